@@ -1,0 +1,1 @@
+"""Pure functions and small readers under the jobs; usable without mrjob."""

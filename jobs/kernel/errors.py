@@ -1,0 +1,48 @@
+"""Errors that a user can act on. The command line turns each into one message and an exit code."""
+
+from __future__ import annotations
+
+
+class CrawlrankError(Exception):
+    """Base of all: the message is for the user, `exit_code` for the shell."""
+
+    exit_code = 1
+
+
+class BadInput(CrawlrankError):
+    """Input that cannot be used.
+
+    where: file, with line or offset if known. found: what is there.
+    expected and cure: what should be there, and what to do about it.
+    """
+
+    exit_code = 3
+
+    def __init__(self, where: str, found: str, expected: str = "", cure: str = "") -> None:
+        self.where, self.found, self.expected, self.cure = where, found, expected, cure
+        message = f"{where}: {found}"
+        if expected:
+            message += f"; expected {expected}"
+        if cure:
+            message += f". {cure}"
+        super().__init__(message)
+
+
+class NotConverged(CrawlrankError):
+    """The rounds or visits allowed were not enough, or a validation is below its threshold."""
+
+    exit_code = 4
+
+
+class JobFailed(CrawlrankError):
+    """A job of the runner failed; the message carries the task's own last lines."""
+
+    exit_code = 5
+
+
+class BadLine(ValueError):
+    """A line of a text dataset that does not have its format; the reader adds file and number."""
+
+    def __init__(self, found: str, expected: str) -> None:
+        self.found, self.expected = found, expected
+        super().__init__(f"{found}; expected {expected}")

@@ -1,0 +1,192 @@
+"""The lines of the text datasets: one row type each, with its parser and its formatter.
+
+All fields are bytes: keys and ids are compared, sorted and hashed as bytes on every runner, and
+decoding is paid for only where text is needed. Parsers take a line without its end and raise
+`BadLine`. The formats are those of the Heritrix notes: one blank in links, canonical links and
+input links, a tab elsewhere; readers take one blank or one tab in the former.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+from jobs.kernel.errors import BadLine
+
+DUMMY = b"dummy"
+START_SCORE = 1.0
+HOPS = frozenset(b"LERXIP"[i : i + 1] for i in range(6))
+UNKNOWN = b"-"
+
+_ID = re.compile(rb"(?:0|[1-9][0-9]{0,17})\Z")
+_COUNT = re.compile(rb"[0-9]{1,18}\Z")
+_TIMESTAMP = re.compile(rb"(?:[0-9]{14}|-)\Z")
+
+
+class Link(NamedTuple):
+    """A link as found: absolute URIs without whitespace, and the letter of its hop."""
+
+    target: bytes
+    source: bytes
+    hop: bytes = b"L"
+
+
+class Capture(NamedTuple):
+    """One fetched page; `-` where a field is unknown. kind: response, resource or revisit."""
+
+    uri: bytes
+    timestamp: bytes
+    status: bytes
+    media_type: bytes
+    digest: bytes
+    kind: bytes
+    archive: bytes
+    offset: bytes
+
+
+class CanonicalLink(NamedTuple):
+    """A link between keys."""
+
+    target_key: bytes
+    source_key: bytes
+
+
+class UriRow(NamedTuple):
+    """One spelling of a key: how often captured, how often linked, when last captured."""
+
+    key: bytes
+    uri: bytes
+    captures: int
+    links: int
+    last: bytes
+
+
+class InputLink(NamedTuple):
+    """A link between keys, with the id of its target."""
+
+    id: bytes
+    target_key: bytes
+    source_key: bytes
+
+
+class MapRow(NamedTuple):
+    """A node: its id and its key."""
+
+    id: bytes
+    key: bytes
+
+
+class GraphLine(NamedTuple):
+    """A node of the graph, its score and its targets: ids ascending, or `dummy` alone."""
+
+    id: bytes
+    score: float
+    targets: list[bytes]
+
+
+def _shown(line: bytes) -> str:
+    """The line for a message: printable, and not longer than a reader can use."""
+    text = ascii(line[:80].decode("utf-8", "replace"))
+    return text + ("…" if len(line) > 80 else "")
+
+
+def _fields(line: bytes, counts: tuple[int, ...], expected: str, separators: bytes) -> list[bytes]:
+    separator = b"\t" if b"\t" in line or separators == b"\t" else b" "
+    fields = line.split(separator)
+    if len(fields) not in counts or b"" in fields or (separator == b"\t" and b" " in line):
+        raise BadLine(_shown(line) if line else "an empty line", expected)
+    return fields
+
+
+LINK = "`target source hop`, one blank or tab between them (the hop may be absent)"
+CAPTURE = "8 columns with tabs: URI, timestamp, status, type, digest, kind, archive, offset"
+CANONICAL_LINK = "`target_key source_key`, one blank or tab between them"
+URI_ROW = "5 columns with tabs: key, URI, captures, links, last timestamp"
+INPUT_LINK = "`id target_key source_key`, one blank or tab between them"
+MAP_ROW = "`id key`, one blank or tab between them"
+GRAPH_LINE = "`id<TAB>score<TAB>O:id,id,…`, or O:dummy"
+
+
+def parse_link(line: bytes) -> Link:
+    fields = _fields(line, (2, 3), LINK, b" \t")
+    if len(fields) == 3 and fields[2] not in HOPS:
+        raise BadLine(f"hop {_shown(fields[2])}", "one of L, E, R, X, I, P")
+    return Link(*fields)
+
+
+def parse_capture(line: bytes) -> Capture:
+    fields = _fields(line, (8,), CAPTURE, b"\t")
+    if not _TIMESTAMP.match(fields[1]):
+        raise BadLine(f"timestamp {_shown(fields[1])}", "14 digits or `-`")
+    return Capture(*fields)
+
+
+def parse_canonical_link(line: bytes) -> CanonicalLink:
+    return CanonicalLink(*_fields(line, (2,), CANONICAL_LINK, b" \t"))
+
+
+def parse_uri_row(line: bytes) -> UriRow:
+    key, uri, captures, links, last = _fields(line, (5,), URI_ROW, b"\t")
+    if not (_COUNT.match(captures) and _COUNT.match(links) and _TIMESTAMP.match(last)):
+        raise BadLine(_shown(line), URI_ROW)
+    return UriRow(key, uri, int(captures), int(links), last)
+
+
+def _checked_id(field: bytes, line: bytes, expected: str) -> bytes:
+    if not _ID.match(field):
+        raise BadLine(f"id {_shown(field)} in {_shown(line)}", expected)
+    return field
+
+
+def parse_input_link(line: bytes) -> InputLink:
+    fields = _fields(line, (3,), INPUT_LINK, b" \t")
+    _checked_id(fields[0], line, INPUT_LINK)
+    return InputLink(*fields)
+
+
+def parse_map_row(line: bytes) -> MapRow:
+    fields = _fields(line, (2,), MAP_ROW, b" \t")
+    _checked_id(fields[0], line, MAP_ROW)
+    return MapRow(*fields)
+
+
+_GRAPH = re.compile(rb"([0-9]+|dummy)[ \t]+([^ \t]+)[ \t]+O:(.*)\Z")
+_SCORE = re.compile(rb"[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?\Z")
+_COMMAS = re.compile(rb",[ \t]*")
+
+
+def parse_graph_line(line: bytes) -> GraphLine:
+    """Runs of blanks and blanks after commas are taken too: the notes write them so."""
+    match = _GRAPH.match(line)
+    if not match:
+        raise BadLine(_shown(line) if line else "an empty line", GRAPH_LINE)
+    node, score, rest = match.groups()
+    if not _SCORE.match(score):
+        raise BadLine(f"score {_shown(score)} of id {_shown(node)}", "a number, 0.15 or more")
+    targets = _COMMAS.split(rest.rstrip(b" \t"))
+    for target in targets:
+        if target != DUMMY and not _ID.match(target):
+            raise BadLine(f"target {_shown(target)} of id {_shown(node)}", GRAPH_LINE)
+    return GraphLine(node, float(score), targets)
+
+
+def format_link(row: Link) -> bytes:
+    return b" ".join(row)
+
+
+def format_capture(row: Capture) -> bytes:
+    return b"\t".join(row)
+
+
+def format_uri_row(row: UriRow) -> bytes:
+    return b"%s\t%s\t%d\t%d\t%s" % row
+
+
+def format_graph_line(row: GraphLine) -> bytes:
+    """The score as the shortest decimal that reads back as the same double."""
+    return b"%s\t%s\tO:%s" % (row.id, repr(row.score).encode(), b",".join(row.targets))
+
+
+Row = TypeVar("Row")
+Parser = Callable[[bytes], Row]

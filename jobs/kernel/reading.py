@@ -1,0 +1,80 @@
+"""Text datasets on disk: a file, a glob or a folder of parts, plain or .gz, read as rows."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from jobs.kernel.errors import BadInput, BadLine
+from jobs.kernel.lines import Parser, Row
+
+SIDE = b"@"  # lines of a job's output that belong to another dataset, see jobs/base.py
+
+
+def parts(where: str | os.PathLike[str]) -> list[Path]:
+    """The files of a dataset in the order of their names; hidden files and `_SUCCESS` are none.
+
+    where: a file, a folder of parts or a glob. Raises BadInput when there is nothing to read.
+    """
+    path = Path(where)
+    if path.is_dir():
+        found = [p for p in sorted(path.iterdir()) if p.is_file() and p.name[0] not in "._"]
+        if not found:
+            raise BadInput(str(where), "a folder without parts", "at least one file in it")
+        return found
+    if path.exists():
+        return [path]
+    found = [Path(p) for p in sorted(glob.glob(str(where))) if Path(p).is_file()]
+    if not found:
+        raise BadInput(
+            str(where),
+            "no such file or folder",
+            "a file, a folder of parts or a glob",
+            "Check the spelling, or run the step that writes it first.",
+        )
+    return found
+
+
+def open_part(path: Path) -> BinaryIO:
+    """A part as a stream of bytes, inflated when its name ends in .gz."""
+    return cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+
+
+def read_lines(where: str | os.PathLike[str]) -> Iterator[tuple[Path, int, bytes]]:
+    """(file, line number from 1, line without its end) of every line of the dataset.
+
+    Raises BadInput for what cannot be opened or inflated.
+    """
+    for path in parts(where):
+        number = 0
+        try:
+            with open_part(path) as stream:
+                for number, line in enumerate(stream, 1):
+                    yield path, number, line.rstrip(b"\r\n")
+        except (OSError, EOFError, zlib.error) as error:
+            raise BadInput(
+                f"{path}, after line {number}",
+                f"cannot be read on ({error})",
+                "a whole file of text, plain or gzip",
+                "Copy or make it again.",
+            ) from error
+
+
+def read_rows(where: str | os.PathLike[str], parser: Parser[Row]) -> Iterator[Row]:
+    """The rows of a dataset; a line that is none raises BadInput with file and line number."""
+    for path, number, line in read_lines(where):
+        try:
+            yield parser(line)
+        except BadLine as error:
+            raise BadInput(f"{path}, line {number}", error.found, error.expected) from error
+
+
+def read_all(wheres: Iterable[str | os.PathLike[str]], parser: Parser[Row]) -> Iterator[Row]:
+    """The rows of several datasets, one after the other."""
+    for where in wheres:
+        yield from read_rows(where, parser)

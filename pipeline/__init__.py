@@ -1,0 +1,1 @@
+"""The order of the steps, and what is done with their results."""
