@@ -1,1 +1,1 @@
-"""The steps of the recipe as mrjob jobs: what travels to a cluster. Imports nothing of `pipeline`."""
+"""The steps of the recipe as mrjob jobs: what travels to a cluster, without `pipeline`."""

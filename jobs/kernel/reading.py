@@ -29,7 +29,7 @@ def parts(where: str | os.PathLike[str]) -> list[Path]:
         return found
     if path.exists():
         return [path]
-    found = [Path(p) for p in sorted(glob.glob(str(where))) if Path(p).is_file()]
+    found = [Path(p) for p in sorted(glob.glob(str(where))) if Path(p).is_file()]  # noqa: PTH207 (absolute globs)
     if not found:
         raise BadInput(
             str(where),
@@ -78,3 +78,15 @@ def read_all(wheres: Iterable[str | os.PathLike[str]], parser: Parser[Row]) -> I
     """The rows of several datasets, one after the other."""
     for where in wheres:
         yield from read_rows(where, parser)
+
+
+def check_gzip(path: Path) -> None:
+    """Raise BadInput unless a .gz file can be inflated to its end; other files pass unread."""
+    if path.suffix == ".gz":
+        for _ in read_lines(path):
+            pass
+
+
+def line_number(path: Path, wanted: bytes) -> int | None:
+    """The number of the first line that is `wanted`, or None."""
+    return next((number for _, number, line in read_lines(path) if line == wanted), None)

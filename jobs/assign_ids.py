@@ -1,0 +1,165 @@
+"""assign_ids: every key that gets an id, its rank in byte order over the whole data.
+
+Reads canonical links (`target_key source_key`, any order) and, with `--nodes all`, also uris.
+Writes input links, `id target_key source_key`, and the side dataset `map`, `id target_key`.
+`--nodes linked` (the notes' rule): keys with at least one incoming link, a self-link included;
+`--nodes all`: every captured or linked key.
+
+Three small jobs, because a rank needs the counts of all ranges before it:
+
+  sample   a uniform sample of the keys gives split points of equal ranges. Shuffle: at most
+           SAMPLE_SIZE keys a map task.
+  rank     each range goes to one reducer, sorted by (label, key), which numbers its keys from 0
+           and counts them. Shuffle: every link once, as long as its line.
+  offset   adds to each number the keys of the ranges before it. No shuffle.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from jobs.base import PLAN, Job, Pair, to_json
+from jobs.kernel.lines import UriRow, parse_canonical_link, parse_uri_row
+from jobs.kernel.ranges import Sample, labels, range_of, split_points
+from jobs.launch import Launcher, Outcome, launch
+
+SEEN = 200_000  # keys of sources that a map task remembers, to send each but once
+NODE, LINK = b"N", b"S"
+
+
+class AssignIds(Job):
+    SIDE_DATASETS = ("map",)
+
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_passthru_arg("--nodes", choices=("linked", "all"), default="linked")
+        self.add_passthru_arg(
+            "--stage", choices=("sample", "rank", "offset"), default="sample", help="set by run()"
+        )
+        self.add_file_arg("--plan", help="what earlier stages found; set by run()")
+
+    def load_args(self, args: list[str]) -> None:
+        super().load_args(args)
+        self._all = self.options.nodes == "all"
+        self._sample = Sample()
+        self._seen: set[bytes] = set()
+        self._numbers: dict[bytes, int] = {}
+
+    def _plan(self) -> dict[str, Any]:
+        """Read when the first line needs it: in the driver the file has another path."""
+        if not hasattr(self, "_plan_read"):
+            self._plan_read = json.loads(Path(self.options.plan).read_text())
+            self._points = [point.encode() for point in self._plan_read["points"]]
+            self._labels = labels(len(self._points) + 1)
+        return self._plan_read  # type: ignore[no-any-return]
+
+    def _has_reducer(self) -> bool:
+        return bool(self.options.stage != "offset")
+
+    def map_line(self, line: bytes) -> Iterator[Pair]:
+        if self.options.stage == "offset":
+            yield from self._map_offset(line)
+            return
+        row = parse_uri_row(line) if line.count(b"\t") == 4 else parse_canonical_link(line)
+        if self.options.stage == "sample":
+            for key in self._node_keys(row):
+                self._sample.add(key)
+        else:
+            yield from self._map_rank(row)
+
+    def _node_keys(self, row: Any) -> tuple[bytes, ...]:
+        """The keys that this row makes nodes."""
+        if isinstance(row, UriRow):
+            return (row.key,) if self._all else ()
+        return tuple(row) if self._all else (row.target_key,)
+
+    def map_end(self) -> Iterator[Pair]:
+        if self.options.stage == "sample":
+            for key in self._sample.keys():  # noqa: SIM118 (not a dict)
+                yield b"sample", key
+
+    def _map_rank(self, row: Any) -> Iterator[Pair]:
+        if not isinstance(row, UriRow):
+            yield self._label(row.target_key), b"%s\t%s%s" % (row.target_key, LINK, row.source_key)
+        for key in self._node_keys(row)[0 if isinstance(row, UriRow) else 1 :]:
+            if key not in self._seen:
+                if len(self._seen) >= SEEN:
+                    self._seen.clear()
+                self._seen.add(key)
+                yield self._label(key), key + b"\t" + NODE
+
+    def _label(self, key: bytes) -> bytes:
+        self._plan()
+        return self._labels[range_of(key, self._points)]
+
+    def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
+        if self.options.stage == "sample":
+            for value in values:
+                self._sample.add(value)
+            points = split_points(self._sample.keys(), self.options.reducers or 1)
+            yield PLAN + b"\t" + to_json([point.decode() for point in points])
+        else:
+            yield from self._reduce_rank(key, values)
+
+    def _reduce_rank(self, label: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
+        """`label number key source`, the source empty for the row that makes a map line."""
+        number, previous, previous_source = -1, b"", b""
+        for value in values:
+            key, _, rest = value.partition(b"\t")
+            if key != previous:
+                number, previous, previous_source = number + 1, key, b""
+                yield b"%s\t%d\t%s\t" % (label, number, key)
+            if rest[:1] == LINK and rest != previous_source:
+                previous_source = rest
+                yield b"%s\t%d\t%s\t%s" % (label, number, key, rest[1:])
+        yield PLAN + b"\t" + to_json([label.decode(), number + 1])
+
+    def _map_offset(self, line: bytes) -> Iterator[Pair]:
+        label, number, key, source = line.split(b"\t")
+        offsets = self._plan()["offsets"]
+        identity = int(number) + offsets[label.decode()]
+        if source:
+            self.counts["input_links"] += 1
+            yield b"", b"%d %s %s" % (identity, key, source)
+        else:
+            self.counts["nodes"] += 1
+            yield b"@map", b"%d %s" % (identity, key)
+
+    def run_with(self, inputs: list[str], output: Path, launcher: Launcher) -> Outcome:
+        return run(inputs, output, output / "_map", launcher, nodes=self.options.nodes)
+
+
+def run(
+    inputs: list[str], output: Path, map_output: Path, launcher: Launcher, *, nodes: str
+) -> Outcome:
+    """Assign ids to the keys in `inputs` (canonical links; uris too for nodes="all").
+
+    Writes the folders `output` (input links) and `map_output`; the outcome counts `nodes` and
+    `input_links`.
+    """
+    own = ["--nodes", nodes, "--reducers", str(launcher.ranges)]
+    plan = launcher.tmp / "assign_ids-plan.json"
+    sampled = launcher.tmp / "assign_ids-sample"
+    outcome = launch(AssignIds, inputs, sampled, launcher, [*own, "--stage", "sample"])
+    points = json.loads(outcome.notes["plan"][0]) if "plan" in outcome.notes else []
+    plan.write_text(json.dumps({"points": points}))
+
+    ranked = launcher.tmp / "assign_ids-ranked"
+    planned = [*own, "--plan", str(plan)]
+    outcome = launch(AssignIds, inputs, ranked, launcher, [*planned, "--stage", "rank"])
+    counted = sorted(json.loads(note) for note in outcome.notes.get("plan", ()))
+    offsets, nodes_before = {}, 0
+    for label, count in counted:
+        offsets[label] = nodes_before
+        nodes_before += count
+    plan.write_text(json.dumps({"points": points, "offsets": offsets}))
+
+    args = [*planned, "--stage", "offset"]
+    return launch(AssignIds, [str(ranked)], output, launcher, args, {"map": map_output})
+
+
+if __name__ == "__main__":
+    AssignIds.run()

@@ -1,0 +1,187 @@
+"""What all jobs share: bytes as keys and values, side lines, and tasks that find this package.
+
+**Side lines.** A job writes its dataset as plain lines. Whatever else it has to tell travels in
+the same output as lines that start with `@name<TAB>`: rows of a second dataset (`@captures`,
+`@uris`, `@map`), counters and sums (JSON; mrjob's own counters are whole numbers and few), and
+input errors. No line of a dataset starts so. Every runner thus carries them, jobs that read such
+output skip them, and `jobs.launch` sorts them out. In the shuffle they use the key `@name`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mrjob.compat import jobconf_from_env
+from mrjob.job import MRJob
+from mrjob.protocol import BytesProtocol, BytesValueProtocol
+from mrjob.step import MRStep
+
+from jobs.kernel.errors import BadLine
+from jobs.kernel.reading import SIDE
+
+COUNTERS, SUMS, ERROR, PLAN = b"@counters", b"@sums", b"@error", b"@plan"
+MAX_ERRORS = 5  # reported by one task; the first is what the user needs
+
+Pair = tuple[bytes, bytes]
+
+
+class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
+    """One map and, where `reduce_key` is defined, one reduce, on lines of bytes.
+
+    A subclass defines `map_line(line)` -> pairs, `map_end()` -> pairs, and optionally
+    `reduce_key(key, values)` -> lines and `reduce_end()` -> lines. Without `reduce_key` the pairs'
+    values are the output. `self.counts` reaches the driver by itself.
+    """
+
+    INPUT_PROTOCOL = BytesValueProtocol
+    INTERNAL_PROTOCOL = BytesProtocol
+    OUTPUT_PROTOCOL = BytesValueProtocol
+    SORT_VALUES = True  # lines reach a reducer sorted by their first two fields, as bytes
+
+    #: dataset name -> side lines `@name` that `jobs.launch` writes apart
+    SIDE_DATASETS: tuple[str, ...] = ()
+
+    def __init__(self, args: list[str] | None = None) -> None:
+        super().__init__(args)
+        self.counts: Counter[str] = Counter()
+        self._errors = 0
+
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_passthru_arg(
+            "--reducers", type=int, default=None, help="number of reduce tasks on a cluster"
+        )
+
+    def jobconf(self) -> dict[str, Any]:
+        conf = dict(super().jobconf())
+        if self.options.reducers:
+            conf["mapreduce.job.reduces"] = str(self.options.reducers)
+        return conf
+
+    def _runner_kwargs(self) -> dict[str, Any]:
+        """Local tasks run in other folders: they find this package by PYTHONPATH."""
+        kwargs: dict[str, Any] = super()._runner_kwargs()
+        root = str(Path(__file__).resolve().parent.parent)
+        kwargs["cmdenv"] = {**(kwargs.get("cmdenv") or {}), "PYTHONPATH": root}
+        return kwargs
+
+    def _runner_class(self) -> Any:
+        """mrjob's runners, with tasks that leave archives where they lie (see jobs/runners.py)."""
+        from jobs.runners import OURS
+
+        standard = super()._runner_class()
+        return OURS.get(standard.alias, standard)
+
+    def run_with(self, inputs: list[str], output: Path, launcher: Any) -> Any:
+        """Run on `inputs` with the options of this job's command line; a job of several stages
+        overrides it. Returns a `jobs.launch.Outcome`."""
+        from jobs.launch import launch
+
+        side = {name: output / f"_{name}" for name in self.SIDE_DATASETS}
+        return launch(type(self), inputs, output, launcher, self.own_args(), side)
+
+    def own_args(self) -> list[str]:
+        """The options of this job's own command line, to hand on to the job that is launched."""
+        given = []
+        for action in self.arg_parser._actions:  # mrjob itself reads them so
+            value = getattr(self.options, action.dest, None)
+            if action.dest in self._passthru_arg_dests and value not in (None, action.default):
+                given += [action.option_strings[-1], str(value)]
+        return given
+
+    def run_job(self) -> None:
+        """Run alone (`python -m jobs.NAME`): the same way the pipeline runs it."""
+        from jobs.launch import run_alone
+
+        run_alone(self)
+
+    # the map and reduce that mrjob sees
+
+    def steps(self) -> list[MRStep]:
+        parts = {"mapper": self._mapper, "mapper_final": self._mapper_final}
+        if self._has_reducer():
+            parts.update(reducer=self._reducer, reducer_final=self._reducer_final)
+        return [MRStep(**parts)]
+
+    def _has_reducer(self) -> bool:
+        return type(self).reduce_key is not Job.reduce_key
+
+    def map_line(self, line: bytes) -> Iterator[Pair]:
+        raise NotImplementedError
+
+    def map_end(self) -> Iterator[Pair]:
+        yield from ()
+
+    def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
+        raise NotImplementedError
+
+    def reduce_end(self) -> Iterator[bytes]:
+        yield from ()
+
+    def _mapper(self, _: None, line: bytes) -> Iterator[tuple[bytes | None, bytes]]:
+        if line[:1] == SIDE and line[1:2].islower():
+            return
+        try:
+            yield from self._paired(self.map_line(line))
+        except BadLine as error:
+            yield from self._paired(self.bad_line(line, error))
+
+    def _mapper_final(self) -> Iterator[tuple[bytes | None, bytes]]:
+        yield from self._paired(self.map_end())
+        yield from self._paired(self._flush_counters())
+
+    def _paired(self, pairs: Iterator[Pair]) -> Iterator[tuple[bytes | None, bytes]]:
+        """Pairs for the shuffle; without a reducer, lines for the output."""
+        if self._has_reducer():
+            yield from pairs
+            return
+        for key, value in pairs:
+            yield None, key + b"\t" + value if key[:1] == SIDE else value
+
+    def _reducer(self, key: bytes, values: Iterator[bytes]) -> Iterator[tuple[None, bytes]]:
+        lines = (
+            (key + b"\t" + value for value in values)
+            if key[:1] == SIDE
+            else self.reduce_key(key, values)
+        )
+        for line in lines:
+            yield None, line
+
+    def _reducer_final(self) -> Iterator[tuple[None, bytes]]:
+        for line in self.reduce_end():
+            yield None, line
+        for key, value in self._flush_counters():
+            yield None, key + b"\t" + value
+
+    def _flush_counters(self) -> Iterator[Pair]:
+        if self.counts:
+            yield COUNTERS, to_json(dict(self.counts))
+        self.counts.clear()
+
+    # errors in the input
+
+    def bad_line(self, line: bytes, error: BadLine) -> Iterator[Pair]:
+        """Report a line that has not its format; the driver finds its number."""
+        source = jobconf_from_env("mapreduce.map.input.file", "")
+        yield from self.bad_input(
+            found=error.found, expected=error.expected, file=source, line=line.decode("latin-1")
+        )
+
+    def bad_input(self, **what: str) -> Iterator[Pair]:
+        """Report input that cannot be used: found, expected, cure (and file, line)."""
+        self._errors += 1
+        if self._errors <= MAX_ERRORS:
+            yield ERROR, to_json(what)
+
+    def bad_input_line(self, **what: str) -> Iterator[bytes]:
+        """The same from a reducer."""
+        for key, value in self.bad_input(**what):
+            yield key + b"\t" + value
+
+
+def to_json(value: object) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode("ascii")

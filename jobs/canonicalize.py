@@ -1,0 +1,111 @@
+"""canonicalize: links and captures to links between keys, and to every spelling of each key.
+
+Reads lines of links (`target source hop`) and of captures (8 columns). Writes canonical links,
+`target_key source_key`, distinct and sorted by bytes within a part, and the side dataset `uris`,
+`key<TAB>URI<TAB>captures<TAB>links<TAB>last timestamp14`, sorted likewise.
+
+Hops I and P are never edges (Heritrix writes an inferred favicon.ico for every page: a false hub);
+such lines are counted and dropped, as are URIs of which surt makes no key.
+
+Through the shuffle go, under the target's key, one line for each distinct link of a map task and
+one for each distinct spelling with its counts: at most two lines for a link and one for a capture,
+each as long as its two URIs; pages repeat their menus, so combining in the mapper's memory (at
+most COMBINED entries) saves about as many lines as links repeat within a task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jobs.base import Job, Pair
+from jobs.kernel.keys import key_of
+from jobs.kernel.lines import UNKNOWN, UriRow, format_uri_row, parse_capture, parse_link
+
+COMBINED = 200_000
+SPELLING, LINK = b"U", b"V"  # of a key, the spellings come before the links
+EXAMPLES = 5
+
+Counts = tuple[int, int, bytes]  # captures, links, last timestamp
+
+
+def added(one: Counts, other: Counts) -> Counts:
+    """Counts of two sets of lines together; `-` sorts before every timestamp."""
+    return one[0] + other[0], one[1] + other[1], max(one[2], other[2])
+
+
+class Canonicalize(Job):
+    SIDE_DATASETS = ("uris",)
+
+    def __init__(self, args: list[str] | None = None) -> None:
+        super().__init__(args)
+        self._links: set[tuple[bytes, bytes]] = set()
+        self._spellings: dict[tuple[bytes, bytes], Counts] = {}
+
+    def map_line(self, line: bytes) -> Iterator[Pair]:
+        if line.count(b"\t") == 7:
+            capture = parse_capture(line)
+            if (key := key_of(capture.uri)) is None:
+                yield from self._dropped(capture.uri)
+            else:
+                self._spelled(key, capture.uri, (1, 0, capture.timestamp))
+        else:
+            yield from self._map_link(line)
+        if len(self._links) + len(self._spellings) >= COMBINED:
+            yield from self.map_end()
+
+    def _map_link(self, line: bytes) -> Iterator[Pair]:
+        target, source, hop = parse_link(line)
+        if hop in b"IP":
+            self.counts[f"dropped.hop.{hop.decode()}"] += 1
+            return
+        target_key, source_key = key_of(target), key_of(source)
+        if target_key is None or source_key is None:
+            yield from self._dropped(target if target_key is None else source)
+            return
+        self.counts["links"] += 1
+        self._links.add((target_key, source_key))
+        self._spelled(target_key, target, (0, 1, UNKNOWN))
+        self._spelled(source_key, source, (0, 0, UNKNOWN))
+
+    def _spelled(self, key: bytes, uri: bytes, counts: Counts) -> None:
+        place = (key, uri)
+        known = self._spellings.get(place)
+        self._spellings[place] = counts if known is None else added(known, counts)
+
+    def _dropped(self, uri: bytes) -> Iterator[Pair]:
+        self.counts["dropped.no-key"] += 1
+        if self.counts["dropped.no-key"] <= EXAMPLES:
+            yield b"@dropped", b"no-key\t" + uri
+
+    def map_end(self) -> Iterator[Pair]:
+        for (key, uri), (captures, links, last) in self._spellings.items():
+            yield key, b"%s%s\t%d\t%d\t%s" % (SPELLING, uri, captures, links, last)
+        for target_key, source_key in self._links:
+            yield target_key, LINK + source_key
+        self._links.clear()
+        self._spellings.clear()
+
+    def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
+        uri, counts, source = b"", (0, 0, UNKNOWN), b""
+        for value in values:
+            if value[:1] == LINK:
+                if value != source:
+                    source = value
+                    self.counts["canonical_links"] += 1
+                    yield key + b" " + value[1:]
+                continue
+            spelling, captures, links, last = value[1:].split(b"\t")
+            if spelling != uri:
+                yield from self._spelling(key, uri, counts)
+                uri, counts = spelling, (0, 0, UNKNOWN)
+            counts = added(counts, (int(captures), int(links), last))
+        yield from self._spelling(key, uri, counts)
+
+    def _spelling(self, key: bytes, uri: bytes, counts: Counts) -> Iterator[bytes]:
+        if uri:
+            self.counts["uris"] += 1
+            yield b"@uris\t" + format_uri_row(UriRow(key, uri, *counts))
+
+
+if __name__ == "__main__":
+    Canonicalize.run()

@@ -1,0 +1,156 @@
+"""One plain round of PageRank on graph lines, and what a round tells about its error.
+
+    x'_i = 0.15 + 0.85 * sum over edges j->i of x_j / outdegree_j      (dummy likewise)
+
+Dangling nodes point to `dummy`, and `dummy` to itself, so no dangling mass has to be collected and
+the sum of all scores, dummy's included, stays N + 1. Sums are correctly rounded (math.fsum), so
+the new scores do not depend on the order or the grouping in which contributions arrive.
+
+The residual of the vector that enters the round, r = x' - x over the N nodes, bounds its distance
+from the fixed point x* (DESIGN, formulas): |x - x*|_1 <= |r|_1 / 0.15, hence for the new vector
+|x' - x*|_1 <= 0.85 |r|_1 / 0.15; per node |x_i - x*_i| <= eta x*_i with eta = max|r_i| / 0.15,
+which stays true for the new vector; for probabilities |r - mean(r)|_1 takes the place of |r|_1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, fields
+
+DAMPING = 0.85
+BASE = 0.15
+
+
+def exact_parts(values: Iterable[float]) -> list[float]:
+    """Few doubles whose exact sum is that of `values`: the correctly rounded sum, then its rest.
+
+    Adding the parts of several groups with math.fsum therefore gives, bit for bit, what adding
+    all values at once gives. Values are finite and at least 0.
+    """
+    rest = list(values)
+    found = []
+    while part := math.fsum(rest):
+        found.append(part)
+        rest.append(-part)
+    return found or [0.0]
+
+
+def new_score(contributions: Iterable[float]) -> float:
+    """The score of a node from the contributions x_j / outdegree_j that reach it."""
+    return BASE + DAMPING * math.fsum(contributions)
+
+
+@dataclass
+class RoundSums:
+    """Sums over the nodes that one reducer wrote; those of all reducers merge to the round's.
+
+    shift: the constant c of `shifted`, the same in all reducers of a round.
+    """
+
+    nodes: int = 0
+    edges: int = 0
+    dangling: int = 0
+    old_l1: float = 0.0  # |x|_1 of the vector that enters
+    new_l1: float = 0.0  # |x'|_1
+    residual_sum: float = 0.0  # sum of r
+    residual_l1: float = 0.0  # |r|_1
+    residual_max: float = 0.0  # max |r_i|
+    shift: float = 0.0
+    shifted_l1: float = 0.0  # |r - c|_1
+    dangling_new: float = 0.0  # sum of x' over dangling nodes
+    dummy_old: float = 0.0
+    dummy_new: float = 0.0
+    dummies: int = 0
+
+    def merge(self, other: RoundSums) -> None:
+        """Add the sums of another reducer of the same round."""
+        for entry in fields(self):
+            mine, theirs = getattr(self, entry.name), getattr(other, entry.name)
+            if entry.name == "residual_max":
+                value = max(mine, theirs)
+            else:
+                value = theirs if entry.name == "shift" else mine + theirs
+            setattr(self, entry.name, value)
+
+    def as_dict(self) -> dict[str, float]:
+        return asdict(self)
+
+    @property
+    def mass(self) -> float:
+        """Sum of all new scores, dummy's included; N + 1 as long as nothing is lost."""
+        return self.new_l1 + self.dummy_new
+
+    @property
+    def mass_error(self) -> float:
+        """How far the mass is from N + 1, relative."""
+        return abs(self.mass - (self.nodes + 1)) / (self.nodes + 1)
+
+    @property
+    def certificate(self) -> float:
+        """Bound of |x' - x*|_1 / |x'|_1, for the vector that leaves the round."""
+        return DAMPING * self.residual_l1 / (BASE * self.new_l1)
+
+    @property
+    def eta(self) -> float:
+        """Every score of the new vector is within a factor 1 +- eta of the exact one."""
+        return self.residual_max / BASE
+
+    @property
+    def probability_certificate(self) -> float:
+        """Bound of |p - p*|_1 for the vector that enters the round.
+
+        The sum was taken about the shift c known before the round, not about the mean of r;
+        |r - mean|_1 <= |r - c|_1 + N |mean - c| keeps the bound true whatever c was.
+        """
+        mean = self.residual_sum / self.nodes
+        deviation = self.shifted_l1 + self.nodes * abs(mean - self.shift)
+        return deviation / (BASE * self.old_l1)
+
+    def next_shift(self) -> float:
+        """The mean residual of the next round, known now: what the nodes gain, dummy loses."""
+        next_dummy = BASE + DAMPING * (self.dangling_new + self.dummy_new)
+        return (self.dummy_new - next_dummy) / self.nodes
+
+
+@dataclass
+class RoundTally:
+    """Collects the values of one reducer and sums them at the end, each sum correctly rounded."""
+
+    shift: float
+    _sums: RoundSums = field(default_factory=RoundSums)
+    _block: list[tuple[float, float, bool]] = field(default_factory=list)
+
+    BLOCK = 4096
+
+    def add(self, old: float, new: float, outdegree: int) -> None:
+        """A node: its score before and after the round, and its edges out (0 when dangling)."""
+        self._sums.edges += outdegree
+        self._block.append((old, new, outdegree == 0))
+        if len(self._block) >= self.BLOCK:
+            self._fold()
+
+    def add_dummy(self, old: float, new: float) -> None:
+        self._sums.merge(RoundSums(dummies=1, dummy_old=old, dummy_new=new, shift=self.shift))
+
+    def _fold(self) -> None:
+        block, self._block = self._block, []
+        residuals = [new - old for old, new, _ in block]
+        self._sums.merge(
+            RoundSums(
+                nodes=len(block),
+                dangling=sum(dangles for _, _, dangles in block),
+                old_l1=math.fsum(old for old, _, _ in block),
+                new_l1=math.fsum(new for _, new, _ in block),
+                residual_sum=math.fsum(residuals),
+                residual_l1=math.fsum(map(abs, residuals)),
+                residual_max=max(map(abs, residuals), default=0.0),
+                shift=self.shift,
+                shifted_l1=math.fsum(abs(r - self.shift) for r in residuals),
+                dangling_new=math.fsum(new for _, new, dangles in block if dangles),
+            )
+        )
+
+    def sums(self) -> RoundSums:
+        self._fold()
+        return self._sums

@@ -1,0 +1,195 @@
+"""Runs one job on a runner and sorts its output: parts of datasets, counters, sums, errors."""
+
+from __future__ import annotations
+
+import glob
+import json
+import logging
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mrjob.step import StepFailedException
+
+from jobs.base import COUNTERS, ERROR, SUMS, Job
+from jobs.kernel.errors import BadInput, CrawlrankError, JobFailed
+from jobs.kernel.reading import SIDE, check_gzip, line_number, parts
+
+logging.getLogger("mrjob").addHandler(logging.NullHandler())
+
+TaskProgress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """How jobs are run.
+
+    runner: `inline` or `local`. tmp: folder for intermediate files, removed by whoever made it.
+    processes: tasks at a time. ranges: reduce tasks of jobs that partition by range.
+    on_task: told (job, tasks done, tasks of this phase) whenever a task ends.
+    """
+
+    runner: str
+    tmp: Path
+    processes: int | None = None
+    ranges: int = 8
+    on_task: TaskProgress | None = None
+    job_class: Callable[[type[Job]], type[Job]] = lambda job: job  # tests put their runner in here
+
+
+@dataclass
+class Outcome:
+    """What a job told besides its datasets."""
+
+    rows: Counter[str] = field(default_factory=Counter)  # lines written, by dataset
+    counters: Counter[str] = field(default_factory=Counter)
+    sums: list[dict[str, Any]] = field(default_factory=list)
+    errors: list[dict[str, str]] = field(default_factory=list)
+    notes: dict[str, list[bytes]] = field(default_factory=dict)  # other side lines, by name
+
+
+def launch(
+    job_class: type[Job],
+    inputs: Iterable[str | Path],
+    output: Path,
+    launcher: Launcher,
+    args: Sequence[str] = (),
+    side: dict[str, Path] | None = None,
+) -> Outcome:
+    """Run a job; write its dataset to the new folder `output` and side datasets to those of `side`.
+
+    inputs: datasets of lines (files, folders, globs), or archives for a job that reads those.
+    Raises BadInput for what the tasks found wrong in the input, JobFailed when a task failed.
+    """
+    name = job_class.__name__
+    raw = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=launcher.tmp))
+    try:
+        _run(job_class, _paths(job_class, inputs), raw / "output", launcher, args, raw)
+        outcome = _sort_out(raw / "output", output, side or {})
+    finally:
+        shutil.rmtree(raw, ignore_errors=True)
+    if outcome.errors:
+        raise _located(outcome.errors[0])
+    return outcome
+
+
+def _paths(job_class: type[Job], inputs: Iterable[str | Path]) -> list[str]:
+    if job_class.mapper_raw is not Job.mapper_raw:
+        return [str(Path(path).resolve()) for path in inputs]
+    files = [part for where in inputs for part in parts(where)]
+    for path in files:
+        check_gzip(path)  # mrjob reads a truncated .gz as if it ended there
+    return [glob.escape(str(path.resolve())) for path in files]
+
+
+def _run(
+    job_class: type[Job],
+    paths: list[str],
+    output: Path,
+    launcher: Launcher,
+    args: Sequence[str],
+    tmp: Path,
+) -> None:
+    options = ["--runner", launcher.runner, "--no-conf", "--no-cat-output", "--quiet"]
+    options += ["--output-dir", str(output), "--local-tmp-dir", str(tmp), "--cleanup", "NONE"]
+    options += ["--no-check-input-paths"]
+    if launcher.processes and launcher.runner == "local":
+        options += ["--num-cores", str(launcher.processes)]
+    job = launcher.job_class(job_class)([*options, *args, "--", *paths])
+    name = job_class.__name__
+    with job.make_runner() as runner:
+        if launcher.on_task:
+            on_task = launcher.on_task
+            runner.on_task = lambda done, total: on_task(name, done, total)
+        try:
+            runner.run()
+        except StepFailedException as error:
+            raise JobFailed(_failure(name, runner.failure or str(error))) from error
+        except (OSError, MemoryError) as error:
+            raise JobFailed(_failure(name, str(error))) from error
+
+
+def _failure(name: str, said: str) -> str:
+    message = f"the job {name} failed; its last lines:\n{said}"
+    if "No space left on device" in said:
+        message += "\nThe disk is full: make room, or put the work folder (--work) elsewhere."
+    return message
+
+
+def _sort_out(raw: Path, output: Path, side: dict[str, Path]) -> Outcome:
+    """Split the raw parts by dataset; a part without lines of a dataset leaves no file there."""
+    outcome = Outcome()
+    for folder in (output, *side.values()):
+        folder.mkdir(parents=True)
+    for part in sorted(raw.glob("part-*")):
+        _sort_part(part, output, side, outcome)
+    return outcome
+
+
+def _sort_part(part: Path, output: Path, side: dict[str, Path], outcome: Outcome) -> None:
+    with part.open("rb") as lines, (output / part.name).open("wb") as main:
+        files = {name: (folder / part.name).open("wb") for name, folder in side.items()}
+        try:
+            for line in lines:
+                if line[:1] != SIDE or not line[1:2].islower():
+                    main.write(line)
+                    outcome.rows["main"] += 1
+                    continue
+                name, _, rest = line[1:].partition(b"\t")
+                if (file := files.get(name.decode())) is not None:
+                    file.write(rest)
+                    outcome.rows[name.decode()] += 1
+                else:
+                    _note(SIDE + name, rest.rstrip(b"\n"), outcome)
+        finally:
+            for file in files.values():
+                file.close()
+
+
+def _note(name: bytes, value: bytes, outcome: Outcome) -> None:
+    if name == COUNTERS:
+        outcome.counters.update(json.loads(value))
+    elif name == SUMS:
+        outcome.sums.append(json.loads(value))
+    elif name == ERROR:
+        outcome.errors.append(json.loads(value))
+    else:
+        outcome.notes.setdefault(name[1:].decode(), []).append(value)
+
+
+def _located(error: dict[str, str]) -> BadInput:
+    """The error with the place of the line in its file, looked up now."""
+    where = error.get("where", "")
+    if file := error.get("file", "").removeprefix("file://"):
+        number = line_number(Path(file), error["line"].encode("latin-1"))
+        where = f"{file}, line {number}" if number else file
+    return BadInput(
+        where or "the input", error["found"], error.get("expected", ""), error.get("cure", "")
+    )
+
+
+def run_alone(job: Job) -> None:
+    """`python -m jobs.NAME`: datasets to --output-dir (side datasets in `_NAME` folders of it),
+    or the main one to stdout; what there is to tell to stderr."""
+    options = job.options
+    with tempfile.TemporaryDirectory() as tmp:
+        launcher = Launcher(options.runner or "inline", Path(tmp), options.num_cores)
+        output = Path(options.output_dir) if options.output_dir else Path(tmp, "output")
+        try:
+            if output.exists():
+                raise BadInput(str(output), "exists already", "a new folder", "Remove it first.")
+            outcome = job.run_with(options.args, output, launcher)
+        except CrawlrankError as error:
+            sys.stderr.write(f"{type(job).__name__}: {error}\n")
+            sys.exit(error.exit_code)
+        if not options.output_dir:
+            for part in sorted(output.glob("part-*")):
+                with part.open("rb") as lines:
+                    shutil.copyfileobj(lines, job.stdout)
+        told = {**outcome.rows, **outcome.counters}
+        sys.stderr.write("".join(f"{name}\t{told[name]}\n" for name in sorted(told)))

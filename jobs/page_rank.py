@@ -1,0 +1,100 @@
+"""page_rank: one plain round of PageRank, the recipe's job.
+
+    x'_i = 0.15 + 0.85 * sum over edges j->i of x_j / outdegree_j
+
+Reads and writes graph lines, `id<TAB>score<TAB>O:id,id,…`; only the score changes. Iterating is
+the driver's part. Sums of the round (mass, residuals: jobs/kernel/rank.py) go out as side lines.
+
+Through the shuffle go the structure (each line once) and the contributions, one line for each
+distinct target of a map task, or of COMBINED contributions: at most one short line an edge, less
+the better the lines of a task share targets; `dummy`, to which all dangling nodes point, gets one
+a task. Contributions that meet in a mapper travel as their exact sum in a few doubles, so that the
+new score is the same, bit for bit, however the graph was split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jobs.base import SUMS, Job, Pair, to_json
+from jobs.kernel.lines import DUMMY, GraphLine, format_graph_line, parse_graph_line
+from jobs.kernel.order import ascending_id
+from jobs.kernel.rank import RoundTally, exact_parts, new_score
+
+COMBINED = 200_000
+CONTRIBUTION, STRUCTURE = b"C", b"S"
+
+
+class PageRank(Job):
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_passthru_arg(
+            "--shift",
+            type=float,
+            default=0.0,
+            help="mean residual of this round if known; sharpens the bound for probabilities",
+        )
+
+    def load_args(self, args: list[str]) -> None:
+        super().load_args(args)
+        self._contributions: dict[bytes, list[float]] = {}
+        self._held = 0
+        self._tally = RoundTally(self.options.shift)
+
+    def map_line(self, line: bytes) -> Iterator[Pair]:
+        node, score, targets = parse_graph_line(line)
+        yield ascending_id(node), STRUCTURE + line
+        contribution = score / len(targets)
+        for target in targets:
+            self._contributions.setdefault(target, []).append(contribution)
+        self._held += len(targets)
+        if self._held >= COMBINED:
+            yield from self.map_end()
+
+    def map_end(self) -> Iterator[Pair]:
+        for target, values in self._contributions.items():
+            numbers = values if len(values) == 1 else exact_parts(values)
+            sent = b" ".join(repr(number).encode() for number in numbers)
+            yield ascending_id(target), CONTRIBUTION + sent
+        self._contributions.clear()
+        self._held = 0
+
+    def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
+        contributions: list[float] = []
+        lines: list[bytes] = []
+        for value in values:
+            if value[:1] == STRUCTURE:
+                lines.append(value[1:])
+            else:
+                contributions.extend(map(float, value[1:].split(b" ")))
+                if len(contributions) >= COMBINED:
+                    contributions = exact_parts(contributions)
+        if len(lines) == 1:
+            yield self._scored(parse_graph_line(lines[0]), new_score(contributions))
+        else:
+            yield from self._bad_node(key, lines)
+
+    def _scored(self, line: GraphLine, score: float) -> bytes:
+        if line.id == DUMMY:
+            self._tally.add_dummy(line.score, score)
+        else:
+            outdegree = 0 if line.targets == [DUMMY] else len(line.targets)
+            self._tally.add(line.score, score, outdegree)
+        return format_graph_line(line._replace(score=score))
+
+    def _bad_node(self, key: bytes, lines: list[bytes]) -> Iterator[bytes]:
+        node = key.decode() if key == DUMMY else key[1:].decode()
+        found = f"has {len(lines)} lines" if lines else "is pointed to, but has no line of its own"
+        yield from self.bad_input_line(
+            where=f"id {node}",
+            found=found,
+            expected="one line for every id and for dummy",
+            cure="Make the graph with gen-graph.",
+        )
+
+    def reduce_end(self) -> Iterator[bytes]:
+        yield SUMS + b"\t" + to_json(self._tally.sums().as_dict())
+
+
+if __name__ == "__main__":
+    PageRank.run()

@@ -1,0 +1,132 @@
+"""mrjob's inline and local runners, made fit for archives and for a driver that shows progress.
+
+Changed against mrjob 0.7.4: the local runner hands an archive to its task where it lies (mrjob
+copies it, in a shell script that breaks on blanks in its path, and inflates every .gz with gunzip,
+which fails on the damaged ones and shifts all offsets); tasks are awaited by threads, not by a
+pool of processes that each print a traceback when interrupted; a task that fails leaves the tail
+of its stderr in `failure`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from multiprocessing.pool import ThreadPool
+from pathlib import Path
+from typing import IO, Any
+
+from mrjob.inline import InlineMRJobRunner
+from mrjob.local import LocalMRJobRunner, _TaskFailedException
+
+Progress = Callable[[int, int], None]
+TAIL_LINES = 12
+
+
+class _Watched:
+    """Counts finished tasks for whoever set `on_task`, and keeps the last lines of a failure."""
+
+    on_task: Progress | None = None
+    failure: str = ""
+
+    def _tick(self, done: int, total: int) -> None:
+        if self.on_task:
+            self.on_task(done, total)
+
+
+class InlineRunner(_Watched, InlineMRJobRunner):  # type: ignore[misc]
+    """Tasks one after the other in this process."""
+
+    def _run_multiple(self, funcs: Iterable[Callable[[], None]], num_processes: Any = None) -> None:
+        tasks = list(funcs)
+        for done, task in enumerate(tasks, 1):
+            task()
+            self._tick(done, len(tasks))
+
+
+class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
+    """Tasks as processes of their own, `num_cores` at a time."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._stopped = threading.Event()
+
+    def _manifest_download_content(self) -> list[str]:
+        return ["ARCHIVE=$(cut -f 2-)", 'exec "$@" "$ARCHIVE" "$ARCHIVE"']
+
+    def _invoke_task_func(self, task_type: str, step_num: int, task_num: int) -> Any:
+        args = self._substep_args(step_num, task_type)
+        return partial(self._run_process, (task_type, step_num, task_num), args)
+
+    def _run_process(
+        self,
+        task: tuple[str, int, int],
+        args: list[str],
+        stdin: IO[bytes],
+        stdout: IO[bytes],
+        stderr: IO[bytes],
+        wd: str,
+        env: dict[str, str],
+    ) -> None:
+        if self._stopped.is_set():
+            return
+        with subprocess.Popen(
+            args, stdin=stdin, stdout=stdout, stderr=stderr, cwd=wd, env=env
+        ) as process:
+            self._running.add(process)
+            try:
+                code = process.wait()
+            finally:
+                self._running.discard(process)
+        if code and not self._stopped.is_set():
+            self.failure = tail(Path(stderr.name))
+            raise _TaskFailedException(
+                reason=f"{task[0]} {task[2]} ended with {code}",
+                step_num=task[1],
+                num_steps=self._num_steps(),
+                task_type=task[0],
+                task_num=task[2],
+            )
+
+    def _run_multiple(self, funcs: Iterable[Callable[[], None]], num_processes: Any = None) -> None:
+        tasks = list(funcs)
+        pool = ThreadPool(self._num_cores())
+        try:
+            for done, _ in enumerate(pool.imap_unordered(_call, tasks), 1):
+                self._tick(done, len(tasks))
+        except BaseException:
+            self._stop_tasks()
+            raise
+        finally:
+            pool.close()
+            pool.join()
+
+    def _stop_tasks(self) -> None:
+        self._stopped.set()
+        for process in list(self._running):
+            with contextlib.suppress(ProcessLookupError):
+                process.terminate()
+
+    def _log_cause_of_error(self, ex: Exception) -> None:
+        """Nothing to log: `failure` has it."""
+
+
+def _call(task: Callable[[], None]) -> None:
+    task()
+
+
+def tail(path: Path, lines: int = TAIL_LINES) -> str:
+    """The last lines of a task's stderr, without the counters that it reports there."""
+    return "\n".join(list(_said(path))[-lines:])
+
+
+def _said(path: Path) -> Iterator[str]:
+    for line in path.read_text(errors="backslashreplace").splitlines():
+        if line.strip() and not line.startswith(("reporter:", "+ ")):
+            yield line
+
+
+OURS = {"inline": InlineRunner, "local": LocalRunner}
