@@ -1,0 +1,129 @@
+"""Small named graphs, random ones, and exact PageRank by a dense solve, for the tests.
+
+The oracle of most tests is `exact`: it solves the textbook Google matrix, dangling mass spread
+evenly, which is another formula than the one the package iterates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from hypothesis import strategies as st
+
+from pipeline.graph import Graph
+
+Edges = Iterable[tuple[int, int]]
+
+
+def graph_of(nodes: int, edges: Edges, name: str = "test graph") -> Graph:
+    """A graph with ids 0…nodes-1 and all scores 1."""
+    pairs = sorted(set(edges))
+    degrees = np.bincount(np.array([s for s, _ in pairs], np.int64), minlength=nodes)
+    return Graph(
+        name=name,
+        ids=np.arange(nodes),
+        scores=np.ones(nodes),
+        offsets=np.concatenate(([0], np.cumsum(degrees))),
+        targets=np.array([t for _, t in pairs], np.int32),
+        dummy=1.0,
+    )
+
+
+def scored(graph: Graph, scores: npt.ArrayLike, dummy: float | None = None) -> Graph:
+    """The graph with other scores; dummy completes them to N+1 where it is not given."""
+    new = np.array(scores, float)
+    rest = graph.nodes + 1 - float(new.sum()) if dummy is None else dummy
+    return Graph("test ranks", graph.ids, new, graph.offsets, graph.targets, rest)
+
+
+def exact_probabilities(graph: Graph) -> npt.NDArray[np.float64]:
+    """Textbook PageRank: the stationary vector of the dense Google matrix."""
+    n = graph.nodes
+    matrix = np.zeros((n, n))
+    for node in range(n):
+        targets = graph.targets[graph.offsets[node] : graph.offsets[node + 1]]
+        matrix[targets, node] = 1 / len(targets) if len(targets) else 0
+        if not len(targets):
+            matrix[:, node] = 1 / n
+    google = 0.85 * matrix + 0.15 / n
+    system = np.vstack((google - np.eye(n), np.ones(n)))
+    solution, *_ = np.linalg.lstsq(system, np.append(np.zeros(n), 1.0), rcond=None)
+    return np.asarray(solution)
+
+
+def exact_scores(graph: Graph) -> npt.NDArray[np.float64]:
+    """The same on Heritrix's scale: a node whose share of the teleport is 1/N gets 0.15 of it."""
+    p = exact_probabilities(graph)
+    dangling = p[graph.outdegrees == 0].sum()
+    return np.asarray(p * 0.15 * graph.nodes / (0.15 + 0.85 * dangling))
+
+
+def lines_of(graph: Graph) -> list[str]:
+    """The graph's lines as gen-graph and page-rank write them."""
+    lines = []
+    for node, score in enumerate(graph.scores.tolist()):
+        targets = graph.ids[graph.targets[graph.offsets[node] : graph.offsets[node + 1]]]
+        named = ",".join(map(str, targets.tolist())) or "dummy"
+        lines.append(f"{graph.ids[node]}\t{score!r}\tO:{named}")
+    return [*lines, f"dummy\t{graph.dummy!r}\tO:dummy"]
+
+
+def write_graph(graph: Graph, path: Path) -> Path:
+    path.write_text("\n".join(lines_of(graph)) + "\n")
+    return path
+
+
+def cycle(n: int) -> Graph:
+    return graph_of(n, ((i, (i + 1) % n) for i in range(n)))
+
+
+def clique(n: int) -> Graph:
+    return graph_of(n, ((i, j) for i in range(n) for j in range(n) if i != j))
+
+
+def star(n: int) -> Graph:
+    """n - 1 leaves that point to node 0, which points to nothing."""
+    return graph_of(n, ((i, 0) for i in range(1, n)))
+
+
+def chain(n: int) -> Graph:
+    """0 -> 1 -> … -> n-1, which dangles."""
+    return graph_of(n, ((i, i + 1) for i in range(n - 1)))
+
+
+def two_components() -> Graph:
+    """A cycle of three, and two nodes that point to each other."""
+    return graph_of(5, [(0, 1), (1, 2), (2, 0), (3, 4), (4, 3)])
+
+
+NAMED = {
+    "one page": graph_of(1, []),
+    "all dangling": graph_of(6, []),
+    "cycle": cycle(7),
+    "clique": clique(5),
+    "star": star(8),
+    "chain": chain(6),
+    "two components": two_components(),
+}
+
+
+@st.composite
+def graphs(draw: st.DrawFn, max_nodes: int = 12) -> Graph:
+    """Any small graph: dangling nodes, isolated nodes and several components included."""
+    n = draw(st.integers(1, max_nodes))
+    nodes = st.integers(0, n - 1)
+    edges = draw(st.sets(st.tuples(nodes, nodes), max_size=3 * n))
+    return graph_of(n, ((s, t) for s, t in edges if s != t))
+
+
+def web_like(nodes: int, seed: int, degree: float = 6.0) -> Graph:
+    """Random, with a few hubs and many pages without links: heavier tails than `graphs` gives."""
+    rng = np.random.default_rng(seed)
+    degrees = np.where(rng.random(nodes) < 0.3, 0, rng.geometric(1 / degree, nodes))
+    sources = np.repeat(np.arange(nodes), degrees)
+    targets = (nodes * rng.random(len(sources)) ** 3).astype(int)
+    pairs = zip(sources.tolist(), targets.tolist(), strict=True)
+    return graph_of(nodes, ((s, t) for s, t in pairs if s != t))
