@@ -144,13 +144,13 @@ def run(
     plan = launcher.tmp / "assign_ids-plan.json"
     sampled = launcher.tmp / "assign_ids-sample"
     outcome = launch(AssignIds, inputs, sampled, launcher, [*own, "--stage", "sample"])
-    points = json.loads(outcome.notes["plan"][0]) if "plan" in outcome.notes else []
+    points = json.loads(outcome.notes["plan"][0].value) if "plan" in outcome.notes else []
     plan.write_text(json.dumps({"points": points}))
 
     ranked = launcher.tmp / "assign_ids-ranked"
     planned = [*own, "--plan", str(plan)]
     outcome = launch(AssignIds, inputs, ranked, launcher, [*planned, "--stage", "rank"])
-    counted = sorted(json.loads(note) for note in outcome.notes.get("plan", ()))
+    counted = sorted(json.loads(note.value) for note in outcome.notes.get("plan", ()))
     offsets, nodes_before = {}, 0
     for label, count in counted:
         offsets[label] = nodes_before

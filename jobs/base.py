@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mrjob.compat import jobconf_from_env
 from mrjob.job import MRJob
 from mrjob.protocol import BytesProtocol, BytesValueProtocol
 from mrjob.step import MRStep
@@ -102,10 +101,16 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
     # the map and reduce that mrjob sees
 
     def steps(self) -> list[MRStep]:
+        if self.reads_archives():
+            return [MRStep(mapper_raw=self.mapper_raw)]
         parts = {"mapper": self._mapper, "mapper_final": self._mapper_final}
         if self._has_reducer():
             parts.update(reducer=self._reducer, reducer_final=self._reducer_final)
         return [MRStep(**parts)]
+
+    @classmethod
+    def reads_archives(cls) -> bool:
+        return cls.mapper_raw is not MRJob.mapper_raw
 
     def _has_reducer(self) -> bool:
         return type(self).reduce_key is not Job.reduce_key
@@ -165,14 +170,13 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
     # errors in the input
 
     def bad_line(self, line: bytes, error: BadLine) -> Iterator[Pair]:
-        """Report a line that has not its format; the driver finds its number."""
-        source = jobconf_from_env("mapreduce.map.input.file", "")
+        """Report a line that has not its format; the driver finds its file and number."""
         yield from self.bad_input(
-            found=error.found, expected=error.expected, file=source, line=line.decode("latin-1")
+            found=error.found, expected=error.expected, line=line.decode("latin-1")
         )
 
     def bad_input(self, **what: str) -> Iterator[Pair]:
-        """Report input that cannot be used: found, expected, cure (and file, line)."""
+        """Report input that cannot be used: found, expected, cure (and where, or the line)."""
         self._errors += 1
         if self._errors <= MAX_ERRORS:
             yield ERROR, to_json(what)

@@ -206,7 +206,7 @@ def run(
 
     inputs = [str(keyed), uris]
     sampled = launch(JoinScores, inputs, spelled, launcher, [*own, "--stage", "key"])
-    points = split_points(sampled.notes.get("plan", ()), launcher.ranges)
+    points = split_points((n.value for n in sampled.notes.get("plan", ())), launcher.ranges)
     plan.write_text(json.dumps([point.decode() for point in points]))
 
     args = [*own, "--stage", "sort", "--plan", str(plan)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import json
 import logging
 import shutil
@@ -12,13 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mrjob.step import StepFailedException
 
 from jobs.base import COUNTERS, ERROR, SUMS, Job
 from jobs.kernel.errors import BadInput, CrawlrankError, JobFailed
-from jobs.kernel.reading import SIDE, check_gzip, line_number, parts
+from jobs.kernel.reading import SIDE, parts, read_lines
 
 logging.getLogger("mrjob").addHandler(logging.NullHandler())
 
@@ -42,6 +41,13 @@ class Launcher:
     job_class: Callable[[type[Job]], type[Job]] = lambda job: job  # tests put their runner in here
 
 
+class Note(NamedTuple):
+    """A side line that belongs to no dataset, and the part that it was in."""
+
+    part: str
+    value: bytes
+
+
 @dataclass
 class Outcome:
     """What a job told besides its datasets."""
@@ -50,7 +56,7 @@ class Outcome:
     counters: Counter[str] = field(default_factory=Counter)
     sums: list[dict[str, Any]] = field(default_factory=list)
     errors: list[dict[str, str]] = field(default_factory=list)
-    notes: dict[str, list[bytes]] = field(default_factory=dict)  # other side lines, by name
+    notes: dict[str, list[Note]] = field(default_factory=dict)  # other side lines, by name
 
 
 def launch(
@@ -67,24 +73,22 @@ def launch(
     Raises BadInput for what the tasks found wrong in the input, JobFailed when a task failed.
     """
     name = job_class.__name__
+    paths = _paths(job_class, inputs)
     raw = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=launcher.tmp))
     try:
-        _run(job_class, _paths(job_class, inputs), raw / "output", launcher, args, raw)
+        _run(job_class, paths, raw / "output", launcher, args, raw)
         outcome = _sort_out(raw / "output", output, side or {})
     finally:
         shutil.rmtree(raw, ignore_errors=True)
     if outcome.errors:
-        raise _located(outcome.errors[0])
+        raise _located(outcome.errors[0], paths)
     return outcome
 
 
 def _paths(job_class: type[Job], inputs: Iterable[str | Path]) -> list[str]:
-    if job_class.mapper_raw is not Job.mapper_raw:
+    if job_class.reads_archives():
         return [str(Path(path).resolve()) for path in inputs]
-    files = [part for where in inputs for part in parts(where)]
-    for path in files:
-        check_gzip(path)  # mrjob reads a truncated .gz as if it ended there
-    return [glob.escape(str(path.resolve())) for path in files]
+    return [str(part.resolve()) for where in inputs for part in parts(where)]
 
 
 def _run(
@@ -145,32 +149,32 @@ def _sort_part(part: Path, output: Path, side: dict[str, Path], outcome: Outcome
                     file.write(rest)
                     outcome.rows[name.decode()] += 1
                 else:
-                    _note(SIDE + name, rest.rstrip(b"\n"), outcome)
+                    _note(SIDE + name, Note(part.name, rest.rstrip(b"\n")), outcome)
         finally:
             for file in files.values():
                 file.close()
 
 
-def _note(name: bytes, value: bytes, outcome: Outcome) -> None:
+def _note(name: bytes, note: Note, outcome: Outcome) -> None:
     if name == COUNTERS:
-        outcome.counters.update(json.loads(value))
+        outcome.counters.update(json.loads(note.value))
     elif name == SUMS:
-        outcome.sums.append(json.loads(value))
+        outcome.sums.append(json.loads(note.value))
     elif name == ERROR:
-        outcome.errors.append(json.loads(value))
+        outcome.errors.append(json.loads(note.value))
     else:
-        outcome.notes.setdefault(name[1:].decode(), []).append(value)
+        outcome.notes.setdefault(name[1:].decode(), []).append(note)
 
 
-def _located(error: dict[str, str]) -> BadInput:
-    """The error with the place of the line in its file, looked up now."""
-    where = error.get("where", "")
-    if file := error.get("file", "").removeprefix("file://"):
-        number = line_number(Path(file), error["line"].encode("latin-1"))
-        where = f"{file}, line {number}" if number else file
-    return BadInput(
-        where or "the input", error["found"], error.get("expected", ""), error.get("cure", "")
-    )
+def _located(error: dict[str, str], paths: list[str]) -> BadInput:
+    """The error with the place of its line in the inputs, looked up now."""
+    where = error.get("where", "the input")
+    if "line" in error:
+        wanted = error["line"].encode("latin-1")
+        places = (place for path in paths for place in read_lines(path))
+        file, number, _ = next(place for place in places if place[2] == wanted)
+        where = f"{file}, line {number}"
+    return BadInput(where, error["found"], error.get("expected", ""), error.get("cure", ""))
 
 
 def run_alone(job: Job) -> None:

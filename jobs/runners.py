@@ -2,7 +2,9 @@
 
 Changed against mrjob 0.7.4: the local runner hands an archive to its task where it lies (mrjob
 copies it, in a shell script that breaks on blanks in its path, and inflates every .gz with gunzip,
-which fails on the damaged ones and shifts all offsets); tasks are awaited by threads, not by a
+which fails on the damaged ones and shifts all offsets); many small files share a map task (mrjob
+starts at least one process for each) and a truncated .gz is an error (mrjob reads it as if it
+ended there); paths are paths, not globs; tasks are awaited by threads, not by a
 pool of processes that each print a traceback when interrupted; a task that fails leaves the tail
 of its stderr in `failure`.
 """
@@ -20,6 +22,9 @@ from typing import IO, Any
 
 from mrjob.inline import InlineMRJobRunner
 from mrjob.local import LocalMRJobRunner, _TaskFailedException
+from mrjob.sim import _split_records
+
+from jobs.kernel.reading import read_lines
 
 Progress = Callable[[int, int], None]
 TAIL_LINES = 12
@@ -30,6 +35,28 @@ class _Watched:
 
     on_task: Progress | None = None
     failure: str = ""
+
+    def _split_mapper_input(self, input_paths: Any, step_num: int) -> Any:
+        """As many splits as cores, of about equal size, over all input files together."""
+        runner: Any = super()
+        if step_num == 0 and runner._uses_input_manifest():
+            return runner._split_mapper_input(input_paths, step_num)
+        paths = [Path(path) for path in input_paths]
+        size = sum(path.stat().st_size for path in paths) // runner._num_cores()
+        lines = (line + b"\n" for path in paths for _, _, line in read_lines(path))
+        places = runner._yield_split_fileobjs("mapper", step_num)
+        splits = []
+        for group in _split_records(lines, size):
+            with next(places) as file:
+                file.writelines(group)
+                splits.append({"file": file.name, "start": 0, "length": file.tell()})
+        return splits
+
+    def _input_paths_for_step(self, step_num: int) -> Any:
+        runner: Any = super()
+        return (
+            runner._get_input_paths() if step_num == 0 else runner._input_paths_for_step(step_num)
+        )
 
     def _tick(self, done: int, total: int) -> None:
         if self.on_task:

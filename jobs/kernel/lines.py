@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from jobs.kernel.errors import BadLine
+from jobs.kernel.keys import key_of
 
 DUMMY = b"dummy"
 START_SCORE = 1.0
@@ -77,6 +78,14 @@ class MapRow(NamedTuple):
     key: bytes
 
 
+class ScoreRow(NamedTuple):
+    """A node at the end: its score, its URI and its key."""
+
+    score: float
+    uri: bytes
+    key: bytes
+
+
 class GraphLine(NamedTuple):
     """A node of the graph, its score and its targets: ids ascending, or `dummy` alone."""
 
@@ -105,6 +114,7 @@ CANONICAL_LINK = "`target_key source_key`, one blank or tab between them"
 URI_ROW = "5 columns with tabs: key, URI, captures, links, last timestamp"
 INPUT_LINK = "`id target_key source_key`, one blank or tab between them"
 MAP_ROW = "`id key`, one blank or tab between them"
+SCORE_ROW = "`score<TAB>URI<TAB>key` (the key may be absent)"
 GRAPH_LINE = "`id<TAB>score<TAB>O:id,id,…`, or O:dummy"
 
 
@@ -169,6 +179,17 @@ def parse_graph_line(line: bytes) -> GraphLine:
         if target != DUMMY and not _ID.match(target):
             raise BadLine(f"target {_shown(target)} of id {_shown(node)}", GRAPH_LINE)
     return GraphLine(node, float(score), targets)
+
+
+def parse_score_row(line: bytes) -> ScoreRow:
+    """The recipe's own two columns are taken too; the key is then made from the URI."""
+    fields = _fields(line, (2, 3, 8), SCORE_ROW, b"\t")
+    if not _SCORE.match(fields[0]):
+        raise BadLine(f"score {_shown(fields[0])}", "a positive number")
+    key = fields[2] if len(fields) > 2 else key_of(fields[1])
+    if key is None:
+        raise BadLine(f"URI {_shown(fields[1])}", "an absolute http or https URI")
+    return ScoreRow(float(fields[0]), fields[1], key)
 
 
 def format_link(row: Link) -> bytes:

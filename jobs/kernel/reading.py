@@ -78,15 +78,3 @@ def read_all(wheres: Iterable[str | os.PathLike[str]], parser: Parser[Row]) -> I
     """The rows of several datasets, one after the other."""
     for where in wheres:
         yield from read_rows(where, parser)
-
-
-def check_gzip(path: Path) -> None:
-    """Raise BadInput unless a .gz file can be inflated to its end; other files pass unread."""
-    if path.suffix == ".gz":
-        for _ in read_lines(path):
-            pass
-
-
-def line_number(path: Path, wanted: bytes) -> int | None:
-    """The number of the first line that is `wanted`, or None."""
-    return next((number for _, number, line in read_lines(path) if line == wanted), None)

@@ -1,0 +1,70 @@
+"""extract_links: archives to links and captures; one archive a task, read where it lies.
+
+Reads archives (WARC, ARC; plain or gzip). Writes links, `target source hop`, and the side dataset
+`captures` (8 columns). What is damaged in an archive goes out as `@damage` lines (JSON: archive,
+offset, reason, detail), and each archive ends with an `@archive` line: its counters, or the error
+that made it useless. No shuffle: the output is as large as the links of the pages, a few per cent
+of a gzipped archive.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from jobs.base import Job, to_json
+from jobs.kernel.errors import BadInput
+from jobs.kernel.extraction import Damage, ExtractOptions, extract
+from jobs.kernel.lines import Capture, Link, format_capture, format_link
+
+MAX_LISTED = 1000  # damages of one archive that are listed; all are counted
+
+
+class ExtractLinks(Job):
+    SIDE_DATASETS = ("captures",)
+
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_passthru_arg(
+            "--outlinks", choices=("auto", "html", "metadata", "both"), default="auto"
+        )
+        self.add_passthru_arg("--links", choices=("nav", "all"), default="nav")
+        self.add_passthru_arg("--max-record", type=int, default=ExtractOptions.max_record)
+
+    def mapper_raw(self, input_path: str, input_uri: str) -> Iterator[tuple[None, bytes]]:
+        for line in self._lines(Path(input_path), input_uri):
+            yield None, line
+
+    def _lines(self, path: Path, uri: str) -> Iterator[bytes]:
+        options = ExtractOptions(
+            outlinks=self.options.outlinks,
+            links=self.options.links,
+            max_record=self.options.max_record,
+        )
+        counters: Counter[str] = Counter()
+        end: dict[str, object] = {"archive": uri, "counters": counters}
+        try:
+            with path.open("rb") as stream:
+                for item in extract(stream, uri.rpartition("/")[2], options, counters):
+                    if isinstance(item, Link):
+                        yield format_link(item)
+                    elif isinstance(item, Capture):
+                        yield b"@captures\t" + format_capture(item)
+                    else:
+                        yield from self._damage(uri, item)
+        except BadInput as error:
+            end["error"] = [error.found, error.expected, error.cure]
+        except OSError as error:
+            end["error"] = [f"cannot be read ({error.strerror})", "a readable file", ""]
+        yield b"@archive\t" + to_json(end)
+
+    def _damage(self, uri: str, damage: Damage) -> Iterator[bytes]:
+        self.counts["damage"] += 1
+        if self.counts["damage"] <= MAX_LISTED:
+            listed = [uri, damage.offset, damage.reason, damage.detail]
+            yield b"@damage\t" + to_json(listed)
+
+
+if __name__ == "__main__":
+    ExtractLinks.run()

@@ -1,0 +1,121 @@
+"""Datasets on their way out: a folder of parts as it is, or one file merged in its own order.
+
+Parts of a job are sorted each for itself; which row is in which part depends on the runner. Merged
+in the order below, the same rows give the same file on every runner. Whatever appears under its
+name is whole: it is written beside it and renamed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import heapq
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.lines import DUMMY
+from jobs.kernel.order import DIGITS, descending
+from jobs.kernel.reading import open_part, parts
+
+LineKey = Callable[[bytes], Any]
+
+
+def _by_id(line: bytes) -> float | int:
+    identity = line.replace(b" ", b"\t", 1).partition(b"\t")[0]
+    return float("inf") if identity == DUMMY else int(identity)
+
+
+def by_score(digits: int = DIGITS) -> LineKey:
+    """The place of a scores line: rounded score, best first, then key."""
+
+    def key(line: bytes) -> tuple[bytes, bytes]:
+        score, _, rest = line.rstrip(b"\n").partition(b"\t")
+        return descending(float(score), digits), rest.split(b"\t")[1]
+
+    return key
+
+
+def _whole(line: bytes) -> bytes:
+    return line
+
+
+#: dataset -> what its rows are merged by; datasets of archives are put one after the other
+ORDER: dict[str, LineKey | None] = {
+    "links": None,
+    "captures": None,
+    "canonical_links": _whole,
+    "uris": _whole,
+    "input_links": _by_id,
+    "map": _by_id,
+    "graph": _by_id,
+    "ranks": _by_id,
+    "scores": by_score(),
+}
+
+
+def merged(where: str | Path, key: LineKey | None) -> Iterator[bytes]:
+    """The lines of all parts, with their ends, in the order of `key`."""
+    with contextlib.ExitStack() as stack:
+        streams: list[Iterable[bytes]] = [stack.enter_context(open_part(p)) for p in parts(where)]
+        if key is None or len(streams) == 1:
+            for stream in streams:
+                yield from stream
+        else:
+            yield from heapq.merge(*streams, key=key)
+
+
+def is_file(output: Path) -> bool:
+    """Whether an output is one file (its name has an extension) or a folder of parts."""
+    return bool(output.suffix)
+
+
+def write_file(lines: Iterable[bytes], output: Path) -> None:
+    """One file, gzip when its name ends in .gz (without a time, so that equal lines are equal)."""
+    with replacing(output) as place:
+        if output.suffix == ".gz":
+            with place.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
+                cast(BinaryIO, file).writelines(lines)
+        else:
+            with place.open("wb") as file:
+                file.writelines(lines)
+
+
+@contextlib.contextmanager
+def replacing(output: Path) -> Iterator[Path]:
+    """A path to write to; renamed to `output` when the block ends well, removed otherwise."""
+    place = output.with_name(f".{output.name}.{os.getpid()}.part")
+    try:
+        yield place
+        place.replace(output)
+    finally:
+        place.unlink(missing_ok=True)
+
+
+def deliver(folder: Path, output: Path, key: LineKey | None) -> None:
+    """Make the folder of parts that a job has written the dataset `output`."""
+    if is_file(output):
+        write_file(merged(folder, key), output)
+    else:
+        move(folder, output)
+
+
+def move(folder: Path, output: Path) -> None:
+    """Rename a folder into place, over what is there; both on one file system."""
+    old = output.with_name(f".{output.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    if output.exists():
+        output.replace(old)
+    folder.replace(output)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def refuse_existing_folder(output: Path) -> None:
+    """Files are replaced, as tools do; a folder may hold more than one run's work."""
+    if not is_file(output) and output.exists() and any(output.iterdir()):
+        raise BadInput(
+            str(output), "is there already and not empty", "a new folder", "Remove it first."
+        )

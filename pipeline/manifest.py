@@ -1,0 +1,113 @@
+"""manifest.json of a work folder: what was done, with what, and what came out.
+
+    {"format": 1, "crawlrank": version,
+     "archives": {path: {"size", "fingerprint", "part", "counters", "damage", "error"}},
+     "parameters": {name: value},
+     "steps": {name: {"fingerprint", "parameters", "rows", "counters", "seconds", "crawlrank",
+                      "rounds": [{"round", "certificate", "eta", …}]}}}
+
+A step is done when its entry is there with the fingerprint of its inputs and parameters: the entry
+is written after the step's datasets were renamed into place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from jobs.kernel.errors import BadInput
+from pipeline.datasets import replacing
+
+FORMAT = 1
+SAMPLED = 1 << 20
+
+
+def crawlrank_version() -> str:
+    try:
+        return version("crawlrank")
+    except PackageNotFoundError:  # run from a checkout that is not installed
+        return "unknown"
+
+
+def fingerprint(*of: Any) -> str:
+    """A short digest of values that JSON can hold, equal for equal values."""
+    text = json.dumps(of, sort_keys=True, default=str)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def file_fingerprint(path: Path) -> str:
+    """Digest of a file's size, first and last MiB: archives are written once, and may be moved or
+    touched; reading all of a hundred gigabytes at each start would cost more than it finds."""
+    size = path.stat().st_size
+    digest = hashlib.blake2b(str(size).encode(), digest_size=16)
+    with path.open("rb") as file:
+        digest.update(file.read(SAMPLED))
+        file.seek(max(0, size - SAMPLED))
+        digest.update(file.read(SAMPLED))
+    return digest.hexdigest()
+
+
+class Manifest:
+    """The manifest in memory; every change is written through."""
+
+    def __init__(self, work: Path) -> None:
+        self.path = work / "manifest.json"
+        self._data: dict[str, Any] = {
+            "format": FORMAT,
+            "crawlrank": crawlrank_version(),
+            "archives": {},
+            "parameters": {},
+            "steps": {},
+        }
+        if self.path.exists():
+            self._data = self._read()
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            data = json.loads(self.path.read_text())
+        except (ValueError, OSError) as error:
+            raise BadInput(
+                str(self.path),
+                f"cannot be read ({error})",
+                "the manifest of a work folder",
+                "Use another --work, or remove this folder.",
+            ) from error
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            found = data.get("format") if isinstance(data, dict) else "none"
+            raise BadInput(
+                str(self.path),
+                f"a manifest of format {found}",
+                f"format {FORMAT}",
+                "The folder is of another version of crawlrank: use another --work.",
+            )
+        return data
+
+    def save(self) -> None:
+        with replacing(self.path) as place:
+            place.write_text(json.dumps(self._data, indent=1) + "\n")
+
+    @property
+    def archives(self) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = self._data["archives"]
+        return found
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        found: dict[str, Any] = self._data["parameters"]
+        return found
+
+    @property
+    def steps(self) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = self._data["steps"]
+        return found
+
+    def is_done(self, step: str, mark: str) -> bool:
+        return self.steps.get(step, {}).get("fingerprint") == mark
+
+    def done(self, step: str, entry: dict[str, Any]) -> None:
+        """Record a finished step and save."""
+        self.steps[step] = {**entry, "crawlrank": crawlrank_version()}
+        self.save()

@@ -1,0 +1,256 @@
+"""Scores to the file that Heritrix loads: `URI precedence`, one line a spelling.
+
+Equation: classes are cut as in pipeline/classes.py, over the captured nodes (what a recrawl
+fetches) or over all; precedence is the class, from 1, crawled first, to B. Dangling nodes are
+nodes like others. A captured URI whose key has no score gets B.
+
+The file has each spelling in the form in which Heritrix looks it up (jobs/kernel/heritrix_form),
+each form once, at the best class of those that meet in it, in the order of the scores and then of
+the bytes. DuckDB joins and sorts, so URIs need no memory; scores need about 15 arrays of N.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.heritrix_form import HeritrixRejects, heritrix_form
+from jobs.kernel.lines import parse_score_row, parse_uri_row
+from jobs.kernel.order import DIGITS
+from jobs.kernel.reading import read_rows
+from pipeline.classes import Classes, Ties, cut
+
+BATCH = 100_000
+EXAMPLES = 10
+
+
+@dataclass(frozen=True)
+class Options:
+    """How classes are cut and what is listed; DESIGN, precedence.
+
+    eta: the certificate's bound per node, 0 where scores are taken as they are.
+    digits: significant digits that scores must share to count as equal.
+    """
+
+    bins: int = 5
+    unlisted: int | None = None
+    classes_over: Literal["captured", "all"] = "captured"
+    ties: Ties = "key"
+    spellings: Literal["all", "captured"] = "all"
+    eta: float = 0.0
+    digits: int = DIGITS
+
+    @property
+    def unlisted_precedence(self) -> int:
+        return self.bins + 1 if self.unlisted is None else self.unlisted
+
+
+@dataclass
+class ClassSummary:
+    """One class: its lines in the file, its nodes, and the range of their scores."""
+
+    precedence: int
+    uris: int = 0
+    nodes: int = 0
+    nodes_captured: int = 0
+    score_highest: float | None = None
+    score_lowest: float | None = None
+
+
+@dataclass
+class Summary:
+    """What `precedence.summary.json` says."""
+
+    bins: int
+    unlisted: int
+    classes_cut_over: str
+    uris: int = 0
+    nodes: int = 0
+    nodes_captured: int = 0
+    nodes_not_captured: int = 0
+    nodes_near_a_boundary: int = 0
+    nodes_placed_by_key_alone: int = 0
+    eta: float = 0.0
+    digits: int = DIGITS
+    captured_uris_without_score: int = 0
+    spellings_rewritten: int = 0
+    spellings_rejected: int = 0
+    rejected_by_reason: dict[str, int] = field(default_factory=dict)
+    rejected_examples: list[str] = field(default_factory=list)
+    duplicates_removed: int = 0
+    classes: list[ClassSummary] = field(default_factory=list)
+
+    def write(self, path: Path) -> None:
+        path.write_text(json.dumps(asdict(self), indent=2) + "\n")
+
+
+def export_precedence(
+    scores: str | Path, uris: str | Path | None, output: Path, tmp: Path, options: Options
+) -> Summary:
+    """Write the precedence file `output` from the datasets `scores` and `uris`.
+
+    Without uris, the URIs of the scores are all the spellings there are, and classes are cut over
+    all nodes. tmp: a folder for what does not fit into memory. Raises BadInput.
+    """
+    with duckdb.connect(str(tmp / "precedence.duckdb")) as db:
+        db.execute(f"SET temp_directory = '{str(tmp).replace(chr(39), chr(39) * 2)}'")
+        summary = Summary(options.bins, options.unlisted_precedence, options.classes_over)
+        summary.eta, summary.digits = options.eta, options.digits
+        _load_scores(db, scores)
+        _load_spellings(db, uris, summary)
+        _classify(db, options, summary)
+        _list(db, options, summary)
+        _write(db, output, summary)
+    return summary
+
+
+def _text(field: bytes) -> str:
+    return field.decode("utf-8", "replace")
+
+
+def _insert(
+    db: duckdb.DuckDBPyConnection, table: str, schema: pa.Schema, rows: Iterable[tuple[Any, ...]]
+) -> None:
+    """Insert rows in batches through Arrow, which is what makes it fast."""
+    iterator = iter(rows)
+    while chunk := list(islice(iterator, BATCH)):
+        columns = zip(zip(*chunk, strict=True), schema.types, strict=True)
+        batch = pa.table([pa.array(values, kind) for values, kind in columns], schema)
+        db.register("batch", batch)
+        db.execute(f"INSERT INTO {table} SELECT * FROM batch")
+        db.unregister("batch")
+
+
+def _load_scores(db: duckdb.DuckDBPyConnection, scores: str | Path) -> None:
+    db.execute("CREATE TABLE scored (key VARCHAR, uri VARCHAR, score DOUBLE)")
+    schema = pa.schema([("key", pa.string()), ("uri", pa.string()), ("score", pa.float64())])
+    rows = ((_text(r.key), _text(r.uri), r.score) for r in read_rows(scores, parse_score_row))
+    _insert(db, "scored", schema, rows)
+    twice = db.execute("SELECT key FROM scored GROUP BY key HAVING count(*) > 1 LIMIT 1").fetchone()
+    if twice:
+        raise BadInput(str(scores), f"two scores for the key {twice[0]}", "one line for a key")
+    if not db.execute("SELECT 1 FROM scored LIMIT 1").fetchone():
+        raise BadInput(str(scores), "no scores", "at least one line", "Run join-scores first.")
+
+
+def _load_spellings(
+    db: duckdb.DuckDBPyConnection, uris: str | Path | None, summary: Summary
+) -> None:
+    """The table `spellings`: key, Heritrix form, whether captured."""
+    db.execute("CREATE TABLE spellings (key VARCHAR, form VARCHAR, captured BOOLEAN)")
+    schema = pa.schema([("key", pa.string()), ("form", pa.string()), ("captured", pa.bool_())])
+    if uris is None:
+        found = db.cursor().execute("SELECT key, uri FROM scored")
+        rows = ((key, uri, False) for key, uri in iter(found.fetchone, None))
+    else:
+        rows = (
+            (_text(r.key), _text(r.uri), r.captures > 0) for r in read_rows(uris, parse_uri_row)
+        )
+    rejected: Counter[str] = Counter()
+    _insert(db, "spellings", schema, _formed(rows, summary, rejected))
+    summary.rejected_by_reason = dict(rejected.most_common())
+    summary.spellings_rejected = rejected.total()
+
+
+def _formed(
+    rows: Iterable[tuple[str, str, bool]], summary: Summary, rejected: Counter[str]
+) -> Iterator[tuple[str, str | None, bool]]:
+    """Each spelling in Heritrix's form, None where Heritrix rejects it."""
+    for key, uri, captured in rows:
+        try:
+            form: str | None = heritrix_form(uri)
+        except HeritrixRejects as error:
+            form = None
+            rejected[str(error)] += 1
+            if len(summary.rejected_examples) < EXAMPLES:
+                summary.rejected_examples.append(uri)
+        if form is not None and form != uri:
+            summary.spellings_rewritten += 1
+        yield key, form, captured
+
+
+def _classify(db: duckdb.DuckDBPyConnection, options: Options, summary: Summary) -> None:
+    """The table `nodes`: key, class, place in the order; and what the summary says of nodes."""
+    db.execute(
+        "CREATE TABLE seen AS SELECT key, bool_or(captured) AS captured FROM spellings GROUP BY key"
+    )
+    columns = db.sql(
+        "SELECT s.key AS key, s.score AS score, coalesce(seen.captured, false) AS captured"
+        " FROM scored s LEFT JOIN seen USING (key) ORDER BY s.key"
+    ).to_arrow_table()
+    scores = columns["score"].to_numpy()
+    captured = columns["captured"].to_numpy(zero_copy_only=False).astype(bool)
+    over = captured if options.classes_over == "captured" else None
+    if over is None or not over.any():
+        summary.classes_cut_over = "all"
+    classes = cut(
+        scores, options.bins, digits=options.digits, mask=over, ties=options.ties, eta=options.eta
+    )
+    places = np.empty(len(scores), np.int64)
+    places[classes.order] = np.arange(len(scores))
+    nodes = pa.table({"key": columns["key"], "class": classes.classes, "place": places})
+    db.register("classified", nodes)
+    db.execute('CREATE TABLE nodes AS SELECT key, "class", place FROM classified')
+    db.unregister("classified")
+    _describe(classes, scores, captured, summary)
+
+
+def _describe(classes: Classes, scores: Any, captured: Any, summary: Summary) -> None:
+    summary.nodes = len(scores)
+    summary.nodes_captured = int(captured.sum())
+    summary.nodes_not_captured = summary.nodes - summary.nodes_captured
+    summary.nodes_near_a_boundary = int(classes.near.sum())
+    summary.nodes_placed_by_key_alone = int(classes.by_key.sum())
+    for precedence in range(1, summary.bins + 1):
+        inside = classes.classes == precedence
+        entry = ClassSummary(precedence, 0, int(inside.sum()), int((inside & captured).sum()))
+        if entry.nodes:
+            entry.score_highest = float(scores[inside].max())
+            entry.score_lowest = float(scores[inside].min())
+        summary.classes.append(entry)
+
+
+def _list(db: duckdb.DuckDBPyConnection, options: Options, summary: Summary) -> None:
+    """The table `lines`: each form once, with the class and the place of the best node in it."""
+    only_captured = options.spellings == "captured" and summary.nodes_captured > 0
+    wanted = "s.captured" if only_captured else "(n.key IS NOT NULL OR s.captured)"
+    db.execute(
+        'CREATE TABLE lines AS SELECT form, min(coalesce(n."class", $bins)) AS precedence,'
+        " min(coalesce(n.place, $last)) AS place, count(*) AS spellings"
+        f" FROM spellings s LEFT JOIN nodes n USING (key) WHERE form IS NOT NULL AND {wanted}"
+        " GROUP BY form",
+        {"bins": options.bins, "last": summary.nodes},
+    )
+    summary.captured_uris_without_score = _number(
+        db, "SELECT count(*) FROM spellings s ANTI JOIN nodes n USING (key) WHERE s.captured"
+    )
+    summary.uris = _number(db, "SELECT count(*) FROM lines")
+    summary.duplicates_removed = (
+        _number(db, "SELECT coalesce(sum(spellings), 0) FROM lines") - summary.uris
+    )
+    counted = db.execute("SELECT precedence, count(*) FROM lines GROUP BY precedence").fetchall()
+    for precedence, count in counted:
+        summary.classes[precedence - 1].uris = count
+
+
+def _number(db: duckdb.DuckDBPyConnection, query: str) -> int:
+    row = db.execute(query).fetchone()
+    assert row is not None  # an aggregate without GROUP BY has a row
+    return int(row[0])
+
+
+def _write(db: duckdb.DuckDBPyConnection, output: Path, summary: Summary) -> None:
+    found = db.execute("SELECT form, precedence FROM lines ORDER BY place, form")
+    with output.open("wb") as file:
+        while rows := found.fetchmany(BATCH):
+            file.writelines(f"{form} {precedence}\n".encode("ascii") for form, precedence in rows)

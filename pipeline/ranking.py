@@ -1,0 +1,134 @@
+"""PageRank as rounds of the page_rank job, until certified or as many as wanted.
+
+    x' = 0.15 + 0.85 A x, from the scores in the graph (1 at the start)
+
+Dangling nodes point to dummy; every round checks that the sum of all scores is still N + 1. Stops
+after exactly K rounds, or as soon as the certificate |x' - x*|_1 / |x'|_1 is at most the tolerance.
+A finished round is a folder `round-K` of graph lines and its entry in a list of rounds, so that
+ranking goes on behind the last one after any interruption.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jobs.kernel.errors import BadInput, JobFailed, NotConverged
+from jobs.kernel.rank import RoundSums
+from jobs.launch import Launcher, Outcome, launch
+from jobs.page_rank import PageRank
+from pipeline.datasets import move
+
+MASS_TOLERANCE = 1e-9
+Round = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When to stop: after exactly `iterations` rounds, or at a certificate <= `tolerance`."""
+
+    iterations: int | None = None
+    tolerance: float = 1e-6
+    max_rounds: int = 200
+
+    def reached(self, rounds: list[Round]) -> bool:
+        if self.iterations is not None:
+            return len(rounds) >= self.iterations
+        return bool(rounds) and rounds[-1]["certificate"] <= self.tolerance
+
+    def exhausted(self, rounds: list[Round]) -> bool:
+        return self.iterations is None and len(rounds) >= self.max_rounds
+
+
+def rank(
+    graph: Path,
+    folder: Path,
+    launcher: Launcher,
+    stop: Stop,
+    rounds: list[Round] | None = None,
+    on_round: Callable[[Round, list[Round]], None] = lambda entry, rounds: None,
+) -> tuple[Path, list[Round]]:
+    """Iterate on `graph`; returns the dataset of the last round and all rounds' entries.
+
+    folder: where the folders `round-K` are; only the last one is kept. rounds: entries of rounds
+    done before, to go on behind them. on_round: called after each round, once its folder is in
+    place, to save its entry. Raises NotConverged with the scores kept, BadInput for a graph that
+    does not start with the sum N + 1, JobFailed when mass is lost on the way.
+    """
+    rounds = list(rounds or ())
+    current = folder / f"round-{len(rounds)}" if rounds else graph
+    while not stop.reached(rounds):
+        if stop.exhausted(rounds):
+            raise NotConverged(
+                f"PageRank: after {len(rounds)} rounds the certificate is "
+                f"{rounds[-1]['certificate']:.2e}, above the tolerance {stop.tolerance:.2e}. The "
+                "scores are kept; allow more with --max-rounds, or ask for less with --tolerance."
+            )
+        started = time.monotonic()
+        output = folder / f"round-{len(rounds) + 1}"
+        outcome = _round(current, output, launcher, rounds)
+        entry = _entry(len(rounds) + 1, _sums(outcome, current), time.monotonic() - started)
+        rounds.append(entry)
+        on_round(entry, rounds)
+        if current != graph:
+            shutil.rmtree(current)
+        current = output
+    return current, rounds
+
+
+def _round(graph: Path, output: Path, launcher: Launcher, rounds: list[Round]) -> Outcome:
+    shift = rounds[-1]["next_shift"] if rounds else 0.0
+    place = launcher.tmp / f"{output.name}-ranked"
+    shutil.rmtree(place, ignore_errors=True)
+    # digits rather than an exponent: argparse takes "-1e-05" for an option
+    outcome = launch(PageRank, [graph], place, launcher, ["--shift", f"{shift:.20f}"])
+    output.parent.mkdir(parents=True, exist_ok=True)
+    move(place, output)
+    return outcome
+
+
+def _sums(outcome: Outcome, graph: Path) -> RoundSums:
+    """The round's sums, after the checks that nothing was lost."""
+    sums = RoundSums()
+    for part in outcome.sums:
+        sums.merge(RoundSums(**part))
+    if not sums.nodes:
+        raise BadInput(str(graph), "no nodes", "at least one line besides dummy's")
+    if sums.dummies != 1:
+        cure = "Make the graph with gen-graph."
+        raise BadInput(str(graph), "no line for dummy", "`dummy<TAB>1.0<TAB>O:dummy`", cure)
+    start = sums.old_l1 + sums.dummy_old
+    if not math.isclose(start, sums.nodes + 1, rel_tol=MASS_TOLERANCE):
+        raise BadInput(
+            str(graph),
+            f"scores with dummy's sum to {start!r}",
+            f"N + 1 = {sums.nodes + 1}",
+            "Start from gen-graph's output, or go on from a whole round.",
+        )
+    if not sums.mass_error <= MASS_TOLERANCE:
+        raise JobFailed(
+            f"PageRank lost mass in a round: the scores sum to {sums.mass!r}, not {sums.nodes + 1}"
+        )
+    return sums
+
+
+def _entry(number: int, sums: RoundSums, seconds: float) -> Round:
+    return {
+        "round": number,
+        "nodes": sums.nodes,
+        "edges": sums.edges,
+        "dangling": sums.dangling,
+        "mass": sums.mass,
+        "residual_l1": sums.residual_l1,
+        "residual_max": sums.residual_max,
+        "certificate": sums.certificate,
+        "eta": sums.eta,
+        "probability_certificate": sums.probability_certificate,
+        "next_shift": sums.next_shift(),
+        "seconds": round(seconds, 3),
+    }
