@@ -13,14 +13,20 @@ import heapq
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import DUMMY
 from jobs.kernel.order import DIGITS, descending
 from jobs.kernel.reading import open_part, parts
 
+ROW_GROUP = 100_000
 LineKey = Callable[[bytes], Any]
 
 
@@ -119,3 +125,23 @@ def refuse_existing_folder(output: Path) -> None:
         raise BadInput(
             str(output), "is there already and not empty", "a new folder", "Remove it first."
         )
+
+
+def write_parquet(scores: Path, output: Path, digits: int, total: float) -> None:
+    """Scores with all columns as one Parquet file, in order. total: the sum of all scores."""
+    types = [
+        ("score", pa.float64()), ("uri", pa.string()), ("key", pa.string()), ("id", pa.int64()),
+        ("inlinks", pa.int64()), ("outlinks", pa.int64()), ("captures", pa.int64()),
+        ("last", pa.string()),
+    ]  # fmt: skip
+    schema = pa.schema([*types, ("probability", pa.float64())])
+    lines = merged(scores, by_score(digits))
+    with replacing(output) as place, pq.ParquetWriter(place, schema, compression="zstd") as file:
+        while chunk := list(islice(lines, ROW_GROUP)):
+            rows = [line.decode("utf-8", "replace").rstrip("\n").split("\t") for line in chunk]
+            columns = [
+                pa.array(values, pa.string()).cast(kind)
+                for values, (_, kind) in zip(zip(*rows, strict=True), types, strict=True)
+            ]
+            columns.append(pc.divide(columns[0], total))
+            file.write_table(pa.table(columns, schema))

@@ -1,0 +1,152 @@
+"""Archives of a work folder: which are new, which have changed, and the extraction of each.
+
+An archive is known by the fingerprint of its content, which also names its parts in the datasets
+links and captures. Added archives are extracted alone; what others gave is kept.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from jobs.extract_links import ExtractLinks
+from jobs.kernel.errors import BadInput
+from jobs.launch import Launcher, launch
+from pipeline.manifest import Manifest, file_fingerprint, fingerprint
+from pipeline.steps import ArchiveReport, archive_reports
+
+REPORTED = [field.name for field in fields(ArchiveReport)]
+Given = dict[str, Path]  # fingerprint -> path
+
+
+def given_archives(paths: Sequence[Path]) -> Given:
+    """The archives by the fingerprint of their content; the same content counts once."""
+    found: Given = {}
+    for path in paths:
+        if path.is_dir():
+            raise BadInput(
+                str(path), "a folder", "an archive file", f"Name its files: {path}/*.warc.gz"
+            )
+        if "\n" in str(path):
+            raise BadInput(ascii(str(path)), "a line break in the name", "a name without")
+        try:
+            found.setdefault(file_fingerprint(path), path)
+        except OSError as error:
+            raise BadInput(
+                str(path), f"cannot be read ({error.strerror})", "a WARC or ARC file"
+            ) from error
+    return found
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """Options of extraction that its results depend on."""
+
+    outlinks: str = "auto"
+    links: str = "nav"
+    max_record: int = 64 * 2**20
+
+    def parameters(self) -> dict[str, Any]:
+        return {
+            "--outlinks": self.outlinks,
+            "--links": self.links,
+            "--max-record": self.max_record,
+        }
+
+    def args(self) -> list[str]:
+        return [str(word) for pair in self.parameters().items() for word in pair]
+
+    def mark(self, content: str) -> str:
+        """Of one archive's extraction."""
+        return fingerprint(content, self.parameters())
+
+    def run(
+        self,
+        work: Path,
+        manifest: Manifest,
+        given: Given,
+        pending: Sequence[str],
+        launcher: Launcher,
+    ) -> list[ArchiveReport]:
+        """Extract the pending archives; returns the reports of all that were given."""
+        for content in [known for known in manifest.archives if known not in given]:
+            _forget(work, manifest.archives.pop(content))
+        if pending:
+            found, seen = launcher.tmp / "links", launcher.tmp / "captures"
+            paths = {str(given[content].resolve()): content for content in pending}
+            outcome = launch(
+                ExtractLinks, list(paths), found, launcher, self.args(), {"captures": seen}
+            )
+            for report in archive_reports(outcome):
+                content = paths[report.path]
+                entry = self._entry(content, given[content], report)
+                _place(found / report.part, work / "links" / entry["part"])
+                _place(seen / report.part, work / "captures" / entry["part"])
+                manifest.archives[content] = entry
+        manifest.save()
+        return [
+            ArchiveReport(**{name: manifest.archives[content][name] for name in REPORTED})
+            for content in given
+        ]
+
+    def _entry(self, content: str, path: Path, report: ArchiveReport) -> dict[str, Any]:
+        told = asdict(report)
+        told.update(
+            path=str(path),
+            size=path.stat().st_size,
+            part=f"{path.name.split('.')[0][:40]}-{content[:12]}",
+            mark=self.mark(content),
+        )
+        return told
+
+    def entry(self, manifest: Manifest) -> dict[str, Any]:
+        """What the manifest says of the step: totals over the archives."""
+        total: Counter[str] = Counter()
+        for entry in manifest.archives.values():
+            total.update(entry["counters"])
+        links = sum(count for name, count in total.items() if name.startswith("links."))
+        rows = {"links": links, "captures": total["captures"]}
+        return {
+            "parameters": self.parameters(),
+            "rows": rows,
+            "counters": dict(sorted(total.items())),
+        }
+
+
+def check_archives(
+    manifest: Manifest, given: Given, extraction: Extraction, force: bool
+) -> list[str]:
+    """The archives to extract. Raises BadInput when known ones were removed or changed."""
+    if not given:
+        raise BadInput("archives", "none given", "at least one WARC or ARC file")
+    missing = [content for content in manifest.archives if content not in given]
+    if missing and not force:
+        path = manifest.archives[missing[0]]["path"]
+        changed = any(str(known.resolve()) == str(Path(path).resolve()) for known in given.values())
+        raise BadInput(
+            path,
+            "has changed since it was extracted" if changed else "was in this work folder before",
+            "the archives of the earlier run, and any new ones",
+            f"Give it again, use another --work, or drop what came of it with --force"
+            f" ({len(missing)} such archives).",
+        )
+    return [
+        content
+        for content in given
+        if (known := manifest.archives.get(content)) is None
+        or known["error"]
+        or known["mark"] != extraction.mark(content)
+    ]
+
+
+def _place(found: Path, output: Path) -> None:
+    output.parent.mkdir(exist_ok=True)
+    found.replace(output)
+
+
+def _forget(work: Path, entry: dict[str, Any]) -> None:
+    for dataset in ("links", "captures"):
+        (work / dataset / entry["part"]).unlink(missing_ok=True)

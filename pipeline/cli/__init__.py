@@ -1,0 +1,70 @@
+"""The command `crawlrank`: one command a step, and those that chain and explain them.
+
+Every error becomes one message and an exit code here: 0 done, 2 wrong usage, 3 bad input, 4 not
+converged or validation below its threshold, 5 a job failed, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from typing import Any
+
+import click
+
+from jobs.kernel.errors import BadInput, CrawlrankError
+from pipeline.cli import run as run_commands
+from pipeline.cli import steps as step_commands
+from pipeline.manifest import crawlrank_version
+
+DISK = {28: "the disk is full", 30: "the file system is read-only", 122: "the quota is used up"}
+
+
+class Group(click.Group):
+    """Commands in the order of the steps, errors as messages."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        kwargs["standalone_mode"] = False
+        try:
+            code = super().main(*args, **kwargs)
+        except click.ClickException as error:
+            error.show()
+            code = error.exit_code
+        except (click.Abort, KeyboardInterrupt):
+            code = _say("interrupted; what was finished is kept", 130)
+        except CrawlrankError as error:
+            code = _say(str(error), error.exit_code)
+        except OSError as error:
+            code = _say(_os_error(error), BadInput.exit_code)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _say(message: str, code: int) -> int:
+    """The message on stderr, without anything that could steer a terminal."""
+    shown = "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in message)
+    click.echo(f"crawlrank: {shown}", err=True)
+    return code
+
+
+def _os_error(error: OSError) -> str:
+    where = error.filename or tempfile.gettempdir()
+    what = DISK.get(error.errno or 0, error.strerror or str(error))
+    cure = " Make room, or write elsewhere." if error.errno in DISK else ""
+    return f"{os.fsdecode(where)}: {what}.{cure}"
+
+
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(crawlrank_version(), prog_name="crawlrank")
+def main() -> None:
+    """Rank the pages of a web crawl and write the precedence file for the next one.
+
+    `crawlrank run ARCHIVE… --work DIR` does everything; the other commands are its steps.
+    """
+
+
+for command in (*run_commands.COMMANDS, *step_commands.COMMANDS):
+    main.add_command(command)

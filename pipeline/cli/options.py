@@ -1,0 +1,150 @@
+"""Options that several commands share, and the objects made of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from jobs.launch import Launcher
+from pipeline.classes import MAX_BINS
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Decorator = Callable[[Command], Command]
+
+OUTPUT = click.Path(path_type=Path)
+RUNNERS = ("local", "inline")
+
+
+def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """One decorator of several, shown in the order given."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def output_option(*names: str, help: str) -> Callable[[Any], Any]:
+    """An output: one file when its name has an extension, else a folder of parts."""
+    return click.option(*(names or ("--output",)), type=OUTPUT, required=True, help=help)
+
+
+runner_options = together(
+    click.option(
+        "--runner",
+        type=click.Choice(RUNNERS),
+        default="local",
+        show_default=True,
+        help="Where the jobs run: processes of this machine, or this process.",
+    ),
+    click.option(
+        "--jobs",
+        "processes",
+        type=click.IntRange(1),
+        default=os.cpu_count(),
+        help="Processes at a time (default: the machine's cores).",
+    ),
+)
+
+extraction_options = together(
+    click.option(
+        "--outlinks",
+        type=click.Choice(["auto", "html", "metadata", "both"]),
+        default="auto",
+        show_default=True,
+        help="Links from the HTML, from Heritrix's metadata records, or auto: from the HTML"
+        " where there is a body, from the metadata where there is none.",
+    ),
+    click.option(
+        "--links",
+        "kept",
+        type=click.Choice(["nav", "all"]),
+        default="nav",
+        show_default=True,
+        help="nav: what a reader follows (hops L, R and frames); all: also embeds and guesses.",
+    ),
+    click.option(
+        "--max-record",
+        type=click.IntRange(1024),
+        default=64 * 2**20,
+        show_default=True,
+        help="Largest record body that is read, in bytes, inflated; larger ones are counted.",
+    ),
+)
+
+nodes_option = click.option(
+    "--nodes",
+    type=click.Choice(["linked", "all"]),
+    default="linked",
+    show_default=True,
+    help="Pages that get a rank: those with an incoming link, or all captured or linked ones.",
+)
+
+stop_options = together(
+    click.option(
+        "--iterations",
+        type=click.IntRange(1),
+        help="Exactly this many rounds of the recipe.",
+    ),
+    click.option(
+        "--tolerance",
+        type=click.FloatRange(1e-14, 1, max_open=True),
+        default=1e-6,
+        show_default=True,
+        help="Without --iterations: rounds until the scores are certainly this near, relative.",
+    ),
+    click.option(
+        "--max-rounds",
+        type=click.IntRange(1),
+        default=200,
+        show_default=True,
+        help="Give up (exit 4) after so many rounds.",
+    ),
+)
+
+class_options = together(
+    click.option(
+        "--bins",
+        type=click.IntRange(1, MAX_BINS),
+        default=5,
+        show_default=True,
+        help="Classes, that is precedences in the file; 5: quintiles.",
+    ),
+    click.option(
+        "--unlisted",
+        type=click.IntRange(1, MAX_BINS + 1),
+        help="Precedence of URIs that are not in the file (default: bins + 1).",
+    ),
+    click.option(
+        "--classes-over",
+        type=click.Choice(["captured", "all"]),
+        default="captured",
+        show_default=True,
+        help="Pages of which each class gets an equal share.",
+    ),
+    click.option(
+        "--ties",
+        type=click.Choice(["key", "together"]),
+        default="key",
+        show_default=True,
+        help="Pages of equal score: ordered by key, or kept in one class.",
+    ),
+    click.option(
+        "--spellings",
+        type=click.Choice(["all", "captured"]),
+        default="all",
+        show_default=True,
+        help="Spellings of a page that are listed.",
+    ),
+)
+
+
+def make_launcher(runner: str, processes: int | None) -> Launcher:
+    """A launcher for a single step, which brings its own temporary folder."""
+    return Launcher(runner, Path(), processes)

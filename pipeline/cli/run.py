@@ -1,0 +1,152 @@
+"""`run`, `status` and `export-text`: a work folder as a whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from jobs.kernel.errors import BadInput
+from pipeline.archives import Extraction
+from pipeline.classes import Ties
+from pipeline.cli.options import (
+    OUTPUT,
+    class_options,
+    extraction_options,
+    nodes_option,
+    runner_options,
+    stop_options,
+)
+from pipeline.export_text import export_text as write_text_files
+from pipeline.manifest import Manifest
+from pipeline.precedence import Options as PrecedenceOptions
+from pipeline.progress import reporter
+from pipeline.ranking import Stop
+
+TOP = 10
+
+work_option = click.option(
+    "--work", type=OUTPUT, required=True, help="Work folder, where everything is kept."
+)
+
+
+@click.command()
+@click.argument("archives", nargs=-1, required=True, type=OUTPUT)
+@work_option
+@extraction_options
+@nodes_option
+@stop_options
+@class_options
+@click.option("--validate/--no-validate", default=True, help="Check the ranks against OPIC.")
+@click.option(
+    "--min-agreement",
+    type=click.FloatRange(0, 1),
+    default=0.99,
+    show_default=True,
+    help="Part of the pages whose class must agree with OPIC's, or exit 4.",
+)
+@click.option("--strict", is_flag=True, help="Damage inside an archive is an error (exit 3).")
+@click.option("--skip-bad-files", is_flag=True, help="Go on without unreadable archives.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Accept other archives or options than the folder was made with; what they change is"
+    " done again.",
+)
+@click.option("--quiet", is_flag=True, help="Show no progress and no tables.")
+@runner_options
+def run(
+    archives: tuple[Path, ...],
+    work: Path,
+    outlinks: str,
+    kept: str,
+    max_record: int,
+    nodes: str,
+    iterations: int | None,
+    tolerance: float,
+    max_rounds: int,
+    bins: int,
+    unlisted: int | None,
+    classes_over: str,
+    ties: Ties,
+    spellings: str,
+    validate: bool,
+    min_agreement: float,
+    strict: bool,
+    skip_bad_files: bool,
+    force: bool,
+    quiet: bool,
+    runner: str,
+    processes: int | None,
+) -> None:
+    """From ARCHIVES to a precedence file in the work folder.
+
+    Run it again after an interruption, or with more archives: what is done is kept.
+    """
+    from pipeline import run as runs
+    from pipeline.validation import ValidationOptions
+
+    precedence = PrecedenceOptions(bins, unlisted, classes_over, ties, spellings)  # type: ignore[arg-type]
+    options = runs.RunOptions(
+        runner=runner,
+        processes=processes,
+        extraction=Extraction(outlinks, kept, max_record),
+        nodes=nodes,
+        stop=Stop(iterations, tolerance, max_rounds),
+        precedence=precedence,
+        validation=ValidationOptions(bins=bins, ties=ties, min_agreement=min_agreement)
+        if validate
+        else None,
+        strict=strict,
+        skip_bad_files=skip_bad_files,
+        force=force,
+    )
+    runs.run(work, archives, options, reporter(quiet))
+    if not quiet:
+        _show_result(work)
+
+
+def _show_result(work: Path) -> None:
+    from pipeline.reports import best_table, damage_by_reason, summary_table
+
+    console = Console()
+    console.print(best_table(work / "scores", TOP))
+    console.print()
+    console.print(summary_table(work / "precedence.summary.json"))
+    manifest = Manifest(work)
+    if damage := damage_by_reason(manifest):
+        total = sum(damage.values())
+        console.print(f"\n{total:,} damaged places were passed over: see `crawlrank status`.")
+    if told := manifest.steps.get("validate-opic"):
+        console.print(f"\nOPIC agrees on the class of {told['agreement']:.2%} of the pages.")
+    console.print(f"\n{work / 'precedence.txt'} is ready for Heritrix.", highlight=False)
+
+
+@click.command()
+@work_option
+def status(work: Path) -> None:
+    """Steps, rows, rounds, archives and damage of a work folder."""
+    from pipeline.reports import status_tables
+    from pipeline.run import STEPS
+
+    if not (work / "manifest.json").exists():
+        raise BadInput(
+            str(work), "no manifest.json in it", "a work folder", "Make one with `crawlrank run`."
+        )
+    console = Console()
+    for table in status_tables(Manifest(work), STEPS):
+        console.print(table)
+        console.print()
+
+
+@click.command("export-text")
+@work_option
+@click.option("--out", type=OUTPUT, required=True, help="Folder for the recipe's own files.")
+def export_text(work: Path, out: Path) -> None:
+    """The recipe's own text files, from links.txt to precedence.txt."""
+    for path in write_text_files(work, out):
+        click.echo(path)
+
+
+COMMANDS = (run, status, export_text)

@@ -1,0 +1,301 @@
+"""One command for each step of the recipe, usable alone on files, globs and folders of parts."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.order import DIGITS
+from pipeline import steps
+from pipeline.archives import given_archives
+from pipeline.cli.options import (
+    OUTPUT,
+    class_options,
+    extraction_options,
+    make_launcher,
+    nodes_option,
+    output_option,
+    runner_options,
+    stop_options,
+)
+from pipeline.datasets import refuse_existing_folder
+from pipeline.precedence import Options as PrecedenceOptions
+from pipeline.progress import reporter
+from pipeline.ranking import Round, Stop
+from pipeline.reports import time_left, write_report
+
+
+def _said(rows: dict[str, int], counters: dict[str, int]) -> None:
+    """Rows and counters on stderr, so that a pipe sees none of it."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("what")
+    table.add_column("count", justify="right")
+    for name, count in {**rows, **counters}.items():
+        table.add_row(escape(name), f"{count:,}")
+    Console(stderr=True).print(table)
+
+
+def _new(*outputs: Path) -> None:
+    for output in outputs:
+        refuse_existing_folder(output)
+
+
+@click.command("extract-links")
+@click.argument("archives", nargs=-1, required=True, type=OUTPUT)
+@output_option(help="Links to write: `target source hop`.")
+@output_option("--captures", help="Captures to write, 8 columns.")
+@extraction_options
+@click.option("--strict", is_flag=True, help="Damage inside an archive is an error (exit 3).")
+@click.option("--skip-bad-files", is_flag=True, help="Go on without unreadable archives.")
+@runner_options
+def extract_links(
+    archives: tuple[Path, ...],
+    output: Path,
+    captures: Path,
+    outlinks: str,
+    kept: str,
+    max_record: int,
+    strict: bool,
+    skip_bad_files: bool,
+    runner: str,
+    processes: int | None,
+) -> None:
+    """Links and captures of WARC and ARC files."""
+    _new(output, captures)
+    given = list(given_archives(archives).values())
+    reports = steps.extract_links(
+        given,
+        output,
+        captures,
+        make_launcher(runner, processes),
+        outlinks=outlinks,
+        kept=kept,
+        max_record=max_record,
+    )
+    _said({"archives": len(reports)}, steps.totals(reports))
+    steps.require_readable(reports, skip_bad_files, strict)
+
+
+@click.command()
+@click.argument("links", nargs=-1, required=True)
+@click.option("--captures", multiple=True, help="Captures of the same archives.")
+@output_option(help="Canonical links to write: `target_key source_key`, sorted.")
+@output_option("--uris", help="Spellings of each key to write, 5 columns.")
+@runner_options
+def canonicalize(
+    links: tuple[str, ...],
+    captures: tuple[str, ...],
+    output: Path,
+    uris: Path,
+    runner: str,
+    processes: int | None,
+) -> None:
+    """URIs to keys (SURT): links between pages, whatever their spelling."""
+    _new(output, uris)
+    result = steps.canonicalize(links, captures, output, uris, make_launcher(runner, processes))
+    _said(result.rows, result.counters)
+
+
+@click.command("assign-ids")
+@click.argument("canonical_links", nargs=-1, required=True)
+@click.option("--uris", multiple=True, help="Spellings of each key, for --nodes all.")
+@output_option(help="Input links to write: `id target_key source_key`.")
+@output_option("--map", "map_output", help="Ids to write: `id key`.")
+@nodes_option
+@runner_options
+def assign_ids(
+    canonical_links: tuple[str, ...],
+    uris: tuple[str, ...],
+    output: Path,
+    map_output: Path,
+    nodes: str,
+    runner: str,
+    processes: int | None,
+) -> None:
+    """Ids 0…N-1 in byte order of the key."""
+    _new(output, map_output)
+    launcher = make_launcher(runner, processes)
+    result = steps.assign_ids(canonical_links, uris, output, map_output, launcher, nodes=nodes)
+    _said(result.rows, result.counters)
+
+
+@click.command("gen-graph")
+@click.argument("input_links", nargs=-1, required=True)
+@click.option("--map", "maps", multiple=True, help="Ids, to add the pages that nothing links to.")
+@output_option(help="Graph to write: `id<TAB>1.0<TAB>O:id,id,…`.")
+@runner_options
+def gen_graph(
+    input_links: tuple[str, ...],
+    maps: tuple[str, ...],
+    output: Path,
+    runner: str,
+    processes: int | None,
+) -> None:
+    """The graph that PageRank iterates on; dangling pages point to dummy."""
+    _new(output)
+    result = steps.gen_graph(input_links, maps, output, make_launcher(runner, processes))
+    _said(result.rows, result.counters)
+
+
+@click.command("page-rank")
+@click.argument("graph", type=OUTPUT)
+@output_option(help="Ranks to write: the graph's lines with new scores.")
+@stop_options
+@click.option("--report", type=OUTPUT, help="JSON file for mass, residuals, certificates a round.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+@runner_options
+def page_rank(
+    graph: Path,
+    output: Path,
+    iterations: int | None,
+    tolerance: float,
+    max_rounds: int,
+    report: Path | None,
+    quiet: bool,
+    runner: str,
+    processes: int | None,
+) -> None:
+    """Rounds of PageRank, until certified or exactly --iterations."""
+    _new(output)
+    stop = Stop(iterations, tolerance, max_rounds)
+    shown = reporter(quiet)
+    shown.step("page-rank")
+
+    def on_round(entry: Round, rounds: list[Round]) -> None:
+        wanted = "" if iterations else f" of {tolerance:g}"
+        shown.round(entry["round"], entry["certificate"], wanted, time_left(rounds, stop))
+        if report:
+            report.write_text(json.dumps(rounds, indent=1) + "\n")
+
+    try:
+        steps.page_rank(graph, output, make_launcher(runner, processes), stop, on_round)
+    finally:
+        shown.close()
+
+
+@click.command("join-scores")
+@click.argument("ranks", nargs=-1, required=True)
+@click.option("--map", "maps", multiple=True, required=True, help="Ids and keys.")
+@click.option("--uris", required=True, help="Spellings of each key.")
+@output_option(help="Scores to write, best first; all columns when it ends in .parquet.")
+@click.option(
+    "--digits",
+    type=click.IntRange(1, 17),
+    default=DIGITS,
+    show_default=True,
+    help="Scores that agree to so many digits are equal; the key orders them.",
+)
+@runner_options
+def join_scores(
+    ranks: tuple[str, ...],
+    maps: tuple[str, ...],
+    uris: str,
+    output: Path,
+    digits: int,
+    runner: str,
+    processes: int | None,
+) -> None:
+    """Scores with their URIs, best first."""
+    _new(output)
+    launcher = make_launcher(runner, processes)
+    result = steps.join_scores(ranks, maps, uris, output, launcher, digits=digits)
+    _said(result.rows, result.counters)
+
+
+@click.command("export-precedence")
+@click.argument("scores", required=False)
+@click.option("--uris", help="Spellings of each key; without them the scores' own URIs are listed.")
+@click.option("--output", type=OUTPUT, help="Precedence file to write, `URI precedence`.")
+@class_options
+@click.option("--eta", type=click.FloatRange(0), default=0.0, help="Error bound of a score.")
+@click.option("--digits", type=click.IntRange(1, 17), default=DIGITS, show_default=True)
+@click.option("--lint", type=OUTPUT, help="Check a precedence file instead of writing one.")
+def export_precedence(
+    scores: str | None,
+    uris: str | None,
+    output: Path | None,
+    lint: Path | None,
+    bins: int,
+    unlisted: int | None,
+    **cut: Any,
+) -> None:
+    """The file that Heritrix loads, and the beans that make it use it as meant.
+
+    Writes beside OUTPUT its summary (.summary.json) and crawler-beans-fragment.xml.
+    """
+    from pipeline.run import write_precedence
+
+    if lint:
+        check_precedence_file(lint)
+        return
+    if scores is None or output is None:
+        raise click.UsageError("SCORES and --output are needed (or --lint FILE)")
+    options = PrecedenceOptions(bins=bins, unlisted=unlisted, **cut)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=output.parent) as tmp:
+        told = write_precedence(
+            Path(scores), Path(uris) if uris else None, output, Path(tmp), options
+        )
+    _said(told["rows"], {})
+
+
+def check_precedence_file(path: Path) -> None:
+    """Print what PrecedenceLoader would make of the file; raises BadInput when it would fail."""
+    from pipeline.reports import lint_table
+
+    table, summary = lint_table(path)
+    Console().print(table)
+    if summary.errors:
+        raise BadInput(
+            str(path),
+            f"{summary.errors} errors: Heritrix would load nothing or the wrong thing",
+            "a file without errors",
+            "Each line above says how to mend it.",
+        )
+
+
+@click.command("validate-opic")
+@click.argument("graph")
+@click.argument("ranks")
+@output_option(help="Folder for the report.")
+@click.option("--policy", type=click.Choice(["cycle", "random", "greedy"]), default="cycle",
+              show_default=True, help="Order in which OPIC reads pages.")  # fmt: skip
+@click.option("--opic-error", type=click.FloatRange(1e-13, 1), default=1e-6, show_default=True,
+              help="Cycle stops at this certificate.")  # fmt: skip
+@click.option("--max-visits", type=click.FloatRange(1), default=200.0, show_default=True,
+              help="Pages read at most, in multiples of N.")  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the random policy.")
+@click.option("--bins", type=click.IntRange(1, 125), default=5, show_default=True)
+@click.option("--min-agreement", type=click.FloatRange(0, 1), default=0.99, show_default=True,
+              help="Below this part of nodes in agreeing classes: exit 4.")  # fmt: skip
+def validate_opic(graph: str, ranks: str, output: Path, **options: Any) -> None:
+    """Check the ranks against an OPIC run on the same graph, with a bound for both."""
+    from pipeline.graph import read_graph
+    from pipeline.reports import validation_table
+    from pipeline.validation import ValidationOptions, validate
+
+    report = validate(read_graph(graph), read_graph(ranks), ValidationOptions(**options))
+    write_report(report, output)
+    for table in validation_table(report):
+        Console().print(table)
+    report.require()
+
+
+COMMANDS = (
+    extract_links,
+    canonicalize,
+    assign_ids,
+    gen_graph,
+    page_rank,
+    join_scores,
+    export_precedence,
+    validate_opic,
+)

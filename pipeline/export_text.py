@@ -1,0 +1,69 @@
+"""The files of the Heritrix notes, by their own names, from a work folder."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.lines import DUMMY, parse_graph_line, parse_link
+from pipeline.datasets import ORDER, by_score, merged, write_file
+from pipeline.manifest import Manifest
+
+Convert = Callable[[bytes], Iterator[bytes]]
+
+
+def _whole(line: bytes) -> Iterator[bytes]:
+    yield line
+
+
+def _two_columns(line: bytes) -> Iterator[bytes]:
+    link = parse_link(line.rstrip(b"\n"))
+    yield b"%s %s\n" % (link.target, link.source)
+
+
+def _score_of_id(line: bytes) -> Iterator[bytes]:
+    node, score, _ = parse_graph_line(line.rstrip(b"\n"))
+    if node != DUMMY:
+        yield b"%s\t%s\n" % (node, repr(score).encode())
+
+
+def _score_and_uri(line: bytes) -> Iterator[bytes]:
+    yield b"\t".join(line.rstrip(b"\n").split(b"\t")[:2]) + b"\n"
+
+
+def export_text(work: Path, out: Path) -> list[Path]:
+    """Write links.txt, canonicalized_links.txt, input_links.txt, map.txt, pr0.txt, prK.txt, pr.txt,
+    score_uri.txt and precedence.txt; K is the number of the last round.
+
+    Raises BadInput when a step is missing.
+    """
+    manifest = Manifest(work)
+    for step in ("export-precedence", "page-rank"):
+        if "fingerprint" not in manifest.steps.get(step, {}):
+            raise BadInput(
+                str(work),
+                f"{step} is not done",
+                "a finished run",
+                "Finish it with `crawlrank run`.",
+            )
+    last = len(manifest.steps["page-rank"]["rounds"])
+    digits = manifest.steps["join-scores"]["parameters"]["digits"]
+    files: dict[str, tuple[str, Convert]] = {
+        "links.txt": ("links", _two_columns),
+        "canonicalized_links.txt": ("canonical_links", _whole),
+        "input_links.txt": ("input_links", _whole),
+        "map.txt": ("map", _whole),
+        "pr0.txt": ("graph", _whole),
+        f"pr{last}.txt": ("ranks", _whole),
+        "pr.txt": ("ranks", _score_of_id),
+        "score_uri.txt": ("scores", _score_and_uri),
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    for name, (dataset, convert) in files.items():
+        key = by_score(digits) if dataset == "scores" else ORDER[dataset]
+        lines = merged(work / dataset, key)
+        write_file((done for line in lines for done in convert(line)), out / name)
+    shutil.copyfile(work / "precedence.txt", out / "precedence.txt")
+    return [out / name for name in (*files, "precedence.txt")]

@@ -1,0 +1,159 @@
+"""What people read: time left, tables of a work folder, of a validation, of a lint."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from pipeline.datasets import replacing
+from pipeline.manifest import Manifest
+from pipeline.ranking import Round, Stop
+from pipeline.validation import ValidationReport
+
+MAX_ARCHIVES = 20
+
+
+def time_left(rounds: Sequence[Round], stop: Stop) -> str:
+    """An estimate from the pace of the certificate, which falls by a steady factor."""
+    seconds = rounds[-1]["seconds"]
+    if stop.iterations is not None:
+        left: float = stop.iterations - len(rounds)
+    else:
+        left = _rounds_left(rounds, stop.tolerance)
+    return f", about {left * seconds:.0f} s left" if 0 < left < math.inf else ""
+
+
+def _rounds_left(rounds: Sequence[Round], tolerance: float) -> float:
+    before = rounds[-2]["certificate"] if len(rounds) > 1 else 0.0
+    now = rounds[-1]["certificate"]
+    if not 0 < now < before or now <= tolerance:
+        return 0 if now <= tolerance else math.inf
+    return math.ceil(math.log(tolerance / now) / math.log(now / before))
+
+
+def write_report(report: ValidationReport, folder: Path) -> None:
+    """report.json in the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with replacing(folder / "report.json") as place:
+        place.write_text(json.dumps(report.as_dict(), indent=1) + "\n")
+
+
+def _table(title: str, *columns: str) -> Table:
+    """Columns whose name starts with > are numbers."""
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for column in columns:
+        right = column.startswith(">")
+        table.add_column(column.lstrip(">"), justify="right" if right else "left")
+    return table
+
+
+def status_tables(manifest: Manifest, names: Sequence[str]) -> Iterator[Table]:
+    """Steps, rounds, and archives with what is wrong with them."""
+    yield _steps_table(manifest, names)
+    if rounds := manifest.steps.get("page-rank", {}).get("rounds"):
+        yield _rounds_table(rounds)
+    yield _archives_table(list(manifest.archives.values()))
+    if damage := damage_by_reason(manifest):
+        table = _table("damage", "reason", ">count")
+        for reason, count in damage.most_common():
+            table.add_row(escape(reason), f"{count:,}")
+        yield table
+
+
+def _steps_table(manifest: Manifest, names: Sequence[str]) -> Table:
+    table = _table("steps", "step", "state", ">rows", ">seconds")
+    for name in names:
+        entry = manifest.steps.get(name, {})
+        state = "done" if "fingerprint" in entry else "begun" if entry else "to do"
+        rows = ", ".join(f"{count:,} {dataset}" for dataset, count in entry.get("rows", {}).items())
+        seconds = f"{entry['seconds']:.1f}" if "seconds" in entry else ""
+        table.add_row(name, state, rows, seconds)
+    return table
+
+
+def _rounds_table(rounds: Sequence[Round]) -> Table:
+    table = _table(
+        "rounds of PageRank", ">round", ">certificate", ">of probabilities", ">eta", ">residual",
+        ">mass", ">seconds",
+    )  # fmt: skip
+    for entry in rounds:
+        table.add_row(
+            str(entry["round"]),
+            f"{entry['certificate']:.3e}",
+            f"{entry['probability_certificate']:.3e}",
+            f"{entry['eta']:.3e}",
+            f"{entry['residual_l1']:.3e}",
+            f"{entry['mass']:.9g}",
+            f"{entry['seconds']:.1f}",
+        )
+    return table
+
+
+def _archives_table(archives: Sequence[dict[str, Any]]) -> Table:
+    title = f"archives ({len(archives)})"
+    table = _table(title, "archive", ">captures", ">HTML pages", ">links", ">damage", "error")
+    # the ones in need of attention first
+    ordered = sorted(archives, key=lambda a: (not a["error"], not a["damage"], a["path"]))
+    for entry in ordered[:MAX_ARCHIVES]:
+        counters = entry["counters"]
+        links = sum(count for name, count in counters.items() if name.startswith("links."))
+        damage = sum(count for name, count in counters.items() if name.startswith("damage."))
+        table.add_row(
+            escape(entry["path"]),
+            f"{counters.get('captures', 0):,}",
+            f"{counters.get('pages.html', 0):,}",
+            f"{links:,}",
+            f"{damage:,}",
+            escape(entry["error"][0]) if entry["error"] else "",
+        )
+    if len(archives) > MAX_ARCHIVES:
+        table.add_row(f"… and {len(archives) - MAX_ARCHIVES} more", "", "", "", "", "")
+    return table
+
+
+def damage_by_reason(manifest: Manifest) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for entry in manifest.archives.values():
+        for name, count in entry["counters"].items():
+            if name.startswith("damage."):
+                found[name.removeprefix("damage.")] += count
+    return found
+
+
+def summary_table(path: Path) -> Table:
+    """The classes of a precedence.summary.json."""
+    told = json.loads(path.read_text())
+    table = _table(
+        "precedence", ">precedence", ">URIs", ">pages", ">captured", ">highest score", ">lowest"
+    )
+    for entry in told["classes"]:
+        highest, lowest = entry["score_highest"], entry["score_lowest"]
+        table.add_row(
+            str(entry["precedence"]),
+            f"{entry['uris']:,}",
+            f"{entry['nodes']:,}",
+            f"{entry['nodes_captured']:,}",
+            "" if highest is None else f"{highest:.6g}",
+            "" if lowest is None else f"{lowest:.6g}",
+        )
+    return table
+
+
+def best_table(scores: Path, count: int) -> Table:
+    """The first lines of a scores dataset."""
+    from itertools import islice
+
+    from jobs.kernel.lines import parse_score_row
+    from jobs.kernel.reading import read_rows
+
+    table = _table(f"the {count} pages with the highest scores", ">", ">score", "URI")
+    for place, row in enumerate(islice(read_rows(scores, parse_score_row), count), 1):
+        table.add_row(str(place), f"{row.score:.4f}", escape(row.uri.decode("utf-8", "replace")))
+    return table

@@ -1,0 +1,297 @@
+"""`crawlrank run`: all steps in a work folder, each once, going on wherever the last run stopped.
+
+A step's mark is the fingerprint of its parameters and of the marks of the steps it reads; a step
+whose mark is in the manifest is not run again. Archives are known by their content, so they may be
+moved; extraction is kept for each of them.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jobs.kernel.errors import BadInput
+from jobs.launch import Launcher
+from pipeline import steps
+from pipeline.archives import Extraction, check_archives, given_archives
+from pipeline.beans import beans_fragment
+from pipeline.classes import digits_for
+from pipeline.datasets import move, replacing
+from pipeline.graph import read_graph
+from pipeline.lock import locked
+from pipeline.manifest import Manifest, fingerprint
+from pipeline.precedence import Options as PrecedenceOptions
+from pipeline.precedence import export_precedence
+from pipeline.progress import Reporter
+from pipeline.ranking import Round, Stop, rank
+from pipeline.reports import time_left, write_report
+from pipeline.validation import ValidationOptions, ValidationReport, validate
+
+STEPS = (
+    "extract-links",
+    "canonicalize",
+    "assign-ids",
+    "gen-graph",
+    "page-rank",
+    "join-scores",
+    "export-precedence",
+    "validate-opic",
+)
+BEANS = "crawler-beans-fragment.xml"
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What a run is asked for. Runner, processes, the bound on rounds and what to do about damage
+    do not change results and may differ from one run in a folder to the next."""
+
+    runner: str = "local"
+    processes: int | None = None
+    extraction: Extraction = field(default_factory=Extraction)
+    nodes: str = "linked"
+    stop: Stop = field(default_factory=Stop)
+    precedence: PrecedenceOptions = field(default_factory=PrecedenceOptions)
+    validation: ValidationOptions | None = field(default_factory=ValidationOptions)
+    strict: bool = False
+    skip_bad_files: bool = False
+    force: bool = False
+
+    def parameters(self) -> dict[str, Any]:
+        """What results depend on, by option name."""
+        stop, precedence = self.stop, self.precedence
+        return {
+            **self.extraction.parameters(),
+            "--nodes": self.nodes,
+            "--iterations": stop.iterations,
+            "--tolerance": None if stop.iterations is not None else stop.tolerance,
+            "--bins": precedence.bins,
+            "--unlisted": precedence.unlisted_precedence,
+            "--classes-over": precedence.classes_over,
+            "--ties": precedence.ties,
+            "--spellings": precedence.spellings,
+        }
+
+
+class Run:
+    """One run in a locked work folder."""
+
+    def __init__(self, work: Path, options: RunOptions, reporter: Reporter) -> None:
+        self.work, self.options, self.reporter = work, options, reporter
+        self.manifest = Manifest(work)
+        self.launcher = Launcher(
+            options.runner, work / ".tmp", options.processes, on_task=reporter.task
+        )
+        self.marks: dict[str, str] = {}
+        self.report: ValidationReport | None = None
+
+    def all_steps(self, archives: Sequence[Path]) -> None:
+        """Every step that is not done; raises the first error, with all before it kept."""
+        shutil.rmtree(self.launcher.tmp, ignore_errors=True)
+        self.launcher.tmp.mkdir()
+        try:
+            self._accept_parameters()
+            self._extract(archives)
+            self._graph()
+            self._rank()
+            self._scores()
+            self._precedence()
+            self._validate()
+        finally:
+            self.reporter.close()
+            shutil.rmtree(self.launcher.tmp, ignore_errors=True)
+
+    def path(self, dataset: str) -> Path:
+        return self.work / dataset
+
+    def _accept_parameters(self) -> None:
+        """Refuse other parameters than those the folder was made with, unless forced."""
+        before, now = self.manifest.parameters, self.options.parameters()
+        changed = [name for name in now if before and before.get(name) != now[name]]
+        if changed and not self.options.force:
+            name = changed[0]
+            raise BadInput(
+                str(self.work),
+                f"was made with {name} {_shown(before.get(name))}, now it is {_shown(now[name])}",
+                "the same options, or a new work folder",
+                "With --force, the steps that this changes are done again.",
+            )
+        before.clear()
+        before.update(now)
+        self.manifest.save()
+
+    def _step(
+        self, name: str, reads: Sequence[str], parameters: dict[str, Any], work: Callable[[], Any]
+    ) -> None:
+        """Do a step unless its mark says that it was done; record what it returns."""
+        mark = fingerprint(name, parameters, [self.marks[step] for step in reads])
+        self.marks[name] = mark
+        if self.manifest.is_done(name, mark):
+            self.reporter.step(name, skipped=True)
+            return
+        self.reporter.step(name)
+        started = time.monotonic()
+        told = work()
+        entry = {"fingerprint": mark, "parameters": parameters, **told}
+        entry["seconds"] = round(time.monotonic() - started, 3)
+        self.manifest.done(name, entry)
+
+    def _extract(self, archives: Sequence[Path]) -> None:
+        given = given_archives(archives)
+        pending = check_archives(self.manifest, given, self.options.extraction, self.options.force)
+        mark = fingerprint(self.options.extraction.parameters(), sorted(given))
+        self.marks["extract-links"] = mark
+        if not pending and self.manifest.is_done("extract-links", mark):
+            self.reporter.step("extract-links", skipped=True)
+            return
+        self.reporter.step("extract-links")
+        started = time.monotonic()
+        extraction = self.options.extraction
+        kept = extraction.run(self.work, self.manifest, given, pending, self.launcher)
+        steps.require_readable(kept, self.options.skip_bad_files, self.options.strict)
+        entry = extraction.entry(self.manifest)
+        entry.update(fingerprint=mark, seconds=round(time.monotonic() - started, 3))
+        self.manifest.done("extract-links", entry)
+
+    def _graph(self) -> None:
+        path, launcher, nodes = self.path, self.launcher, self.options.nodes
+        self._step(
+            "canonicalize",
+            ["extract-links"],
+            {},
+            lambda: asdict(
+                steps.canonicalize(
+                    [path("links")], [path("captures")], path("canonical_links"), path("uris"),
+                    launcher,
+                )
+            ),
+        )  # fmt: skip
+        self._step(
+            "assign-ids",
+            ["canonicalize"],
+            {"nodes": nodes},
+            lambda: asdict(
+                steps.assign_ids(
+                    [path("canonical_links")], [path("uris")], path("input_links"), path("map"),
+                    launcher, nodes=nodes,
+                )
+            ),
+        )  # fmt: skip
+        maps = [path("map")] if nodes == "all" else []
+        self._step(
+            "gen-graph",
+            ["assign-ids"],
+            {},
+            lambda: asdict(
+                steps.gen_graph([path("input_links")], maps, path("graph"), launcher)
+            ),
+        )  # fmt: skip
+
+    def _rank(self) -> None:
+        stop = self.options.stop
+        parameters = {
+            "iterations": stop.iterations,
+            "tolerance": None if stop.iterations is not None else stop.tolerance,
+        }
+        self._step("page-rank", ["gen-graph"], parameters, lambda: self._rounds(parameters))
+
+    def _rounds(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Rounds from the last one finished; each is in the manifest before the next begins."""
+        folder, ranks = self.work / "rounds", self.path("ranks")
+        mark = fingerprint("rounds", self.marks["gen-graph"], parameters)
+        entry = self.manifest.steps.get("page-rank", {})
+        rounds: list[Round] = entry.get("rounds", []) if entry.get("of") == mark else []
+        if not rounds:
+            shutil.rmtree(folder, ignore_errors=True)
+
+        def save(_: Round, so_far: list[Round]) -> None:
+            self.manifest.done("page-rank", {"of": mark, "rounds": so_far})
+            left = time_left(so_far, self.options.stop)
+            wanted = "" if self.options.stop.iterations else f" of {self.options.stop.tolerance:g}"
+            self.reporter.round(len(so_far), so_far[-1]["certificate"], wanted, left)
+
+        stop = self.options.stop
+        last, rounds = rank(self.path("graph"), folder, self.launcher, stop, rounds, save)
+        if last.exists():  # otherwise a run was stopped between this move and its entry
+            move(last, ranks)
+        shutil.rmtree(folder, ignore_errors=True)
+        return {"of": mark, "rounds": rounds, "rows": {"ranks": rounds[-1]["nodes"] + 1}}
+
+    @property
+    def _eta(self) -> float:
+        return float(self.manifest.steps["page-rank"]["rounds"][-1]["eta"])
+
+    @property
+    def _digits(self) -> int:
+        """Digits that scores share: all nine after a fixed number of rounds, which are the same on
+        every runner; what the certificate resolves after a tolerance."""
+        fixed = self.options.stop.iterations is not None
+        return self.options.precedence.digits if fixed else digits_for(self._eta)
+
+    def _scores(self) -> None:
+        digits, path = self._digits, self.path
+        self._step(
+            "join-scores",
+            ["page-rank", "canonicalize"],
+            {"digits": digits},
+            lambda: asdict(
+                steps.join_scores(
+                    [path("ranks")], [path("map")], path("uris"), path("scores"), self.launcher,
+                    digits=digits,
+                )
+            ),
+        )  # fmt: skip
+
+    def _precedence(self) -> None:
+        asked = self.options.precedence
+        options = PrecedenceOptions(**{**asdict(asked), "eta": self._eta, "digits": self._digits})
+        self._step(
+            "export-precedence",
+            ["join-scores", "canonicalize"],
+            asdict(options),
+            lambda: write_precedence(
+                self.path("scores"), self.path("uris"), self.work / "precedence.txt",
+                self.launcher.tmp, options,
+            ),
+        )  # fmt: skip
+
+    def _validate(self) -> None:
+        options = self.options.validation
+        if options is None:
+            return
+        self._step("validate-opic", ["page-rank"], asdict(options), lambda: self._opic(options))
+
+    def _opic(self, options: ValidationOptions) -> dict[str, Any]:
+        self.report = validate(
+            read_graph(self.path("graph")), read_graph(self.path("ranks")), options
+        )
+        write_report(self.report, self.work / "report")
+        self.report.require()
+        return {"rows": {"report": 1}, "agreement": self.report.as_dict()["agreement"]}
+
+
+def write_precedence(
+    scores: Path, uris: Path | None, output: Path, tmp: Path, options: PrecedenceOptions
+) -> dict[str, Any]:
+    """The precedence file, and beside it the beans that use it and the summary."""
+    with replacing(output) as place:
+        summary = export_precedence(scores, uris, place, tmp, options)
+        summary.write(output.with_suffix(".summary.json"))
+        beans = beans_fragment(unlisted=options.unlisted_precedence)
+        output.with_name(BEANS).write_text(beans)
+    return {"rows": {"precedence": summary.uris}}
+
+
+def run(work: Path, archives: Sequence[Path], options: RunOptions, reporter: Reporter) -> Run:
+    """Run all steps on the archives in the folder `work`."""
+    with locked(work):
+        this = Run(work, options, reporter)
+        this.all_steps(archives)
+        return this
+
+
+def _shown(value: Any) -> str:
+    return "unset" if value is None else str(value)

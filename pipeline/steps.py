@@ -1,0 +1,250 @@
+"""The steps of the recipe on datasets of any form: each reads datasets and writes new ones.
+
+A step runs its jobs into a temporary folder beside its outputs and puts the results in place when
+all is done. `crawlrank run` and the commands call the same functions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from jobs import assign_ids as assign_ids_job
+from jobs import join_scores as join_scores_job
+from jobs.canonicalize import Canonicalize
+from jobs.extract_links import ExtractLinks
+from jobs.gen_graph import GenGraph
+from jobs.kernel.errors import BadInput
+from jobs.kernel.order import DIGITS
+from jobs.launch import Launcher, Outcome, launch
+from pipeline.datasets import ORDER, by_score, deliver, write_parquet
+from pipeline.ranking import Round, Stop, rank
+
+Paths = Sequence[str | Path]
+MAX_EXAMPLES = 20
+
+
+@dataclass
+class Result:
+    """What a step reports: rows by dataset, counters, examples of what was dropped."""
+
+    rows: dict[str, int] = field(default_factory=dict)
+    counters: dict[str, int] = field(default_factory=dict)
+    examples: list[str] = field(default_factory=list)
+
+
+@dataclass
+class ArchiveReport:
+    """One archive after extraction. part: the name of its file in links and captures.
+
+    error: found, expected and cure, when nothing in it could be read.
+    """
+
+    path: str
+    part: str
+    counters: dict[str, int]
+    damage: list[list[Any]] = field(default_factory=list)
+    error: list[str] | None = None
+
+
+@contextlib.contextmanager
+def workplace(output: Path, launcher: Launcher) -> Iterator[Launcher]:
+    """A launcher whose temporary folder lies beside the output, on the same file system."""
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        place = tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=output.parent)
+    except OSError as error:
+        raise BadInput(
+            str(output.parent),
+            f"cannot be written ({error.strerror})",
+            "a folder for the output",
+            "Name another output.",
+        ) from error
+    with place as tmp:
+        yield replace(launcher, tmp=Path(tmp))
+
+
+def extract_links(
+    archives: Paths,
+    links: Path,
+    captures: Path,
+    launcher: Launcher,
+    *,
+    outlinks: str = "auto",
+    kept: str = "nav",
+    max_record: int | None = None,
+) -> list[ArchiveReport]:
+    """Links and captures of archives; reports in the order of the archives, failures among them."""
+    args = ["--outlinks", outlinks, "--links", kept]
+    if max_record:
+        args += ["--max-record", str(max_record)]
+    with workplace(links, launcher) as there:
+        found, seen = there.tmp / "links", there.tmp / "captures"
+        outcome = launch(ExtractLinks, list(archives), found, there, args, {"captures": seen})
+        deliver(found, links, ORDER["links"])
+        deliver(seen, captures, ORDER["captures"])
+    return archive_reports(outcome)
+
+
+def archive_reports(outcome: Outcome) -> list[ArchiveReport]:
+    damage: dict[str, list[list[Any]]] = {}
+    for note in outcome.notes.get("damage", ()):
+        archive, *what = json.loads(note.value)
+        damage.setdefault(archive, []).append(what)
+    reports = []
+    for note in outcome.notes.get("archive", ()):
+        told = json.loads(note.value)
+        path = told["archive"]
+        reports.append(
+            ArchiveReport(
+                path, note.part, told["counters"], damage.get(path, []), told.get("error")
+            )
+        )
+    return reports
+
+
+def require_readable(reports: Sequence[ArchiveReport], skip_bad_files: bool, strict: bool) -> None:
+    """Raise BadInput for an archive without anything readable, or, if strict, for any damage."""
+    bad = [report for report in reports if report.error]
+    if bad and (not skip_bad_files or len(bad) == len(reports)):
+        found, expected, cure = bad[0].error or ("", "", "")
+        more = f" (and {len(bad) - 1} more archives)" if len(bad) > 1 else ""
+        if len(bad) < len(reports):
+            cure += " What the other archives gave is kept; --skip-bad-files goes on without it."
+        raise BadInput(bad[0].path + more, found, expected, cure.strip())
+    damaged = [report for report in reports if report.damage]
+    if strict and damaged:
+        offset, reason, detail = damaged[0].damage[0]
+        raise BadInput(
+            f"{damaged[0].path}, offset {offset}",
+            f"{reason} ({detail})",
+            "no damage, with --strict",
+            f"{len(damaged)} of {len(reports)} archives are damaged.",
+        )
+
+
+def totals(reports: Sequence[ArchiveReport]) -> dict[str, int]:
+    """Counters of all archives together."""
+    total: Counter[str] = Counter()
+    for report in reports:
+        total.update(report.counters)
+    return dict(sorted(total.items()))
+
+
+def canonicalize(
+    links: Paths, captures: Paths, output: Path, uris: Path, launcher: Launcher
+) -> Result:
+    """Links and captures to canonical links, and to the spellings of each key."""
+    with workplace(output, launcher) as there:
+        canonical, spelled = there.tmp / "canonical_links", there.tmp / "uris"
+        inputs = [*links, *captures]
+        outcome = launch(Canonicalize, inputs, canonical, there, side={"uris": spelled})
+        deliver(canonical, output, ORDER["canonical_links"])
+        deliver(spelled, uris, ORDER["uris"])
+    result = _result(outcome, "canonical_links")
+    dropped = [note.value.decode("utf-8", "replace") for note in outcome.notes.get("dropped", ())]
+    result.examples = sorted(dropped)[:MAX_EXAMPLES]
+    return result
+
+
+def assign_ids(
+    canonical_links: Paths,
+    uris: Paths,
+    output: Path,
+    map_output: Path,
+    launcher: Launcher,
+    *,
+    nodes: str = "linked",
+) -> Result:
+    """Ids for keys. Raises BadInput where no key gets one: a crawl without links has no ranks."""
+    inputs = [str(where) for where in (*canonical_links, *(uris if nodes == "all" else ()))]
+    with workplace(output, launcher) as there:
+        found, mapped = there.tmp / "input_links", there.tmp / "map"
+        outcome = assign_ids_job.run(inputs, found, mapped, there, nodes=nodes)
+        if not outcome.rows["map"]:
+            raise BadInput(
+                ", ".join(inputs),
+                "no links at all, so no page gets an id",
+                "at least one link" + (" or capture" if nodes == "all" else ""),
+                "Look at what extract-links counted; --nodes all ranks pages without links too.",
+            )
+        deliver(found, output, ORDER["input_links"])
+        deliver(mapped, map_output, ORDER["map"])
+    return _result(outcome, "input_links")
+
+
+def gen_graph(input_links: Paths, maps: Paths, output: Path, launcher: Launcher) -> Result:
+    """Links with ids to graph lines; maps add the nodes that no link points to."""
+    with workplace(output, launcher) as there:
+        found = there.tmp / "graph"
+        outcome = launch(GenGraph, [*input_links, *maps], found, there)
+        if not outcome.counters["nodes"]:
+            raise BadInput(
+                ", ".join(map(str, input_links)), "no links", "at least one line with an id"
+            )
+        deliver(found, output, ORDER["graph"])
+    return _result(outcome, "graph")
+
+
+def page_rank(
+    graph: Path,
+    output: Path,
+    launcher: Launcher,
+    stop: Stop,
+    on_round: Callable[[Round, list[Round]], None],
+) -> list[Round]:
+    """Rounds of PageRank from a graph to ranks. What NotConverged leaves is put in place too."""
+    with workplace(output, launcher) as there:
+        folder = there.tmp / "rounds"
+        rounds: list[Round] = []
+
+        def keep(entry: Round, so_far: list[Round]) -> None:
+            rounds[:] = so_far
+            on_round(entry, so_far)
+
+        try:
+            rank(graph, folder, there, stop, on_round=keep)
+        finally:
+            last = folder / f"round-{len(rounds)}"
+            if last.exists():
+                deliver(last, output, ORDER["ranks"])
+    return rounds
+
+
+def join_scores(
+    ranks: Paths,
+    maps: Paths,
+    uris: str | Path,
+    output: Path,
+    launcher: Launcher,
+    *,
+    digits: int = DIGITS,
+) -> Result:
+    """Scores joined with keys and URIs, best first; Parquet when the output's name says so."""
+    parquet = output.suffix == ".parquet"
+    with workplace(output, launcher) as there:
+        found = there.tmp / "scores"
+        outcome = join_scores_job.run(
+            [str(where) for where in (*ranks, *maps)],
+            str(uris),
+            found,
+            there,
+            digits=digits,
+            columns="all" if parquet else "three",
+        )
+        if parquet:
+            write_parquet(found, output, digits, sum(part["scores"] for part in outcome.sums))
+        else:
+            deliver(found, output, by_score(digits))
+    return _result(outcome, "scores")
+
+
+def _result(outcome: Outcome, main: str) -> Result:
+    rows = {(main if name == "main" else name): count for name, count in outcome.rows.items()}
+    return Result(rows, dict(sorted(outcome.counters.items())))
