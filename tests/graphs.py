@@ -49,9 +49,9 @@ def exact_probabilities(graph: Graph) -> npt.NDArray[np.float64]:
         if not len(targets):
             matrix[:, node] = 1 / n
     google = 0.85 * matrix + 0.15 / n
-    system = np.vstack((google - np.eye(n), np.ones(n)))
-    solution, *_ = np.linalg.lstsq(system, np.append(np.zeros(n), 1.0), rcond=None)
-    return np.asarray(solution)
+    system = google - np.eye(n)
+    system[-1] = 1.0  # the last balance follows from the others; probabilities sum to 1
+    return np.linalg.solve(system, np.eye(n)[-1])
 
 
 def exact_scores(graph: Graph) -> npt.NDArray[np.float64]:

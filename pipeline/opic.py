@@ -1,0 +1,302 @@
+"""OPIC (Abiteboul, Preda, Cobena 2003), with the virtual page that makes it PageRank.
+
+Equation. N pages hold cash C, 1/N each at the start, and record in H what they give away. A page
+that is read gives 0.15 of its cash to the virtual page and 0.85 to its targets in equal parts; the
+virtual page gives what it gets to all N pages in equal parts, at once. Over any window of visits,
+in any order, from cash C_s to C_t, the balance of the pages reads C_t = C_s - h + 0.85 A h + g:
+h is what each recorded, g what it got from the virtual page, the same for all. So
+    h - 0.85 A h = g + e with e = C_s - C_t,
+which but for scale and e is PageRank's x - 0.85 A x = 0.15. Move the mean of e into g; then, with
+x* the exact scores and p* the exact probabilities,
+    |h/|h|_1 - p*|_1 <= |e|_1 / (0.15 |h|_1) and |0.15 h_i/g - x*_i| <= eta x*_i, eta = max|e|/g.
+The same holds for H + C over the whole history, with e = C_s - 0.85 A C_t.
+
+Dangling pages give all of their cash to the virtual page. In `edge` mode, the paper's own, the
+virtual page is one more target of every page instead of a taker of 0.15: the fixed point is
+another one, and there is no certificate.
+
+Stopping rule: after every N visits the certificate, the first bound, is taken (cycle: of the sweep
+just made, which converges geometrically; random and greedy: of the whole history, which falls like
+1/visits). Stop when it is at most opic_error, and eta too or no longer falling; or at max_visits.
+Keep the best. What rounding can add to e is part of both bounds. Memory: about 12 arrays of N
+beside the graph.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from pipeline.certificate import DAMPING, SAFETY, TELEPORT, UNIT
+from pipeline.graph import Floats, Graph, Positions, Targets
+
+Policy = Literal["cycle", "random", "greedy"]
+VirtualPage = Literal["teleport", "edge"]
+VISITS_A_PAGE = 200
+PATIENCE = 4  # checkpoints that eta may take to fall by a tenth
+
+
+@dataclass(frozen=True)
+class OpicOptions:
+    """opic_error: the certificate to reach. max_visits: None is 200 N; cycle makes whole sweeps of
+    N, at least one. seed: of the random policy. virtual_page: see the module."""
+
+    policy: Policy = "cycle"
+    opic_error: float = 1e-6
+    max_visits: int | None = None
+    seed: int = 0
+    virtual_page: VirtualPage = "teleport"
+
+
+class Checkpoint(NamedTuple):
+    """After so many visits: certificate (L1, of probabilities) and eta (per score) of the window
+    that ends here, inf in edge mode; the paper's estimate 1/sum(H); seconds of visiting so far."""
+
+    visits: int
+    certificate: float
+    eta: float
+    paper: float
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class OpicResult:
+    """importance: probabilities, float64[N]; scores: the same on Heritrix's scale. They are those
+    of the checkpoint `best`, whose certificate is the smallest (in edge mode: of the last).
+
+    reached: the certificate is at most opic_error. history: every checkpoint.
+    """
+
+    importance: Floats
+    scores: Floats
+    best: Checkpoint
+    reached: bool
+    history: tuple[Checkpoint, ...]
+
+
+class _Window(NamedTuple):
+    """Visits up to here, sum(H), then of the window: h, g, e, and how often a page may have been
+    added to at most."""
+
+    visits: int
+    total: float
+    h: Floats
+    g: float
+    e: Floats
+    adds: Positions | int
+
+
+def opic(
+    graph: Graph,
+    options: OpicOptions | None = None,
+    watch: Callable[[Checkpoint], None] = lambda checkpoint: None,
+) -> OpicResult:
+    """Run OPIC until its certificate is small enough or the visits are used up.
+
+    watch: called at every checkpoint, for a progress display.
+    """
+    options = options or OpicOptions()
+    bank, edge_mode = _Bank(graph, options.virtual_page), options.virtual_page == "edge"
+    bank.visit(0 if options.policy == "greedy" else np.arange(0))  # compiles, outside the clock
+    windows = _sweeps if options.policy == "cycle" else _histories
+    history: list[Checkpoint] = []
+    begin, best = time.perf_counter(), None
+    for window in windows(bank, options):
+        bounds = (math.inf, math.inf) if edge_mode else _bounds(window, bank.cash)
+        seconds = time.perf_counter() - begin
+        now = Checkpoint(window.visits, *bounds, 1 / window.total, seconds)
+        history.append(now)
+        watch(now)
+        if best is None or edge_mode or now.certificate < best.certificate:
+            best, importance = now, window.h / window.h.sum()
+            scores = window.h * (TELEPORT / (window.g + window.e.mean()))
+        if best.certificate <= options.opic_error and _settled(history, options.opic_error):
+            break
+    assert best is not None  # every policy makes a visit
+    reached = best.certificate <= options.opic_error
+    return OpicResult(importance, scores, best, reached, tuple(history))
+
+
+def _bounds(window: _Window, cash: Floats) -> tuple[float, float]:
+    """The certificate and eta of the equations above, with what rounding may have done to e.
+
+    Each addition to a page is wrong by at most UNIT of what the page then held, which is no more
+    than what it recorded, holds now and got from the virtual page.
+    """
+    slack = UNIT * (window.adds + 8) * (window.h + cash + window.g)
+    mean, doubt = float(window.e.mean()), float(slack.sum())
+    e, g = np.abs(window.e - mean), window.g + mean
+    certificate = (float(e.sum()) + 2 * doubt) / (TELEPORT * float(window.h.sum()))
+    eta = (float((e + slack).max()) + doubt / len(e)) / g
+    return certificate * SAFETY, eta * SAFETY
+
+
+def _settled(history: list[Checkpoint], error: float) -> bool:
+    """Is eta small enough, or has it all but stopped falling? Hubs keep it far above the
+    certificate, and the more so the larger the graph; rounding may keep it above the error."""
+    last = history[-1].eta
+    return last <= error or (len(history) > PATIENCE and last > 0.9 * history[-1 - PATIENCE].eta)
+
+
+def _sweeps(bank: _Bank, options: OpicOptions) -> Iterator[_Window]:
+    """Cycle: pages by position, over and over; the window is the last sweep."""
+    n, order, total = bank.graph.nodes, np.arange(bank.graph.nodes), 0.0
+    indegrees = bank.graph.indegrees
+    allowed = options.max_visits or VISITS_A_PAGE * n
+    for visits in range(n, max(n, allowed) + 1, n):
+        start = bank.cash.copy()
+        bank.recorded[:] = 0
+        g = bank.visit(order)
+        total += float(bank.recorded.sum())
+        yield _Window(visits, total, bank.recorded, g, start - bank.cash, indegrees)
+
+
+def _histories(bank: _Bank, options: OpicOptions) -> Iterator[_Window]:
+    """Random and greedy: the window is the whole history, its importance H + C."""
+    n, g, visits = bank.graph.nodes, 0.0, 0
+    rng = np.random.default_rng(options.seed)
+    start = bank.cash.copy()
+    allowed = options.max_visits or VISITS_A_PAGE * n
+    while visits < allowed:
+        count = min(n, allowed - visits)
+        greedy = options.policy == "greedy"
+        g += bank.visit(count if greedy else rng.integers(n, size=count))
+        visits += count
+        e = start - bank.given_by_cash()
+        total = float(bank.recorded.sum())
+        yield _Window(visits, total, bank.recorded + bank.cash, g, e, 2 * visits)
+
+
+class _Bank:
+    """Cash and records of all pages, settled between calls, and who gives what part to whom.
+
+    share: part of its cash that a page gives to each target. kept: part that each page of the
+    graph then gets through the virtual page.
+    """
+
+    def __init__(self, graph: Graph, virtual_page: VirtualPage) -> None:
+        n, degrees = graph.nodes, graph.outdegrees
+        self.graph, self.cash, self.recorded = graph, np.full(n, 1 / n), np.zeros(n)
+        edge_mode = virtual_page == "edge"
+        equal = 1 / (degrees + 1) if edge_mode else DAMPING / np.maximum(degrees, 1)
+        self.share = np.where(degrees > 0, equal, 0.0)
+        self.kept = np.where(degrees > 0, equal if edge_mode else TELEPORT, 1.0) / n
+
+    def visit(self, order: Positions | int) -> float:
+        """Read the pages in this order, or so many times the page with most cash.
+
+        Returns what the virtual page gave to each page.
+        """
+        visit, greedy, _ = _compiled()
+        step = greedy if isinstance(order, int) else visit
+        edges = (self.graph.offsets, self.graph.targets)
+        given = float(step(order, *edges, self.share, self.kept, self.cash, self.recorded))
+        self.cash += given
+        return given
+
+    def given_by_cash(self) -> Floats:
+        """0.85 A C: what the targets would get if every page gave its cash now."""
+        _, _, spread = _compiled()
+        flow = np.zeros(self.graph.nodes)
+        spread(self.graph.offsets, self.graph.targets, self.share, self.cash, flow)
+        return flow
+
+
+@cache
+def _compiled() -> tuple[Callable[..., Any], ...]:
+    """The loops below as machine code, kept on disk where numba finds a place for that."""
+    import numba  # takes a second to import
+
+    loops = (_visit, _greedy, _spread)
+    try:
+        return tuple(numba.njit(cache=True)(loop) for loop in loops)
+    except RuntimeError:  # neither the package's folder nor the user's cache can be written
+        return tuple(numba.njit(loop) for loop in loops)
+
+
+def _visit(
+    order: Positions,
+    offsets: Positions,
+    targets: Targets,
+    share: Floats,
+    kept: Floats,
+    cash: Floats,
+    recorded: Floats,
+) -> float:
+    """Read pages in order. While this runs, cash is kept less what the virtual page had given
+    when the page was read last, so that its gift to all is one addition."""
+    given = 0.0
+    for page in order:
+        held = cash[page] + given
+        cash[page] = -given
+        recorded[page] += held
+        part = held * share[page]
+        for k in range(offsets[page], offsets[page + 1]):
+            cash[targets[k]] += part
+        given += held * kept[page]
+    return given
+
+
+def _greedy(
+    count: int,
+    offsets: Positions,
+    targets: Targets,
+    share: Floats,
+    kept: Floats,
+    cash: Floats,
+    recorded: Floats,
+) -> float:
+    """Read the page with most cash, count times; of equal ones the first by position.
+
+    The virtual page's gift is the same for all, so it does not change who has most. A tournament
+    tree over the pages holds the winner of each pair: a page that gains climbs while it wins, the
+    page that was read loses all the way from its leaf to the root. Exact, O(log N) a change.
+    """
+    n, width = len(cash), 1
+    while width < n:
+        width *= 2
+    winner = np.full(2 * width, n, np.int64)  # n: nobody, at the leaves beyond the last page
+    winner[width : width + n] = np.arange(n)
+    for node in range(width - 1, 0, -1):
+        left, right = winner[2 * node], winner[2 * node + 1]
+        winner[node] = right if right < n and cash[right] > cash[left] else left
+    given = 0.0
+    for _ in range(count):
+        page = winner[1]
+        held = cash[page] + given
+        cash[page] = -given
+        recorded[page] += held
+        node = (width + page) // 2
+        while node:
+            left, right = winner[2 * node], winner[2 * node + 1]
+            winner[node] = right if right < n and cash[right] > cash[left] else left
+            node //= 2
+        part = held * share[page]
+        for k in range(offsets[page], offsets[page + 1]):
+            target = targets[k]
+            cash[target] += part
+            node = (width + target) // 2
+            while node:
+                other = winner[node]
+                if cash[target] > cash[other] or (cash[target] == cash[other] and target < other):
+                    winner[node] = target
+                elif target != other:
+                    break
+                node //= 2
+        given += held * kept[page]
+    return given
+
+
+def _spread(
+    offsets: Positions, targets: Targets, share: Floats, cash: Floats, flow: Floats
+) -> None:
+    for page in range(len(cash)):
+        part = cash[page] * share[page]
+        for k in range(offsets[page], offsets[page + 1]):
+            flow[targets[k]] += part

@@ -1,0 +1,286 @@
+"""OPIC against dense solves, a simulation page by page, closed forms and published values."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+import pytest
+from graphs import (
+    NAMED,
+    chain,
+    clique,
+    cycle,
+    exact_probabilities,
+    exact_scores,
+    graph_of,
+    graphs,
+    star,
+    two_components,
+    web_like,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline import opic as module
+from pipeline.graph import Graph
+from pipeline.opic import Checkpoint, OpicOptions, OpicResult, Policy, opic
+
+POLICIES: tuple[Policy, ...] = ("cycle", "random", "greedy")
+DATA = Path(__file__).parent / "data" / "pagerank"
+Floats = npt.NDArray[np.float64]
+
+
+def published(name: str) -> tuple[Graph, Floats]:
+    """An LDBC graph and its published probabilities, by ascending id."""
+    rows = [line.split() for line in (DATA / f"{name}-input").read_text().splitlines() if line]
+    ids = sorted(int(row[0]) for row in rows)
+    place = {node: position for position, node in enumerate(ids)}
+    edges = [(place[int(s)], place[int(t)]) for s, *targets in rows for t in targets]
+    output = DATA / (f"{name}-PR" if name.startswith("example") else f"{name}-output")
+    values = dict(line.split() for line in output.read_text().splitlines() if line)
+    return graph_of(len(ids), edges), np.array([float(values[str(node)]) for node in ids])
+
+
+def targets_of(graph: Graph, page: int) -> list[int]:
+    return list(map(int, graph.targets[graph.offsets[page] : graph.offsets[page + 1]]))
+
+
+def simulate(
+    graph: Graph, visits: int, policy: Policy, start: Floats, edge: bool = False
+) -> tuple[Floats, Floats]:
+    """(C, H) with the virtual page paid out to every page after each visit, as the paper has it."""
+    n = graph.nodes
+    cash, history = start.copy(), np.zeros(n)
+    for visit in range(visits):
+        page = visit % n if policy == "cycle" else int(np.argmax(cash))
+        held, targets = cash[page], targets_of(graph, page)
+        cash[page] = 0
+        history[page] += held
+        equal = held / (len(targets) + 1) if edge else 0.85 * held / max(len(targets), 1)
+        for target in targets:
+            cash[target] += equal
+        cash += (held - equal * len(targets)) / n
+    return cash, history
+
+
+def assert_certified(result: OpicResult, exact: Floats) -> None:
+    """Neither bound is exceeded; the dense solve's own error is some 1e-14."""
+    apart = np.abs(result.importance - exact / exact.sum()).sum()
+    assert apart <= result.best.certificate + 1e-13
+    assert np.abs(result.scores / exact - 1).max() <= result.best.eta + 1e-12
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@settings(max_examples=150, deadline=None)
+@given(graphs(), st.data())
+def test_no_certificate_is_exceeded(policy: Policy, graph: Graph, data: st.DataObject) -> None:
+    visits = data.draw(st.integers(1, 30 * graph.nodes))
+    seed = data.draw(st.integers(0, 9))
+    result = opic(graph, OpicOptions(policy, 1e-12, visits, seed))
+    assert_certified(result, exact_scores(graph))
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("seed", range(8))
+def test_no_certificate_is_exceeded_on_larger_graphs(policy: Policy, seed: int) -> None:
+    graph = web_like(120, seed)
+    exact = exact_scores(graph)
+    for sweeps in (1, 3, 10, 40):
+        options = OpicOptions(policy, 0.0, sweeps * graph.nodes, seed)
+        result = opic(graph, options)
+        assert_certified(result, exact)
+        assert result.history[-1].visits == sweeps * graph.nodes
+
+
+@settings(max_examples=100, deadline=None)
+@given(graphs())
+def test_cycle_reaches_its_error(graph: Graph) -> None:
+    result = opic(graph, OpicOptions(opic_error=1e-9))
+    assert result.reached
+    assert result.best.certificate <= 1e-9
+    assert np.abs(result.importance - exact_probabilities(graph)).sum() <= 1e-9
+    assert result.importance.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_closed_forms(policy: Policy) -> None:
+    """Cycle, clique, two components, no edges: all equal. Star: 0.15 for a leaf, 0.15 + 0.85 of
+    all leaves' for the centre. Chain: a geometric sum. All within the certificate."""
+    grown = [sum(0.85**k for k in range(i + 1)) for i in range(6)]
+    centre = 1 + 0.85 * 7
+    forms = [
+        (cycle(7), [1.0] * 7),
+        (clique(5), [1.0] * 5),
+        (two_components(), [1.0] * 5),
+        (graph_of(6, []), [1.0] * 6),
+        (graph_of(1, []), [1.0]),
+        (star(8), [centre] + [1.0] * 7),
+        (chain(6), grown),
+    ]
+    for graph, form in forms:
+        result = opic(graph, OpicOptions(policy, opic_error=1e-10))
+        apart = np.abs(result.importance - np.array(form) / sum(form)).sum()
+        assert apart <= result.best.certificate
+        assert result.reached or policy != "cycle"
+        assert result.best.certificate < 0.05
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_cycle_agrees_with_networkx(seed: int) -> None:
+    graph = web_like(300, seed)
+    named = nx.DiGraph()
+    named.add_nodes_from(range(graph.nodes))
+    sources = np.repeat(np.arange(graph.nodes), graph.outdegrees)
+    named.add_edges_from(zip(sources.tolist(), graph.targets.tolist(), strict=True))
+    other = nx.pagerank(named, alpha=0.85, tol=1e-12, max_iter=500)
+    expected = np.array([other[node] for node in range(graph.nodes)])
+    result = opic(graph, OpicOptions(opic_error=1e-11))
+    assert np.abs(result.importance - expected).sum() < 1e-9
+
+
+def test_published_values() -> None:
+    """Converged ones are met; those of two iterations are not PageRank yet, by a tenth."""
+    graph, values = published("pr__dir")
+    result = opic(graph, OpicOptions(opic_error=1e-12))
+    assert np.abs(result.importance - values).sum() < 1e-11
+    graph, values = published("pr__undir")
+    assert np.abs(opic(graph).importance - values).sum() < 1e-5
+    for name in ("example__example-directed", "example__example-undirected"):
+        graph, values = published(name)
+        result = opic(graph, OpicOptions(opic_error=1e-12))
+        assert np.abs(result.importance - exact_probabilities(graph)).sum() < 1e-11
+        assert 0.09 < np.abs(result.importance - values).sum() < 0.11
+
+
+@pytest.mark.parametrize("policy", ["cycle", "greedy"])
+@pytest.mark.parametrize("edge", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_visits_are_those_of_the_paper(policy: Policy, edge: bool, seed: int) -> None:
+    """Cash and records after some visits, against paying the virtual page out at once. Unequal
+    cash at the start, so that greedy's choice never hangs on the last bit."""
+    graph = web_like(50, seed)
+    start = np.random.default_rng(seed).dirichlet(np.ones(50))
+    for visits in (1, 7, 50, 400):
+        bank = module._Bank(graph, "edge" if edge else "teleport")
+        bank.cash[:] = start
+        bank.visit(visits if policy == "greedy" else np.arange(visits) % 50)
+        cash, history = simulate(graph, visits, policy, start, edge)
+        assert np.allclose(bank.cash, cash, atol=1e-13)
+        assert np.allclose(bank.recorded, history, atol=1e-12)
+        assert bank.cash.sum() == pytest.approx(1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(graphs(max_nodes=9), st.lists(st.integers(0, 3), min_size=9, max_size=9))
+def test_greedy_takes_the_first_of_equal_pages(graph: Graph, cash: list[int]) -> None:
+    start = np.array(cash[: graph.nodes], float) + 1
+    bank = module._Bank(graph, "teleport")
+    bank.cash[:] = start
+    bank.visit(1)
+    assert np.flatnonzero(bank.recorded).tolist() == [int(np.argmax(start))]
+
+
+def test_random_is_seeded() -> None:
+    graph = web_like(80, seed=1)
+    runs = [
+        opic(graph, OpicOptions("random", max_visits=800, seed=s)).importance for s in (5, 5, 6)
+    ]
+    assert np.array_equal(runs[0], runs[1])
+    assert not np.array_equal(runs[0], runs[2])
+
+
+@pytest.mark.parametrize("policy,least", [("cycle", 1e-6), ("random", 0.2), ("greedy", 0.1)])
+def test_certificates_are_not_idle(policy: Policy, least: float) -> None:
+    """They fall as the module says: geometrically, or like 1/visits."""
+    graph = web_like(300, seed=2)
+    result = opic(graph, OpicOptions(policy, max_visits=100 * 300))
+    assert result.best.certificate <= least
+    if policy != "cycle":
+        early, late = result.history[24], result.history[99]
+        assert 2.5 < early.certificate / late.certificate < 6
+
+
+def test_eta_goes_on_falling_after_the_certificate_is_reached() -> None:
+    graph = web_like(2000, seed=4)
+    result = opic(graph)
+    assert result.reached
+    assert result.best.eta <= 1e-6
+
+
+def test_a_stalled_eta_stops_the_run() -> None:
+    def run(*etas: float) -> bool:
+        return module._settled([Checkpoint(1, 0, eta, 0, 0) for eta in etas], 1e-6)
+
+    assert run(1e-6)
+    assert not run(1e-5)
+    assert not run(1, 0.95, 0.94, 0.93, 0.89)
+    assert run(1, 0.95, 0.94, 0.93, 0.91)
+
+
+def test_what_was_not_reached_is_reported_and_the_best_kept() -> None:
+    graph = web_like(100, seed=7)
+    result = opic(graph, OpicOptions("random", max_visits=1234, seed=1))
+    assert not result.reached
+    assert [c.visits for c in result.history] == [*range(100, 1300, 100), 1234]
+    assert result.best.certificate == min(c.certificate for c in result.history)
+
+
+def test_cycle_makes_whole_sweeps_and_at_least_one() -> None:
+    graph = web_like(100, seed=7)
+    for allowed, made in ((1, 100), (100, 100), (399, 300)):
+        result = opic(graph, OpicOptions(opic_error=0.0, max_visits=allowed))
+        assert result.history[-1].visits == made
+
+
+def test_two_hundred_visits_a_page_are_the_limit() -> None:
+    assert opic(web_like(40, 1), OpicOptions("random", 0.0)).history[-1].visits == 200 * 40
+
+
+def test_the_paper_estimate_is_one_over_all_records() -> None:
+    graph = web_like(60, seed=3)
+    _, history = simulate(graph, 180, "cycle", np.full(60, 1 / 60))
+    result = opic(graph, OpicOptions(opic_error=0.0, max_visits=180))
+    assert result.history[-1].paper == pytest.approx(1 / history.sum())
+
+
+def test_the_virtual_page_as_an_edge_has_its_own_fixed_point() -> None:
+    """The stationary vector of the graph with one more page, to and from all others."""
+    graph = web_like(60, seed=3)
+    n = graph.nodes
+    matrix = np.zeros((n + 1, n + 1))
+    matrix[:n, n] = 1 / n
+    for page in range(n):
+        matrix[[*targets_of(graph, page), n], page] = 1 / (len(targets_of(graph, page)) + 1)
+    system = np.vstack((matrix - np.eye(n + 1), np.ones(n + 1)))
+    stationary = np.linalg.lstsq(system, np.append(np.zeros(n + 1), 1.0), rcond=None)[0][:n]
+    result = opic(graph, OpicOptions(virtual_page="edge"))
+    assert np.allclose(result.importance, stationary / stationary.sum(), atol=1e-12)
+    assert math.isinf(result.best.certificate) and not result.reached
+    assert result.history[-1].visits == 200 * n
+
+
+def test_every_checkpoint_is_shown_as_it_is_made() -> None:
+    seen: list[Checkpoint] = []
+    result = opic(NAMED["star"], watch=seen.append)
+    assert tuple(seen) == result.history
+    assert [c.seconds for c in seen] == sorted(c.seconds for c in seen)
+
+
+def test_without_a_place_for_machine_code_it_still_compiles(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import numba
+
+    plain = numba.njit
+
+    def no_cache(*functions: object, **options: object) -> object:
+        if options.get("cache"):
+            raise RuntimeError("cannot cache function: no locator available")
+        return plain(*functions, **options)
+
+    monkeypatch.setattr(numba, "njit", no_cache)
+    assert len(module._compiled.__wrapped__()) == 3
