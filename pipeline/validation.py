@@ -1,0 +1,186 @@
+"""PageRank checked by OPIC, a program that shares no step with it but the reading of the graph.
+
+Equation: both claim the same probabilities p* and prove how far they are off. So their L1 distance
+is at most the sum of their certificates; if it is more, one of the two programs is wrong. In the
+same way both bound every score by a factor 1 +- eta, so with t = 2 (eta_PageRank + eta_OPIC)
+OPIC's order can differ from PageRank's only between scores within t of each other: a node agrees
+when OPIC's class lies in the range of classes that PageRank gives to nodes whose score is within t
+of its own (at least 1e-9, so that a large group of equal scores across a boundary does not count
+as disagreement). An eta above 0.05 resolves no digit and earns no allowance: then the classes have
+to agree without it.
+
+Dangling nodes: as in both programs, their score reaches no node but dummy, which both leave out.
+Stopping rule: that of OPIC. Verdict: fail when the distance is above the certificates, or when
+fewer nodes agree than min_agreement; none where OPIC has no certificate (`edge` mode).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from jobs.kernel.errors import BadInput, NotConverged
+from pipeline.certificate import Certificate, certificate
+from pipeline.classes import MAX_DIGITS, Classes, cut, digits_for, rounded
+from pipeline.graph import Floats, Graph, Mask
+from pipeline.opic import Checkpoint, OpicResult, opic
+from pipeline.validation_report import (
+    ClassComparison,
+    OrderComparison,
+    Overlap,
+    ValidationOptions,
+    ValidationReport,
+    tables,
+)
+
+__all__ = ["ValidationOptions", "ValidationReport", "require", "tables", "validate"]
+
+ROUNDING = 1e-12  # of the distance itself
+LEAST_TOLERANCE = 1e-9
+NO_DIGIT = 0.05  # an eta above this resolves no digit
+TOP_PERCENTS = (1, 10)
+
+
+def validate(
+    graph: Graph,
+    ranks: Graph,
+    options: ValidationOptions | None = None,
+    watch: Callable[[Checkpoint], None] = lambda checkpoint: None,
+) -> ValidationReport:
+    """Run OPIC on the graph and compare with ranks: the same graph with PageRank's scores.
+
+    watch: called at every checkpoint of OPIC. Raises BadInput when the two differ in a node or an
+    edge. Memory: that of OPIC and about 30 arrays of N.
+    """
+    options = options or ValidationOptions()
+    _check_same(graph, ranks)
+    proof, other = certificate(ranks), opic(graph, options.opic, watch)
+    etas = [eta for eta in (proof.eta, other.best.eta) if eta <= NO_DIGIT]
+    digits = min([MAX_DIGITS, *map(digits_for, etas)])
+    resolved = rounded(ranks.scores, digits), rounded(other.scores, digits)
+    probabilities = ranks.scores / ranks.scores.sum()
+    distance = float(np.abs(probabilities - other.importance).sum())
+    allowed = proof.probability + other.best.certificate + ROUNDING
+    classes = _compare_classes(ranks.scores, other.scores, resolved, math.fsum(etas), options)
+    return ValidationReport(
+        options=options,
+        nodes=graph.nodes,
+        edges=graph.edges,
+        dangling=int((graph.outdegrees == 0).sum()),
+        pagerank=proof,
+        opic=other,
+        distance=distance,
+        allowed=allowed,
+        order=_compare_orders(*resolved, digits),
+        classes=classes,
+        notes=_notes(proof, other, options),
+        reasons=_reasons(distance, allowed, classes.agreement, options),
+    )
+
+
+def require(report: ValidationReport) -> None:
+    """Raise NotConverged, with every reason, when the validation fails."""
+    if report.verdict == "fail":
+        raise NotConverged("; ".join(["validation failed", *report.reasons, *report.notes]))
+
+
+def _check_same(graph: Graph, ranks: Graph) -> None:
+    ids = np.setxor1d(graph.ids, ranks.ids)
+    if len(ids):
+        holder = ranks if ids[0] in ranks.ids else graph
+        found = f"id {ids[0]} is in {holder.name} only"
+    elif not np.array_equal(graph.outdegrees, ranks.outdegrees):
+        node = np.flatnonzero(graph.outdegrees != ranks.outdegrees)[0]
+        found = f"id {graph.ids[node]} has another number of targets than in {graph.name}"
+    elif not np.array_equal(graph.targets, ranks.targets):
+        edge = np.flatnonzero(graph.targets != ranks.targets)[0]
+        node = np.searchsorted(graph.offsets, edge, side="right") - 1
+        found = f"id {graph.ids[node]} has other targets than in {graph.name}"
+    else:
+        return
+    cure = "Give the graph that page-rank has read, and what it has written."
+    raise BadInput(ranks.name, found, f"the nodes and edges of {graph.name}", cure)
+
+
+def _agree(scores: Floats, ours: Classes, theirs: Classes, tolerance: float) -> Mask:
+    """Does OPIC's class lie between those of the best and the last node within tolerance?
+
+    Both ends of the window are rounded like the order, so it ends with whole groups of equal
+    scores. [x(1-t), x/(1-t)] holds every score that two factors 1 +- eta can bring past x.
+    """
+    values = rounded(scores, ours.digits)[ours.order][::-1]  # ascending
+    classes = ours.classes[ours.order][::-1]
+    low = np.searchsorted(values, rounded(scores * (1 - tolerance), ours.digits), side="left")
+    high = np.searchsorted(values, rounded(scores / (1 - tolerance), ours.digits), side="right")
+    agrees: Mask = (classes[high - 1] <= theirs.classes) & (theirs.classes <= classes[low])
+    return agrees
+
+
+def _compare_classes(
+    scores: Floats,
+    others: Floats,
+    resolved: tuple[Floats, Floats],
+    eta: float,
+    options: ValidationOptions,
+) -> ClassComparison:
+    bins, tolerance = options.bins, max(LEAST_TOLERANCE, 2 * eta)
+    ours = cut(scores, bins, digits=options.digits, ties=options.ties)
+    agrees = _agree(scores, ours, cut(others, bins, ties=options.ties), tolerance)
+    a, b = (cut(side, bins, ties=options.ties).classes - 1 for side in resolved)
+    confusion = np.bincount(a * bins + b, minlength=bins * bins).reshape(bins, bins)
+    rows = tuple(map(tuple, confusion.tolist()))
+    return ClassComparison(float(agrees.mean()), tolerance, float((a == b).mean()), rows)
+
+
+def _compare_orders(a: Floats, b: Floats, digits: int) -> OrderComparison:
+    top = tuple(_overlap(a, b, percent) for percent in TOP_PERCENTS)
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        return OrderComparison(digits, None, None, top)
+    from scipy import stats  # takes a second to import
+
+    spearman, kendall = stats.spearmanr(a, b), stats.kendalltau(a, b)
+    return OrderComparison(digits, float(spearman.statistic), float(kendall.statistic), top)
+
+
+def _overlap(a: Floats, b: Floats, percent: int) -> Overlap:
+    """Equal scores are taken by key on both sides, so that a cut through a group is the same."""
+    count = max(1, math.ceil(len(a) * percent / 100))
+    ours, theirs = (np.argsort(-side, kind="stable")[:count] for side in (a, b))
+    return Overlap(percent, count, len(np.intersect1d(ours, theirs)) / count)
+
+
+def _notes(proof: Certificate, other: OpicResult, options: ValidationOptions) -> tuple[str, ...]:
+    """What was not reached, so that nobody takes it for granted."""
+    if options.opic.virtual_page == "edge":
+        return ("the virtual page as an edge has another fixed point: no certificate, no verdict",)
+    notes = []
+    if not other.reached:
+        reached, wanted = other.best.certificate, options.opic.opic_error
+        visits = other.history[-1].visits
+        notes.append(f"OPIC's certificate is {reached:.2g} after {visits} visits, not {wanted:g}")
+    if other.best.eta > NO_DIGIT:
+        notes.append(f"OPIC resolves no digit of single scores (eta {other.best.eta:.2g})")
+    if proof.eta > NO_DIGIT:
+        notes.append(f"PageRank resolves no digit of single scores (eta {proof.eta:.2g})")
+    if proof.mass_error > 1e-9:
+        notes.append(f"PageRank's scores with dummy miss N+1 by {proof.mass_error:.2g}, relative")
+    return tuple(notes)
+
+
+def _reasons(
+    distance: float, allowed: float, agreement: float, options: ValidationOptions
+) -> tuple[str, ...]:
+    if options.opic.virtual_page == "edge":
+        return ()
+    reasons = []
+    if distance > allowed:
+        reasons.append(
+            f"PageRank and OPIC are {distance:.3g} apart, their certificates allow {allowed:.3g}: "
+            "one of the two programs is wrong"
+        )
+    if agreement < options.min_agreement:
+        wanted = options.min_agreement
+        reasons.append(f"{agreement:.2%} of the nodes agree in their class, expected {wanted:.2%}")
+    return tuple(reasons)

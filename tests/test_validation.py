@@ -1,0 +1,224 @@
+"""The validation: what it passes, what it fails, and the figures in between."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from graphs import NAMED, exact_scores, graph_of, graphs, scored, star, two_components, web_like
+from hypothesis import given, settings
+from rich.console import Console
+from test_opic import published
+
+from jobs.kernel.errors import BadInput, NotConverged
+from pipeline import validation as module
+from pipeline.graph import Graph
+from pipeline.opic import OpicOptions, opic
+from pipeline.validation import ValidationOptions, ValidationReport, require, tables, validate
+
+WEB = web_like(400, seed=11)
+
+
+def ranked(graph: Graph) -> Graph:
+    return scored(graph, exact_scores(graph))
+
+
+def rounds(graph: Graph, count: int) -> Graph:
+    """So many plain rounds, by a dense matrix: early ones are far from PageRank."""
+    n = graph.nodes
+    matrix = np.zeros((n, n))
+    for node in range(n):
+        targets = graph.targets[graph.offsets[node] : graph.offsets[node + 1]]
+        matrix[targets, node] = 1 / max(len(targets), 1)
+    x = np.ones(n)
+    for _ in range(count):
+        x = 0.15 + 0.85 * (matrix @ x)
+    return scored(graph, x)
+
+
+@pytest.mark.parametrize("policy", ["cycle", "random", "greedy"])
+@pytest.mark.parametrize("name", NAMED)
+def test_exact_ranks_pass(name: str, policy: str) -> None:
+    opic_options = OpicOptions(policy)  # type: ignore[arg-type]
+    report = validate(NAMED[name], ranked(NAMED[name]), ValidationOptions(opic_options))
+    require(report)
+    assert report.verdict == "pass"
+    assert report.distance <= report.allowed
+
+
+@settings(max_examples=60, deadline=None)
+@given(graphs())
+def test_any_small_graph_passes_with_its_exact_ranks(graph: Graph) -> None:
+    report = validate(graph, ranked(graph))
+    assert report.verdict == "pass"
+    assert report.classes.agreement == 1
+    assert sum(map(sum, report.classes.confusion)) == graph.nodes
+
+
+def test_figures_of_a_converged_run() -> None:
+    report = validate(WEB, ranked(WEB))
+    assert (report.nodes, report.edges) == (400, WEB.edges)
+    assert report.dangling == int((WEB.outdegrees == 0).sum())
+    assert report.order.digits >= 5
+    assert report.order.spearman == pytest.approx(1, abs=1e-6)
+    assert report.order.kendall == pytest.approx(1, abs=1e-4)
+    assert [(t.percent, t.nodes, t.overlap) for t in report.order.top] == [(1, 4, 1), (10, 40, 1)]
+    assert report.classes.agreement == 1
+    assert report.classes.same_class > 0.99
+    assert report.classes.tolerance < 1e-5
+    assert report.notes == report.reasons == ()
+
+
+def test_published_ranks_pass() -> None:
+    graph, values = published("pr__dir")
+    dangling = values[graph.outdegrees == 0].sum()
+    scores = values * graph.nodes * 0.15 / (0.15 + 0.85 * dangling)
+    require(validate(graph, scored(graph, scores)))
+
+
+def test_another_order_fails_by_agreement() -> None:
+    """Reversed scores: their certificate is honest about them, so only the classes give way."""
+    exact = exact_scores(WEB)
+    backwards = np.empty(400)
+    backwards[np.argsort(exact)] = np.sort(exact)[::-1]
+    report = validate(WEB, scored(WEB, backwards))
+    assert report.distance <= report.allowed
+    assert report.verdict == "fail"
+    assert report.classes.agreement < 0.3
+    assert report.order.spearman is not None and report.order.spearman < -0.9
+    assert report.order.top[0].overlap == 0
+    with pytest.raises(NotConverged, match=r"of the nodes agree in their class, expected 99"):
+        require(report)
+    lenient = ValidationOptions(min_agreement=0.0)
+    assert validate(WEB, scored(WEB, backwards), lenient).verdict == "pass"
+
+
+def test_a_wrong_program_fails_by_distance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """OPIC's result moved by more than both certificates: the validation says so."""
+    true = opic(WEB)
+    tilt = np.linspace(1 - 1e-3, 1 + 1e-3, 400)
+    wrong = replace(true, importance=true.importance * tilt, scores=true.scores * tilt)
+    monkeypatch.setattr(module, "opic", lambda *_: wrong)
+    report = validate(WEB, ranked(WEB))
+    assert report.distance > report.allowed
+    with pytest.raises(NotConverged, match="one of the two programs is wrong"):
+        require(report)
+
+
+@pytest.mark.parametrize("count", [2, 5, 10, 60])
+def test_few_rounds_are_compared_for_what_they_are(count: int) -> None:
+    report = validate(WEB, rounds(WEB, count))
+    assert report.distance <= report.allowed
+    assert any("PageRank resolves no digit" in note for note in report.notes) == (count <= 10)
+    assert (report.verdict == "pass") == (report.classes.agreement >= 0.99)
+    assert count < 60 or report.verdict == "pass"
+
+
+def test_agreement_is_the_range_of_classes_within_tolerance() -> None:
+    """One node at a time, from the definition."""
+    ours, theirs = rounds(WEB, 6), exact_scores(WEB)
+    for tolerance in (1e-9, 1e-3, 0.03):
+        a, b = module.cut(ours.scores, 5), module.cut(theirs, 5)
+        found = module._agree(ours.scores, a, b, tolerance)
+        for node, x in enumerate(ours.scores):
+            window = (ours.scores >= x * (1 - tolerance)) & (ours.scores <= x / (1 - tolerance))
+            rounded = np.array([f"{y:.8e}" for y in ours.scores])
+            window = np.isin(rounded, rounded[window])
+            reach = a.classes[window]
+            assert found[node] == (reach.min() <= b.classes[node] <= reach.max())
+
+
+def test_certified_orders_always_agree() -> None:
+    """Two vectors within eta of the same scores, however unlucky: every node agrees."""
+    rng = np.random.default_rng(5)
+    for eta in (1e-6, 1e-3, 0.02):
+        exact = np.round(rng.lognormal(0, 0.5, 300), 2) + 0.15
+        ours, theirs = (exact * (1 + eta * rng.choice([-1, 1], 300)) for _ in range(2))
+        for bins in (2, 5, 50):
+            a, b = module.cut(ours, bins), module.cut(theirs, bins)
+            assert module._agree(ours, a, b, 4 * eta).all()
+
+
+def test_equal_scores_leave_correlations_undefined() -> None:
+    report = validate(two_components(), ranked(two_components()))
+    assert report.order.spearman is None and report.order.kendall is None
+    assert report.verdict == "pass"
+    assert "undefined" in shown(report)
+
+
+def test_one_page_and_no_edges() -> None:
+    for nodes in (1, 2, 500):
+        graph = graph_of(nodes, [])
+        report = validate(graph, scored(graph, [0.15] * nodes))
+        assert report.verdict == "pass"
+        assert report.dangling == nodes
+        assert report.order.top[0].nodes == max(1, math.ceil(nodes / 100))
+
+
+def test_the_virtual_page_as_an_edge_gets_no_verdict() -> None:
+    report = validate(WEB, ranked(WEB), ValidationOptions(OpicOptions(virtual_page="edge")))
+    require(report)
+    assert report.verdict == "none"
+    assert report.reasons == ()
+    assert report.as_dict()["opic"]["best"]["certificate"] is None
+    assert report.as_dict()["allowed"] is None
+
+
+def test_what_was_not_reached_is_noted() -> None:
+    options = ValidationOptions(OpicOptions("random", max_visits=800))
+    report = validate(WEB, ranked(WEB), options)
+    assert any("after 800 visits, not 1e-06" in note for note in report.notes)
+    assert any("OPIC resolves no digit" in note for note in report.notes)
+    assert report.classes.tolerance == pytest.approx(1e-9, rel=1e-3)
+
+
+def test_lost_mass_is_noted() -> None:
+    ranks = scored(WEB, exact_scores(WEB), dummy=1.0)
+    assert any("miss N+1" in note for note in validate(WEB, ranks).notes)
+
+
+OTHERS = {
+    "another target": (graph_of(3, [(0, 1)]), graph_of(3, [(0, 2)]), "id 0 has other targets"),
+    "one edge more": (graph_of(3, []), graph_of(3, [(1, 2)]), "id 1 has another number of targets"),
+    "a node more": (star(3), star(4), "id 3 is in test ranks only"),
+    "a node less": (star(4), star(3), "id 3 is in test graph only"),
+}
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_ranks_of_another_graph_are_bad_input(case: str) -> None:
+    graph, other, found = OTHERS[case]
+    with pytest.raises(BadInput, match=found) as refused:
+        validate(graph, scored(other, np.ones(other.nodes)))
+    assert refused.value.where == "test ranks"
+    assert "page-rank" in refused.value.cure
+
+
+def shown(report: ValidationReport) -> str:
+    screen = io.StringIO()
+    console = Console(file=screen, width=120)
+    for table in tables(report):
+        console.print(table)
+    return screen.getvalue()
+
+
+def test_json_and_tables_hold_all_of_it() -> None:
+    report = validate(WEB, ranked(WEB), ValidationOptions(bins=3))
+    found = json.loads(json.dumps(report.as_dict(), allow_nan=False))
+    assert found["verdict"] == "pass"
+    assert found["options"]["opic"]["policy"] == "cycle"
+    assert found["pagerank"]["eta"] == report.pagerank.eta
+    assert found["opic"]["history"][-1]["visits"] == found["opic"]["visits"]
+    assert found["classes"]["confusion"] == [list(row) for row in report.classes.confusion]
+    assert [top["percent"] for top in found["order"]["top"]] == [1, 10]
+    text = shown(report)
+    for words in ("Kendall", "Nodes that agree", "certificate", "Top 1 %", "Nodes by"):
+        assert words in text
+
+
+def test_many_classes_make_no_table() -> None:
+    assert len(tables(validate(WEB, ranked(WEB), ValidationOptions(bins=125)))) == 1
