@@ -9,8 +9,8 @@ Three small jobs, because a rank needs the counts of all ranges before it:
 
   sample   a uniform sample of the keys gives split points of equal ranges. Shuffle: at most
            SAMPLE_SIZE keys a map task.
-  rank     each range goes to one reducer, sorted by (label, key), which numbers its keys from 0
-           and counts them. Shuffle: every link once, as long as its line.
+  rank     each range goes to one reducer, sorted by (label, canonical link), which numbers its
+           keys from 0 and counts them. Shuffle: every link once, as long as its line.
   offset   adds to each number the keys of the ranges before it. No shuffle.
 """
 
@@ -27,7 +27,6 @@ from jobs.kernel.ranges import Sample, labels, range_of, split_points
 from jobs.launch import Launcher, Outcome, launch
 
 SEEN = 200_000  # keys of sources that a map task remembers, to send each but once
-NODE, LINK = b"N", b"S"
 
 
 class AssignIds(Job):
@@ -53,7 +52,7 @@ class AssignIds(Job):
         if not hasattr(self, "_plan_read"):
             self._plan_read = json.loads(Path(self.options.plan).read_text())
             self._points = [point.encode() for point in self._plan_read["points"]]
-            self._labels = labels(len(self._points) + 1)
+            self._labels = labels(len(self._points) + 1, self.options.reducers or 1)
         return self._plan_read  # type: ignore[no-any-return]
 
     def _has_reducer(self) -> bool:
@@ -83,13 +82,13 @@ class AssignIds(Job):
 
     def _map_rank(self, row: Any) -> Iterator[Pair]:
         if not isinstance(row, UriRow):
-            yield self._label(row.target_key), b"%s\t%s%s" % (row.target_key, LINK, row.source_key)
+            yield self._label(row.target_key), b"%s %s" % (row.target_key, row.source_key)
         for key in self._node_keys(row)[0 if isinstance(row, UriRow) else 1 :]:
             if key not in self._seen:
                 if len(self._seen) >= SEEN:
                     self._seen.clear()
                 self._seen.add(key)
-                yield self._label(key), key + b"\t" + NODE
+                yield self._label(key), key
 
     def _label(self, key: bytes) -> bytes:
         self._plan()
@@ -105,25 +104,28 @@ class AssignIds(Job):
             yield from self._reduce_rank(key, values)
 
     def _reduce_rank(self, label: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
-        """`label number key source`, the source empty for the row that makes a map line."""
+        """`label number key`, which makes a map line, and `label number key source`.
+
+        A blank sorts before what keys are made of: values come by key, then by source.
+        """
         number, previous, previous_source = -1, b"", b""
         for value in values:
-            key, _, rest = value.partition(b"\t")
+            key, _, source = value.partition(b" ")
             if key != previous:
                 number, previous, previous_source = number + 1, key, b""
-                yield b"%s\t%d\t%s\t" % (label, number, key)
-            if rest[:1] == LINK and rest != previous_source:
-                previous_source = rest
-                yield b"%s\t%d\t%s\t%s" % (label, number, key, rest[1:])
+                yield b"%s\t%d\t%s" % (label, number, key)
+            if source != previous_source:
+                previous_source = source
+                yield b"%s\t%d\t%s\t%s" % (label, number, key, source)
         yield PLAN + b"\t" + to_json([label.decode(), number + 1])
 
     def _map_offset(self, line: bytes) -> Iterator[Pair]:
-        label, number, key, source = line.split(b"\t")
+        label, number, key, *source = line.split(b"\t")
         offsets = self._plan()["offsets"]
         identity = int(number) + offsets[label.decode()]
         if source:
             self.counts["input_links"] += 1
-            yield b"", b"%d %s %s" % (identity, key, source)
+            yield b"", b"%d %s %s" % (identity, key, source[0])
         else:
             self.counts["nodes"] += 1
             yield b"@map", b"%d %s" % (identity, key)
@@ -141,13 +143,23 @@ def run(
     `input_links`.
     """
     own = ["--nodes", nodes, "--reducers", str(launcher.ranges)]
-    plan = launcher.tmp / "assign_ids-plan.json"
-    sampled = launcher.tmp / "assign_ids-sample"
+    with launcher.workplace("assign_ids") as tmp:
+        return _run(inputs, output, map_output, launcher, own, tmp)
+
+
+def _run(
+    inputs: list[str],
+    output: Path,
+    map_output: Path,
+    launcher: Launcher,
+    own: list[str],
+    tmp: Path,
+) -> Outcome:
+    plan, sampled, ranked = tmp / "plan.json", tmp / "sample", tmp / "ranked"
     outcome = launch(AssignIds, inputs, sampled, launcher, [*own, "--stage", "sample"])
     points = json.loads(outcome.notes["plan"][0].value) if "plan" in outcome.notes else []
     plan.write_text(json.dumps({"points": points}))
 
-    ranked = launcher.tmp / "assign_ids-ranked"
     planned = [*own, "--plan", str(plan)]
     outcome = launch(AssignIds, inputs, ranked, launcher, [*planned, "--stage", "rank"])
     counted = sorted(json.loads(note.value) for note in outcome.notes.get("plan", ()))

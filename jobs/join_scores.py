@@ -162,7 +162,7 @@ class JoinScores(Job):
     def _map_sort(self, line: bytes) -> Iterator[Pair]:
         if not self._labels:
             self._points = [p.encode() for p in json.loads(Path(self.options.plan).read_text())]
-            self._labels = labels(len(self._points) + 1)
+            self._labels = labels(len(self._points) + 1, self.options.reducers or 1)
         place = line.partition(b"\t")[0]
         yield self._labels[range_of(place, self._points)], line
 
@@ -199,9 +199,20 @@ def run(
     columns: str = "three",
 ) -> Outcome:
     """Join and sort; writes the folder `output`. The outcome's `sums` hold the sum of scores."""
-    keyed, spelled = launcher.tmp / "join_scores-keyed", launcher.tmp / "join_scores-spelled"
-    plan = launcher.tmp / "join_scores-plan.json"
     own = ["--digits", str(digits), "--columns", columns, "--reducers", str(launcher.ranges)]
+    with launcher.workplace("join_scores") as tmp:
+        return _run(ranks_and_map, uris, output, launcher, own, tmp)
+
+
+def _run(
+    ranks_and_map: Sequence[str],
+    uris: str,
+    output: Path,
+    launcher: Launcher,
+    own: list[str],
+    tmp: Path,
+) -> Outcome:
+    keyed, spelled, plan = tmp / "keyed", tmp / "spelled", tmp / "plan.json"
     summed = launch(JoinScores, ranks_and_map, keyed, launcher, [*own, "--stage", "id"])
 
     inputs = [str(keyed), uris]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,6 +41,12 @@ class Launcher:
     on_task: TaskProgress | None = None
     job_class: Callable[[type[Job]], type[Job]] = lambda job: job  # tests put their runner in here
 
+    @contextlib.contextmanager
+    def workplace(self, name: str) -> Iterator[Path]:
+        """A new folder in `tmp` for what goes between the stages of a job, removed afterwards."""
+        with tempfile.TemporaryDirectory(prefix=f"{name}-", dir=self.tmp) as folder:
+            yield Path(folder)
+
 
 class Note(NamedTuple):
     """A side line that belongs to no dataset, and the part that it was in."""
@@ -70,25 +77,39 @@ def launch(
     """Run a job; write its dataset to the new folder `output` and side datasets to those of `side`.
 
     inputs: datasets of lines (files, folders, globs), or archives for a job that reads those.
-    Raises BadInput for what the tasks found wrong in the input, JobFailed when a task failed.
+    Raises BadInput for what the tasks found wrong in the input, JobFailed when a task failed; the
+    folders are not there then.
     """
-    name = job_class.__name__
+    folders = [output, *(side or {}).values()]
+    for folder in folders:
+        if folder.exists():
+            raise BadInput(str(folder), "exists already", "a new folder", "Remove it first.")
     paths = _paths(job_class, inputs)
-    raw = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=launcher.tmp))
+    raw = Path(tempfile.mkdtemp(prefix=f"{job_class.__name__}-", dir=launcher.tmp))
     try:
         _run(job_class, paths, raw / "output", launcher, args, raw)
         outcome = _sort_out(raw / "output", output, side or {})
+        if outcome.errors:
+            raise _located(outcome.errors[0], paths)
+    except BaseException as error:
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise JobFailed(_failure(job_class.__name__, str(error))) from error
+        raise
     finally:
         shutil.rmtree(raw, ignore_errors=True)
-    if outcome.errors:
-        raise _located(outcome.errors[0], paths)
     return outcome
 
 
 def _paths(job_class: type[Job], inputs: Iterable[str | Path]) -> list[str]:
     if job_class.reads_archives():
-        return [str(Path(path).resolve()) for path in inputs]
-    return [str(part.resolve()) for where in inputs for part in parts(where)]
+        paths = [Path(path) for path in inputs]
+    else:
+        paths = [part for where in inputs for part in parts(where)]
+    if not paths:  # mrjob would read stdin, which a job of several stages can do but once
+        raise BadInput("the inputs", "none", "at least one file, folder of parts or glob")
+    return [str(path.resolve()) for path in paths]
 
 
 def _run(
@@ -104,6 +125,8 @@ def _run(
     options += ["--no-check-input-paths"]
     if launcher.processes and launcher.runner == "local":
         options += ["--num-cores", str(launcher.processes)]
+    if launcher.runner == "local":
+        options += ["--no-bootstrap-mrjob"]  # tasks run under this very Python
     job = launcher.job_class(job_class)([*options, *args, "--", *paths])
     name = job_class.__name__
     with job.make_runner() as runner:
@@ -114,8 +137,8 @@ def _run(
             runner.run()
         except StepFailedException as error:
             raise JobFailed(_failure(name, runner.failure or str(error))) from error
-        except (OSError, MemoryError) as error:
-            raise JobFailed(_failure(name, str(error))) from error
+        except MemoryError as error:
+            raise JobFailed(_failure(name, "out of memory")) from error
 
 
 def _failure(name: str, said: str) -> str:
@@ -126,7 +149,7 @@ def _failure(name: str, said: str) -> str:
 
 
 def _sort_out(raw: Path, output: Path, side: dict[str, Path]) -> Outcome:
-    """Split the raw parts by dataset; a part without lines of a dataset leaves no file there."""
+    """Split the raw parts by dataset; a part without lines of a dataset is an empty file there."""
     outcome = Outcome()
     for folder in (output, *side.values()):
         folder.mkdir(parents=True)
@@ -140,6 +163,8 @@ def _sort_part(part: Path, output: Path, side: dict[str, Path], outcome: Outcome
         files = {name: (folder / part.name).open("wb") for name, folder in side.items()}
         try:
             for line in lines:
+                if line[-2:] == b"\t\n":  # see jobs/base.py, ends of lines
+                    line = line[:-2] + b"\n"
                 if line[:1] != SIDE or not line[1:2].islower():
                     main.write(line)
                     outcome.rows["main"] += 1
@@ -182,7 +207,8 @@ def run_alone(job: Job) -> None:
     or the main one to stdout; what there is to tell to stderr."""
     options = job.options
     with tempfile.TemporaryDirectory() as tmp:
-        launcher = Launcher(options.runner or "inline", Path(tmp), options.num_cores)
+        ranges = options.reducers or Launcher.ranges
+        launcher = Launcher(options.runner or "inline", Path(tmp), options.num_cores, ranges)
         output = Path(options.output_dir) if options.output_dir else Path(tmp, "output")
         try:
             if output.exists():

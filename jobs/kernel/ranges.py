@@ -30,15 +30,16 @@ def reducer_of(field: bytes, reducers: int) -> int:
     return (java_hash(field) & 0x7FFFFFFF) % reducers
 
 
-def labels(ranges: int) -> list[bytes]:
-    """A label for each range in turn: in byte order, and sent to the reducer of that number.
+def labels(ranges: int, reducers: int) -> list[bytes]:
+    """A label for each of the `ranges` <= `reducers` in turn: in byte order, and sent to the
+    reducer of that number.
 
     The number of the range comes first, so that ranges which share a reducer stay in order.
     """
     found = []
     for number in range(ranges):
         candidates = (b"%05d.%d" % (number, salt) for salt in count())
-        found.append(next(c for c in candidates if reducer_of(c, ranges) == number))
+        found.append(next(c for c in candidates if reducer_of(c, reducers) == number % reducers))
     return found
 
 
