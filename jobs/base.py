@@ -5,6 +5,10 @@ the same output as lines that start with `@name<TAB>`: rows of a second dataset 
 `@uris`, `@map`), counters and sums (JSON; mrjob's own counters are whole numbers and few), and
 input errors. No line of a dataset starts so. Every runner thus carries them, jobs that read such
 output skip them, and `jobs.launch` sorts them out. In the shuffle they use the key `@name`.
+
+**Ends of lines.** Hadoop Streaming ends a line with a tab when it has fewer tabs than a key has
+fields: two fields on the way into a reducer and out of a job without one, one field on the way out
+of a reducer. No line and no value of ours ends so; the one tab is taken off wherever lines arrive.
 """
 
 from __future__ import annotations
@@ -89,7 +93,9 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         for action in self.arg_parser._actions:  # mrjob itself reads them so
             value = getattr(self.options, action.dest, None)
             if action.dest in self._passthru_arg_dests and value not in (None, action.default):
-                given += [action.option_strings[-1], str(value)]
+                # argparse takes -0.00001 for a number, but -1e-05 for an option
+                text = f"{value:.20f}" if isinstance(value, float) else str(value)
+                given += [action.option_strings[-1], text]
         return given
 
     def run_job(self) -> None:
@@ -131,7 +137,7 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         if line[:1] == SIDE and line[1:2].islower():
             return
         try:
-            yield from self._paired(self.map_line(line))
+            yield from self._paired(self.map_line(line.removesuffix(b"\t")))
         except BadLine as error:
             yield from self._paired(self.bad_line(line, error))
 
@@ -148,10 +154,11 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
             yield None, key + b"\t" + value if key[:1] == SIDE else value
 
     def _reducer(self, key: bytes, values: Iterator[bytes]) -> Iterator[tuple[None, bytes]]:
+        ended = (value.removesuffix(b"\t") for value in values)
         lines = (
-            (key + b"\t" + value for value in values)
+            (key + b"\t" + value for value in ended)
             if key[:1] == SIDE
-            else self.reduce_key(key, values)
+            else self.reduce_key(key, ended)
         )
         for line in lines:
             yield None, line
