@@ -8,6 +8,7 @@ input links, a tab elsewhere; readers take one blank or one tab in the former.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
@@ -172,13 +173,32 @@ def parse_graph_line(line: bytes) -> GraphLine:
     if not match:
         raise BadLine(_shown(line) if line else "an empty line", GRAPH_LINE)
     node, score, rest = match.groups()
+    if node != DUMMY and not _ID.match(node):
+        raise BadLine(f"id {node[:20].decode()}", "at most 18 digits, no leading zero")
     if not _SCORE.match(score):
-        raise BadLine(f"score {_shown(score)} of id {_shown(node)}", "a number, 0.15 or more")
-    targets = _COMMAS.split(rest.rstrip(b" \t"))
+        raise BadLine(f"score {_shown(score)} of id {_shown(node)}", "a number above 0")
+    if not 0 < (number := float(score)) < math.inf:
+        raise BadLine(f"score {number} of id {node.decode()}", "a finite number above 0")
+    return GraphLine(node, number, _targets(node, _COMMAS.split(rest.rstrip(b" \t"))))
+
+
+def _targets(node: bytes, targets: list[bytes]) -> list[bytes]:
+    """The targets, held to what gen-graph writes: distinct ids, never the node's own, or dummy."""
+    if targets == [DUMMY]:
+        return targets
+    shown = node.decode()
+    if node == DUMMY:
+        raise BadLine("dummy with targets", "O:dummy alone")
     for target in targets:
-        if target != DUMMY and not _ID.match(target):
-            raise BadLine(f"target {_shown(target)} of id {_shown(node)}", GRAPH_LINE)
-    return GraphLine(node, float(score), targets)
+        if not _ID.match(target):
+            if target == DUMMY:
+                raise BadLine(f"dummy beside other targets of id {shown}", "O:dummy alone, or ids")
+            raise BadLine(f"target {_shown(target)} of id {shown}", GRAPH_LINE)
+    if node in targets:
+        raise BadLine(f"id {shown} as a target of itself", "no self-loop")
+    if len(set(targets)) != len(targets):
+        raise BadLine(f"a target of id {shown} twice", "every target once")
+    return targets
 
 
 def parse_score_row(line: bytes) -> ScoreRow:
