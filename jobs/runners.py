@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import threading
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from multiprocessing.pool import ThreadPool
@@ -23,11 +24,18 @@ from typing import IO, Any
 from mrjob.inline import InlineMRJobRunner
 from mrjob.local import LocalMRJobRunner, _TaskFailedException
 from mrjob.sim import _split_records
+from mrjob.step import StepFailedException
 
+from jobs.kernel.errors import CrawlrankError
 from jobs.kernel.reading import read_lines
 
 Progress = Callable[[int, int], None]
 TAIL_LINES = 12
+INFLATED = 8  # about how much larger lines of links are than their gzip
+
+
+def _text_size(path: Path) -> int:
+    return path.stat().st_size * (INFLATED if path.suffix == ".gz" else 1)
 
 
 class _Watched:
@@ -42,7 +50,7 @@ class _Watched:
         if step_num == 0 and runner._uses_input_manifest():
             return runner._split_mapper_input(input_paths, step_num)
         paths = [Path(path) for path in input_paths]
-        size = sum(path.stat().st_size for path in paths) // runner._num_cores()
+        size = sum(map(_text_size, paths)) // runner._num_cores()
         lines = (line + b"\n" for path in paths for _, _, line in read_lines(path))
         places = runner._yield_split_fileobjs("mapper", step_num)
         splits = []
@@ -69,7 +77,13 @@ class InlineRunner(_Watched, InlineMRJobRunner):  # type: ignore[misc]
     def _run_multiple(self, funcs: Iterable[Callable[[], None]], num_processes: Any = None) -> None:
         tasks = list(funcs)
         for done, task in enumerate(tasks, 1):
-            task()
+            try:
+                task()
+            except CrawlrankError:
+                raise
+            except Exception as error:
+                self.failure = "".join(traceback.format_exception(error)).rstrip()
+                raise StepFailedException(reason=repr(error)) from error
             self._tick(done, len(tasks))
 
 
@@ -104,6 +118,8 @@ class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
             args, stdin=stdin, stdout=stdout, stderr=stderr, cwd=wd, env=env
         ) as process:
             self._running.add(process)
+            if self._stopped.is_set():
+                process.terminate()
             try:
                 code = process.wait()
             finally:
