@@ -1,0 +1,31 @@
+"""What is wrong with a place in an archive: a closed set of reasons, each with an offset."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+REASONS = {
+    "bad-header": "no record begins where one should; skipped to the next",
+    "bad-length": "the length of a record is missing, no number or false; it ends at the next",
+    "truncated": "the file or gzip member ends inside a record; what is there is used",
+    "bad-gzip": "a gzip member cannot be inflated, or fails its checksum; skipped to the next",
+    "gzip-bomb": "a gzip member inflates beyond all proportion; skipped to the next",
+    "record-too-large": "a record is larger than the limit; its body is skipped",
+    "bad-chunks": "the chunks of a body are broken; decoded as far as they go",
+    "bad-encoding": "a body is not in the encoding that its header names; used as it is",
+    "body-too-large": "a body inflates beyond the limit; cut there",
+    "bad-metadata": "lines of a metadata record that are no fields or no outlinks; ignored",
+}
+
+
+class Damage(NamedTuple):
+    """offset: that of the record, as in `Record`. reason: a key of REASONS. detail: printable."""
+
+    offset: int
+    reason: str
+    detail: str = ""
+
+
+def shown(data: bytes) -> str:
+    """The beginning of hostile bytes, safe for a terminal."""
+    return ascii(data[:60].decode("utf-8", "replace"))

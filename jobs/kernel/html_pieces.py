@@ -1,0 +1,65 @@
+"""Large or strange pages cut into pieces that an HTML parser gets through in bounded time.
+
+The parser's time grows with tags times depth, with open formatting elements times paragraphs (as
+does its memory) and with the square of a tag's attributes, as the HTML standard's algorithm does.
+So a page of more tags than MANY_TAGS, or with a longer stretch without `<` than LONG_TAG, loses
+its comments and the contents of elements that hold no tags, and is cut between tags. A piece is
+parsed alone: links stand in start tags, which the cut leaves whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+LONGEST_PAGE = 2**24  # bytes; what is behind them is not parsed
+MANY_TAGS = 2000
+PIECE_TAGS = 1000
+LONG_TAG = 2**14
+
+# An end that never comes is at the end of the page, as in the standard: so each page is passed
+# over once, however many beginnings are in it.
+_NOT_TAGS = re.compile(
+    rb"<!--.*?(?:--!?>|\Z)"
+    rb"|(<(script|style|template|textarea|title|xmp|iframe|noembed|noframes)\b[^>]{0,4000}>)"
+    rb".*?(?:</\2(?=[\s/>])|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+_TAG = re.compile(rb"<[A-Za-z/]")
+
+
+def pieces(page: bytes) -> Iterator[bytes]:
+    """The page itself, nearly always; else its pieces in order."""
+    page = page[:LONGEST_PAGE]
+    if not _is_simple(page):
+        page = _NOT_TAGS.sub(_start_tag, page)
+    if _is_simple(page):
+        yield page
+    else:
+        yield from _cut(page)
+
+
+def _is_simple(page: bytes) -> bool:
+    stretches = page.split(b"<", MANY_TAGS + 1)
+    return len(stretches) <= MANY_TAGS + 1 and max(map(len, stretches)) <= LONG_TAG
+
+
+def _start_tag(match: re.Match[bytes]) -> bytes:
+    """What stays: the start tag (scripts and iframes have links in theirs) and an end tag."""
+    return match[1] + b"</" + match[2] if match[1] else b""
+
+
+def _cut(page: bytes) -> Iterator[bytes]:
+    """Pieces of PIECE_TAGS tags; a tag or text longer than LONG_TAG ends its piece, cut short."""
+    begin, tags, last = 0, 0, 0
+    for tag in _TAG.finditer(page):
+        place = tag.start()
+        tags += 1
+        if place - last > LONG_TAG:
+            yield page[begin : last + LONG_TAG]
+            begin, tags = place, 1
+        elif tags > PIECE_TAGS:
+            yield page[begin:place]
+            begin, tags = place, 1
+        last = place
+    yield page[begin : last + LONG_TAG]

@@ -1,0 +1,166 @@
+"""The HTTP message inside a record: status, header, and the body without its transfer codings.
+
+Archives keep headers as they came but often bodies already decoded, so a header that names a
+coding is a hint: what does not begin like that coding is taken as it is.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from jobs.kernel.record_headers import Fields, every, first, parse_lines
+from jobs.kernel.record_starts import GZIP_MAGIC
+
+try:
+    brotli: Any = importlib.import_module("brotli")
+except ImportError:  # the user's choice: without it bodies in br are counted as damage
+    brotli = None
+
+_DECODING_ERRORS: tuple[type[Exception], ...] = (zlib.error, EOFError)
+if brotli is not None:
+    _DECODING_ERRORS += (brotli.error,)
+
+MAX_HTTP_HEADER = 2**18
+_STEP = 2**16
+_HEADER_END = re.compile(rb"\r?\n\r?\n")
+_STATUS = re.compile(r"HTTP/?[0-9.]* +([1-9][0-9]{2})(?![0-9])", re.IGNORECASE)
+_CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]{0,1000})?\r?\n")
+
+
+class Message(NamedTuple):
+    """status: None where there is no HTTP header; then the payload is the whole block."""
+
+    status: int | None
+    fields: Fields
+    payload: bytes
+
+
+class Decoded(NamedTuple):
+    """damage: (reason, detail) of what did not decode; the body is then what there is."""
+
+    body: bytes
+    damage: list[tuple[str, str]]
+
+
+def split_message(block: bytes) -> Message:
+    """Status, header and payload of a response; a block that begins otherwise is all payload."""
+    if block[:5].upper() != b"HTTP/":
+        return Message(None, [], block)
+    head = block[:MAX_HTTP_HEADER]
+    end = _HEADER_END.search(head)
+    size = end.end() if end else len(head)
+    line, fields = parse_lines(head[:size])
+    status = _STATUS.match(line)
+    return Message(int(status[1]) if status else None, fields, block[size:])
+
+
+def decode(fields: Fields, payload: bytes, limit: int) -> Decoded:
+    """The payload without chunks and content encodings, at most limit bytes of it."""
+    damage: list[tuple[str, str]] = []
+    body = payload
+    if "chunked" in first(fields, "Transfer-Encoding").lower():
+        body, problem = _dechunked(body)
+        if problem:
+            damage.append(("bad-chunks", problem))
+    codings = ",".join(every(fields, "Content-Encoding")).lower().split(",")
+    for coding in reversed([name.strip() for name in codings][:5]):
+        body, reason, detail = _inflated(body, coding, limit)
+        if reason:
+            damage.append((reason, detail))
+    if not any(codings) and body.startswith(GZIP_MAGIC) and "html" in first(fields, "Content-Type"):
+        body = _inflated(body, "gzip", limit)[0]
+    return Decoded(body, damage)
+
+
+def _dechunked(payload: bytes) -> tuple[bytes, str]:
+    """The chunks' bytes; behind broken ones the rest as it is. A payload without is left alone."""
+    size = _CHUNK_SIZE.match(payload)
+    if not size:
+        return payload, ""
+    chunks: list[bytes] = []
+    place = 0
+    while size:
+        begin, length = size.end(), int(size[1], 16)
+        if length == 0:
+            return b"".join(chunks), ""
+        chunks.append(payload[begin : begin + length])
+        place = begin + length
+        if place > len(payload):
+            return b"".join(chunks), "the body ends inside a chunk"
+        place += 2 if payload.startswith(b"\r\n", place) else payload.startswith(b"\n", place)
+        size = _CHUNK_SIZE.match(payload, place)
+    if place < len(payload):
+        return b"".join([*chunks, payload[place:]]), "no chunk where one should begin"
+    return b"".join(chunks), "no last chunk"
+
+
+def _inflated(body: bytes, coding: str, limit: int) -> tuple[bytes, str, str]:
+    """(body, reason of damage or '', detail); the body as it is where it is not in that coding."""
+    if coding in ("gzip", "x-gzip"):
+        steps = _zlib_steps(body, 31) if body.startswith(GZIP_MAGIC) else None
+    elif coding == "deflate":
+        steps = _deflate_steps(body)
+    elif coding == "br":
+        steps = _brotli_steps(body)
+    else:
+        steps = None
+        if coding not in ("", "identity", "none", "utf-8", "binary"):
+            return body, "bad-encoding", ascii(coding[:40])
+    if steps is None or not body:
+        return body, "", ""
+    return _collect(steps, body, limit)
+
+
+def _collect(steps: Iterator[bytes], body: bytes, limit: int) -> tuple[bytes, str, str]:
+    parts, made = [], 0
+    try:
+        for part in steps:
+            parts.append(part[: limit - made])
+            made += len(part)
+            if made > limit:
+                return b"".join(parts), "body-too-large", f"more than {limit} bytes"
+    except _DECODING_ERRORS as error:
+        if not made and body.lstrip()[:1] == b"<":  # decoded before it was archived
+            return body, "", ""
+        return b"".join(parts) or body, "bad-encoding", str(error)[:80]
+    return b"".join(parts), "", ""
+
+
+def _zlib_steps(body: bytes, window: int) -> Iterator[bytes]:
+    inflater = zlib.decompressobj(window)
+    while True:
+        part = inflater.decompress(body, _STEP)
+        yield part
+        body = inflater.unconsumed_tail
+        if inflater.eof:
+            return
+        if not body and len(part) < _STEP:
+            raise EOFError("the body ends inside its encoding")
+
+
+def _deflate_steps(body: bytes) -> Iterator[bytes] | None:
+    """`deflate` means zlib's format; some servers send the bare one. None if it is neither."""
+    for window in (15, -15):
+        try:
+            zlib.decompressobj(window).decompress(body[:_STEP], _STEP)
+        except zlib.error:
+            continue
+        return _zlib_steps(body, window)
+    return None
+
+
+def _brotli_steps(body: bytes) -> Iterator[bytes] | None:
+    """In small steps: before brotli 1.2 one call could make any amount of output."""
+    if brotli is None:
+        return _refuse("brotli is not installed")
+    process: Callable[[bytes], bytes] = brotli.Decompressor().process
+    return (process(body[place : place + 256]) for place in range(0, len(body), 256))
+
+
+def _refuse(message: str) -> Iterator[bytes]:
+    raise EOFError(message)
+    yield b""

@@ -1,0 +1,68 @@
+"""Which capture a metadata record describes, in either order, with bounded memory.
+
+A metadata record names its capture by id (WARC-Concurrent-To or WARC-Refers-To); some writers
+name an id that is nowhere, so its URI and time stand in for it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+
+from jobs.kernel.records import Record
+
+REMEMBERED = 50_000  # captures whose metadata may still come
+WAITING = 1000  # metadata records whose capture may still come
+WAITING_BYTES = 2**25  # and what these hold
+
+
+class MetadataMatching:
+    """Says of each metadata record whether its lines count, once that can be known."""
+
+    def __init__(self) -> None:
+        self._verdicts: OrderedDict[int, bool] = OrderedDict()
+        self._waiting: OrderedDict[int, Record] = OrderedDict()  # by offset
+        self._by_key: dict[int, int] = {}
+        self._bytes = 0
+
+    def add_capture(self, record: Record, lines_count: bool) -> Iterator[Record]:
+        """Remember whether lines about this capture count; those that waited for it and do."""
+        for key in {hash(record.record_id), hash((record.uri, record.timestamp))}:
+            self._verdicts[key] = lines_count
+            waiting = self._waiting.get(self._by_key.get(key, -1))
+            if waiting:
+                self._forget(waiting)
+                if lines_count:
+                    yield waiting
+        while len(self._verdicts) > 2 * REMEMBERED:
+            self._verdicts.popitem(last=False)
+
+    def add_metadata(self, record: Record) -> Iterator[Record]:
+        """The records whose lines count now: this one, or such as waited too long."""
+        for key in _keys(record):
+            if key in self._verdicts:
+                if self._verdicts[key]:
+                    yield record
+                return
+        self._waiting[record.offset] = record
+        self._by_key.update(dict.fromkeys(_keys(record), record.offset))
+        self._bytes += len(record.body)
+        while len(self._waiting) > WAITING or self._bytes > WAITING_BYTES:
+            oldest = next(iter(self._waiting.values()))
+            self._forget(oldest)
+            yield oldest
+
+    def rest(self) -> Iterator[Record]:
+        """At the end of the archive: the records whose capture is elsewhere."""
+        yield from self._waiting.values()
+
+    def _forget(self, record: Record) -> None:
+        del self._waiting[record.offset]
+        self._bytes -= len(record.body)
+        for key in _keys(record):
+            self._by_key.pop(key, None)
+
+
+def _keys(record: Record) -> list[int]:
+    named = [hash(name) for name in (*record.concurrent_to, record.refers_to) if name]
+    return [*named[:20], hash((record.uri, record.timestamp))]

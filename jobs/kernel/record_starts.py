@@ -1,0 +1,90 @@
+"""Where a record begins: the first lines of WARC and ARC records, and gzip members that hold one.
+
+A WARC record begins with `WARC/1.0`, an ARC record with one line of blank-separated fields that
+end in a length: `URL IP date type length` (version 1), or `URL IP date type status checksum
+location offset filename length` (version 2). URLs may contain blanks.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+
+GZIP_MAGIC = b"\x1f\x8b\x08"
+LONGEST_LINE = 2**14  # of an ARC header: a URL of 8,192 bytes and its fields, twice over
+
+WARC_LINE = re.compile(rb"(?i:WARC)/[0-9]+\.[0-9]+[ \t]*\r?\n(?=[!-9;-~]{1,100}[ \t]*:)")
+_URI = rb"(?P<uri>[A-Za-z][A-Za-z0-9+.\-]*:[^\n]{0,16000}?)"
+_IP = rb"(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[0-9A-Fa-f]*:[0-9A-Fa-f:.]+)"
+_REST = rb"(?P<type>[^\n]{1,256}?) %s(?P<length>[^ \r\n]{1,20})[ \t]*\r?\n"
+_VERSION_2 = rb"(?:[0-9]{3}|-) [^ \n]+ [^ \n]+ [0-9\-]+ [^ \n]+ "
+# A good IP or a good date makes a line one of ARC: real files have `null` or dashes for the other.
+_ARC_LINES = [
+    re.compile(_URI + fields + _REST % middle)
+    for middle in (_VERSION_2, b"")
+    for fields in (
+        rb" [^ \n]{1,64} (?P<date>[0-9]{8,18}|-) ",
+        rb" " + _IP + rb" (?P<date>[^ \n]{1,20}) ",
+    )
+]
+# Stricter than at an expected place: this is looked for inside of bodies and garbage.
+_ARC_FOUND = re.compile(
+    rb"^(?:filedesc://[^\n]{0,2000} -?[0-9]{1,15}|[A-Za-z][A-Za-z0-9+.\-]{1,20}:[^\n]{1,9000} "
+    + _IP
+    + rb" [0-9]{12,18} [^\n]{1,2000} -?[0-9]{1,15})[ \t]*\r?$",
+    re.MULTILINE,
+)
+
+
+def arc_line(head: bytes) -> re.Match[bytes] | None:
+    """The header line of an ARC record at the beginning of head.
+
+    Version 2 is tried first: its lines have the form of version 1 with a long media type.
+    """
+    line = head[: head.find(b"\n") + 1]
+    if line.count(b" ") < 4:
+        return None
+    return next((found for form in _ARC_LINES if (found := form.match(line))), None)
+
+
+def starts_record(head: bytes) -> bool:
+    """Whether a WARC or ARC record begins at the beginning of head (LONGEST_LINE bytes or all)."""
+    return bool(WARC_LINE.match(head) or arc_line(head))
+
+
+def member_starts_record(head: bytes) -> bool:
+    """Whether head is the beginning of a gzip member that begins with a record, or with blank
+    lines and a record (some writers begin a member with the end of the record before it)."""
+    if not head.startswith(GZIP_MAGIC):
+        return False
+    try:
+        inflater = zlib.decompressobj(31)
+        text = inflater.decompress(head, 256).lstrip(b"\r\n")
+        if WARC_LINE.match(text):
+            return True
+        text += inflater.decompress(inflater.unconsumed_tail, LONGEST_LINE)
+    except zlib.error:
+        return False
+    return starts_record(text)
+
+
+def find_start(data: bytes | bytearray, begin: int, *, text: bool, arc: bool, member: bool) -> int:
+    """The first place at or behind begin where a record seems to start, or -1.
+
+    text: look for records as they are; arc: ARC lines too (slower); member: gzip members.
+    """
+    places = []
+    if text and (found := WARC_LINE.search(data, begin)):
+        places.append(found.start())
+    if text and arc and (found := _ARC_FOUND.search(data, begin)):
+        places.append(found.start())
+    if member and (place := _find_member(data, begin)) >= 0:
+        places.append(place)
+    return min(places, default=-1)
+
+
+def _find_member(data: bytes | bytearray, begin: int) -> int:
+    place = data.find(GZIP_MAGIC, begin)
+    while place >= 0 and not member_starts_record(bytes(data[place : place + LONGEST_LINE])):
+        place = data.find(GZIP_MAGIC, place + 1)
+    return place

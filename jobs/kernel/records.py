@@ -1,0 +1,235 @@
+"""Records of WARC (0.17 to 1.1) and ARC (1 and 2) files: plain, gzip per record, gzip as a whole.
+
+The format is told by content, never by name. Damage costs what is damaged and nothing behind it:
+a record that does not end where its length says ends where the next begins, and after a broken
+gzip member reading goes on at the next that holds a record. warcio's iterator does neither: it
+raises on such files, prints, and reads lines of any length; so it serves as the tests' oracle.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, cast
+
+from jobs.kernel.byte_runs import MemberSearch, Run, RunReader
+from jobs.kernel.damage import Damage, shown
+from jobs.kernel.errors import BadInput
+from jobs.kernel.http_payload import MAX_HTTP_HEADER, decode, split_message
+from jobs.kernel.record_headers import Fields, Header, every, first, read_header
+from jobs.kernel.record_starts import (
+    GZIP_MAGIC,
+    LONGEST_LINE,
+    member_starts_record,
+    starts_record,
+)
+
+MAX_RECORD = 64 * 2**20
+EXPECTED = "a WARC or ARC file, plain or gzip"
+
+_OTHER_FORMATS = {
+    b"PK\x03\x04": ("a zip file", "Unzip it (a WACZ has its WARC files in archive/)."),
+    b"\x04\x22\x4d\x18": ("an lz4 file", "Unpack it with `lz4 -d`."),
+    b"\x28\xb5\x2f\xfd": ("a zstd file", "Unpack it with `zstd -d`."),
+    b"BZh": ("a bzip2 file", "Unpack it with `bunzip2`."),
+    b"\xfd7zXZ": ("an xz file", "Unpack it with `unxz`."),
+}
+
+
+class Record(NamedTuple):
+    """One record; '' where a field is unknown.
+
+    kind: WARC-Type in lower case; records of an ARC are responses, its file header a warcinfo.
+    status: of the HTTP response, None without an HTTP header. media_type: the whole value, of
+    the HTTP header if there is one, else of the record. body: decoded, empty if the record is
+    larger than the limit. offset: see jobs/kernel/byte_runs.py.
+    """
+
+    kind: str
+    uri: str
+    timestamp: str
+    media_type: str
+    body: bytes
+    offset: int
+    status: int | None = None
+    http_headers: Fields = []  # noqa: RUF012 (a NamedTuple's default; nobody changes it)
+    record_id: str = ""
+    concurrent_to: tuple[str, ...] = ()
+    refers_to: str = ""
+    digest: str = ""
+
+
+def open_archive(path: str | os.PathLike[str]) -> BinaryIO:
+    """The file as a stream of bytes; BadInput if it cannot be opened."""
+    try:
+        return Path(path).open("rb")
+    except OSError as error:
+        raise BadInput(
+            str(path), f"cannot be opened ({error.strerror})", EXPECTED, "Check name and rights."
+        ) from error
+
+
+def read_records(
+    stream: BinaryIO, name: str, *, max_record: int = MAX_RECORD
+) -> Iterator[Record | Damage]:
+    """The records of an archive in the order of the file, and the damage between them.
+
+    name: for messages. max_record: bytes of a block, and of a decoded body; memory stays within a
+    few times that. A stream that cannot seek is copied to a temporary file first.
+    Raises BadInput if the file cannot be read or has not one readable record.
+    """
+    found = False
+    with ExitStack() as stack:
+        try:
+            file = stream if stream.seekable() else stack.enter_context(_copied(stream))
+            for item in _read_file(file, max_record):
+                found = found or isinstance(item, Record)
+                yield item
+            if not found:
+                file.seek(0)
+                raise _no_archive(name, file.read(64))
+        except OSError as error:
+            raise BadInput(name, f"cannot be read ({error})", EXPECTED, "Copy it again.") from error
+
+
+def _copied(stream: BinaryIO) -> BinaryIO:
+    copy = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 (its user closes it)
+    shutil.copyfileobj(stream, copy)
+    return copy
+
+
+def _no_archive(name: str, head: bytes) -> BadInput:
+    if not head:
+        return BadInput(name, "an empty file", EXPECTED, "Copy it again, or leave it out.")
+    for magic, (found, cure) in _OTHER_FORMATS.items():
+        if head.startswith(magic):
+            return BadInput(name, found, EXPECTED, cure)
+    what = "a gzip file" if head.startswith(GZIP_MAGIC) else f"{shown(head)} at its beginning"
+    return BadInput(name, f"{what}, and not one readable record", EXPECTED, "Leave it out.")
+
+
+def _read_file(file: BinaryIO, max_record: int) -> Iterator[Record | Damage]:
+    reader = RunReader(file, max_record)
+    while run := reader.next_run():
+        if isinstance(run, MemberSearch):
+            run.take_until_start(0)
+            if run.peek(1):
+                reader.leave(run.offset)
+            continue
+        yield from _read_run(run, reader, max_record)
+        if reader.damage:
+            yield reader.damage
+
+
+def _read_run(run: Run, reader: RunReader, max_record: int) -> Iterator[Record | Damage]:
+    while True:
+        run.skip_blank_lines()
+        if not run.peek(1):
+            return
+        if run.plain and member_starts_record(run.peek(LONGEST_LINE)):
+            reader.leave(run.offset)
+            return
+        header = read_header(run)
+        if header is None:
+            yield Damage(run.offset, "bad-header", shown(run.peek(60)))
+            run.skip(1)
+            run.take_until_start(0)
+        else:
+            yield from _read_record(run, header, reader, max_record)
+
+
+def _read_record(
+    run: Run, header: Header, reader: RunReader, max_record: int
+) -> Iterator[Record | Damage]:
+    run.arc_seen, run.warc_seen = run.arc_seen or header.arc, run.warc_seen or not header.arc
+    offset = run.offset
+    run.skip(header.size)
+    if not header.complete:
+        block, reason = b"", "truncated"
+    elif header.length is None:
+        block, reason = run.take_until_start(max_record).rstrip(b"\r\n"), "bad-length"
+    elif header.length > max_record:
+        block, reason = _large_block(run, header.length, reader, max_record)
+    else:
+        block, reason = _block(run, header.length, reader, max_record)
+    if reason:
+        yield Damage(offset, reason, shown(header.uri.encode("utf-8", "replace")))
+    record, damage = _record(header, block, offset, max_record)
+    if reason == "record-too-large":
+        yield record._replace(body=b"")
+        return
+    yield from (Damage(offset, kind, detail) for kind, detail in damage)
+    yield record
+
+
+def _ends_well(run: Run) -> bool:
+    """Whether the end of the run, or blank lines and another record, follow."""
+    head = run.peek(2 * LONGEST_LINE).lstrip(b"\r\n")
+    return not head or starts_record(head) or (run.plain and member_starts_record(head))
+
+
+def _block(run: Run, length: int, reader: RunReader, max_record: int) -> tuple[bytes, str]:
+    """(the bytes of a record, reason of damage or ''), its length believed if it fits.
+
+    A length is right if a record follows, or the two empty lines that end a WARC record (then
+    garbage follows). Otherwise the block ends where in it, or behind it, the next record starts.
+    """
+    if reader.rereads <= 0:
+        block = run.take_until_start(max_record)
+        return block[:length], "" if length <= len(block) <= length + 4 else "bad-length"
+    block = run.take(length)
+    if len(block) == length and (_ends_well(run) or run.peek(4) == b"\r\n\r\n"):
+        return block, ""
+    place = run.find_in(block + run.peek(LONGEST_LINE))  # a start may lie across the end
+    reader.rereads -= len(block)
+    if 0 <= place < len(block):
+        run.push_back(block[place:])
+        return block[:place].rstrip(b"\r\n"), "bad-length"
+    if len(block) < length:
+        return block, "truncated"
+    if run.peek(1) in (b"\r", b"\n"):
+        return block, ""
+    return block + run.take_until_start(max_record - length).rstrip(b"\r\n"), "bad-length"
+
+
+def _large_block(run: Run, length: int, reader: RunReader, max_record: int) -> tuple[bytes, str]:
+    """As `_block`, for a length over the limit: only the beginning, for its HTTP header."""
+    place, head = run.place, run.peek(MAX_HTTP_HEADER)
+    if reader.rereads > 0:
+        whole = run.skip(length)
+        if whole and (_ends_well(run) or run.peek(4) == b"\r\n\r\n"):
+            return head, "record-too-large"
+        reader.rereads -= run.place if not run.plain else run.place - place
+        run.rewind(place)
+    return run.take_until_start(max_record).rstrip(b"\r\n"), "bad-length"
+
+
+def _record(
+    header: Header, block: bytes, offset: int, max_record: int
+) -> tuple[Record, list[tuple[str, str]]]:
+    """The record, and (reason, detail) of what of its body does not decode."""
+    record = Record(
+        kind=header.kind,
+        uri=header.uri,
+        timestamp=header.timestamp,
+        media_type=header.media_type,
+        body=block,
+        offset=offset,
+        record_id=first(header.fields, "WARC-Record-ID"),
+        concurrent_to=every(header.fields, "WARC-Concurrent-To"),
+        refers_to=first(header.fields, "WARC-Refers-To"),
+        digest=first(header.fields, "WARC-Payload-Digest"),
+    )
+    is_http = header.media_type.lower().startswith("application/http")
+    if header.kind == "request" or not (header.kind in ("response", "revisit") or is_http):
+        return record, []
+    status, fields, payload = split_message(block)
+    body, damage = decode(fields, payload, max_record)
+    media_type = first(fields, "Content-Type") if fields or is_http else header.media_type
+    return record._replace(
+        status=status, http_headers=fields, body=body, media_type=media_type
+    ), damage
