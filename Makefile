@@ -1,0 +1,52 @@
+# crawlrank: `make` shows what there is. Everything runs in .venv, which these targets make.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+
+# what `make pipeline` ranks, where it works, and further options of `crawlrank run`
+ARCHIVES ?= sample_data/aut-example.arc.gz sample_data/aut-example.warc.gz
+WORK     ?= work/sample
+OPTIONS  ?=
+RUNNER   ?= local
+
+.PHONY: help setup pipeline test lint types unit bench clean
+.DEFAULT_GOAL := help
+
+help: ## This list
+	@echo "crawlrank: from web archives to a precedence file for Heritrix"
+	@echo
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-18s%s\n", $$1, $$2}'
+	@echo
+	@echo '  make pipeline ARCHIVES="crawl/*.warc.gz" WORK=work/crawl OPTIONS="--bins 10"'
+
+setup: $(VENV)/.done ## Make .venv with crawlrank and what development needs
+
+$(VENV)/.done: pyproject.toml constraints/*.txt
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info < (3, 14))' \
+	  || { echo "crawlrank needs Python 3.10 to 3.13; name one: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --use-pep517 --disable-pip-version-check \
+	  -c constraints/$$($(PYTHON) -c 'import sys; print("py%d%d" % sys.version_info[:2])').txt -e '.[dev]'
+	@touch $@
+
+pipeline: setup ## Rank ARCHIVES (the sample crawl) in WORK; leaves WORK/precedence.txt
+	$(BIN)/crawlrank run $(ARCHIVES) --work $(WORK) --runner $(RUNNER) $(OPTIONS)
+
+test: lint types unit ## Lint, types and all tests that need nothing but this folder
+
+lint: setup ## ruff: style and format
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: setup ## mypy, strict
+	$(BIN)/mypy
+
+unit: setup ## pytest
+	$(BIN)/pytest -n auto --dist worksteal
+
+bench: setup ## Speed of OPIC on a synthetic graph
+	$(BIN)/python scripts/bench_opic.py
+
+clean: ## Remove .venv, caches and the sample's work folder
+	rm -rf $(VENV) work/sample .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
