@@ -28,28 +28,27 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from pipeline.certificate import DAMPING, SAFETY, TELEPORT, UNIT
-from pipeline.graph import Floats, Graph, Positions, Targets
+from pipeline.graph import Floats, Graph, Positions
+from pipeline.opic_loops import compiled
 
 Policy = Literal["cycle", "random", "greedy"]
 VirtualPage = Literal["teleport", "edge"]
-VISITS_A_PAGE = 200
 PATIENCE = 4  # checkpoints that eta may take to fall by a tenth
 
 
 @dataclass(frozen=True)
 class OpicOptions:
-    """opic_error: the certificate to reach. max_visits: None is 200 N; cycle makes whole sweeps of
-    N, at least one. seed: of the random policy. virtual_page: see the module."""
+    """opic_error: the certificate to reach. max_visits: in multiples of N; cycle makes whole sweeps
+    of N, at least one. seed: of the random policy. virtual_page: see the module."""
 
     policy: Policy = "cycle"
     opic_error: float = 1e-6
-    max_visits: int | None = None
+    max_visits: float = 200.0
     seed: int = 0
     virtual_page: VirtualPage = "teleport"
 
@@ -148,13 +147,12 @@ def _sweeps(bank: _Bank, options: OpicOptions) -> Iterator[_Window]:
     """Cycle: pages by position, over and over; the window is the last sweep."""
     n, order, total = bank.graph.nodes, np.arange(bank.graph.nodes), 0.0
     indegrees = bank.graph.indegrees
-    allowed = options.max_visits or VISITS_A_PAGE * n
-    for visits in range(n, max(n, allowed) + 1, n):
+    for sweep in range(1, max(1, math.floor(options.max_visits)) + 1):
         start = bank.cash.copy()
         bank.recorded[:] = 0
         g = bank.visit(order)
         total += float(bank.recorded.sum())
-        yield _Window(visits, total, bank.recorded, g, start - bank.cash, indegrees)
+        yield _Window(sweep * n, total, bank.recorded, g, start - bank.cash, indegrees)
 
 
 def _histories(bank: _Bank, options: OpicOptions) -> Iterator[_Window]:
@@ -162,7 +160,7 @@ def _histories(bank: _Bank, options: OpicOptions) -> Iterator[_Window]:
     n, g, visits = bank.graph.nodes, 0.0, 0
     rng = np.random.default_rng(options.seed)
     start = bank.cash.copy()
-    allowed = options.max_visits or VISITS_A_PAGE * n
+    allowed = max(1, round(options.max_visits * n))
     while visits < allowed:
         count = min(n, allowed - visits)
         greedy = options.policy == "greedy"
@@ -193,8 +191,7 @@ class _Bank:
 
         Returns what the virtual page gave to each page.
         """
-        visit, greedy, _ = _compiled()
-        step = greedy if isinstance(order, int) else visit
+        step = compiled().greedy if isinstance(order, int) else compiled().visit
         edges = (self.graph.offsets, self.graph.targets)
         given = float(step(order, *edges, self.share, self.kept, self.cash, self.recorded))
         self.cash += given
@@ -202,101 +199,6 @@ class _Bank:
 
     def given_by_cash(self) -> Floats:
         """0.85 A C: what the targets would get if every page gave its cash now."""
-        _, _, spread = _compiled()
         flow = np.zeros(self.graph.nodes)
-        spread(self.graph.offsets, self.graph.targets, self.share, self.cash, flow)
+        compiled().spread(self.graph.offsets, self.graph.targets, self.share, self.cash, flow)
         return flow
-
-
-@cache
-def _compiled() -> tuple[Callable[..., Any], ...]:
-    """The loops below as machine code, kept on disk where numba finds a place for that."""
-    import numba  # takes a second to import
-
-    loops = (_visit, _greedy, _spread)
-    try:
-        return tuple(numba.njit(cache=True)(loop) for loop in loops)
-    except RuntimeError:  # neither the package's folder nor the user's cache can be written
-        return tuple(numba.njit(loop) for loop in loops)
-
-
-def _visit(
-    order: Positions,
-    offsets: Positions,
-    targets: Targets,
-    share: Floats,
-    kept: Floats,
-    cash: Floats,
-    recorded: Floats,
-) -> float:
-    """Read pages in order. While this runs, cash is kept less what the virtual page had given
-    when the page was read last, so that its gift to all is one addition."""
-    given = 0.0
-    for page in order:
-        held = cash[page] + given
-        cash[page] = -given
-        recorded[page] += held
-        part = held * share[page]
-        for k in range(offsets[page], offsets[page + 1]):
-            cash[targets[k]] += part
-        given += held * kept[page]
-    return given
-
-
-def _greedy(
-    count: int,
-    offsets: Positions,
-    targets: Targets,
-    share: Floats,
-    kept: Floats,
-    cash: Floats,
-    recorded: Floats,
-) -> float:
-    """Read the page with most cash, count times; of equal ones the first by position.
-
-    The virtual page's gift is the same for all, so it does not change who has most. A tournament
-    tree over the pages holds the winner of each pair: a page that gains climbs while it wins, the
-    page that was read loses all the way from its leaf to the root. Exact, O(log N) a change.
-    """
-    n, width = len(cash), 1
-    while width < n:
-        width *= 2
-    winner = np.full(2 * width, n, np.int64)  # n: nobody, at the leaves beyond the last page
-    winner[width : width + n] = np.arange(n)
-    for node in range(width - 1, 0, -1):
-        left, right = winner[2 * node], winner[2 * node + 1]
-        winner[node] = right if right < n and cash[right] > cash[left] else left
-    given = 0.0
-    for _ in range(count):
-        page = winner[1]
-        held = cash[page] + given
-        cash[page] = -given
-        recorded[page] += held
-        node = (width + page) // 2
-        while node:
-            left, right = winner[2 * node], winner[2 * node + 1]
-            winner[node] = right if right < n and cash[right] > cash[left] else left
-            node //= 2
-        part = held * share[page]
-        for k in range(offsets[page], offsets[page + 1]):
-            target = targets[k]
-            cash[target] += part
-            node = (width + target) // 2
-            while node:
-                other = winner[node]
-                if cash[target] > cash[other] or (cash[target] == cash[other] and target < other):
-                    winner[node] = target
-                elif target != other:
-                    break
-                node //= 2
-        given += held * kept[page]
-    return given
-
-
-def _spread(
-    offsets: Positions, targets: Targets, share: Floats, cash: Floats, flow: Floats
-) -> None:
-    for page in range(len(cash)):
-        part = cash[page] * share[page]
-        for k in range(offsets[page], offsets[page + 1]):
-            flow[targets[k]] += part

@@ -21,7 +21,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput, NotConverged
+from jobs.kernel.errors import BadInput
 from pipeline.certificate import Certificate, certificate
 from pipeline.classes import MAX_DIGITS, Classes, cut, digits_for, rounded
 from pipeline.graph import Floats, Graph, Mask
@@ -36,6 +36,8 @@ from pipeline.validation_report import (
 )
 
 __all__ = ["ValidationOptions", "ValidationReport", "require", "tables", "validate"]
+
+require = ValidationReport.require
 
 ROUNDING = 1e-12  # of the distance itself
 LEAST_TOLERANCE = 1e-9
@@ -56,7 +58,7 @@ def validate(
     """
     options = options or ValidationOptions()
     _check_same(graph, ranks)
-    proof, other = certificate(ranks), opic(graph, options.opic, watch)
+    proof, other = certificate(ranks), opic(graph, options, watch)
     etas = [eta for eta in (proof.eta, other.best.eta) if eta <= NO_DIGIT]
     digits = min([MAX_DIGITS, *map(digits_for, etas)])
     resolved = rounded(ranks.scores, digits), rounded(other.scores, digits)
@@ -78,12 +80,6 @@ def validate(
         notes=_notes(proof, other, options),
         reasons=_reasons(distance, allowed, classes.agreement, options),
     )
-
-
-def require(report: ValidationReport) -> None:
-    """Raise NotConverged, with every reason, when the validation fails."""
-    if report.verdict == "fail":
-        raise NotConverged("; ".join(["validation failed", *report.reasons, *report.notes]))
 
 
 def _check_same(graph: Graph, ranks: Graph) -> None:
@@ -153,11 +149,11 @@ def _overlap(a: Floats, b: Floats, percent: int) -> Overlap:
 
 def _notes(proof: Certificate, other: OpicResult, options: ValidationOptions) -> tuple[str, ...]:
     """What was not reached, so that nobody takes it for granted."""
-    if options.opic.virtual_page == "edge":
+    if options.virtual_page == "edge":
         return ("the virtual page as an edge has another fixed point: no certificate, no verdict",)
     notes = []
     if not other.reached:
-        reached, wanted = other.best.certificate, options.opic.opic_error
+        reached, wanted = other.best.certificate, options.opic_error
         visits = other.history[-1].visits
         notes.append(f"OPIC's certificate is {reached:.2g} after {visits} visits, not {wanted:g}")
     if other.best.eta > NO_DIGIT:
@@ -172,7 +168,7 @@ def _notes(proof: Certificate, other: OpicResult, options: ValidationOptions) ->
 def _reasons(
     distance: float, allowed: float, agreement: float, options: ValidationOptions
 ) -> tuple[str, ...]:
-    if options.opic.virtual_page == "edge":
+    if options.virtual_page == "edge":
         return ()
     reasons = []
     if distance > allowed:

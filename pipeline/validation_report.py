@@ -6,9 +6,10 @@ The equations and the verdict's rules are in pipeline/validation.py, which fills
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from jobs.kernel.errors import NotConverged
 from pipeline.certificate import Certificate
 from pipeline.classes import MAX_DIGITS, Ties
 from pipeline.opic import OpicOptions, OpicResult
@@ -20,10 +21,9 @@ WIDEST = 10  # classes that a table of them still fits on a screen
 
 
 @dataclass(frozen=True)
-class ValidationOptions:
-    """digits: those of PageRank's order, as the precedence file was made with."""
+class ValidationOptions(OpicOptions):
+    """OPIC's, and those of the classes. digits: of PageRank's order, as in the precedence file."""
 
-    opic: OpicOptions = field(default_factory=OpicOptions)
     bins: int = 5
     ties: Ties = "key"
     digits: int = MAX_DIGITS
@@ -82,9 +82,14 @@ class ValidationReport:
 
     @property
     def verdict(self) -> Literal["pass", "fail", "none"]:
-        if self.options.opic.virtual_page == "edge":
+        if self.options.virtual_page == "edge":
             return "none"
         return "fail" if self.reasons else "pass"
+
+    def require(self) -> None:
+        """Raise NotConverged, with every reason and note, when the validation fails."""
+        if self.verdict == "fail":
+            raise NotConverged("; ".join(["validation failed", *self.reasons, *self.notes]))
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON: numbers, strings, lists; None for what is undefined or infinite."""
@@ -97,11 +102,13 @@ class ValidationReport:
             "history": [checkpoint._asdict() for checkpoint in self.opic.history],
         }
         plain = ("nodes", "edges", "dangling", "distance", "allowed", "notes", "reasons")
-        parts = ("options", "pagerank", "order", "classes")
         found = {
             "verdict": self.verdict,
             **{name: getattr(self, name) for name in plain},
-            **{name: asdict(getattr(self, name)) for name in parts},
+            **asdict(self.order),
+            **asdict(self.classes),
+            "options": asdict(self.options),
+            "pagerank": self.pagerank.as_dict(),
             "opic": run,
         }
         return dict(_jsonable(found))
@@ -135,7 +142,7 @@ def tables(report: ValidationReport) -> list[Table]:
 
 def _figures(report: ValidationReport) -> list[tuple[str, str]]:
     best, last = report.opic.best, report.opic.history[-1]
-    ways, classes = report.options.opic, report.classes
+    ways, classes = report.options, report.classes
 
     def coefficient(value: float | None) -> str:
         return "undefined (constant scores)" if value is None else f"{value:.6f}"

@@ -61,7 +61,7 @@ def main() -> None:
     print(f"largest indegree {most:,}, ready in {time.perf_counter() - begin:.1f} s\n")
     print("policy      visits  seconds  million visits/s  million edges/s  certificate      eta")
     for policy in options.policies.split(","):
-        chosen = OpicOptions(policy, max_visits=options.sweeps * graph.nodes)
+        chosen = OpicOptions(policy, max_visits=options.sweeps)
         result = opic(graph, chosen)
         last = result.history[-1]
         rate = last.visits / last.seconds / 1e6

@@ -17,7 +17,7 @@ from test_opic import published
 from jobs.kernel.errors import BadInput, NotConverged
 from pipeline import validation as module
 from pipeline.graph import Graph
-from pipeline.opic import OpicOptions, opic
+from pipeline.opic import opic
 from pipeline.validation import ValidationOptions, ValidationReport, require, tables, validate
 
 WEB = web_like(400, seed=11)
@@ -43,9 +43,9 @@ def rounds(graph: Graph, count: int) -> Graph:
 @pytest.mark.parametrize("policy", ["cycle", "random", "greedy"])
 @pytest.mark.parametrize("name", NAMED)
 def test_exact_ranks_pass(name: str, policy: str) -> None:
-    opic_options = OpicOptions(policy)  # type: ignore[arg-type]
-    report = validate(NAMED[name], ranked(NAMED[name]), ValidationOptions(opic_options))
-    require(report)
+    options = ValidationOptions(policy)  # type: ignore[arg-type]
+    report = validate(NAMED[name], ranked(NAMED[name]), options)
+    report.require()
     assert report.verdict == "pass"
     assert report.distance <= report.allowed
 
@@ -160,7 +160,7 @@ def test_one_page_and_no_edges() -> None:
 
 
 def test_the_virtual_page_as_an_edge_gets_no_verdict() -> None:
-    report = validate(WEB, ranked(WEB), ValidationOptions(OpicOptions(virtual_page="edge")))
+    report = validate(WEB, ranked(WEB), ValidationOptions(virtual_page="edge"))
     require(report)
     assert report.verdict == "none"
     assert report.reasons == ()
@@ -169,7 +169,7 @@ def test_the_virtual_page_as_an_edge_gets_no_verdict() -> None:
 
 
 def test_what_was_not_reached_is_noted() -> None:
-    options = ValidationOptions(OpicOptions("random", max_visits=800))
+    options = ValidationOptions("random", max_visits=2)
     report = validate(WEB, ranked(WEB), options)
     assert any("after 800 visits, not 1e-06" in note for note in report.notes)
     assert any("OPIC resolves no digit" in note for note in report.notes)
@@ -210,11 +210,12 @@ def test_json_and_tables_hold_all_of_it() -> None:
     report = validate(WEB, ranked(WEB), ValidationOptions(bins=3))
     found = json.loads(json.dumps(report.as_dict(), allow_nan=False))
     assert found["verdict"] == "pass"
-    assert found["options"]["opic"]["policy"] == "cycle"
+    assert found["agreement"] == 1
+    assert found["options"]["policy"] == "cycle"
     assert found["pagerank"]["eta"] == report.pagerank.eta
     assert found["opic"]["history"][-1]["visits"] == found["opic"]["visits"]
-    assert found["classes"]["confusion"] == [list(row) for row in report.classes.confusion]
-    assert [top["percent"] for top in found["order"]["top"]] == [1, 10]
+    assert found["confusion"] == [list(row) for row in report.classes.confusion]
+    assert [top["percent"] for top in found["top"]] == [1, 10]
     text = shown(report)
     for words in ("Kendall", "Nodes that agree", "certificate", "Top 1 %", "Nodes by"):
         assert words in text
