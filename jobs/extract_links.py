@@ -15,7 +15,8 @@ from pathlib import Path
 
 from jobs.base import Job, to_json
 from jobs.kernel.errors import BadInput
-from jobs.kernel.extraction import Damage, ExtractOptions, extract
+from jobs.kernel.damage import Damage
+from jobs.kernel.extraction import Options, extract
 from jobs.kernel.lines import Capture, Link, format_capture, format_link
 
 MAX_LISTED = 1000  # damages of one archive that are listed; all are counted
@@ -30,14 +31,14 @@ class ExtractLinks(Job):
             "--outlinks", choices=("auto", "html", "metadata", "both"), default="auto"
         )
         self.add_passthru_arg("--links", choices=("nav", "all"), default="nav")
-        self.add_passthru_arg("--max-record", type=int, default=ExtractOptions.max_record)
+        self.add_passthru_arg("--max-record", type=int, default=Options.max_record)
 
     def mapper_raw(self, input_path: str, input_uri: str) -> Iterator[tuple[None, bytes]]:
         for line in self._lines(Path(input_path), input_uri):
             yield None, line
 
     def _lines(self, path: Path, uri: str) -> Iterator[bytes]:
-        options = ExtractOptions(
+        options = Options(
             outlinks=self.options.outlinks,
             links=self.options.links,
             max_record=self.options.max_record,

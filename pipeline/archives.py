@@ -107,8 +107,7 @@ class Extraction:
         total: Counter[str] = Counter()
         for entry in manifest.archives.values():
             total.update(entry["counters"])
-        links = sum(count for name, count in total.items() if name.startswith("links."))
-        rows = {"links": links, "captures": total["captures"]}
+        rows = {"links": total["links"], "captures": total["captures"]}
         return {
             "parameters": self.parameters(),
             "rows": rows,

@@ -103,14 +103,12 @@ def _archives_table(archives: Sequence[dict[str, Any]]) -> Table:
     ordered = sorted(archives, key=lambda a: (not a["error"], not a["damage"], a["path"]))
     for entry in ordered[:MAX_ARCHIVES]:
         counters = entry["counters"]
-        links = sum(count for name, count in counters.items() if name.startswith("links."))
-        damage = sum(count for name, count in counters.items() if name.startswith("damage."))
         table.add_row(
             escape(entry["path"]),
             f"{counters.get('captures', 0):,}",
             f"{counters.get('pages.html', 0):,}",
-            f"{links:,}",
-            f"{damage:,}",
+            f"{counters.get('links', 0):,}",
+            f"{counters.get('damage', 0):,}",
             escape(entry["error"][0]) if entry["error"] else "",
         )
     if len(archives) > MAX_ARCHIVES:
