@@ -58,7 +58,7 @@ def certificate(graph: Graph) -> Certificate:
         l1=(float(np.abs(r).sum()) + doubt) / (TELEPORT * total) * SAFETY,
         eta=float((np.abs(r) + slack).max()) / TELEPORT * SAFETY,
         probability=(float(np.abs(r - r.mean()).sum()) + 2 * doubt) / (TELEPORT * total) * SAFETY,
-        mass_error=abs(total + graph.dummy - mass) / mass,
+        mass_error=abs(total + float(graph.dummy) - mass) / mass,
     )
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,11 +32,12 @@ def compiled() -> Loops:
     """The loops below as machine code, kept on disk where numba finds a place for that."""
     import numba  # takes a second to import
 
+    njit: Any = numba.njit
     loops = (_visit, _greedy, _spread)
     try:
-        return Loops(*(numba.njit(cache=True)(loop) for loop in loops))
+        return Loops(*(njit(cache=True)(loop) for loop in loops))
     except RuntimeError:  # neither the package's folder nor the user's cache can be written
-        return Loops(*(numba.njit(loop) for loop in loops))
+        return Loops(*(njit(loop) for loop in loops))
 
 
 def _visit(

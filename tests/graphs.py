@@ -7,6 +7,7 @@ evenly, which is another formula than the one the package iterates.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +60,22 @@ def exact_scores(graph: Graph) -> npt.NDArray[np.float64]:
     p = exact_probabilities(graph)
     dangling = p[graph.outdegrees == 0].sum()
     return np.asarray(p * 0.15 * graph.nodes / (0.15 + 0.85 * dangling))
+
+
+def rational_solution(graph: Graph) -> list[Fraction]:
+    """x = 3/20 + 17/20 A x without any rounding, by Gauss and Jordan."""
+    n = graph.nodes
+    rows = [[Fraction(i == j) for j in range(n)] + [Fraction(3, 20)] for i in range(n)]
+    for j in range(n):
+        targets = graph.targets[graph.offsets[j] : graph.offsets[j + 1]].tolist()
+        for i in targets:
+            rows[i][j] -= Fraction(17, 20) / len(targets)
+    for k in range(n):
+        rows[k] = [value / rows[k][k] for value in rows[k]]
+        for i in range(n):
+            if i != k and rows[i][k]:
+                rows[i] = [a - rows[i][k] * b for a, b in zip(rows[i], rows[k], strict=True)]
+    return [row[n] for row in rows]
 
 
 def lines_of(graph: Graph) -> list[str]:

@@ -14,6 +14,7 @@ from graphs import (
     exact_scores,
     graph_of,
     graphs,
+    rational_solution,
     scored,
     star,
     two_components,
@@ -25,22 +26,6 @@ from hypothesis import strategies as st
 from pipeline import certificate as module
 from pipeline.certificate import Certificate, certificate, inflow, residual
 from pipeline.graph import Graph
-
-
-def rational_solution(graph: Graph) -> list[Fraction]:
-    """x = 3/20 + 17/20 A x without any rounding, by Gauss and Jordan."""
-    n = graph.nodes
-    rows = [[Fraction(i == j) for j in range(n)] + [Fraction(3, 20)] for i in range(n)]
-    for j in range(n):
-        targets = graph.targets[graph.offsets[j] : graph.offsets[j + 1]].tolist()
-        for i in targets:
-            rows[i][j] -= Fraction(17, 20) / len(targets)
-    for k in range(n):
-        rows[k] = [value / rows[k][k] for value in rows[k]]
-        for i in range(n):
-            if i != k and rows[i][k]:
-                rows[i] = [a - rows[i][k] * b for a, b in zip(rows[i], rows[k], strict=True)]
-    return [row[n] for row in rows]
 
 
 def true_errors(graph: Graph) -> tuple[Fraction, Fraction, Fraction]:

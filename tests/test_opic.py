@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import networkx as nx
@@ -18,6 +20,7 @@ from graphs import (
     exact_scores,
     graph_of,
     graphs,
+    rational_solution,
     star,
     two_components,
     web_like,
@@ -95,6 +98,22 @@ def test_no_certificate_is_exceeded_on_larger_graphs(policy: Policy, seed: int) 
         result = opic(graph, options)
         assert_certified(result, exact)
         assert result.history[-1].visits == sweeps * graph.nodes
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@settings(max_examples=60, deadline=None)
+@given(graphs(max_nodes=6))
+def test_no_certificate_is_exceeded_at_rounding_level(policy: Policy, graph: Graph) -> None:
+    """As many visits as allowed, and exact rational scores: what is left is rounding."""
+    result = opic(graph, OpicOptions(policy, opic_error=0.0))
+    exact = rational_solution(graph)
+    scores = [Fraction(x) for x in result.scores.tolist()]
+    shares = [Fraction(x) for x in result.importance.tolist()]
+    apart = sum(abs(p - x / sum(exact)) for p, x in zip(shares, exact, strict=True))
+    assert apart <= Fraction(result.best.certificate)
+    bounds = [Fraction(result.best.eta) * x for x in exact]
+    assert all(abs(s - x) <= b for s, x, b in zip(scores, exact, bounds, strict=True))
+    assert policy != "cycle" or result.best.certificate < 1e-12
 
 
 @settings(max_examples=100, deadline=None)
@@ -183,6 +202,13 @@ def test_greedy_takes_the_first_of_equal_pages(graph: Graph, cash: list[int]) ->
     bank.cash[:] = start
     bank.visit(1)
     assert np.flatnonzero(bank.recorded).tolist() == [int(np.argmax(start))]
+
+
+def test_wide_targets_give_the_same() -> None:
+    """From 2^31 nodes targets are int64; the loops take both."""
+    graph = web_like(80, seed=1)
+    wide = replace(graph, targets=graph.targets.astype(np.int64))
+    assert np.array_equal(opic(graph).importance, opic(wide).importance)
 
 
 def test_random_is_seeded() -> None:
