@@ -23,6 +23,7 @@ UNKNOWN = b"-"
 
 _ID = re.compile(rb"(?:0|[1-9][0-9]{0,17})\Z")
 _COUNT = re.compile(rb"[0-9]{1,18}\Z")
+_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]|\xc2[\x80-\x9f]")  # none reaches a terminal
 _TIMESTAMP = re.compile(rb"(?:[0-9]{14}|-)\Z")
 
 
@@ -102,6 +103,8 @@ def _shown(line: bytes) -> str:
 
 
 def _fields(line: bytes, counts: tuple[int, ...], expected: str, separators: bytes) -> list[bytes]:
+    if _CONTROL.search(line):
+        raise BadLine(f"a control character in {_shown(line)}", expected)
     separator = b"\t" if b"\t" in line or separators == b"\t" else b" "
     fields = line.split(separator)
     if len(fields) not in counts or b"" in fields or (separator == b"\t" and b" " in line):

@@ -23,13 +23,12 @@ def parts(where: str | os.PathLike[str]) -> list[Path]:
     """
     path = Path(where)
     if path.is_dir():
-        found = [p for p in sorted(path.iterdir()) if p.is_file() and p.name[0] not in "._"]
-        if not found:
+        if not (found := _visible(path.iterdir())):
             raise BadInput(str(where), "a folder without parts", "at least one file in it")
         return found
     if path.exists():
         return [path]
-    found = [Path(p) for p in sorted(glob.glob(str(where))) if Path(p).is_file()]  # noqa: PTH207 (absolute globs)
+    found = _visible(map(Path, glob.glob(str(where))))  # noqa: PTH207 (absolute globs)
     if not found:
         raise BadInput(
             str(where),
@@ -38,6 +37,10 @@ def parts(where: str | os.PathLike[str]) -> list[Path]:
             "Check the spelling, or run the step that writes it first.",
         )
     return found
+
+
+def _visible(paths: Iterable[Path]) -> list[Path]:
+    return sorted(path for path in paths if path.is_file() and path.name[0] not in "._")
 
 
 def open_part(path: Path) -> BinaryIO:
