@@ -6,16 +6,19 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from rich.markup import escape
 from rich.table import Table
 
+from jobs.kernel.lines import parse_score_row
+from jobs.kernel.reading import read_rows
 from pipeline.datasets import replacing
 from pipeline.manifest import Manifest
 from pipeline.ranking import Round, Stop
-from pipeline.validation import ValidationReport
+from pipeline.validation_report import ValidationReport
 
 MAX_ARCHIVES = 20
 
@@ -144,14 +147,11 @@ def summary_table(path: Path) -> Table:
     return table
 
 
-def best_table(scores: Path, count: int) -> Table:
-    """The first lines of a scores dataset."""
-    from itertools import islice
-
-    from jobs.kernel.lines import parse_score_row
-    from jobs.kernel.reading import read_rows
-
+def best_table(scores: Path, count: int, digits: int) -> Table:
+    """The first lines of a scores dataset, scores to the digits that they were ordered by."""
     table = _table(f"the {count} pages with the highest scores", ">", ">score", "URI")
     for place, row in enumerate(islice(read_rows(scores, parse_score_row), count), 1):
-        table.add_row(str(place), f"{row.score:.4f}", escape(row.uri.decode("utf-8", "replace")))
+        table.add_row(
+            str(place), f"{row.score:#.{digits}g}", escape(row.uri.decode("utf-8", "replace"))
+        )
     return table

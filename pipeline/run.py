@@ -29,7 +29,8 @@ from pipeline.precedence import export_precedence
 from pipeline.progress import Reporter
 from pipeline.ranking import Round, Stop, rank
 from pipeline.reports import time_left, write_report
-from pipeline.validation import ValidationOptions, ValidationReport, validate
+from pipeline.validation import validate
+from pipeline.validation_report import ValidationOptions, ValidationReport
 
 STEPS = (
     "extract-links",
@@ -270,7 +271,7 @@ class Run:
         )
         write_report(self.report, self.work / "report")
         self.report.require()
-        return {"rows": {"report": 1}, "agreement": self.report.as_dict()["agreement"]}
+        return {"rows": {"report": 1}, "agreement": self.report.classes.agreement}
 
 
 def write_precedence(

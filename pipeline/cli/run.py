@@ -85,7 +85,7 @@ def run(
     Run it again after an interruption, or with more archives: what is done is kept.
     """
     from pipeline import run as runs
-    from pipeline.validation import ValidationOptions
+    from pipeline.validation_report import ValidationOptions
 
     precedence = PrecedenceOptions(bins, unlisted, classes_over, ties, spellings)  # type: ignore[arg-type]
     options = runs.RunOptions(
@@ -110,11 +110,11 @@ def run(
 def _show_result(work: Path) -> None:
     from pipeline.reports import best_table, damage_by_reason, summary_table
 
-    console = Console()
-    console.print(best_table(work / "scores", TOP))
+    console, manifest = Console(), Manifest(work)
+    digits = manifest.steps["join-scores"]["parameters"]["digits"]
+    console.print(best_table(work / "scores", TOP, digits))
     console.print()
     console.print(summary_table(work / "precedence.summary.json"))
-    manifest = Manifest(work)
     if damage := damage_by_reason(manifest):
         total = sum(damage.values())
         console.print(f"\n{total:,} damaged places were passed over: see `crawlrank status`.")

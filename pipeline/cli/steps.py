@@ -14,7 +14,7 @@ from rich.table import Table
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.order import DIGITS
-from pipeline import steps
+from pipeline import lint, steps
 from pipeline.archives import given_archives
 from pipeline.cli.options import (
     OUTPUT,
@@ -217,12 +217,14 @@ def join_scores(
 @class_options
 @click.option("--eta", type=click.FloatRange(0), default=0.0, help="Error bound of a score.")
 @click.option("--digits", type=click.IntRange(1, 17), default=DIGITS, show_default=True)
-@click.option("--lint", type=OUTPUT, help="Check a precedence file instead of writing one.")
+@click.option(
+    "--lint", "lint_file", type=OUTPUT, help="Check a precedence file instead of writing one."
+)
 def export_precedence(
     scores: str | None,
     uris: str | None,
     output: Path | None,
-    lint: Path | None,
+    lint_file: Path | None,
     bins: int,
     unlisted: int | None,
     **cut: Any,
@@ -233,8 +235,8 @@ def export_precedence(
     """
     from pipeline.run import write_precedence
 
-    if lint:
-        check_precedence_file(lint)
+    if lint_file:
+        check_precedence_file(lint_file)
         return
     if scores is None or output is None:
         raise click.UsageError("SCORES and --output are needed (or --lint FILE)")
@@ -248,17 +250,23 @@ def export_precedence(
 
 
 def check_precedence_file(path: Path) -> None:
-    """Print what PrecedenceLoader would make of the file; raises BadInput when it would fail."""
-    from pipeline.reports import lint_table
-
-    table, summary = lint_table(path)
-    Console().print(table)
+    """Print what PrecedenceLoader would make of the file; raises BadInput for errors in it."""
+    summary = lint.Summary()
+    for found in lint.lint(path, summary):
+        place = f"line {found.line}" if found.line else "file"
+        click.echo(f"{place}: {found.severity}: {found.problem}: {found.text}")
+        click.echo(f"    {found.consequence}")
+        click.echo(f"    {found.cure}")
+    click.echo(f"{summary.lines:,} lines, {summary.entries:,} of them load")
     if summary.errors:
+        loads = (
+            "loads, not all as meant" if summary.accepted else "does not load: nothing is stored"
+        )
         raise BadInput(
             str(path),
-            f"{summary.errors} errors: Heritrix would load nothing or the wrong thing",
-            "a file without errors",
-            "Each line above says how to mend it.",
+            f"{summary.errors:,} errors; the file {loads}",
+            "none",
+            "Each finding above says how to mend it.",
         )
 
 
@@ -266,25 +274,47 @@ def check_precedence_file(path: Path) -> None:
 @click.argument("graph")
 @click.argument("ranks")
 @output_option(help="Folder for the report.")
-@click.option("--policy", type=click.Choice(["cycle", "random", "greedy"]), default="cycle",
-              show_default=True, help="Order in which OPIC reads pages.")  # fmt: skip
-@click.option("--opic-error", type=click.FloatRange(1e-13, 1), default=1e-6, show_default=True,
-              help="Cycle stops at this certificate.")  # fmt: skip
-@click.option("--max-visits", type=click.FloatRange(1), default=200.0, show_default=True,
-              help="Pages read at most, in multiples of N.")  # fmt: skip
+@click.option(
+    "--policy",
+    type=click.Choice(["cycle", "random", "greedy"]),
+    default="cycle",
+    show_default=True,
+    help="The order in which OPIC reads pages.",
+)
+@click.option(
+    "--opic-error",
+    type=click.FloatRange(1e-13, 1),
+    default=1e-6,
+    show_default=True,
+    help="Stop at this certificate of the probabilities.",
+)
+@click.option("--max-visits", type=click.IntRange(1), help="Visits at most (default: 200 N).")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random policy.")
+@click.option(
+    "--virtual-page",
+    type=click.Choice(["teleport", "edge"]),
+    default="teleport",
+    show_default=True,
+    help="edge: the paper's plain one, which has another fixed point and gets no verdict.",
+)
 @click.option("--bins", type=click.IntRange(1, 125), default=5, show_default=True)
-@click.option("--min-agreement", type=click.FloatRange(0, 1), default=0.99, show_default=True,
-              help="Below this part of nodes in agreeing classes: exit 4.")  # fmt: skip
+@click.option("--ties", type=click.Choice(["key", "together"]), default="key", show_default=True)
+@click.option(
+    "--min-agreement",
+    type=click.FloatRange(0, 1),
+    default=0.99,
+    show_default=True,
+    help="Exit 4 when a smaller part of the pages agrees on the class.",
+)
 def validate_opic(graph: str, ranks: str, output: Path, **options: Any) -> None:
-    """Check the ranks against an OPIC run on the same graph, with a bound for both."""
+    """Check RANKS against an OPIC run on GRAPH, with a bound for both."""
     from pipeline.graph import read_graph
-    from pipeline.reports import validation_table
-    from pipeline.validation import ValidationOptions, validate
+    from pipeline.validation import validate
+    from pipeline.validation_report import ValidationOptions, tables
 
     report = validate(read_graph(graph), read_graph(ranks), ValidationOptions(**options))
     write_report(report, output)
-    for table in validation_table(report):
+    for table in tables(report):
         Console().print(table)
     report.require()
 
