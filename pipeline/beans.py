@@ -1,0 +1,84 @@
+"""The Spring beans that make Heritrix use a precedence file as it is meant.
+
+Heritrix adds the policy's base, 1, to every value of the file, so values 1..125 become 2..126, and
+takes the default policy for URIs that are not in the file as it is: its base is `unlisted` + 1.
+In a queue it clips precedence at 127: what stands above is one class. Queues are taken in the
+order of the best URI in each; without that policy they go one after the other.
+"""
+
+from __future__ import annotations
+
+from jobs.kernel.errors import BadInput
+
+BASE = 1
+QUEUE_BASE = 3  # Heritrix's own default
+CLIPPED = 127  # the last precedence that Heritrix tells from others inside a queue
+LAST_UNLISTED = CLIPPED - BASE
+
+_FRAGMENT = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<!-- Beans for Heritrix 3: crawl in the order of a precedence file.
+
+     1. Copy the bean "uriPrecedencePolicy" below into crawler-beans.cxml of your job, next to the
+        other top-level beans. It must not stand inside another bean: Heritrix has to start it. It
+        needs no reference, Heritrix finds it by its id.
+     2. Copy the property "queuePrecedencePolicy" below into the bean "frontier" that your
+        crawler-beans.cxml already has. Do not copy the bean "frontier" itself.
+     3. Before a launch, while the job is torn down, load the file into its state folder:
+
+          java -cp "HERITRIX_HOME/lib/*" \\
+            org.archive.crawler.frontier.precedence.PrecedenceLoader precedence.txt JOB/state
+
+        It ends with "... entries loaded". Any exception means that nothing was loaded: check the
+        file with `crawlrank export-precedence` and its option lint. Loading again replaces the
+        precedences of the URIs in the file; the others keep theirs.
+
+     Redirects, embeds and prerequisites go before links, whatever their precedence. With several
+     threads and politeness delays the order is kept roughly, not exactly. -->
+<beans xmlns="http://www.springframework.org/schema/beans"
+       xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
+       xsi:schemaLocation="http://www.springframework.org/schema/beans
+           http://www.springframework.org/schema/beans/spring-beans.xsd">
+
+  <!-- 1. Top level of crawler-beans.cxml -->
+  <bean id="uriPrecedencePolicy"
+        class="org.archive.crawler.frontier.precedence.PreloadedUriPrecedencePolicy">
+    <!-- Added to every value of the file; with 0 a value of 0 would count as not listed. -->
+    <property name="basePrecedence" value="{base}"/>
+    <property name="defaultUriPrecedencePolicy">
+      <bean class="org.archive.crawler.frontier.precedence.BaseUriPrecedencePolicy">
+        <!-- URIs that are not in the file: precedence {unlisted}, and {base} as for all others.
+             Heritrix's own default is 1: they would come first. -->
+        <property name="basePrecedence" value="{unlisted_base}"/>
+      </bean>
+    </property>
+  </bean>
+
+  <bean id="frontier" class="org.archive.crawler.frontier.BdbFrontier">
+    <!-- 2. Only this property, into the bean "frontier" that is there -->
+    <property name="queuePrecedencePolicy">
+      <bean class="org.archive.crawler.frontier.precedence.HighestUriQueuePrecedencePolicy">
+        <property name="basePrecedence" value="{queue_base}"/>
+      </bean>
+    </property>
+  </bean>
+</beans>
+"""
+
+
+def beans_fragment(*, unlisted: int) -> str:
+    """The text of crawler-beans-fragment.xml: two beans, and what to do with them.
+
+    unlisted: precedence of URIs that are not in the file, on the scale of the file, 1..126.
+    Raises BadInput for another value.
+    """
+    if not 1 <= unlisted <= LAST_UNLISTED:
+        raise BadInput(
+            "the precedence of URIs that are not listed",
+            str(unlisted),
+            f"a whole number from 1 to {LAST_UNLISTED}",
+            f"Heritrix makes one class of everything above {LAST_UNLISTED}.",
+        )
+    return _FRAGMENT.format(
+        base=BASE, unlisted=unlisted, unlisted_base=unlisted + BASE, queue_base=QUEUE_BASE
+    )
