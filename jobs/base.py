@@ -1,4 +1,4 @@
-"""What all jobs share: bytes as keys and values, side lines, and tasks that find this package.
+"""What all jobs share: bytes as keys and values, side lines, errors in the input.
 
 **Side lines.** A job writes its dataset as plain lines. Whatever else it has to tell travels in
 the same output as lines that start with `@name<TAB>`: rows of a second dataset (`@captures`,
@@ -64,13 +64,6 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         if self.options.reducers:
             conf["mapreduce.job.reduces"] = str(self.options.reducers)
         return conf
-
-    def _runner_kwargs(self) -> dict[str, Any]:
-        """Local tasks run in other folders: they find this package by PYTHONPATH."""
-        kwargs: dict[str, Any] = super()._runner_kwargs()
-        root = str(Path(__file__).resolve().parent.parent)
-        kwargs["cmdenv"] = {**(kwargs.get("cmdenv") or {}), "PYTHONPATH": root}
-        return kwargs
 
     def _runner_class(self) -> Any:
         """mrjob's runners, with tasks that leave archives where they lie (see jobs/runners.py)."""

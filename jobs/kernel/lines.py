@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from jobs.kernel.errors import BadLine
-from jobs.kernel.keys import key_of
 
 DUMMY = b"dummy"
 START_SCORE = 1.0
@@ -204,12 +203,18 @@ def _targets(node: bytes, targets: list[bytes]) -> list[bytes]:
     return targets
 
 
+def _key(uri: bytes) -> bytes | None:
+    from jobs.kernel.keys import key_of  # surt loads slowly, and the tasks of most jobs need none
+
+    return key_of(uri)
+
+
 def parse_score_row(line: bytes) -> ScoreRow:
     """The recipe's own two columns are taken too; the key is then made from the URI."""
     fields = _fields(line, (2, 3, 8), SCORE_ROW, b"\t")
     if not _SCORE.match(fields[0]):
         raise BadLine(f"score {_shown(fields[0])}", "a positive number")
-    key = fields[2] if len(fields) > 2 else key_of(fields[1])
+    key = fields[2] if len(fields) > 2 else _key(fields[1])
     if key is None:
         raise BadLine(f"URI {_shown(fields[1])}", "an absolute http or https URI")
     return ScoreRow(float(fields[0]), fields[1], key)
