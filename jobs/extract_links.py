@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jobs.base import Job, to_json
-from jobs.kernel.errors import BadInput
 from jobs.kernel.damage import Damage
+from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options, extract
 from jobs.kernel.lines import Capture, Link, format_capture, format_link
 

@@ -105,7 +105,7 @@ class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
 
     def _num_reducers(self, step_num: int) -> int:
         """mrjob makes twice as many reduce tasks as this says; a task for each core is enough."""
-        return max(1, self._num_cores() // 2)
+        return max(1, int(self._num_cores()) // 2)
 
     def _manifest_download_content(self) -> list[str]:
         return ["ARCHIVE=$(cut -f 2-)", 'exec "$@" "$ARCHIVE" "$ARCHIVE"']
