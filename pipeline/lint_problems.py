@@ -118,7 +118,7 @@ PROBLEMS: dict[str, Problem] = {
         _INTEGER,
     ),
     "minus one": Problem("error", "With the base of 1 it counts as not listed.", _INTEGER),
-    "negative": Problem("error", "Below -1 it is crawled last, not first.", _INTEGER),
+    "negative": Problem("error", "Below -1 it comes last in its queue, not first.", _INTEGER),
     "tie": Problem(
         "warning", "In a queue 126 and all above are one class: Heritrix clips at 127.", _INTEGER
     ),

@@ -8,8 +8,9 @@ kept; nothing is mended for it, so a precedence file has to hold forms.
 `heritrix_form` runs named steps in Heritrix's order. Most URIs of a crawl skip them: one
 expression recognizes what is a form already. A form is its own form, but for corners where
 Heritrix is not idempotent itself: no host (`HTTP:///a` gives `http:/a`, which it rejects), an
-authority that only its second parser sees, and ports that only the second parser understands
-(`http://h:+80/` gives `http://h:80/`, and that `http://h/`). There the form is the first turn's.
+authority that only its second parser sees, a `..` behind several above the root, and ports that
+its steps cannot read (`http://h:+80/` gives `http://h:80/`, and that `http://h/`). There the form
+is what Heritrix makes in one turn.
 """
 
 from __future__ import annotations
@@ -97,6 +98,7 @@ def _reversed(host: str) -> str:
 
 # ---- the whole URI ---------------------------------------------------------------------------
 
+_TRIMMED = "".join(map(chr, range(0x21)))
 _STRAY_BREAKS = re.compile("[\n\r\t]+")
 _MORE_SLASHES = re.compile("\\A(https?://)/+([^\u0085\u2028\u2029]*)\\Z")
 
@@ -120,7 +122,7 @@ def blank_for_no_break_space(uri: str) -> str:
 
 def strip_ends(uri: str) -> str:
     """Java's trim: blanks and all control characters below them."""
-    return uri.strip("".join(map(chr, range(0x21))))
+    return uri.strip(_TRIMMED)
 
 
 def slash_for_backslash(uri: str) -> str:
