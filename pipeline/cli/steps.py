@@ -288,7 +288,13 @@ def check_precedence_file(path: Path) -> None:
     show_default=True,
     help="Stop at this certificate of the probabilities.",
 )
-@click.option("--max-visits", type=click.IntRange(1), help="Visits at most (default: 200 N).")
+@click.option(
+    "--max-visits",
+    type=click.FloatRange(0, min_open=True),
+    default=200.0,
+    show_default=True,
+    help="Visits at most, in multiples of N, the number of pages.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random policy.")
 @click.option(
     "--virtual-page",
