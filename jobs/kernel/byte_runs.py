@@ -16,6 +16,8 @@ from jobs.kernel.damage import Damage
 from jobs.kernel.record_starts import GZIP_MAGIC, LONGEST_LINE, find_start, member_starts_record
 
 BLOCK = 2**16
+_WINDOW = 4 * BLOCK
+_SALVAGED = 2**24  # no more than this from the block with the error
 BOMB_RATIO = 200  # deflate reaches 1032; archives of text reach 10 to 20
 
 
@@ -101,25 +103,21 @@ class Run:
         """Read up to where the next record seems to start; the first limit bytes of that."""
         kept = bytearray()
         while True:
-            self._fill(4 * BLOCK)
-            found = self._find()
-            if found >= 0:
-                end = found
-            elif self._ended:
-                end = len(self._buffer)
-            else:  # a start may be cut by the end of the buffer
-                end = len(self._buffer) - LONGEST_LINE
-            kept += self._buffer[self._at : min(end, self._at + limit - len(kept))]
+            self._fill(_WINDOW)
+            buffer, window = self._buffer, min(self._at + _WINDOW, len(self._buffer))
+            found = find_start(buffer, self._at, window, **self._looked_for())
+            last = self._ended and window == len(buffer)
+            if not last:  # a start may be cut by the end of the window
+                window -= LONGEST_LINE
+            end = found if found >= 0 else window
+            kept += buffer[self._at : min(end, self._at + limit - len(kept))]
             self._at = end
-            if found >= 0 or self._ended:
+            if found >= 0 or last:
                 return bytes(kept)
-
-    def _find(self) -> int:
-        return find_start(self._buffer, self._at, **self._looked_for())
 
     def find_in(self, data: bytes) -> int:
         """The first place in bytes of this run where a record seems to start, or -1."""
-        return find_start(data, 0, **self._looked_for())
+        return find_start(data, 0, len(data), **self._looked_for())
 
     def _looked_for(self) -> dict[str, bool]:
         return {"text": True, "arc": self.arc_seen or not self.warc_seen, "member": self.plain}
@@ -192,10 +190,13 @@ class RunReader:
                 if not raw:
                     self._broken(begin, place, "the file ends inside the member")
                     return
+            before = member.copy()
             try:
                 data = member.decompress(raw, BLOCK)
             except zlib.error as error:
-                self._broken(begin, place, str(error))
+                data, consumed = _salvaged(before, raw)
+                self._broken(begin, place - len(raw) + consumed, str(error))
+                yield data
                 return
             raw, full = member.unconsumed_tail, len(data) == BLOCK
             made += len(data)
@@ -220,3 +221,16 @@ class RunReader:
         self._search = True
         self._next = begin + 1 if place - begin <= self.rereads else place
         self.rereads -= min(place - begin, self.rereads)
+
+
+def _salvaged(member: zlib._Decompress, raw: bytes) -> tuple[bytes, int]:
+    """What inflates before an error, and from how many bytes: zlib drops all of a failed call."""
+    data = bytearray()
+    for place in range(len(raw)):
+        try:
+            data += member.decompress(raw[place : place + 1])
+        except zlib.error:
+            return bytes(data), place
+        if len(data) > _SALVAGED:
+            return bytes(data), place + 1
+    return bytes(data), len(raw)

@@ -77,7 +77,7 @@ def _arc_header(line: re.Match[bytes]) -> Header:
     return Header(
         kind="warcinfo" if uri.lower().startswith("filedesc:") else "response",
         uri=uri,
-        timestamp=timestamp14(line["date"].decode()),
+        timestamp=timestamp14(line["date"].decode("latin-1")),
         media_type=line["type"].decode("latin-1"),
         length=_length(line["length"].decode("latin-1")),
         size=line.end(),
@@ -110,7 +110,7 @@ def timestamp14(date: str) -> str:
     What is missing is filled with the earliest; '' if there is no year or a field is impossible.
     """
     digits = re.sub(r"[^0-9]", "", date[:40])[:14]
-    if len(digits) < 4 or not date[:4].isascii():
+    if not re.match(r"[0-9]{4}", date):
         return ""
     whole = digits + "00000101000000"[len(digits) :]
     limits = ((4, 6, 1, 12), (6, 8, 1, 31), (8, 10, 0, 23), (10, 12, 0, 59), (12, 14, 0, 60))

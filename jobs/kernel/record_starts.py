@@ -31,7 +31,7 @@ _ARC_LINES = [
 _ARC_FOUND = re.compile(
     rb"^(?:filedesc://[^\n]{0,2000} -?[0-9]{1,15}|[A-Za-z][A-Za-z0-9+.\-]{1,20}:[^\n]{1,9000} "
     + _IP
-    + rb" [0-9]{12,18} [^\n]{1,2000} -?[0-9]{1,15})[ \t]*\r?$",
+    + rb" [0-9]{12,18} [^\n]{1,2000} -?[0-9]{1,15})[ \t]*\r?\n",
     re.MULTILINE,
 )
 
@@ -57,34 +57,46 @@ def member_starts_record(head: bytes) -> bool:
     lines and a record (some writers begin a member with the end of the record before it)."""
     if not head.startswith(GZIP_MAGIC):
         return False
+    text = b""
+    inflater = zlib.decompressobj(31)
     try:
-        inflater = zlib.decompressobj(31)
-        text = inflater.decompress(head, 256).lstrip(b"\r\n")
-        if WARC_LINE.match(text):
-            return True
-        text += inflater.decompress(inflater.unconsumed_tail, LONGEST_LINE)
+        for count in (128, LONGEST_LINE):  # few bytes tell, and garbage fails early
+            text += inflater.decompress(head, count)
+            head = inflater.unconsumed_tail
+            if not text or starts_record(text.lstrip(b"\r\n")):
+                break
     except zlib.error:
-        return False
-    return starts_record(text)
+        pass  # a small member with a bad checksum may still begin with a record
+    return starts_record(text.lstrip(b"\r\n"))
 
 
-def find_start(data: bytes | bytearray, begin: int, *, text: bool, arc: bool, member: bool) -> int:
-    """The first place at or behind begin where a record seems to start, or -1.
+def find_start(
+    data: bytes | bytearray, begin: int, end: int, *, text: bool, arc: bool, member: bool
+) -> int:
+    """The first place from begin to end where a record seems to start, or -1.
 
     text: look for records as they are; arc: ARC lines too (slower); member: gzip members.
     """
-    places = []
-    if text and (found := WARC_LINE.search(data, begin)):
-        places.append(found.start())
-    if text and arc and (found := _ARC_FOUND.search(data, begin)):
-        places.append(found.start())
-    if member and (place := _find_member(data, begin)) >= 0:
-        places.append(place)
-    return min(places, default=-1)
+    place = -1
+    if text and (found := WARC_LINE.search(data, begin, end)):
+        place = end = found.start()
+    if text and arc and (found := _ARC_FOUND.search(data, begin, end)):
+        place = end = found.start()
+    found_member = _find_member(data, begin, end) if member else -1
+    return found_member if found_member >= 0 else place
 
 
-def _find_member(data: bytes | bytearray, begin: int) -> int:
-    place = data.find(GZIP_MAGIC, begin)
-    while place >= 0 and not member_starts_record(bytes(data[place : place + LONGEST_LINE])):
-        place = data.find(GZIP_MAGIC, place + 1)
+def _find_member(data: bytes | bytearray, begin: int, end: int) -> int:
+    place = data.find(GZIP_MAGIC, begin, end)
+    while place >= 0 and not _may_be_member(data, place):
+        place = data.find(GZIP_MAGIC, place + 1, end)
     return place
+
+
+def _may_be_member(data: bytes | bytearray, place: int) -> bool:
+    """As `member_starts_record`, cheap where the bytes are no gzip header.
+
+    No archive writer sets flags other than for an extra field and a name.
+    """
+    unusual = place + 3 < len(data) and data[place + 3] & 0b11110011
+    return not unusual and member_starts_record(bytes(data[place : place + LONGEST_LINE]))
