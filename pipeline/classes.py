@@ -109,6 +109,16 @@ def digits_for(eta: float) -> int:
     return 1 if eta >= 0.05 else min(MAX_DIGITS, math.floor(-math.log10(2 * eta)))
 
 
+def order_digits(eta: float) -> int:
+    """Fewest significant digits, at most 9, at which no two scores that are certainly different
+    count as equal: two such differ by more than 2 eta, relative, and d digits resolve 10^(1-d).
+
+    What `digits_for` resolves is up to a hundred times coarser: right for comparing two programs,
+    but an order by it would place pages by their keys whose scores are known to differ.
+    """
+    return MAX_DIGITS if eta == 0 else max(1, min(MAX_DIGITS, 1 + math.ceil(-math.log10(2 * eta))))
+
+
 def _classes(own: Floats, others: Floats, over: Mask, bins: int, ties: Ties) -> Positions:
     """The class of every node if it has its own value and all other nodes have theirs."""
     n = int(over.sum())
