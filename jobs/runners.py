@@ -47,9 +47,9 @@ class _Watched:
 
     def _split_mapper_input(self, input_paths: Any, step_num: int) -> Any:
         """As many splits as cores, of about equal size, over all input files together."""
-        runner: Any = super()
+        runner: Any = self
         if step_num == 0 and runner._uses_input_manifest():
-            return runner._split_mapper_input(input_paths, step_num)
+            return super()._split_mapper_input(input_paths, step_num)  # type: ignore[misc]
         paths = [Path(path) for path in input_paths]
         size = sum(map(_text_size, paths)) // runner._num_cores()
         lines = (line + b"\n" for path in paths for _, _, line in read_lines(path))
