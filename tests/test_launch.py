@@ -1,0 +1,254 @@
+"""Launching: failures, what they leave (nothing), and jobs run alone from anywhere."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import plain
+import pytest
+from cluster import cluster, dataset, inline, on_cluster
+from samples import made_captures, made_links, write
+
+from jobs.base import Job
+from jobs.canonicalize import Canonicalize
+from jobs.gen_graph import GenGraph
+from jobs.kernel.errors import BadInput, JobFailed
+from jobs.launch import Launcher, launch
+from jobs.page_rank import PageRank
+
+ROOT = Path(__file__).resolve().parents[1]
+
+BOOM = """
+import os, signal, sys
+from jobs.base import Job
+
+class Boom(Job):
+    def map_line(self, line):
+        self.counts["lines"] += 1
+        if line == b"raise":
+            raise ValueError("no such luck")
+        if line == b"kill":
+            sys.stderr.write("about to go\\n")
+            sys.stderr.flush()
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield line, b"x"
+
+    def reduce_key(self, key, values):
+        if key == b"raise in reduce":
+            raise ValueError("no such luck either")
+        yield key + b" %d" % len(list(values))
+
+if __name__ == "__main__":
+    Boom.run()
+"""
+
+
+@pytest.fixture
+def boom(tmp_path: Path) -> type[Job]:
+    """A job in a file of its own, which fails when a line tells it to."""
+    path = tmp_path / "boom.py"
+    path.write_text(BOOM)
+    spec = importlib.util.spec_from_file_location("boom", path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["boom"] = module
+    spec.loader.exec_module(module)
+    found: type[Job] = module.Boom
+    return found
+
+
+def launcher_for(runner: str, tmp: Path) -> Launcher:
+    folder = tmp / "tmp"
+    folder.mkdir()
+    if runner == "cluster":
+        return cluster(folder, 3)
+    return Launcher(runner, folder, processes=2)
+
+
+def test_a_job_tells_rows_and_counters_and_shows_progress(boom: type[Job], tmp_path: Path) -> None:
+    ticks: list[tuple[str, int, int]] = []
+    (tmp_path / "tmp").mkdir()
+    launcher = Launcher(
+        "inline",
+        tmp_path / "tmp",
+        on_task=lambda *tick: ticks.append(tick),
+        job_class=on_cluster(reducers=4, maps=3),
+    )
+    lines = write(tmp_path / "lines", [b"a", b"b", b"a"])
+    outcome = launch(boom, [lines], tmp_path / "out", launcher)
+    assert sorted(dataset(tmp_path / "out")) == [b"a 2", b"b 1"]
+    assert outcome.counters == {"lines": 3}
+    assert outcome.rows == {"main": 2}
+    assert [tick for tick in ticks if tick[1] == tick[2]] == [("Boom", 3, 3), ("Boom", 4, 4)]
+    assert list(launcher.tmp.iterdir()) == []
+
+
+@pytest.mark.parametrize("runner", ["inline", "cluster", "local"])
+def test_a_task_that_raises(runner: str, boom: type[Job], tmp_path: Path) -> None:
+    launcher = launcher_for(runner, tmp_path)
+    said = ["no such luck either", "no such luck"]
+    for number, word in enumerate([b"raise in reduce", b"raise"]):
+        lines = write(tmp_path / "lines", [b"a", word, b"b"])
+        with pytest.raises(JobFailed) as failed:
+            launch(boom, [lines], tmp_path / "out", launcher)
+        assert failed.value.exit_code == 5
+        told = str(failed.value).splitlines()
+        assert told[0] == "the job Boom failed; its last lines:"
+        assert told[-1] == f"ValueError: {said[number]}"
+        assert any("boom.py" in line for line in told)
+        assert not (tmp_path / "out").exists()
+        assert list(launcher.tmp.iterdir()) == []
+
+
+def test_a_task_that_is_killed(boom: type[Job], tmp_path: Path) -> None:
+    launcher = launcher_for("local", tmp_path)
+    lines = write(tmp_path / "lines", [b"a", b"kill", *[b"b"] * 50])
+    with pytest.raises(JobFailed, match="the job Boom failed; its last lines:\nabout to go"):
+        launch(boom, [lines], tmp_path / "out", launcher)
+    assert not (tmp_path / "out").exists()
+    assert list(launcher.tmp.iterdir()) == []
+    assert not list(Path("/tmp").glob("wrapper.lock.boom.*"))  # mrjob's, where it sends itself
+
+
+# the place of a bad line
+
+
+@pytest.mark.parametrize("runner", ["inline", "cluster"])
+def test_the_place_is_found_among_many_inputs(runner: str, tmp_path: Path) -> None:
+    folder = tmp_path / "links"
+    folder.mkdir()
+    write(folder / "part-0", [b"http://a/ http://b/"] * 40)
+    packed = b"http://a/ http://b/\r\n" * 7 + b"http://a/\r\n" + b"http://a/ http://b/\r\n"
+    (folder / "part-1.gz").write_bytes(gzip.compress(packed))
+    launcher = launcher_for(runner, tmp_path)
+    with pytest.raises(BadInput) as refused:
+        launch(Canonicalize, [folder], tmp_path / "out", launcher, side={"uris": tmp_path / "uris"})
+    assert refused.value.where == f"{folder / 'part-1.gz'}, line 8"
+    assert refused.value.exit_code == 3
+    assert {path.name for path in tmp_path.iterdir()} == {"links", "tmp"}
+    assert list(launcher.tmp.iterdir()) == []
+
+
+def test_a_truncated_gzip_is_no_shorter_dataset(tmp_path: Path) -> None:
+    whole = gzip.compress(b"".join(b"%d a)/%d b)/\n" % (n, n * 7919) for n in range(9999)))
+    path = tmp_path / "links.gz"
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(BadInput, match=r"links.gz, after line \d+: cannot be read on"):
+        launch(GenGraph, [path], tmp_path / "out", inline(tmp_path))
+    assert {found.name for found in tmp_path.iterdir()} == {"links.gz"}
+
+
+def test_what_is_there_stays_there(tmp_path: Path) -> None:
+    links = write(tmp_path / "links", [b"0 a)/ b)/"])
+    (tmp_path / "out").mkdir()
+    kept = write(tmp_path / "out" / "mine", [b"dear"])
+    with pytest.raises(BadInput, match="out: exists already"):
+        launch(GenGraph, [links], tmp_path / "out", inline(tmp_path))
+    assert kept.read_bytes() == b"dear\n"
+
+
+def test_no_input_is_not_stdin(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="the inputs: none"):
+        launch(GenGraph, [], tmp_path / "out", inline(tmp_path))
+
+
+# jobs alone
+
+
+def alone(
+    job: str, *args: object, cwd: Path, path: bool = True
+) -> subprocess.CompletedProcess[bytes]:
+    """`python -m jobs.JOB ARGS`; without `path` only the current directory names the package."""
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    if path:
+        env["PYTHONPATH"] = str(ROOT)
+    command = [sys.executable, "-m", f"jobs.{job}", *map(str, args)]
+    return subprocess.run(command, capture_output=True, cwd=cwd, env=env, check=False)
+
+
+def test_the_recipe_job_by_job_from_another_folder(tmp_path: Path) -> None:
+    links, captures = made_links(100), made_captures()
+    write(tmp_path / "links.txt", links)
+    write(tmp_path / "captures.txt", captures)
+    local = ("-r", "local", "--num-cores", "1")
+    steps = [
+        ("canonicalize", "links.txt", "captures.txt", "--output-dir", "canonical"),
+        ("assign_ids", "canonical", "--output-dir", "ids", "--reducers", "3", *local),
+        ("gen_graph", "ids", "--output-dir", "graph"),
+        ("page_rank", "graph", "--output-dir", "ranks", "--shift=-0.00001"),
+        ("join_scores", "ranks", "ids/_map", "canonical/_uris", "--output-dir", "scores", *local),
+    ]
+    for job, *args in steps:
+        done = alone(job, *args, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (0, b""), done.stderr.decode()
+        assert b"Traceback" not in done.stderr
+    wanted = plain.canonical_links(links)
+    numbers = plain.ids(wanted)
+    targets = plain.graph(wanted, numbers)
+    assert sorted(dataset(tmp_path / "canonical")) == wanted
+    assert sorted(dataset(tmp_path / "canonical" / "_uris")) == plain.uris(links, captures)
+    assert sorted(dataset(tmp_path / "graph")) == sorted(plain.graph_lines(targets))
+    rows = [line.split(b"\t") for line in dataset(tmp_path / "scores")]
+    scores = plain.scores_after(1, targets)
+    assert {key: float(score) for score, _, key in rows} == {
+        k: scores[n] for k, n in numbers.items()
+    }
+    assert [float(row[0]) for row in rows] == pytest.approx(sorted(scores.values(), reverse=True))
+
+
+def test_local_tasks_find_the_package_that_only_the_current_folder_named(tmp_path: Path) -> None:
+    graph = write(tmp_path / "graph", [b"0\t1.0\tO:1", b"1\t1.0\tO:dummy", b"dummy\t1.0\tO:dummy"])
+    output = tmp_path / "out"
+    args = ("-r", "local", "--num-cores", 1, "--shift=-0.00001", graph, "--output-dir", output)
+    done = alone("page_rank", *args, cwd=ROOT, path=False)
+    assert done.returncode == 0, done.stderr.decode()
+    assert sorted(dataset(output)) == [
+        b"0\t0.15\tO:1",
+        b"1\t1.0\tO:dummy",
+        b"dummy\t1.8499999999999999\tO:dummy",
+    ]
+
+
+def test_rows_to_stdout_and_what_there_is_to_tell_to_stderr(tmp_path: Path) -> None:
+    write(tmp_path / "graph", [b"0\t1.0\tO:dummy", b"dummy\t1.0\tO:dummy"])
+    done = alone("page_rank", "graph", cwd=tmp_path)
+    assert sorted(done.stdout.splitlines()) == [
+        b"0\t0.15\tO:dummy",
+        b"dummy\t1.8499999999999999\tO:dummy",
+    ]
+    assert done.stderr.splitlines() == [b"main\t2"]
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "told"),
+    [
+        (("bad",), 3, b"PageRank: {cwd}/bad, line 1: 'what is this'; expected `id<TAB>score"),
+        (("absent",), 3, b"PageRank: absent: no such file or folder"),
+        (("bad", "--output-dir", "there"), 3, b"PageRank: there: exists already"),
+        ((), 3, b"PageRank: the inputs: none"),
+        (("bad", "--shift", "x"), 2, b"invalid float value"),
+    ],
+)
+def test_errors_of_a_job_alone(
+    args: tuple[str, ...], code: int, told: bytes, tmp_path: Path
+) -> None:
+    write(tmp_path / "bad", [b"what is this"])
+    (tmp_path / "there").mkdir()
+    done = alone("page_rank", *args, cwd=tmp_path)
+    assert done.returncode == code
+    assert told.replace(b"{cwd}", os.fsencode(tmp_path.resolve())) in done.stderr
+    assert b"Traceback" not in done.stderr
+    assert done.stdout == b""
+    assert {path.name for path in tmp_path.iterdir()} == {"bad", "there"}
+
+
+def test_floats_are_handed_on_as_argparse_takes_them() -> None:
+    """-1e-05 looks like an option to it."""
+    for number in (-1e-05, 1e-20, -123.5):
+        args = PageRank([f"--shift={number!r}"]).own_args()
+        assert PageRank(args).options.shift == pytest.approx(number, abs=1e-20)
