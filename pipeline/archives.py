@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from pipeline.steps import ArchiveReport, archive_reports
 
 REPORTED = [field.name for field in fields(ArchiveReport)]
 Given = dict[str, Path]  # fingerprint -> path
+AT_ONCE = 4  # archives for each process in one job
 
 
 def given_archives(paths: Sequence[Path]) -> Given:
@@ -71,33 +72,44 @@ class Extraction:
         pending: Sequence[str],
         launcher: Launcher,
     ) -> list[ArchiveReport]:
-        """Extract the pending archives; returns the reports of all that were given."""
+        """Extract the pending archives; returns the reports of all that were given.
+
+        Some archives at a time, so that a kill costs no more than those.
+        """
         for content in [known for known in manifest.archives if known not in given]:
-            _forget(work, manifest.archives.pop(content))
-        if pending:
-            found, seen = launcher.tmp / "links", launcher.tmp / "captures"
-            paths = {str(given[content].resolve()): content for content in pending}
+            del manifest.archives[content]
+        for content in pending:
+            manifest.archives.pop(content, None)
+        manifest.save()  # before their parts change, so that a kill cannot leave a false entry
+        _drop_unknown_parts(work, manifest)
+        at_once = AT_ONCE * (launcher.processes or 1)
+        for before in range(0, len(pending), at_once):
+            there = _counting_from(before, len(pending), launcher)
+            some = {content: given[content] for content in pending[before : before + at_once]}
+            self._extract(work, manifest, some, there)
+            manifest.save()
+        return reports(manifest, given)
+
+    def _extract(self, work: Path, manifest: Manifest, some: Given, launcher: Launcher) -> None:
+        paths = {str(path.resolve()): content for content, path in some.items()}
+        with launcher.workplace("extract-links") as tmp:
+            found, seen = tmp / "links", tmp / "captures"
             outcome = launch(
                 ExtractLinks, list(paths), found, launcher, self.args(), {"captures": seen}
             )
             for report in archive_reports(outcome):
                 content = paths[report.path]
-                entry = self._entry(content, given[content], report)
+                entry = self._entry(content, some[content], report)
                 _place(found / report.part, work / "links" / entry["part"])
                 _place(seen / report.part, work / "captures" / entry["part"])
                 manifest.archives[content] = entry
-        manifest.save()
-        return [
-            ArchiveReport(**{name: manifest.archives[content][name] for name in REPORTED})
-            for content in given
-        ]
 
     def _entry(self, content: str, path: Path, report: ArchiveReport) -> dict[str, Any]:
         told = asdict(report)
         told.update(
             path=str(path),
             size=path.stat().st_size,
-            part=f"{path.name.split('.')[0][:40]}-{content[:12]}",
+            part=f"{path.name.lstrip('._').split('.')[0][:40]}-{content[:12]}",
             mark=self.mark(content),
         )
         return told
@@ -115,13 +127,33 @@ class Extraction:
         }
 
 
+def reports(manifest: Manifest, given: Given) -> list[ArchiveReport]:
+    """What the manifest says of the extraction of the given archives."""
+    return [
+        ArchiveReport(**{name: manifest.archives[content][name] for name in REPORTED})
+        for content in given
+    ]
+
+
 def check_archives(
-    manifest: Manifest, given: Given, extraction: Extraction, force: bool
+    manifest: Manifest,
+    given: Given,
+    extraction: Extraction,
+    *,
+    force: bool = False,
+    skip_bad_files: bool = False,
 ) -> list[str]:
-    """The archives to extract. Raises BadInput when known ones were removed or changed."""
+    """The archives to extract. Raises BadInput when known ones were removed or changed.
+
+    Those that gave nothing may go; they are tried again, unless bad files are skipped.
+    """
     if not given:
         raise BadInput("archives", "none given", "at least one WARC or ARC file")
-    missing = [content for content in manifest.archives if content not in given]
+    missing = [
+        content
+        for content, entry in manifest.archives.items()
+        if content not in given and not entry["error"]
+    ]
     if missing and not force:
         path = manifest.archives[missing[0]]["path"]
         changed = any(str(known.resolve()) == str(Path(path).resolve()) for known in given.values())
@@ -136,7 +168,7 @@ def check_archives(
         content
         for content in given
         if (known := manifest.archives.get(content)) is None
-        or known["error"]
+        or (known["error"] and not skip_bad_files)
         or known["mark"] != extraction.mark(content)
     ]
 
@@ -146,6 +178,17 @@ def _place(found: Path, output: Path) -> None:
     found.replace(output)
 
 
-def _forget(work: Path, entry: dict[str, Any]) -> None:
+def _drop_unknown_parts(work: Path, manifest: Manifest) -> None:
+    """Remove the parts of archives that were dropped, or that a killed run did not get to enter."""
+    known = {entry["part"] for entry in manifest.archives.values()}
     for dataset in ("links", "captures"):
-        (work / dataset / entry["part"]).unlink(missing_ok=True)
+        for part in (work / dataset).glob("*"):
+            if part.name not in known:
+                part.unlink()
+
+
+def _counting_from(before: int, total: int, launcher: Launcher) -> Launcher:
+    """The launcher, with progress that counts all archives and not only these."""
+    if (on_task := launcher.on_task) is None:
+        return launcher
+    return replace(launcher, on_task=lambda job, done, _: on_task(job, before + done, total))

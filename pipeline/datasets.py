@@ -103,6 +103,7 @@ def replacing(output: Path) -> Iterator[Path]:
 
 def deliver(folder: Path, output: Path, key: LineKey | None) -> None:
     """Make the folder of parts that a job has written the dataset `output`."""
+    output.parent.mkdir(parents=True, exist_ok=True)
     if is_file(output):
         write_file(merged(folder, key), output)
     else:
@@ -110,7 +111,11 @@ def deliver(folder: Path, output: Path, key: LineKey | None) -> None:
 
 
 def move(folder: Path, output: Path) -> None:
-    """Rename a folder into place, over what is there; both on one file system."""
+    """Rename a folder into place, over what is there."""
+    if folder.stat().st_dev != output.parent.stat().st_dev:
+        near = output.with_name(f".{output.name}.part")
+        shutil.rmtree(near, ignore_errors=True)
+        folder = Path(shutil.copytree(folder, near))
     old = output.with_name(f".{output.name}.old")
     shutil.rmtree(old, ignore_errors=True)
     if output.exists():
@@ -119,9 +124,16 @@ def move(folder: Path, output: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def refuse_existing_folder(output: Path) -> None:
+def refuse_existing(output: Path) -> None:
     """Files are replaced, as tools do; a folder may hold more than one run's work."""
-    if not is_file(output) and output.exists() and any(output.iterdir()):
+    if is_file(output):
+        if output.is_dir():
+            cure = "Name a file in it, or a folder without an extension."
+            raise BadInput(str(output), "a folder", "a file, as the name has an extension", cure)
+    elif output.is_file():
+        cure = "Give the name an extension, such as .txt, to write one file."
+        raise BadInput(str(output), "a file", "a folder, as the name has no extension", cure)
+    elif output.exists() and any(output.iterdir()):
         raise BadInput(
             str(output), "is there already and not empty", "a new folder", "Remove it first."
         )

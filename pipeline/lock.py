@@ -30,7 +30,7 @@ def locked(work: Path) -> Iterator[None]:
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             file.seek(0)
             owner = file.read().strip() or "unknown"
             raise BadInput(

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -106,6 +107,12 @@ class Manifest:
 
     def is_done(self, step: str, mark: str) -> bool:
         return self.steps.get(step, {}).get("fingerprint") == mark
+
+    def forget(self, steps: Iterable[str]) -> None:
+        """Steps that are done no longer."""
+        for step in steps:
+            self.steps.pop(step, None)
+        self.save()
 
     def done(self, step: str, entry: dict[str, Any]) -> None:
         """Record a finished step and save."""

@@ -29,6 +29,7 @@ from jobs.kernel.lines import parse_score_row, parse_uri_row
 from jobs.kernel.order import DIGITS
 from jobs.kernel.reading import read_rows
 from pipeline.classes import Classes, Ties, cut
+from pipeline.datasets import write_file
 
 BATCH = 100_000
 EXAMPLES = 10
@@ -91,7 +92,7 @@ class Summary:
     classes: list[ClassSummary] = field(default_factory=list)
 
     def write(self, path: Path) -> None:
-        path.write_text(json.dumps(asdict(self), indent=2) + "\n")
+        write_file([json.dumps(asdict(self), indent=2).encode() + b"\n"], path)
 
 
 def export_precedence(
@@ -251,6 +252,6 @@ def _number(db: duckdb.DuckDBPyConnection, query: str) -> int:
 
 def _write(db: duckdb.DuckDBPyConnection, output: Path, summary: Summary) -> None:
     found = db.execute("SELECT form, precedence FROM lines ORDER BY place, form")
-    with output.open("wb") as file:
-        while rows := found.fetchmany(BATCH):
-            file.writelines(f"{form} {precedence}\n".encode("ascii") for form, precedence in rows)
+    batches = iter(lambda: found.fetchmany(BATCH), [])
+    rows = (row for batch in batches for row in batch)
+    write_file((f"{form} {precedence}\n".encode("ascii") for form, precedence in rows), output)

@@ -10,14 +10,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from rich.markup import escape
 from rich.table import Table
 
 from jobs.kernel.lines import parse_score_row
-from jobs.kernel.reading import read_rows
-from pipeline.datasets import replacing
+from pipeline.datasets import by_score, merged, replacing
 from pipeline.manifest import Manifest
 from pipeline.ranking import Round, Stop
+from pipeline.terminal import cell
 from pipeline.validation_report import ValidationReport
 
 MAX_ARCHIVES = 20
@@ -66,7 +65,7 @@ def status_tables(manifest: Manifest, names: Sequence[str]) -> Iterator[Table]:
     if damage := damage_by_reason(manifest):
         table = _table("damage", "reason", ">count")
         for reason, count in damage.most_common():
-            table.add_row(escape(reason), f"{count:,}")
+            table.add_row(cell(reason), f"{count:,}")
         yield table
 
 
@@ -107,12 +106,12 @@ def _archives_table(archives: Sequence[dict[str, Any]]) -> Table:
     for entry in ordered[:MAX_ARCHIVES]:
         counters = entry["counters"]
         table.add_row(
-            escape(entry["path"]),
+            cell(entry["path"]),
             f"{counters.get('captures', 0):,}",
             f"{counters.get('pages.html', 0):,}",
             f"{counters.get('links', 0):,}",
             f"{counters.get('damage', 0):,}",
-            escape(entry["error"][0]) if entry["error"] else "",
+            cell(entry["error"][0]) if entry["error"] else "",
         )
     if len(archives) > MAX_ARCHIVES:
         table.add_row(f"… and {len(archives) - MAX_ARCHIVES} more", "", "", "", "", "")
@@ -150,8 +149,9 @@ def summary_table(path: Path) -> Table:
 def best_table(scores: Path, count: int, digits: int) -> Table:
     """The first lines of a scores dataset, scores to the digits that they were ordered by."""
     table = _table(f"the {count} pages with the highest scores", ">", ">score", "URI")
-    for place, row in enumerate(islice(read_rows(scores, parse_score_row), count), 1):
+    for place, line in enumerate(islice(merged(scores, by_score(digits)), count), 1):
+        row = parse_score_row(line.rstrip(b"\n"))
         table.add_row(
-            str(place), f"{row.score:#.{digits}g}", escape(row.uri.decode("utf-8", "replace"))
+            str(place), f"{row.score:#.{digits}g}", cell(row.uri.decode("utf-8", "replace"))
         )
     return table

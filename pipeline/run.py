@@ -10,17 +10,17 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from jobs.kernel.errors import BadInput
 from jobs.launch import Launcher
 from pipeline import steps
-from pipeline.archives import Extraction, check_archives, given_archives
+from pipeline.archives import Extraction, check_archives, given_archives, reports
 from pipeline.beans import beans_fragment
-from pipeline.classes import digits_for
-from pipeline.datasets import move, replacing
+from pipeline.classes import order_digits
+from pipeline.datasets import move, write_file
 from pipeline.graph import read_graph
 from pipeline.lock import locked
 from pipeline.manifest import Manifest, fingerprint
@@ -32,16 +32,30 @@ from pipeline.reports import time_left, write_report
 from pipeline.validation import validate
 from pipeline.validation_report import ValidationOptions, ValidationReport
 
-STEPS = (
-    "extract-links",
-    "canonicalize",
-    "assign-ids",
-    "gen-graph",
-    "page-rank",
-    "join-scores",
-    "export-precedence",
-    "validate-opic",
-)
+#: step -> the steps that it reads
+READS: dict[str, tuple[str, ...]] = {
+    "extract-links": (),
+    "canonicalize": ("extract-links",),
+    "assign-ids": ("canonicalize",),
+    "gen-graph": ("assign-ids",),
+    "page-rank": ("gen-graph",),
+    "join-scores": ("page-rank", "canonicalize"),
+    "export-precedence": ("join-scores", "canonicalize"),
+    "validate-opic": ("page-rank",),
+}
+#: step -> what it leaves in the work folder
+WRITES: dict[str, tuple[str, ...]] = {
+    "extract-links": ("links", "captures"),
+    "canonicalize": ("canonical_links", "uris"),
+    "assign-ids": ("input_links", "map"),
+    "gen-graph": ("graph",),
+    "page-rank": ("ranks",),
+    "join-scores": ("scores",),
+    "export-precedence": ("precedence.txt",),
+    "validate-opic": ("report",),
+}
+STEPS = tuple(READS)
+LEFTOVERS = (".tmp", ".crawlrank-*", ".*.part", ".*.old", "report/.*.part")
 BEANS = "crawler-beans-fragment.xml"
 
 
@@ -91,10 +105,11 @@ class Run:
 
     def all_steps(self, archives: Sequence[Path]) -> None:
         """Every step that is not done; raises the first error, with all before it kept."""
-        shutil.rmtree(self.launcher.tmp, ignore_errors=True)
-        self.launcher.tmp.mkdir()
+        self._refuse_foreign_folder()
+        self._accept_parameters()
+        self._clear_leftovers()
+        self.launcher.tmp.mkdir(exist_ok=True)
         try:
-            self._accept_parameters()
             self._extract(archives)
             self._graph()
             self._rank()
@@ -102,16 +117,35 @@ class Run:
             self._precedence()
             self._validate()
         finally:
-            self.reporter.close()
             shutil.rmtree(self.launcher.tmp, ignore_errors=True)
 
     def path(self, dataset: str) -> Path:
         return self.work / dataset
 
+    def _refuse_foreign_folder(self) -> None:
+        """A folder without manifest is no work folder: what is in it would be overwritten."""
+        there = [name for names in WRITES.values() for name in names if self.path(name).exists()]
+        if there and not self.manifest.path.exists():
+            raise BadInput(
+                str(self.work),
+                f"holds `{there[0]}`, but no manifest.json",
+                "a new folder, or one that `crawlrank run` has made",
+                "Name another one with --work.",
+            )
+
+    def _clear_leftovers(self) -> None:
+        """Remove what a killed run could not."""
+        for path in [path for pattern in LEFTOVERS for path in self.work.glob(pattern)]:
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink()
+
     def _accept_parameters(self) -> None:
         """Refuse other parameters than those the folder was made with, unless forced."""
         before, now = self.manifest.parameters, self.options.parameters()
-        changed = [name for name in now if before and before.get(name) != now[name]]
+        made = self.manifest.archives or self.manifest.steps
+        changed = [name for name in now if made and before.get(name) != now[name]]
         if changed and not self.options.force:
             name = changed[0]
             raise BadInput(
@@ -124,16 +158,23 @@ class Run:
         before.update(now)
         self.manifest.save()
 
-    def _step(
-        self, name: str, reads: Sequence[str], parameters: dict[str, Any], work: Callable[[], Any]
-    ) -> None:
+    def _is_done(self, name: str) -> bool:
+        there = all(self.path(dataset).exists() for dataset in WRITES[name])
+        return there and self.manifest.is_done(name, self.marks[name])
+
+    def _begin(self, name: str) -> None:
+        """Announce a step; what was made of its earlier output is done no longer."""
+        self.reporter.step(name)
+        self.manifest.forget(later_steps(name))
+
+    def _step(self, name: str, parameters: dict[str, Any], work: Callable[[], Any]) -> None:
         """Do a step unless its mark says that it was done; record what it returns."""
-        mark = fingerprint(name, parameters, [self.marks[step] for step in reads])
+        mark = fingerprint(name, parameters, [self.marks[step] for step in READS[name]])
         self.marks[name] = mark
-        if self.manifest.is_done(name, mark):
+        if self._is_done(name):
             self.reporter.step(name, skipped=True)
             return
-        self.reporter.step(name)
+        self._begin(name)
         started = time.monotonic()
         told = work()
         entry = {"fingerprint": mark, "parameters": parameters, **told}
@@ -141,18 +182,21 @@ class Run:
         self.manifest.done(name, entry)
 
     def _extract(self, archives: Sequence[Path]) -> None:
-        given = given_archives(archives)
-        pending = check_archives(self.manifest, given, self.options.extraction, self.options.force)
-        mark = fingerprint(self.options.extraction.parameters(), sorted(given))
+        given, options, extraction = given_archives(archives), self.options, self.options.extraction
+        skip = options.skip_bad_files
+        pending = check_archives(
+            self.manifest, given, extraction, force=options.force, skip_bad_files=skip
+        )
+        mark = fingerprint(extraction.parameters(), sorted(given))
         self.marks["extract-links"] = mark
-        if not pending and self.manifest.is_done("extract-links", mark):
+        if not pending and self._is_done("extract-links"):
+            steps.require_readable(reports(self.manifest, given), skip, options.strict)
             self.reporter.step("extract-links", skipped=True)
             return
-        self.reporter.step("extract-links")
+        self._begin("extract-links")
         started = time.monotonic()
-        extraction = self.options.extraction
         kept = extraction.run(self.work, self.manifest, given, pending, self.launcher)
-        steps.require_readable(kept, self.options.skip_bad_files, self.options.strict)
+        steps.require_readable(kept, skip, options.strict)
         entry = extraction.entry(self.manifest)
         entry.update(fingerprint=mark, seconds=round(time.monotonic() - started, 3))
         self.manifest.done("extract-links", entry)
@@ -161,7 +205,6 @@ class Run:
         path, launcher, nodes = self.path, self.launcher, self.options.nodes
         self._step(
             "canonicalize",
-            ["extract-links"],
             {},
             lambda: asdict(
                 steps.canonicalize(
@@ -172,7 +215,6 @@ class Run:
         )  # fmt: skip
         self._step(
             "assign-ids",
-            ["canonicalize"],
             {"nodes": nodes},
             lambda: asdict(
                 steps.assign_ids(
@@ -184,7 +226,6 @@ class Run:
         maps = [path("map")] if nodes == "all" else []
         self._step(
             "gen-graph",
-            ["assign-ids"],
             {},
             lambda: asdict(
                 steps.gen_graph([path("input_links")], maps, path("graph"), launcher)
@@ -197,24 +238,25 @@ class Run:
             "iterations": stop.iterations,
             "tolerance": None if stop.iterations is not None else stop.tolerance,
         }
-        self._step("page-rank", ["gen-graph"], parameters, lambda: self._rounds(parameters))
+        self._step("page-rank", parameters, lambda: self._rounds(parameters))
 
     def _rounds(self, parameters: dict[str, Any]) -> dict[str, Any]:
         """Rounds from the last one finished; each is in the manifest before the next begins."""
-        folder, ranks = self.work / "rounds", self.path("ranks")
+        stop, folder, ranks = self.options.stop, self.work / "rounds", self.path("ranks")
         mark = fingerprint("rounds", self.marks["gen-graph"], parameters)
         entry = self.manifest.steps.get("page-rank", {})
         rounds: list[Round] = entry.get("rounds", []) if entry.get("of") == mark else []
-        if not rounds:
+        moved = stop.reached(rounds) and ranks.exists()
+        if not rounds or not (moved or (folder / f"round-{len(rounds)}").exists()):
+            rounds = []
             shutil.rmtree(folder, ignore_errors=True)
 
         def save(_: Round, so_far: list[Round]) -> None:
             self.manifest.done("page-rank", {"of": mark, "rounds": so_far})
-            left = time_left(so_far, self.options.stop)
-            wanted = "" if self.options.stop.iterations else f" of {self.options.stop.tolerance:g}"
+            left = time_left(so_far, stop)
+            wanted = "" if stop.iterations else f" of {stop.tolerance:g}"
             self.reporter.round(len(so_far), so_far[-1]["certificate"], wanted, left)
 
-        stop = self.options.stop
         last, rounds = rank(self.path("graph"), folder, self.launcher, stop, rounds, save)
         if last.exists():  # otherwise a run was stopped between this move and its entry
             move(last, ranks)
@@ -228,15 +270,14 @@ class Run:
     @property
     def _digits(self) -> int:
         """Digits that scores share: all nine after a fixed number of rounds, which are the same on
-        every runner; what the certificate resolves after a tolerance."""
+        every runner; after a tolerance, enough for scores that are certainly different."""
         fixed = self.options.stop.iterations is not None
-        return self.options.precedence.digits if fixed else digits_for(self._eta)
+        return self.options.precedence.digits if fixed else order_digits(self._eta)
 
     def _scores(self) -> None:
         digits, path = self._digits, self.path
         self._step(
             "join-scores",
-            ["page-rank", "canonicalize"],
             {"digits": digits},
             lambda: asdict(
                 steps.join_scores(
@@ -248,10 +289,9 @@ class Run:
 
     def _precedence(self) -> None:
         asked = self.options.precedence
-        options = PrecedenceOptions(**{**asdict(asked), "eta": self._eta, "digits": self._digits})
+        options = replace(asked, eta=self._eta, digits=self._digits)
         self._step(
             "export-precedence",
-            ["join-scores", "canonicalize"],
             asdict(options),
             lambda: write_precedence(
                 self.path("scores"), self.path("uris"), self.work / "precedence.txt",
@@ -260,10 +300,10 @@ class Run:
         )  # fmt: skip
 
     def _validate(self) -> None:
-        options = self.options.validation
-        if options is None:
+        if self.options.validation is None:
             return
-        self._step("validate-opic", ["page-rank"], asdict(options), lambda: self._opic(options))
+        options = replace(self.options.validation, digits=self._digits)
+        self._step("validate-opic", asdict(options), lambda: self._opic(options))
 
     def _opic(self, options: ValidationOptions) -> dict[str, Any]:
         self.report = validate(
@@ -278,20 +318,31 @@ def write_precedence(
     scores: Path, uris: Path | None, output: Path, tmp: Path, options: PrecedenceOptions
 ) -> dict[str, Any]:
     """The precedence file, and beside it the beans that use it and the summary."""
-    with replacing(output) as place:
-        summary = export_precedence(scores, uris, place, tmp, options)
-        summary.write(output.with_suffix(".summary.json"))
-        beans = beans_fragment(unlisted=options.unlisted_precedence)
-        output.with_name(BEANS).write_text(beans)
+    beans = beans_fragment(unlisted=options.unlisted_precedence)
+    summary = export_precedence(scores, uris, output, tmp, options)
+    summary.write(output.with_name(output.name.removesuffix(".gz")).with_suffix(".summary.json"))
+    write_file([beans.encode()], output.with_name(BEANS))
     return {"rows": {"precedence": summary.uris}}
 
 
 def run(work: Path, archives: Sequence[Path], options: RunOptions, reporter: Reporter) -> Run:
     """Run all steps on the archives in the folder `work`."""
-    with locked(work):
-        this = Run(work, options, reporter)
-        this.all_steps(archives)
-        return this
+    try:
+        with locked(work):
+            this = Run(work, options, reporter)
+            this.all_steps(archives)
+            return this
+    finally:
+        reporter.close()
+
+
+def later_steps(name: str) -> list[str]:
+    """The steps that read what this one writes, or what those write."""
+    later = [name]
+    for step, reads in READS.items():
+        if not set(reads).isdisjoint(later):
+            later.append(step)
+    return later[1:]
 
 
 def _shown(value: Any) -> str:

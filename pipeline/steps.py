@@ -20,7 +20,7 @@ from jobs import join_scores as join_scores_job
 from jobs.canonicalize import Canonicalize
 from jobs.extract_links import ExtractLinks
 from jobs.gen_graph import GenGraph
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import BadInput, NotConverged
 from jobs.kernel.order import DIGITS
 from jobs.launch import Launcher, Outcome, launch
 from pipeline.datasets import ORDER, by_score, deliver, write_parquet
@@ -87,9 +87,11 @@ def extract_links(
     with workplace(links, launcher) as there:
         found, seen = there.tmp / "links", there.tmp / "captures"
         outcome = launch(ExtractLinks, list(archives), found, there, args, {"captures": seen})
-        deliver(found, links, ORDER["links"])
-        deliver(seen, captures, ORDER["captures"])
-    return archive_reports(outcome)
+        reports = archive_reports(outcome)
+        if not all(report.error for report in reports):
+            deliver(found, links, ORDER["links"])
+            deliver(seen, captures, ORDER["captures"])
+    return reports
 
 
 def archive_reports(outcome: Outcome) -> list[ArchiveReport]:
@@ -210,10 +212,10 @@ def page_rank(
 
         try:
             rank(graph, folder, there, stop, on_round=keep)
-        finally:
-            last = folder / f"round-{len(rounds)}"
-            if last.exists():
-                deliver(last, output, ORDER["ranks"])
+        except NotConverged:
+            deliver(folder / f"round-{len(rounds)}", output, ORDER["ranks"])
+            raise
+        deliver(folder / f"round-{len(rounds)}", output, ORDER["ranks"])
     return rounds
 
 

@@ -17,6 +17,7 @@ from jobs.kernel.errors import BadInput, CrawlrankError
 from pipeline.cli import run as run_commands
 from pipeline.cli import steps as step_commands
 from pipeline.manifest import crawlrank_version
+from pipeline.terminal import escape_unwritable, printable
 
 DISK = {28: "the disk is full", 30: "the file system is read-only", 122: "the quota is used up"}
 
@@ -29,6 +30,7 @@ class Group(click.Group):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         kwargs["standalone_mode"] = False
+        escape_unwritable()
         try:
             code = super().main(*args, **kwargs)
         except click.ClickException as error:
@@ -45,13 +47,12 @@ class Group(click.Group):
 
 def _say(message: str, code: int) -> int:
     """The message on stderr, without anything that could steer a terminal."""
-    shown = "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in message)
-    click.echo(f"crawlrank: {shown}", err=True)
+    click.echo(f"crawlrank: {printable(message)}", err=True)
     return code
 
 
 def _os_error(error: OSError) -> str:
-    where = error.filename or tempfile.gettempdir()
+    where = error.filename2 or error.filename or tempfile.gettempdir()
     what = DISK.get(error.errno or 0, error.strerror or str(error))
     cure = " Make room, or write elsewhere." if error.errno in DISK else ""
     return f"{os.fsdecode(where)}: {what}.{cure}"

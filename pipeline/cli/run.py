@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from jobs.kernel.errors import BadInput
 from pipeline.archives import Extraction
@@ -23,6 +22,7 @@ from pipeline.manifest import Manifest
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.progress import reporter
 from pipeline.ranking import Stop
+from pipeline.terminal import console, printable
 
 TOP = 10
 
@@ -110,17 +110,17 @@ def run(
 def _show_result(work: Path) -> None:
     from pipeline.reports import best_table, damage_by_reason, summary_table
 
-    console, manifest = Console(), Manifest(work)
+    out, manifest = console(), Manifest(work)
     digits = manifest.steps["join-scores"]["parameters"]["digits"]
-    console.print(best_table(work / "scores", TOP, digits))
-    console.print()
-    console.print(summary_table(work / "precedence.summary.json"))
+    out.print(best_table(work / "scores", TOP, digits))
+    out.print()
+    out.print(summary_table(work / "precedence.summary.json"))
     if damage := damage_by_reason(manifest):
         total = sum(damage.values())
-        console.print(f"\n{total:,} damaged places were passed over: see `crawlrank status`.")
+        out.print(f"\n{total:,} damaged places were passed over: see `crawlrank status`.")
     if told := manifest.steps.get("validate-opic"):
-        console.print(f"\nOPIC agrees on the class of {told['agreement']:.2%} of the pages.")
-    console.print(f"\n{work / 'precedence.txt'} is ready for Heritrix.", highlight=False)
+        out.print(f"\nOPIC agrees on the class of {told['agreement']:.2%} of the pages.")
+    click.echo(f"\n{printable(str(work / 'precedence.txt'))} is ready for Heritrix.")
 
 
 @click.command()
@@ -134,10 +134,10 @@ def status(work: Path) -> None:
         raise BadInput(
             str(work), "no manifest.json in it", "a work folder", "Make one with `crawlrank run`."
         )
-    console = Console()
+    out = console()
     for table in status_tables(Manifest(work), STEPS):
-        console.print(table)
-        console.print()
+        out.print(table)
+        out.print()
 
 
 @click.command("export-text")
@@ -146,7 +146,7 @@ def status(work: Path) -> None:
 def export_text(work: Path, out: Path) -> None:
     """The recipe's own text files, from links.txt to precedence.txt."""
     for path in write_text_files(work, out):
-        click.echo(path)
+        click.echo(printable(str(path)))
 
 
 COMMANDS = (run, status, export_text)

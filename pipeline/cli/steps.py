@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from jobs.kernel.errors import BadInput
@@ -26,11 +24,12 @@ from pipeline.cli.options import (
     runner_options,
     stop_options,
 )
-from pipeline.datasets import refuse_existing_folder
+from pipeline.datasets import refuse_existing, write_file
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.progress import reporter
 from pipeline.ranking import Round, Stop
 from pipeline.reports import time_left, write_report
+from pipeline.terminal import cell, console, printable
 
 
 def _said(rows: dict[str, int], counters: dict[str, int]) -> None:
@@ -39,13 +38,15 @@ def _said(rows: dict[str, int], counters: dict[str, int]) -> None:
     table.add_column("what")
     table.add_column("count", justify="right")
     for name, count in {**rows, **counters}.items():
-        table.add_row(escape(name), f"{count:,}")
-    Console(stderr=True).print(table)
+        table.add_row(cell(name), f"{count:,}")
+    console(stderr=True).print(table)
 
 
 def _new(*outputs: Path) -> None:
     for output in outputs:
-        refuse_existing_folder(output)
+        refuse_existing(output)
+    if len(set(outputs)) < len(outputs):
+        raise click.UsageError(f"{outputs[0]} is named for two outputs")
 
 
 @click.command("extract-links")
@@ -173,7 +174,8 @@ def page_rank(
         wanted = "" if iterations else f" of {tolerance:g}"
         shown.round(entry["round"], entry["certificate"], wanted, time_left(rounds, stop))
         if report:
-            report.write_text(json.dumps(rounds, indent=1) + "\n")
+            report.parent.mkdir(parents=True, exist_ok=True)
+            write_file([json.dumps(rounds, indent=1).encode() + b"\n"], report)
 
     try:
         steps.page_rank(graph, output, make_launcher(runner, processes), stop, on_round)
@@ -254,7 +256,8 @@ def check_precedence_file(path: Path) -> None:
     summary = lint.Summary()
     for found in lint.lint(path, summary):
         place = f"line {found.line}" if found.line else "file"
-        click.echo(f"{place}: {found.severity}: {found.problem}: {found.text}")
+        said = f"{place}: {found.severity}: {found.problem}: {found.text}"
+        click.echo(printable(said))
         click.echo(f"    {found.consequence}")
         click.echo(f"    {found.cure}")
     click.echo(f"{summary.lines:,} lines, {summary.entries:,} of them load")
@@ -321,7 +324,7 @@ def validate_opic(graph: str, ranks: str, output: Path, **options: Any) -> None:
     report = validate(read_graph(graph), read_graph(ranks), ValidationOptions(**options))
     write_report(report, output)
     for table in tables(report):
-        Console().print(table)
+        console().print(table)
     report.require()
 
 
