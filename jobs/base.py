@@ -94,8 +94,12 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
     def run_job(self) -> None:
         """Run alone (`python -m jobs.NAME`): the same way the pipeline runs it."""
         from jobs.launch import run_alone
+        from jobs.runners import OURS
 
-        run_alone(self)
+        if (self.options.runner or "inline") in OURS:
+            run_alone(self)
+        else:
+            super().run_job()  # on a cluster the side lines stay in the output
 
     # the map and reduce that mrjob sees
 
