@@ -18,7 +18,7 @@ class Reporter(Protocol):
 
     def task(self, job: str, done: int, total: int) -> None: ...
 
-    def round(self, number: int, certificate: float, wanted: str, left: str) -> None: ...
+    def round(self, said: str) -> None: ...
 
     def note(self, text: str) -> None: ...
 
@@ -30,7 +30,7 @@ class Quiet:
 
     def task(self, job: str, done: int, total: int) -> None: ...
 
-    def round(self, number: int, certificate: float, wanted: str, left: str) -> None: ...
+    def round(self, said: str) -> None: ...
 
     def note(self, text: str) -> None: ...
 
@@ -52,8 +52,8 @@ class Plain:
 
     def task(self, job: str, done: int, total: int) -> None: ...
 
-    def round(self, number: int, certificate: float, wanted: str, left: str) -> None:
-        self._line(f"  round {number}: certificate {certificate:.2e}{wanted}{left}")
+    def round(self, said: str) -> None:
+        self._line(f"  {said}")
 
     def note(self, text: str) -> None:
         self._line(text)
@@ -95,9 +95,8 @@ class Bars:
                 self._bar, completed=done, total=total, said=f"part {done} of {total}"
             )
 
-    def round(self, number: int, certificate: float, wanted: str, left: str) -> None:
+    def round(self, said: str) -> None:
         if self._bar is not None:
-            said = f"round {number}: certificate {certificate:.2e}{wanted}{left}"
             self._bars.update(self._bar, said=said)
 
     def note(self, text: str) -> None:

@@ -22,17 +22,21 @@ from pipeline.validation_report import ValidationReport
 MAX_ARCHIVES = 20
 
 
-def time_left(rounds: Sequence[Round], stop: Stop) -> str:
-    """An estimate from the pace of the certificate, which falls by a steady factor."""
-    seconds = rounds[-1]["seconds"]
+def round_line(rounds: Sequence[Round], stop: Stop) -> str:
+    """The last round for people, with an estimate of the time left."""
+    last = rounds[-1]
+    said = f"residual {last['residual_l1']:.2e}, certificate {last['certificate']:.2e}"
     if stop.iterations is not None:
         left: float = stop.iterations - len(rounds)
+        said = f"round {len(rounds)} of {stop.iterations}: {said}"
     else:
         left = _rounds_left(rounds, stop.tolerance)
-    return f", about {left * seconds:.0f} s left" if 0 < left < math.inf else ""
+        said = f"round {len(rounds)}: {said} of {stop.tolerance:g}"
+    return said + (f", about {left * last['seconds']:.0f} s left" if 0 < left < math.inf else "")
 
 
 def _rounds_left(rounds: Sequence[Round], tolerance: float) -> float:
+    """From the pace of the certificate, which falls by a steady factor."""
     before = rounds[-2]["certificate"] if len(rounds) > 1 else 0.0
     now = rounds[-1]["certificate"]
     if not 0 < now < before or now <= tolerance:

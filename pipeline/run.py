@@ -28,7 +28,7 @@ from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.precedence import export_precedence
 from pipeline.progress import Reporter
 from pipeline.ranking import Round, Stop, rank
-from pipeline.reports import time_left, write_report
+from pipeline.reports import round_line, write_report
 from pipeline.validation import validate
 from pipeline.validation_report import ValidationOptions, ValidationReport
 
@@ -253,9 +253,7 @@ class Run:
 
         def save(_: Round, so_far: list[Round]) -> None:
             self.manifest.done("page-rank", {"of": mark, "rounds": so_far})
-            left = time_left(so_far, stop)
-            wanted = "" if stop.iterations else f" of {stop.tolerance:g}"
-            self.reporter.round(len(so_far), so_far[-1]["certificate"], wanted, left)
+            self.reporter.round(round_line(so_far, stop))
 
         last, rounds = rank(self.path("graph"), folder, self.launcher, stop, rounds, save)
         if last.exists():  # otherwise a run was stopped between this move and its entry

@@ -28,7 +28,7 @@ from pipeline.datasets import refuse_existing, write_file
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.progress import reporter
 from pipeline.ranking import Round, Stop
-from pipeline.reports import time_left, write_report
+from pipeline.reports import round_line, write_report
 from pipeline.terminal import cell, console, printable
 
 
@@ -171,8 +171,7 @@ def page_rank(
     shown.step("page-rank")
 
     def on_round(entry: Round, rounds: list[Round]) -> None:
-        wanted = "" if iterations else f" of {tolerance:g}"
-        shown.round(entry["round"], entry["certificate"], wanted, time_left(rounds, stop))
+        shown.round(round_line(rounds, stop))
         if report:
             report.parent.mkdir(parents=True, exist_ok=True)
             write_file([json.dumps(rounds, indent=1).encode() + b"\n"], report)
