@@ -104,9 +104,8 @@ def launch(
 
 def _paths(job_class: type[Job], inputs: Iterable[str | Path]) -> list[str]:
     if job_class.reads_archives():
-        paths = [Path(path) for path in inputs]
-    else:
-        paths = [part for where in inputs for part in parts(where)]
+        return [str(Path(path).absolute()) for path in inputs]  # as named, be it a link
+    paths = [part for where in inputs for part in parts(where)]
     if not paths:  # mrjob would read stdin, which a job of several stages can do but once
         raise BadInput("the inputs", "none", "at least one file, folder of parts or glob")
     return [str(path.resolve()) for path in paths]

@@ -16,7 +16,7 @@ from jobs.extract_links import ExtractLinks
 from jobs.kernel.errors import BadInput
 from jobs.launch import Launcher, launch
 from pipeline.manifest import Manifest, file_fingerprint, fingerprint
-from pipeline.steps import ArchiveReport, archive_reports
+from pipeline.steps import ArchiveReport, archive_reports, writable_names
 
 REPORTED = [field.name for field in fields(ArchiveReport)]
 Given = dict[str, Path]  # fingerprint -> path
@@ -31,8 +31,6 @@ def given_archives(paths: Sequence[Path]) -> Given:
             raise BadInput(
                 str(path), "a folder", "an archive file", f"Name its files: {path}/*.warc.gz"
             )
-        if "\n" in str(path):
-            raise BadInput(ascii(str(path)), "a line break in the name", "a name without")
         try:
             found.setdefault(file_fingerprint(path), path)
         except OSError as error:
@@ -91,14 +89,15 @@ class Extraction:
         return reports(manifest, given)
 
     def _extract(self, work: Path, manifest: Manifest, some: Given, launcher: Launcher) -> None:
-        paths = {str(path.resolve()): content for content, path in some.items()}
+        contents = {str(path): content for content, path in some.items()}
         with launcher.workplace("extract-links") as tmp:
             found, seen = tmp / "links", tmp / "captures"
+            named = writable_names(list(some.values()), tmp)
             outcome = launch(
-                ExtractLinks, list(paths), found, launcher, self.args(), {"captures": seen}
+                ExtractLinks, list(named), found, launcher, self.args(), {"captures": seen}
             )
-            for report in archive_reports(outcome):
-                content = paths[report.path]
+            for report in archive_reports(outcome, named):
+                content = contents[report.path]
                 entry = self._entry(content, some[content], report)
                 _place(found / report.part, work / "links" / entry["part"])
                 _place(seen / report.part, work / "captures" / entry["part"])

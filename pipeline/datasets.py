@@ -148,7 +148,11 @@ def write_parquet(scores: Path, output: Path, digits: int, total: float) -> None
     ]  # fmt: skip
     schema = pa.schema([*types, ("probability", pa.float64())])
     lines = merged(scores, by_score(digits))
-    with replacing(output) as place, pq.ParquetWriter(place, schema, compression="zstd") as file:
+    with (
+        replacing(output) as place,
+        place.open("wb") as stream,  # pyarrow takes names in UTF-8 only
+        pq.ParquetWriter(stream, schema, compression="zstd") as file,
+    ):
         while chunk := list(islice(lines, ROW_GROUP)):
             rows = [line.decode("utf-8", "replace").rstrip("\n").split("\t") for line in chunk]
             columns = [

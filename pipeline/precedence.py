@@ -11,7 +11,9 @@ the bytes. DuckDB joins and sorts, so URIs need no memory; scores need about 15 
 
 from __future__ import annotations
 
+import contextlib
 import json
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -103,8 +105,7 @@ def export_precedence(
     Without uris, the URIs of the scores are all the spellings there are, and classes are cut over
     all nodes. tmp: a folder for what does not fit into memory. Raises BadInput.
     """
-    with duckdb.connect(str(tmp / "precedence.duckdb")) as db:
-        db.execute(f"SET temp_directory = '{str(tmp).replace(chr(39), chr(39) * 2)}'")
+    with database(tmp) as db:
         summary = Summary(options.bins, options.unlisted_precedence, options.classes_over)
         summary.eta, summary.digits = options.eta, options.digits
         _load_scores(db, scores)
@@ -113,6 +114,23 @@ def export_precedence(
         _list(db, options, summary)
         _write(db, output, summary)
     return summary
+
+
+@contextlib.contextmanager
+def database(tmp: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in the folder tmp, of whatever name; what fails in it is told as BadInput."""
+    with tempfile.TemporaryDirectory() as folder:
+        near = Path(folder, "near")  # DuckDB takes names in UTF-8 only
+        near.symlink_to(tmp.resolve())
+        try:
+            with duckdb.connect(str(near / "precedence.duckdb")) as db:
+                db.execute("SET temp_directory = $folder", {"folder": str(near)})
+                yield db
+        except duckdb.Error as error:
+            said = str(error).partition("\n")[0]
+            raise BadInput(
+                str(tmp), said, "room for a database", "Make room, or write elsewhere."
+            ) from error
 
 
 def _text(field: bytes) -> str:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from jobs import assign_ids as assign_ids_job
 from jobs import join_scores as join_scores_job
@@ -86,15 +88,33 @@ def extract_links(
         args += ["--max-record", str(max_record)]
     with workplace(links, launcher) as there:
         found, seen = there.tmp / "links", there.tmp / "captures"
-        outcome = launch(ExtractLinks, list(archives), found, there, args, {"captures": seen})
-        reports = archive_reports(outcome)
+        named = writable_names([Path(archive) for archive in archives], there.tmp)
+        outcome = launch(ExtractLinks, list(named), found, there, args, {"captures": seen})
+        reports = archive_reports(outcome, named)
         if not all(report.error for report in reports):
             deliver(found, links, ORDER["links"])
             deliver(seen, captures, ORDER["captures"])
     return reports
 
 
-def archive_reports(outcome: Outcome) -> list[ArchiveReport]:
+def writable_names(archives: Sequence[Path], tmp: Path) -> dict[str, Path]:
+    """A path for a job by which to read each archive: its own, or that of a link in tmp where the
+    name has what mrjob's list of archives cannot carry."""
+    named = {}
+    for number, archive in enumerate(archives):
+        path = str(archive.absolute())
+        if not path.isprintable() or path != path.strip():
+            folder = tmp / f"archive-{number}"
+            folder.mkdir()
+            link = folder / quote(os.fsencode(archive.name))
+            link.symlink_to(path)
+            path = str(link.absolute())
+        named[path] = archive
+    return named
+
+
+def archive_reports(outcome: Outcome, named: Mapping[str, Path]) -> list[ArchiveReport]:
+    """What the job told of each archive, under the path that it was given by."""
     damage: dict[str, list[list[Any]]] = {}
     for note in outcome.notes.get("damage", ()):
         archive, *what = json.loads(note.value)
@@ -105,7 +125,11 @@ def archive_reports(outcome: Outcome) -> list[ArchiveReport]:
         path = told["archive"]
         reports.append(
             ArchiveReport(
-                path, note.part, told["counters"], damage.get(path, []), told.get("error")
+                str(named[path]),
+                note.part,
+                told["counters"],
+                damage.get(path, []),
+                told.get("error"),
             )
         )
     return reports
