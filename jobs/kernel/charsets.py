@@ -84,8 +84,8 @@ def _guess(body: bytes) -> str:
     try:
         body.decode()
     except UnicodeDecodeError as error:
-        cut = error.start >= len(body) - 3  # a body may end inside a character
-        return "utf-8" if cut else "cp1252"
+        cut = error.start >= len(body) - 3 and not body[: error.start].isascii()
+        return "utf-8" if cut else "cp1252"  # a body may end inside a character
     return "utf-8"
 
 

@@ -14,7 +14,12 @@ GZIP_MAGIC = b"\x1f\x8b\x08"
 LONGEST_LINE = 2**14  # of an ARC header: a URL of 8,192 bytes and its fields, twice over
 
 WARC_LINE = re.compile(rb"(?i:WARC)/[0-9]+\.[0-9]+[ \t]*\r?\n(?=[!-9;-~]{1,100}[ \t]*:)")
-_URI = rb"(?P<uri>[A-Za-z][A-Za-z0-9+.\-]*:[^\n]{0,16000}?)"
+# The schemes that crawlers write: any would do, but gzip by blocks may begin one at `ttp://…`.
+_SCHEME = (
+    rb"(?i:https?|ftp|dns|whois|filedesc|warcinfo|metadata|screenshot|data|file|urn|mailto|news"
+    rb"|gopher|rtsp|mms):"
+)
+_URI = rb"(?P<uri>" + _SCHEME + rb"[^\n]{0,16000}?)"
 _IP = rb"(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[0-9A-Fa-f]*:[0-9A-Fa-f:.]+)"
 _REST = rb"(?P<type>[^\n]{1,256}?) %s(?P<length>[^ \r\n]{1,20})[ \t]*\r?\n"
 _VERSION_2 = rb"(?:[0-9]{3}|-) [^ \n]+ [^ \n]+ [0-9\-]+ [^ \n]+ "
@@ -29,7 +34,9 @@ _ARC_LINES = [
 ]
 # Stricter than at an expected place: this is looked for inside of bodies and garbage.
 _ARC_FOUND = re.compile(
-    rb"^(?:filedesc://[^\n]{0,2000} -?[0-9]{1,15}|[A-Za-z][A-Za-z0-9+.\-]{1,20}:[^\n]{1,9000} "
+    rb"^(?:filedesc://[^\n]{0,2000} -?[0-9]{1,15}|"
+    + _SCHEME
+    + rb"[^\n]{1,9000} "
     + _IP
     + rb" [0-9]{12,18} [^\n]{1,2000} -?[0-9]{1,15})[ \t]*\r?\n",
     re.MULTILINE,

@@ -148,9 +148,10 @@ def _read_record(
     run.arc_seen, run.warc_seen = run.arc_seen or header.arc, run.warc_seen or not header.arc
     offset = run.offset
     run.skip(header.size)
-    if not header.complete:
-        block, reason = b"", "truncated"
-    elif header.length is None:
+    if not header.complete:  # its last field may be cut, even the URI
+        yield Damage(offset, "truncated", shown(header.uri.encode("utf-8", "replace")))
+        return
+    if header.length is None:
         block, reason = run.take_until_start(max_record).rstrip(b"\r\n"), "bad-length"
     elif header.length > max_record:
         block, reason = _large_block(run, header.length, reader, max_record)
@@ -190,7 +191,7 @@ def _block(run: Run, length: int, reader: RunReader, max_record: int) -> tuple[b
         run.push_back(block[place:])
         return block[:place].rstrip(b"\r\n"), "bad-length"
     if len(block) < length:
-        return block, "truncated"
+        return block.removesuffix(b"\r\n\r\n"), "truncated"
     if run.peek(1) in (b"\r", b"\n"):
         return block, ""
     return block + run.take_until_start(max_record - length).rstrip(b"\r\n"), "bad-length"

@@ -1,0 +1,52 @@
+"""Print what extraction finds in each of the reference archives, one line a file.
+
+    python scripts/make_extraction_table.py > tests/data/extraction_table.tsv
+
+The test of the table compares; a change of the table is a change of what users get.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from jobs.kernel.errors import BadInput  # noqa: E402
+from jobs.kernel.extraction import Options, extract  # noqa: E402
+from jobs.kernel.records import open_archive  # noqa: E402
+
+HEADER = "file\trecords\tcaptures\tpages\tL\tR\tE\tX\tdamage"
+
+
+def row(folder: Path, name: str) -> str:
+    """The line of one archive: counts with all links, and its damage by reason."""
+    counters: Counter[str] = Counter()
+    unreadable = ""
+    with open_archive(folder / name) as stream:
+        try:
+            for _ in extract(stream, name, Options(links="all"), counters):
+                pass
+        except BadInput as error:
+            unreadable = f"unreadable: {error.found}"
+    names = ("records", "captures", "pages.html", "links.L", "links.R", "links.E", "links.X")
+    damage = [
+        f"{key.removeprefix('damage.')}={count}"
+        for key, count in sorted(counters.items())
+        if key.startswith("damage.")
+    ]
+    found = [str(counters[key]) for key in names]
+    return "\t".join([name, *found, unreadable or " ".join(damage) or "-"])
+
+
+def main() -> None:
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT.parent / "shared/reference/archives"
+    print(HEADER)
+    for path in sorted(folder.glob("*/*")):
+        print(row(folder, str(path.relative_to(folder))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,235 @@
+"""Links of pages: the table, what is no link, bases, charsets, and pages made to hurt."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.kernel import html_links as module
+from jobs.kernel.html_links import RULES, Found, html_links, is_html
+from jobs.kernel.html_pieces import LONG_TAG, MANY_TAGS, pieces
+
+PAGE = "http://h/d/p"
+
+
+def found(html: str | bytes, content_type: str = "") -> list[tuple[str, str, str]]:
+    body = html.encode() if isinstance(html, str) else html
+    return [(f.target.decode(), f.hop, f.context) for f in html_links(body, PAGE, content_type)]
+
+
+TABLE = {
+    "<a href=x>": ("L", "a/@href"),
+    "<A HREF='x#y'>": ("L", "a/@href"),
+    "<map><area href=x></map>": ("L", "area/@href"),
+    "<frameset><frame src=x></frameset>": ("E", "frame/@src"),
+    "<iframe src=x></iframe>": ("E", "iframe/@src"),
+    "<img src=x>": ("E", "img/@src"),
+    "<img srcset='x 2x'>": ("E", "img/@srcset"),
+    "<picture><source srcset=x></picture>": ("E", "source/@srcset"),
+    "<video><source src=x></video>": ("E", "source/@src"),
+    "<video src=x>": ("E", "video/@src"),
+    "<video poster=x>": ("E", "video/@poster"),
+    "<audio src=x>": ("E", "audio/@src"),
+    "<video><track src=x>": ("E", "track/@src"),
+    "<embed src=x>": ("E", "embed/@src"),
+    "<object data=x>": ("E", "object/@data"),
+    "<input type=image src=x>": ("E", "input/@src"),
+    "<body background=x>": ("E", "body/@background"),
+    "<script src=x></script>": ("E", "script/@src"),
+    "<link rel=stylesheet href=x>": ("E", "link/@href"),
+    "<link rel='Shortcut ICON' href=x>": ("E", "link/@href"),
+    "<link rel=canonical href=x>": ("X", "link/@href"),
+    "<link rel=next href=x>": ("X", "link/@href"),
+    "<link href=x>": ("X", "link/@href"),
+    "<meta http-equiv=Refresh content='0; URL=x'>": ("R", "meta/@content"),
+    "<noscript><a href=x></noscript>": ("L", "a/@href"),
+    "<svg><a href=x></svg>": ("L", "a/@href"),
+}
+
+
+@pytest.mark.parametrize("html", TABLE)
+def test_the_table(html: str) -> None:
+    assert found(html) == [("http://h/d/x", *TABLE[html])]
+
+
+def test_every_rule_is_in_the_table() -> None:
+    assert {f"{r.element}/@{r.attribute}" for r in RULES} == {
+        context for _, context in TABLE.values()
+    }
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<!-- <a href=x> -->",
+        "<script>'<a href=x>'</script>",
+        "<style><a href=x></style>",
+        "<template><a href=x></template>",
+        "<textarea><a href=x></textarea>",
+        "<title><a href=x></title>",
+        "<a name=x>",
+        "<img src=''>",
+        "<input type=text src=x>",
+        "<link rel=preconnect href=x><link rel='dns-prefetch' href=x>",
+        "<meta name=refresh content='0;url=x'>",
+        "<meta http-equiv=refresh content=5>",
+        "<meta http-equiv=refresh content='5; url='>",
+        "<form action=x><button formaction=x>",
+        "<p title='<a href=x>'>",
+        "",
+    ],
+)
+def test_no_links(html: str) -> None:
+    assert found(html) == []
+
+
+def test_self_links_stay() -> None:
+    assert [target for target, _, _ in found("<a href><a href=''><a href='#top'>")] == [PAGE] * 3
+
+
+def test_dropped_schemes_are_counted() -> None:
+    counters: Counter[str] = Counter()
+    html = b"<a href=mailto:a@h><a href='javascript:x'><img src=data:,><a href=tel:1><a href='http://['>"
+    assert list(html_links(html, PAGE, "", counters)) == []
+    reasons = ("scheme.mailto", "scheme.javascript", "scheme.data", "scheme.other", "invalid")
+    assert counters == {f"dropped.{reason}": 1 for reason in reasons}
+
+
+BASES = {
+    "<base href=/b/><a href=x>": "http://h/b/x",
+    "<base href=/b/><base href=/c/><a href=x>": "http://h/b/x",
+    "<a href=x><base href=//o/><p>": "http://o/x",
+    "<base target=t><base href=/b/><a href=x>": "http://h/b/x",
+    "<base href=javascript:x><a href=x>": "http://h/d/x",
+    "<base href='http://['><a href=x>": "http://h/d/x",
+    "<base href=''><a href=x>": "http://h/d/x",
+}
+
+
+@pytest.mark.parametrize("html", BASES)
+def test_bases(html: str) -> None:
+    assert [target for target, _, _ in found(html)] == [BASES[html]]
+
+
+SRCSETS = {
+    "a.jpg 1x, b.jpg 2x": ["a.jpg", "b.jpg"],
+    "a.jpg 1x,b.jpg 2x": ["a.jpg", "b.jpg"],
+    "a.jpg, b.jpg": ["a.jpg", "b.jpg"],
+    " a,b.jpg 100w , c.jpg": ["a,b.jpg", "c.jpg"],
+    "a.jpg 1x 2h, , b.jpg": ["a.jpg", "b.jpg"],
+    ", ,": [],
+}
+
+
+@pytest.mark.parametrize("value", SRCSETS)
+def test_srcset(value: str) -> None:
+    targets = [target for target, _, _ in found(f'<img srcset="{value}">')]
+    assert targets == [f"http://h/d/{name}" for name in SRCSETS[value]]
+
+
+REFRESHES = {
+    "0;url=x": "x",
+    "5; URL = 'x y' z": "x%20y",
+    '0;"x"': "x",
+    ";x": "x",
+    "0.5, url=x": "x",
+    "0 x": "x",
+}
+
+
+@pytest.mark.parametrize("value", REFRESHES)
+def test_refresh(value: str) -> None:
+    html = f"<meta http-equiv=refresh content='{value.replace(chr(39), '&#39;')}'>"
+    assert found(html) == [(f"http://h/d/{REFRESHES[value]}", "R", "meta/@content")]
+
+
+def test_charsets() -> None:
+    html = "<a href='é?é'>"
+    assert (
+        found(html.encode("cp1252"), "text/html; charset=latin1")[0][0] == "http://h/d/%C3%A9?%E9"
+    )
+    assert found(html.encode())[0][0] == "http://h/d/%C3%A9?%C3%A9"
+    assert found(b"\xff\xfe" + html.encode("utf-16-le"))[0][0] == "http://h/d/%C3%A9?%C3%A9"
+
+
+@given(st.binary())
+def test_any_bytes_are_a_page(body: bytes) -> None:
+    for item in html_links(body, PAGE):
+        assert len(item.target.split()) == 1
+
+
+@given(st.text(alphabet=st.sampled_from("<>/=\"' \n&;#!-abhrefscipt"), max_size=300))
+def test_any_soup_is_a_page(text: str) -> None:
+    assert all(isinstance(item, Found) for item in html_links(text.encode(), PAGE))
+
+
+HOSTILE = {
+    "depth": b"<div>" * 300_000,
+    "formatting": b"<p>" + b"".join(b"<b id=%d>" % n for n in range(20_000)) + b"<p>x" * 20_000,
+    "attributes": b"<a " + b"".join(b"a%d " % n for n in range(200_000)) + b">",
+    "comments": b"<!--" * 500_000,
+    "scripts": b"<script " * 200_000,
+    "tables": b"<table><td>" * 100_000,
+    "quotes": b'<a href="' * 200_000,
+    "srcset": b'<img srcset="' + b",a" * 500_000 + b'">',
+    "anchors": b"<a href=x><div>" * 50_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_pages_take_bounded_time(name: str) -> None:
+    began = time.process_time()
+    links = found(b"<a href=/first></a>" + HOSTILE[name])
+    assert time.process_time() - began < 10
+    assert links[0][0] == "http://h/first"
+
+
+def test_pieces_give_the_links_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = [
+        f"<!-- <a href=c{n}> --><script>if (a<b) '<a href=s{n}>'</script><div><p>text"
+        f"<a href=/{n}>x</a><ul><li><img src=i{n}></ul></div><template><a href=t{n}></template>"
+        for n in range(MANY_TAGS)
+    ]
+    html = ("<base href=/b/>" + "".join(parts) + "x" * 3 * LONG_TAG + "<a href=/last>").encode()
+    assert len(list(pieces(html))) > 10
+    in_pieces = found(html)
+    monkeypatch.setattr(module, "pieces", lambda page: [page])
+    assert in_pieces == found(html)
+    assert len(in_pieces) == 2 * MANY_TAGS + 1
+
+
+def test_an_ordinary_page_is_one_piece() -> None:
+    html = b"<p>" * MANY_TAGS + b"x" * 100
+    assert list(pieces(html)) == [html]
+
+
+IS_HTML = [
+    ("text/html", b"x", True),
+    ("Text/HTML; charset=x", b"x", True),
+    ("application/xhtml+xml", b"x", True),
+    ("text/html", b"", False),
+    ("text/html", b"%PDF-1.4", False),
+    ("text/html", b"GIF89a", False),
+    ("text/plain", b"<html>", False),
+    ("image/gif", b"<html>", False),
+    ("application/json", b"<html>", False),
+    ("", b"<!DOCTYPE html>", True),
+    ("", b"\xef\xbb\xbf \n<!-- x --><HTML lang=en>", True),
+    ("", b"<?xml version='1.0'?>\n<!DOCTYPE html PUBLIC ''>", True),
+    ("", b"<?xml version='1.0'?><rss>", False),
+    ("", b"hello", False),
+    ("no-type", b"<html>", True),
+    ("application/octet-stream", b"<html>", True),
+    ("application/octet-stream", b"\0\1", False),
+    ("; charset=utf-8", b"<body>", True),
+    ("", b"<!--" + b"--><!--" * 9999, False),
+]
+
+
+@pytest.mark.parametrize(("media_type", "body", "expected"), IS_HTML)
+def test_is_html(media_type: str, body: bytes, expected: bool) -> None:
+    assert is_html(media_type, body) is expected
