@@ -135,9 +135,10 @@ def test_a_full_memory_changes_no_row(tmp_path: Path, monkeypatch: pytest.Monkey
     check(tmp_path, cluster(tmp_path, 3, 4))
 
 
-def test_few_scores_on_many_reducers_are_in_order(tmp_path: Path) -> None:
+@pytest.mark.parametrize("reducers", [6, 7, 16, 33, 64])
+def test_few_scores_on_many_reducers_are_in_order(reducers: int, tmp_path: Path) -> None:
     """Fewer ranges than reducers: each range must still reach the part of its number."""
-    run(tmp_path, cluster(tmp_path, 64), *given(tmp_path))
+    run(tmp_path, cluster(tmp_path, reducers), *given(tmp_path))
     assert [line.split(b"\t")[2] for line in dataset(tmp_path / "scores")] == [
         b"a)/",
         b"b)/",

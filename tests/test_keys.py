@@ -74,25 +74,25 @@ def test_keys_are_those_of_the_surt_package_alone() -> None:
     )
 
 
-@pytest.fixture
-def no_resolver(monkeypatch: pytest.MonkeyPatch) -> None:
-    def looked_up(*what: object) -> None:
-        pytest.fail(f"looked up {what}")
-
-    for name in (
-        "gethostbyname",
-        "gethostbyname_ex",
-        "gethostbyaddr",
-        "getaddrinfo",
-        "getfqdn",
-        "getnameinfo",
-        "create_connection",
-    ):
-        monkeypatch.setattr(socket, name, looked_up)
+LOOKED_UP: list[tuple[str, object]] = []
+sys.addaudithook(
+    lambda event, args: (
+        LOOKED_UP.append((event, args))
+        if event.startswith(("socket.get", "socket.connect", "socket.send"))
+        else None
+    )
+)
 
 
-@pytest.mark.usefixtures("no_resolver")
+def test_the_watch_on_sockets_sees_a_look_up() -> None:
+    before = len(LOOKED_UP)
+    socket.gethostbyname_ex("127.0.0.1")
+    assert LOOKED_UP[before:] == [("socket.gethostbyname", ("127.0.0.1",))]
+
+
 def test_nothing_is_looked_up() -> None:
+    """Python itself tells of every look-up, whichever module makes it."""
+    before = len(LOOKED_UP)
     key_of.cache_clear()
     for host in (
         b"999.1.2.3",
@@ -109,6 +109,7 @@ def test_nothing_is_looked_up() -> None:
     if REFERENCE.is_dir():
         for text in real_uris():
             key_of(text.encode())
+    assert LOOKED_UP[before:] == []
 
 
 def test_short_addresses_are_read_as_the_c_library_reads_them() -> None:

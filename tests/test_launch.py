@@ -88,6 +88,20 @@ def test_a_job_tells_rows_and_counters_and_shows_progress(boom: type[Job], tmp_p
     assert list(launcher.tmp.iterdir()) == []
 
 
+def test_lines_as_hadoop_streaming_left_them_are_read(tmp_path: Path) -> None:
+    """One tab at the end belongs to no field; two are as wrong as ever."""
+    links = write(tmp_path / "links", [b"1 b)/ a)/\t", b"0 a)/ b)/\t"])
+    launch(GenGraph, [links], tmp_path / "graph", inline(tmp_path))
+    assert sorted(dataset(tmp_path / "graph")) == [
+        b"0\t1.0\tO:1",
+        b"1\t1.0\tO:0",
+        b"dummy\t1.0\tO:dummy",
+    ]
+    write(links, [b"1 b)/ a)/\t", b"0 a)/ b)/\t\t"])
+    with pytest.raises(BadInput, match=r"links, line 2: '0 a\)/ b\)/"):
+        launch(GenGraph, [links], tmp_path / "again", inline(tmp_path))
+
+
 @pytest.mark.parametrize("runner", ["inline", "cluster", "local"])
 def test_a_task_that_raises(runner: str, boom: type[Job], tmp_path: Path) -> None:
     launcher = launcher_for(runner, tmp_path)
@@ -108,11 +122,12 @@ def test_a_task_that_raises(runner: str, boom: type[Job], tmp_path: Path) -> Non
 def test_a_task_that_is_killed(boom: type[Job], tmp_path: Path) -> None:
     launcher = launcher_for("local", tmp_path)
     lines = write(tmp_path / "lines", [b"a", b"kill", *[b"b"] * 50])
+    locks = set(Path("/tmp").glob("wrapper.lock.boom.*"))  # where mrjob locks its own archive
     with pytest.raises(JobFailed, match="the job Boom failed; its last lines:\nabout to go"):
         launch(boom, [lines], tmp_path / "out", launcher)
     assert not (tmp_path / "out").exists()
     assert list(launcher.tmp.iterdir()) == []
-    assert not list(Path("/tmp").glob("wrapper.lock.boom.*"))  # mrjob's, where it sends itself
+    assert set(Path("/tmp").glob("wrapper.lock.boom.*")) == locks
 
 
 # the place of a bad line

@@ -192,6 +192,17 @@ def test_a_star_after_one_round_by_hand() -> None:
     assert dummy == pytest.approx(1.85)
     assert sums.certificate == pytest.approx(0.85 * 11.05 / (0.15 * 7.15))
     assert sums.eta == pytest.approx(34)
-    mean = -0.85 / 8
-    assert sums.probability_certificate >= (abs(5.1 - mean) + 7 * abs(-0.85 - mean)) / (0.15 * 8)
     assert sums.next_shift() == pytest.approx((1.85 - 6.9075) / 8)
+
+
+@pytest.mark.parametrize("shift", [0.0, -0.85, -0.85 / 8, 3.0])
+def test_no_shift_makes_the_bound_of_probabilities_too_small(shift: float) -> None:
+    """The same round: about its mean, -0.10625, |r|_1 is 5.20625 + 7 * 0.74375 = 10.4125; about
+    -0.85, which is the median, it would be 5.95 only. The mean itself gives the bound exactly."""
+    star = NAMED["star"]
+    new, dummy = round_of(star, np.ones(8), 1.0)
+    sums = sums_of(star, np.ones(8), new, (1.0, dummy), shift)
+    exact = 10.4125 / (0.15 * 8)
+    assert sums.probability_certificate >= exact * (1 - ROUNDING)
+    if shift == -0.85 / 8:
+        assert sums.probability_certificate == pytest.approx(exact, rel=1e-13)
