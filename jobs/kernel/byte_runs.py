@@ -210,7 +210,8 @@ class RunReader:
                 begin = place - len(member.unused_data)
                 head = self._read(begin, LONGEST_LINE)
                 self._next = begin
-                if not head.startswith(GZIP_MAGIC) or member_starts_record(head):
+                goes_on = not member_starts_record(head, blank_lines=False)
+                if not (head.startswith(GZIP_MAGIC) and goes_on):
                     return
                 member, place, raw, full = zlib.decompressobj(31), begin, b"", False
 

@@ -91,6 +91,5 @@ def _guess(body: bytes) -> str:
 
 def as_utf8(body: bytes, charset: str) -> bytes:
     """The page in UTF-8, without byte order mark; what cannot be decoded becomes U+FFFD."""
-    if charset == "utf-8":
-        return body[3:] if body.startswith(b"\xef\xbb\xbf") else body
-    return body.decode(charset, "replace").lstrip("\ufeff").encode("utf-8", "replace")
+    text = body.decode(charset, "replace").removeprefix("\ufeff")
+    return text.encode("utf-8", "replace")

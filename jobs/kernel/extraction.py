@@ -57,8 +57,8 @@ def extract(
 
     A page gives one link for each distinct target and hop. Memory: a few times max_record.
     counters is added to while the iterator runs: `records`, `records.KIND`, `captures`,
-    `captures.KIND`, `captures.status.CODE`, `pages.html`, `metadata.used`, `links`, `links.HOP`,
-    `dropped.REASON`, `damage`, `damage.REASON`. Raises BadInput as `read_records` does.
+    `captures.KIND`, `captures.status.CODE` (`-` unknown), `pages.html`, `metadata.used`, `links`,
+    `links.HOP`, `dropped.REASON`, `damage`, `damage.REASON`. Raises BadInput as `read_records`.
     """
     extraction = _Extraction(archive_name, options, counters)
     for item in read_records(stream, archive_name, max_record=options.max_record):

@@ -59,9 +59,12 @@ def starts_record(head: bytes) -> bool:
     return bool(WARC_LINE.match(head) or arc_line(head))
 
 
-def member_starts_record(head: bytes) -> bool:
-    """Whether head is the beginning of a gzip member that begins with a record, or with blank
-    lines and a record (some writers begin a member with the end of the record before it)."""
+def member_starts_record(head: bytes, *, blank_lines: bool = True) -> bool:
+    """Whether head is the beginning of a gzip member that begins with a record.
+
+    blank_lines: or with blank lines and a record. Where a member may go on with the record of
+    the one before, these may be part of that record, so there they do not count.
+    """
     if not head.startswith(GZIP_MAGIC):
         return False
     text = b""
@@ -70,11 +73,11 @@ def member_starts_record(head: bytes) -> bool:
         for count in (128, LONGEST_LINE):  # few bytes tell, and garbage fails early
             text += inflater.decompress(head, count)
             head = inflater.unconsumed_tail
-            if not text or starts_record(text.lstrip(b"\r\n")):
+            if not text or starts_record(text):
                 break
     except zlib.error:
         pass  # a small member with a bad checksum may still begin with a record
-    return starts_record(text.lstrip(b"\r\n"))
+    return starts_record(text.lstrip(b"\r\n") if blank_lines else text)
 
 
 def find_start(
