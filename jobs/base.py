@@ -98,8 +98,10 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
 
         if (self.options.runner or "inline") in OURS:
             run_alone(self)
-        else:
+        elif type(self).run_with is Job.run_with and self.options.args:
             super().run_job()  # on a cluster the side lines stay in the output
+        else:
+            self.arg_parser.error("needs input files, and -r local or -r inline")
 
     # the map and reduce that mrjob sees
 

@@ -9,7 +9,6 @@ afterwards below 2^31 nodes, 24 bytes a node; no Python object stays for a node 
 
 from __future__ import annotations
 
-import math
 import os
 from array import array
 from dataclasses import dataclass
@@ -18,8 +17,8 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.errors import BadInput, BadLine
-from jobs.kernel.lines import DUMMY, GraphLine, parse_graph_line
+from jobs.kernel.errors import BadInput
+from jobs.kernel.lines import DUMMY, parse_graph_line
 from jobs.kernel.reading import read_lines, read_rows
 
 Floats = npt.NDArray[np.float64]
@@ -74,7 +73,7 @@ def read_graph(where: str | os.PathLike[str]) -> Graph:
     """
     ids, scores, degrees, targets = array("q"), array("d"), array("q"), array("q")
     dummy: float | None = None
-    for row in read_rows(where, _checked_line):
+    for row in read_rows(where, parse_graph_line):
         if row.id == DUMMY:
             if dummy is not None:
                 _refuse(where, DUMMY, "a second dummy line", "one", nth=2)
@@ -91,27 +90,6 @@ def read_graph(where: str | os.PathLike[str]) -> Graph:
         raise BadInput(str(where), "no node, only dummy", "one line for every node", CURE)
     columns = (_numpy(ids), _numpy(scores), _numpy(degrees), _numpy(targets))
     return _arranged(where, *columns, dummy)
-
-
-def _checked_line(line: bytes) -> GraphLine:
-    """The line, held to what gen-graph and page-rank write."""
-    row = parse_graph_line(line)
-    shown = row.id.decode()[:20]
-    if not 0 < row.score < math.inf:
-        raise BadLine(f"score {row.score} of id {shown}", "a finite number above 0")
-    if row.id == DUMMY:
-        if row.targets != [DUMMY]:
-            raise BadLine("dummy with targets", "O:dummy alone; " + CURE)
-        return row
-    if len(row.id) > 18 or (row.id[:1] == b"0" and row.id != b"0"):
-        raise BadLine(f"id {shown}", "at most 18 digits, no leading zero")
-    if DUMMY in row.targets and len(row.targets) > 1:
-        raise BadLine(f"dummy beside other targets of id {shown}", "ids, or O:dummy alone")
-    if row.id in row.targets:
-        raise BadLine(f"id {shown} as a target of itself", "no self-loop; " + CURE)
-    if len(set(row.targets)) != len(row.targets):
-        raise BadLine(f"a target of id {shown} twice", "distinct targets; " + CURE)
-    return row
 
 
 def _numpy(column: array[Any]) -> npt.NDArray[Any]:
