@@ -1,0 +1,78 @@
+"""One run at a time, and no lock that outlives its process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from crawls import environment
+
+from jobs.kernel.errors import BadInput
+from pipeline.lock import locked
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from pipeline.lock import locked
+with locked(Path(sys.argv[1])):
+    sys.stdout.write("held\\n")
+    sys.stdout.flush()
+    time.sleep(60)
+"""
+
+
+def hold(work: Path) -> subprocess.Popen[bytes]:
+    """Another process that holds the lock."""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(work)], env=environment(), stdout=subprocess.PIPE
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == b"held\n"
+    return holder
+
+
+def test_a_second_run_is_refused_and_told_which_is_the_first(tmp_path: Path) -> None:
+    with (
+        locked(tmp_path / "work"),
+        pytest.raises(BadInput, match=f"process {os.getpid()}"),
+        locked(tmp_path / "work"),
+    ):
+        raise AssertionError("two locks on one folder")
+
+
+def test_the_lock_is_free_when_its_block_ends(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="mine"), locked(tmp_path):
+        raise RuntimeError("mine")
+    with locked(tmp_path):
+        assert (tmp_path / ".lock").read_text() == f"{os.getpid()}\n"
+
+
+def test_other_folders_are_free(tmp_path: Path) -> None:
+    with locked(tmp_path / "a"), locked(tmp_path / "b"):
+        assert (tmp_path / "b" / ".lock").exists()
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_the_lock_dies_with_its_process(tmp_path: Path, how: signal.Signals) -> None:
+    with hold(tmp_path) as holder:
+        with pytest.raises(BadInput, match=f"process {holder.pid}"), locked(tmp_path):
+            raise AssertionError("two locks on one folder")
+        holder.send_signal(how)
+    with locked(tmp_path):
+        assert (tmp_path / ".lock").read_text() == f"{os.getpid()}\n"
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for work in (tmp_path / "file", tmp_path / "file" / "work"):
+        with (
+            pytest.raises(BadInput, match="cannot be used as a work folder") as caught,
+            locked(work),
+        ):
+            raise AssertionError("a lock on no folder")
+        assert caught.value.where == str(work)
+        assert "--work" in caught.value.cure
