@@ -20,6 +20,7 @@ from pipeline.steps import ArchiveReport, archive_reports, writable_names
 
 REPORTED = [field.name for field in fields(ArchiveReport)]
 Given = dict[str, Path]  # fingerprint -> path
+DATASETS = ("links", "captures")
 AT_ONCE = 4  # archives for each process in one job
 
 
@@ -135,6 +136,7 @@ def reports(manifest: Manifest, given: Given) -> list[ArchiveReport]:
 
 
 def check_archives(
+    work: Path,
     manifest: Manifest,
     given: Given,
     extraction: Extraction,
@@ -169,6 +171,7 @@ def check_archives(
         if (known := manifest.archives.get(content)) is None
         or (known["error"] and not skip_bad_files)
         or known["mark"] != extraction.mark(content)
+        or not all((work / dataset / known["part"]).exists() for dataset in DATASETS)
     ]
 
 
@@ -180,7 +183,7 @@ def _place(found: Path, output: Path) -> None:
 def _drop_unknown_parts(work: Path, manifest: Manifest) -> None:
     """Remove the parts of archives that were dropped, or that a killed run did not get to enter."""
     known = {entry["part"] for entry in manifest.archives.values()}
-    for dataset in ("links", "captures"):
+    for dataset in DATASETS:
         for part in (work / dataset).glob("*"):
             if part.name not in known:
                 part.unlink()

@@ -185,7 +185,7 @@ class Run:
         given, options, extraction = given_archives(archives), self.options, self.options.extraction
         skip = options.skip_bad_files
         pending = check_archives(
-            self.manifest, given, extraction, force=options.force, skip_bad_files=skip
+            self.work, self.manifest, given, extraction, force=options.force, skip_bad_files=skip
         )
         mark = fingerprint(extraction.parameters(), sorted(given))
         self.marks["extract-links"] = mark
