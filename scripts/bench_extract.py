@@ -1,0 +1,172 @@
+"""Time from archive to canonical links on disk: crawlrank beside what people write today.
+
+    python scripts/bench_extract.py ARCHIVE… [--repeat 3] [--skip soup] [--json FILE]
+
+Each way runs in a process of its own, one after the other, in turn; the table gives the median of
+processor seconds, and the ratio to crawlrank. All write `target_key source_key` lines, distinct
+within a page. Needs the extra `bench` (beautifulsoup4, lxml).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urldefrag, urljoin
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+
+def html_responses(path: Path) -> Iterator[tuple[str, bytes]]:
+    """URI and body of every HTML page, as warcio gives them."""
+    from warcio.archiveiterator import ArchiveIterator
+
+    with path.open("rb") as stream:
+        for record in ArchiveIterator(stream, arc2warc=True):
+            if record.rec_type != "response" or record.http_headers is None:
+                continue
+            kind = record.http_headers.get_header("Content-Type") or ""
+            if record.http_headers.get_statuscode() == "200" and "html" in kind:
+                yield (
+                    record.rec_headers.get_header("WARC-Target-URI"),
+                    record.content_stream().read(),
+                )
+
+
+def write_links(
+    archives: list[Path],
+    out: Path,
+    hrefs: Callable[[bytes], Iterator[str]],
+    key: Callable[[str], str],
+) -> None:
+    """What a competent user writes around a parser."""
+    with out.open("w", encoding="utf-8") as lines:
+        for archive in archives:
+            for uri, body in html_responses(archive):
+                source, seen = key(uri), set()
+                for href in hrefs(body):
+                    try:
+                        target = urldefrag(urljoin(uri, href.strip())).url
+                        if not target.startswith(("http://", "https://")):
+                            continue
+                        target_key = key(target)
+                    except ValueError:
+                        continue
+                    if target_key not in seen:
+                        seen.add(target_key)
+                        lines.write(f"{target_key} {source}\n")
+
+
+def soup(archives: list[Path], out: Path) -> None:
+    """warcio, BeautifulSoup with lxml, urljoin, surt."""
+    import surt
+    from bs4 import BeautifulSoup
+
+    def hrefs(body: bytes) -> Iterator[str]:
+        for anchor in BeautifulSoup(body, "lxml").find_all("a", href=True):
+            yield anchor["href"]
+
+    write_links(archives, out, hrefs, surt.surt)
+
+
+def lexbor(archives: list[Path], out: Path) -> None:
+    """warcio, selectolax with lexbor, urljoin, surt behind an lru_cache of a million."""
+    import surt
+    from selectolax.lexbor import LexborHTMLParser
+
+    def hrefs(body: bytes) -> Iterator[str]:
+        for anchor in LexborHTMLParser(body).css("a[href]"):
+            yield anchor.attributes["href"] or ""
+
+    write_links(archives, out, hrefs, lru_cache(1_000_000)(surt.surt))
+
+
+def crawlrank(archives: list[Path], out: Path) -> None:
+    """crawlrank's extraction and keys."""
+    from jobs.kernel.extraction import Options, extract
+    from jobs.kernel.keys import key_of
+    from jobs.kernel.lines import Link
+
+    with out.open("wb") as lines:
+        for archive in archives:
+            with archive.open("rb") as stream:
+                for item in extract(stream, archive.name, Options(), Counter()):
+                    if isinstance(item, Link):
+                        target, source = key_of(item.target), key_of(item.source)
+                        if target and source:
+                            lines.write(b"%s %s\n" % (target, source))
+
+
+WAYS: dict[str, Callable[[list[Path], Path], None]] = {
+    "crawlrank": crawlrank,
+    "lexbor": lexbor,
+    "soup": soup,
+}
+
+
+def measure(way: str, archives: list[Path]) -> dict[str, Any]:
+    """One run, in this process."""
+    with tempfile.TemporaryDirectory() as tmp:
+        out = Path(tmp, "links.txt")
+        wall, cpu = time.perf_counter(), time.process_time()
+        WAYS[way](archives, out)
+        told = {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
+        distinct = len(set(out.read_bytes().splitlines()))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {**told, "links": distinct, "peak_mib": peak}
+
+
+def table(runs: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """A row for each way: medians, and how many times crawlrank's processor time it took."""
+    ours = statistics.median(run["cpu"] for run in runs["crawlrank"])
+    rows = []
+    for way, told in runs.items():
+        cpu = statistics.median(run["cpu"] for run in told)
+        row = {"way": way, "cpu": round(cpu, 3), "ratio": round(cpu / ours, 2)}
+        row["links"], row["peak_mib"] = told[0]["links"], round(max(r["peak_mib"] for r in told))
+        rows.append(row)
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("archives", nargs="+", type=Path)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--skip", action="append", default=[], choices=list(WAYS))
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--way", choices=list(WAYS), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.way:
+        print(json.dumps(measure(options.way, options.archives)))
+        return
+    runs: dict[str, list[dict[str, Any]]] = {w: [] for w in WAYS if w not in options.skip}
+    names = [str(path) for path in options.archives]
+    for _ in range(options.repeat):
+        for way in runs:
+            command = [sys.executable, __file__, *names, "--way", way]
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            runs[way].append(json.loads(done.stdout.splitlines()[-1]))
+    rows = table(runs)
+    print(f"{'way':<12}{'cpu s':>8}{'ratio':>8}{'links':>10}{'peak MiB':>10}")
+    for row in rows:
+        print(
+            f"{row['way']:<12}{row['cpu']:>8.2f}{row['ratio']:>8.2f}{row['links']:>10,}"
+            f"{row['peak_mib']:>10}"
+        )
+    if options.json:
+        options.json.write_text(json.dumps({"runs": runs, "rows": rows}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
