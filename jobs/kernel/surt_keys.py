@@ -1,0 +1,44 @@
+"""Keys as the `surt` package itself gives them: slow, but for any URI."""
+
+from __future__ import annotations
+
+import re
+import socket
+import types
+import warnings
+
+with warnings.catch_warnings():  # surt's own pattern strings, when no compiled file exists yet
+    warnings.simplefilter("ignore")
+    import surt
+    from surt import GoogleURLCanonicalizer
+
+_PRINTABLE = re.compile(r"[!-?A-~][!-~]*\Z")  # no blank; `@` starts side lines, see jobs/base.py
+
+
+def _numeric_only(host: bytes) -> tuple[str, list[str], list[str]]:
+    """`gethostbyname_ex` for hosts of digits and dots: as the C library reads them, no look-up."""
+    try:
+        address = socket.inet_ntoa(socket.inet_aton(host.decode("ascii")))
+    except (OSError, UnicodeDecodeError) as error:
+        raise socket.gaierror(str(error)) from error
+    return host.decode("ascii"), [], [address]
+
+
+# surt asks the resolver about hosts such as 999.1.2.3; nothing in an archive is ever looked up.
+GoogleURLCanonicalizer.socket = types.SimpleNamespace(
+    gethostbyname_ex=_numeric_only,
+    gaierror=socket.gaierror,
+    herror=socket.herror,
+    inet_ntoa=socket.inet_ntoa,
+)
+
+
+def surt_key(uri: bytes, keep_www: bool) -> bytes | None:
+    """The key of a URI, or None when surt cannot take it or the key would break a line."""
+    try:
+        key = surt.surt(uri.decode("utf-8", "surrogateescape"), host_massage=not keep_www)
+    except (ValueError, AssertionError, AttributeError, TypeError, IndexError):
+        return None  # surt validates nothing itself: what its parts raise means "not a URL"
+    if not isinstance(key, str) or not _PRINTABLE.match(key):
+        return None
+    return key.encode("ascii")
