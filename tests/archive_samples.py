@@ -8,6 +8,9 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+import lz4.frame
+import zstandard
+
 from jobs.kernel.damage import Damage
 from jobs.kernel.extraction import Options, extract
 from jobs.kernel.lines import Capture, Link
@@ -74,7 +77,64 @@ def blocks(records: Iterable[bytes]) -> bytes:
     return b"".join(gzip.compress(data[at : at + 50], mtime=0) for at in range(0, len(data), 50))
 
 
-WRAPPINGS = {"plain": plain, "each": each, "whole": whole, "blocks": blocks}
+def zstd(record: bytes, dictionary: zstandard.ZstdCompressionDict | None = None) -> bytes:
+    return zstandard.ZstdCompressor(write_checksum=True, dict_data=dictionary).compress(record)
+
+
+def lz4_frame(record: bytes) -> bytes:
+    return lz4.frame.compress(record, content_checksum=True)
+
+
+def each_zstd(records: Iterable[bytes]) -> bytes:
+    """zstd as specified for WARC: a frame a record."""
+    return b"".join(map(zstd, records))
+
+
+def whole_zstd(records: Iterable[bytes]) -> bytes:
+    return zstd(b"".join(records))
+
+
+def zstd_blocks(records: Iterable[bytes]) -> bytes:
+    """Many frames for a record, with empty ones and frames of other meaning between them."""
+    data = b"".join(records)
+    pieces = [zstd(data[at : at + 50]) for at in range(0, len(data), 50)]
+    return (zstd(b"") + skippable(b"index", 0x50)).join(pieces)
+
+
+def each_lz4(records: Iterable[bytes]) -> bytes:
+    return b"".join(map(lz4_frame, records))
+
+
+def whole_lz4(records: Iterable[bytes]) -> bytes:
+    return lz4_frame(b"".join(records))
+
+
+def skippable(content: bytes, kind: int) -> bytes:
+    return bytes([kind]) + b"\x2a\x4d\x18" + len(content).to_bytes(4, "little") + content
+
+
+def a_dictionary() -> zstandard.ZstdCompressionDict:
+    """Trained on made pages."""
+    pages = [page(f"<a href=/{n * n}>{n}</a>" * 9, f"http://h/{n}") for n in range(200)]
+    return zstandard.train_dictionary(2000, pages)
+
+
+DICTIONARY = a_dictionary()
+
+
+def with_dictionary(records: Iterable[bytes], *, compressed: bool = False) -> bytes:
+    """As the IIPC specifies it: the dictionary in a skippable frame, then a frame a record."""
+    content = DICTIONARY.as_bytes()
+    frames = [zstd(record, DICTIONARY) for record in records]
+    return skippable(zstd(content) if compressed else content, 0x5D) + b"".join(frames)
+
+
+WRAPPINGS = {
+    **{"plain": plain, "each": each, "whole": whole, "blocks": blocks},
+    **{"each-zstd": each_zstd, "whole-zstd": whole_zstd, "zstd-blocks": zstd_blocks},
+    **{"each-lz4": each_lz4, "whole-lz4": whole_lz4, "dictionary": with_dictionary},
+}
+FRAME_A_RECORD = ("each", "each-zstd", "each-lz4", "dictionary")
 
 
 def read(data: bytes, **more: int) -> tuple[list[Record], list[Damage]]:

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from archive_samples import ARCHIVES, HTML, each, extracted, page, plain, warc
+from archive_samples import ARCHIVES, HTML, WRAPPINGS, extracted, page, plain, warc
 from hypothesis import given
 from hypothesis import strategies as st
 from samples import DATA, REFERENCE, needs_reference
@@ -247,7 +247,8 @@ def mutations(count: int, seed: int) -> list[bytes]:
     """Small archives with bits flipped, bytes cut out and pieces of other archives put in."""
     rng = random.Random(seed)
     files = [path.read_bytes() for path in sorted(ARCHIVES.glob("*arc*"))]
-    files = [data for data in files if len(data) < 20_000] + [each([page("<a href=a>")] * 5)]
+    files = [data for data in files if len(data) < 20_000]
+    files += [wrap([page("<a href=a>")] * 5) for wrap in WRAPPINGS.values()]
     made = []
     for _ in range(count):
         data = bytearray(rng.choice(files))

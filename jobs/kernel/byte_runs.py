@@ -1,31 +1,29 @@
 """The bytes of an archive, inflated, in runs that end where a record must begin anew.
 
-A run is a gzip member, with the members behind it as long as none of them begins with a record
-(gzip by blocks), or a plain stretch up to the end of the file. Memory is bounded by what the
-caller takes at once. Offsets: that of the run in the file plus the place in its inflated bytes,
-so of the member for gzip per record, and of the inflated file for gzip of the whole file.
+A run is a compressed frame (a gzip member, or a frame of zstd or lz4), with the frames behind it as
+long as none of them begins with a record (gzip by blocks, a record in several zstd frames), or a
+plain stretch up to the end of the file. Memory is bounded by what the caller takes at once.
+Offsets: that of the run in the file plus the place in its inflated bytes, so of the frame for one
+frame a record, and of the inflated file for a file that is one frame.
 """
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterator
-from typing import BinaryIO
 
-from jobs.kernel.damage import Damage
-from jobs.kernel.record_starts import GZIP_MAGIC, LONGEST_LINE, find_start, member_starts_record
+from jobs.kernel.frames import STEP, Frames
+from jobs.kernel.record_starts import LONGEST_LINE, find_start, starts_record
 
-BLOCK = 2**16
-_WINDOW = 4 * BLOCK
-_SALVAGED = 2**24  # no more than this from the block with the error
-BOMB_RATIO = 200  # deflate reaches 1032; archives of text reach 10 to 20
+_WINDOW = 4 * STEP
 
 
 class Run:
     """Bytes that are read once, with a look ahead; `offset` is that of the next byte."""
 
-    def __init__(self, chunks: Callable[[int], Iterator[bytes]], start: int, plain: bool) -> None:
-        self.start, self.plain = start, plain
+    def __init__(
+        self, chunks: Callable[[int], Iterator[bytes]], start: int, plain: bool, frames: Frames
+    ) -> None:
+        self.start, self.plain, self._frames = start, plain, frames
         self.arc_seen = self.warc_seen = False
         self._chunks = chunks
         self._next = chunks(0)
@@ -105,7 +103,7 @@ class Run:
         while True:
             self._fill(_WINDOW)
             buffer, window = self._buffer, min(self._at + _WINDOW, len(self._buffer))
-            found = find_start(buffer, self._at, window, **self._looked_for())
+            found = self._find(buffer, self._at, window)
             last = self._ended and window == len(buffer)
             if not last:  # a start may be cut by the end of the window
                 window -= LONGEST_LINE
@@ -117,121 +115,28 @@ class Run:
 
     def find_in(self, data: bytes) -> int:
         """The first place in bytes of this run where a record seems to start, or -1."""
-        return find_start(data, 0, len(data), **self._looked_for())
+        return self._find(data, 0, len(data))
 
-    def _looked_for(self) -> dict[str, bool]:
-        return {"text": True, "arc": self.arc_seen or not self.warc_seen, "member": self.plain}
+    def at_frame(self) -> bool:
+        """Whether a frame of records seems to begin at the next byte of this plain stretch."""
+        return self.plain and self._begins_frame(self.peek(LONGEST_LINE))
 
+    def record_follows(self, head: bytes) -> bool:
+        """Whether these bytes of the run begin with a record, or with a frame of records."""
+        return starts_record(head) or (self.plain and self._begins_frame(head))
 
-class MemberSearch(Run):
-    """A stretch of compressed bytes behind damage: only whole gzip members count in it."""
+    def _begins_frame(self, head: bytes) -> bool:
+        return self._frames.begins_record(head) is not False
 
-    def _looked_for(self) -> dict[str, bool]:
-        return {"text": False, "arc": False, "member": True}
-
-
-class RunReader:
-    """Opens the runs of a file one after the other.
-
-    rereads: bytes that may still be read again behind damage; without the limit a hostile file
-    could make every false start cost the whole file.
-    """
-
-    def __init__(self, file: BinaryIO, max_record: int, rereads: int = 2**30) -> None:
-        self._file, self._max_record = file, max_record
-        self.rereads = rereads
-        self.damage: Damage | None = None  # what ended the run, if anything did
-        self._next = 0  # file offset behind the run
-        self._search = False
-
-    def _read(self, place: int, count: int = BLOCK) -> bytes:
-        self._file.seek(place)
-        return self._file.read(count)
-
-    def next_run(self) -> Run | None:
-        """The next run, once the one before is read to its end or left by `leave`."""
-        start, search = self._next, self._search
-        self._search, self.damage = False, None
-        head = self._read(start, 16)
-        if not head.strip(b"\0") and self._rest_is_padding(start):
-            return None
-        if search:
-            return MemberSearch(lambda place: self._plain(start + place), start, True)
-        if head.startswith(GZIP_MAGIC):
-            return Run(lambda _: self._inflated(start), start, False)
-        return Run(lambda place: self._plain(start + place), start, True)
-
-    def _rest_is_padding(self, start: int) -> bool:
-        """Whether nothing but zero bytes follows (tapes and block devices pad with them)."""
-        while head := self._read(start):
-            if head.strip(b"\0"):
-                return False
-            start += len(head)
-        return True
-
-    def leave(self, offset: int) -> None:
-        """The run ends here: a gzip member begins at this file offset."""
-        self._next = offset
-
-    def _plain(self, place: int) -> Iterator[bytes]:
-        while block := self._read(place):
-            place += len(block)
-            self._next = place
-            yield block
-
-    def _inflated(self, start: int) -> Iterator[bytes]:
-        """The bytes of the member at start and of those behind it that begin with no record."""
-        member, begin = zlib.decompressobj(31), start
-        place, raw, made, full = start, b"", 0, False
-        while True:
-            if not raw and not full:
-                raw = self._read(place)
-                place += len(raw)
-                if not raw:
-                    self._broken(begin, place, "the file ends inside the member")
-                    return
-            before = member.copy()
-            try:
-                data = member.decompress(raw, BLOCK)
-            except zlib.error as error:
-                data, consumed = _salvaged(before, raw)
-                self._broken(begin, place - len(raw) + consumed, str(error))
-                yield data
-                return
-            raw, full = member.unconsumed_tail, len(data) == BLOCK
-            made += len(data)
-            if made > self._max_record and made > BOMB_RATIO * (place - len(raw) - start):
-                self.damage = Damage(begin, "gzip-bomb", f"more than {made} bytes")
-                self._search, self._next = True, place - len(raw)
-                return
-            if data:
-                yield data
-            if member.eof:
-                begin = place - len(member.unused_data)
-                head = self._read(begin, LONGEST_LINE)
-                self._next = begin
-                goes_on = not member_starts_record(head, blank_lines=False)
-                if not (head.startswith(GZIP_MAGIC) and goes_on):
-                    return
-                member, place, raw, full = zlib.decompressobj(31), begin, b"", False
-
-    def _broken(self, begin: int, place: int, detail: str) -> None:
-        """End the run; the search for the next member begins behind the first byte of this one,
-        or behind what was read of it when too much was read again already."""
-        self.damage = Damage(begin, "bad-gzip", detail)
-        self._search = True
-        self._next = begin + 1 if place - begin <= self.rereads else place
-        self.rereads -= min(place - begin, self.rereads)
+    def _find(self, data: bytes | bytearray, begin: int, end: int) -> int:
+        arc = self.arc_seen or not self.warc_seen
+        record = find_start(data, begin, end, arc=arc)
+        frame = self._frames.find(data, begin, end if record < 0 else record) if self.plain else -1
+        return record if frame < 0 else frame
 
 
-def _salvaged(member: zlib._Decompress, raw: bytes) -> tuple[bytes, int]:
-    """What inflates before an error, and from how many bytes: zlib drops all of a failed call."""
-    data = bytearray()
-    for place in range(len(raw)):
-        try:
-            data += member.decompress(raw[place : place + 1])
-        except zlib.error:
-            return bytes(data), place
-        if len(data) > _SALVAGED:
-            return bytes(data), place + 1
-    return bytes(data), len(raw)
+class FrameSearch(Run):
+    """A stretch of compressed bytes behind damage: only frames that hold records count in it."""
+
+    def _find(self, data: bytes | bytearray, begin: int, end: int) -> int:
+        return self._frames.find(data, begin, end)

@@ -7,9 +7,11 @@ from typing import NamedTuple
 REASONS = {
     "bad-header": "no record begins where one should; skipped to the next",
     "bad-length": "the length of a record is missing, no number or false; it ends at the next",
-    "truncated": "the file or gzip member ends inside a record; what is there is used",
+    "truncated": "the file or compressed frame ends inside a record; what is there is used",
     "bad-gzip": "a gzip member cannot be inflated, or fails its checksum; skipped to the next",
-    "gzip-bomb": "a gzip member inflates beyond all proportion; skipped to the next",
+    "bad-zstd": "the same of a zstd frame, or of the dictionary that the frames need",
+    "bad-lz4": "the same of an lz4 frame",
+    "bomb": "a frame inflates beyond all proportion; skipped to the next",
     "record-too-large": "a record is larger than the limit; its body is skipped",
     "bad-chunks": "the chunks of a body are broken; decoded as far as they go",
     "bad-encoding": "a body is not in the encoding that its header names; used as it is",

@@ -1,4 +1,4 @@
-"""Where a record begins: the first lines of WARC and ARC records, and gzip members that hold one.
+"""Where a record begins: the first lines of WARC and ARC records.
 
 A WARC record begins with `WARC/1.0`, an ARC record with one line of blank-separated fields that
 end in a length: `URL IP date type length` (version 1), or `URL IP date type status checksum
@@ -8,7 +8,6 @@ location offset filename length` (version 2). URLs may contain blanks.
 from __future__ import annotations
 
 import re
-import zlib
 
 GZIP_MAGIC = b"\x1f\x8b\x08"
 LONGEST_LINE = 2**14  # of an ARC header: a URL of 8,192 bytes and its fields, twice over
@@ -59,54 +58,14 @@ def starts_record(head: bytes) -> bool:
     return bool(WARC_LINE.match(head) or arc_line(head))
 
 
-def member_starts_record(head: bytes, *, blank_lines: bool = True) -> bool:
-    """Whether head is the beginning of a gzip member that begins with a record.
-
-    blank_lines: or with blank lines and a record. Where a member may go on with the record of
-    the one before, these may be part of that record, so there they do not count.
-    """
-    if not head.startswith(GZIP_MAGIC):
-        return False
-    text = b""
-    inflater = zlib.decompressobj(31)
-    try:
-        for count in (128, LONGEST_LINE):  # few bytes tell, and garbage fails early
-            text += inflater.decompress(head, count)
-            head = inflater.unconsumed_tail
-            if not text or starts_record(text):
-                break
-    except zlib.error:
-        pass  # a small member with a bad checksum may still begin with a record
-    return starts_record(text.lstrip(b"\r\n") if blank_lines else text)
-
-
-def find_start(
-    data: bytes | bytearray, begin: int, end: int, *, text: bool, arc: bool, member: bool
-) -> int:
+def find_start(data: bytes | bytearray, begin: int, end: int, *, arc: bool) -> int:
     """The first place from begin to end where a record seems to start, or -1.
 
-    text: look for records as they are; arc: ARC lines too (slower); member: gzip members.
+    arc: look for ARC lines too (slower).
     """
     place = -1
-    if text and (found := WARC_LINE.search(data, begin, end)):
+    if found := WARC_LINE.search(data, begin, end):
         place = end = found.start()
-    if text and arc and (found := _ARC_FOUND.search(data, begin, end)):
-        place = end = found.start()
-    found_member = _find_member(data, begin, end) if member else -1
-    return found_member if found_member >= 0 else place
-
-
-def _find_member(data: bytes | bytearray, begin: int, end: int) -> int:
-    place = data.find(GZIP_MAGIC, begin, end)
-    while place >= 0 and not _may_be_member(data, place):
-        place = data.find(GZIP_MAGIC, place + 1, end)
+    if arc and (found := _ARC_FOUND.search(data, begin, end)):
+        place = found.start()
     return place
-
-
-def _may_be_member(data: bytes | bytearray, place: int) -> bool:
-    """As `member_starts_record`, cheap where the bytes are no gzip header.
-
-    No archive writer sets flags other than for an extra field and a name.
-    """
-    unusual = place + 3 < len(data) and data[place + 3] & 0b11110011
-    return not unusual and member_starts_record(bytes(data[place : place + LONGEST_LINE]))

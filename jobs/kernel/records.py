@@ -1,8 +1,9 @@
-"""Records of WARC (0.17 to 1.1) and ARC (1 and 2) files: plain, gzip per record, gzip as a whole.
+"""Records of WARC (0.17 to 1.1) and ARC (1 and 2) files: plain, or gzip, zstd or lz4, in one frame
+a record, in one for many, or in many for one.
 
 The format is told by content, never by name. Damage costs what is damaged and nothing behind it:
 a record that does not end where its length says ends where the next begins, and after a broken
-gzip member reading goes on at the next that holds a record. warcio's iterator does neither: it
+frame reading goes on at the next that holds a record. warcio's iterator does neither: it
 raises on such files, prints, and reads lines of any length; so it serves as the tests' oracle.
 """
 
@@ -16,25 +17,20 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
-from jobs.kernel.byte_runs import MemberSearch, Run, RunReader
+from jobs.kernel.byte_runs import FrameSearch, Run
 from jobs.kernel.damage import Damage, shown
 from jobs.kernel.errors import BadInput
+from jobs.kernel.frames import Frames
 from jobs.kernel.http_payload import MAX_HTTP_HEADER, decode, split_message
 from jobs.kernel.record_headers import Fields, Header, every, first, read_header
-from jobs.kernel.record_starts import (
-    GZIP_MAGIC,
-    LONGEST_LINE,
-    member_starts_record,
-    starts_record,
-)
+from jobs.kernel.record_starts import LONGEST_LINE
+from jobs.kernel.run_reader import RunReader
 
 MAX_RECORD = 64 * 2**20
-EXPECTED = "a WARC or ARC file, plain or gzip"
+EXPECTED = "a WARC or ARC file, plain, gzip, zstd or lz4"
 
 _OTHER_FORMATS = {
     b"PK\x03\x04": ("a zip file", "Unzip it (a WACZ has its WARC files in archive/)."),
-    b"\x04\x22\x4d\x18": ("an lz4 file", "Unpack it with `lz4 -d`."),
-    b"\x28\xb5\x2f\xfd": ("a zstd file", "Unpack it with `zstd -d`."),
     b"BZh": ("a bzip2 file", "Unpack it with `bunzip2`."),
     b"\xfd7zXZ": ("an xz file", "Unpack it with `unxz`."),
 }
@@ -108,21 +104,23 @@ def _no_archive(name: str, head: bytes) -> BadInput:
     for magic, (found, cure) in _OTHER_FORMATS.items():
         if head.startswith(magic):
             return BadInput(name, found, EXPECTED, cure)
-    what = "a gzip file" if head.startswith(GZIP_MAGIC) else f"{shown(head)} at its beginning"
+    what = f"{shown(head)} at its beginning"
+    if frame := Frames().open(head):
+        what = f"{'an' if frame.name == 'lz4' else 'a'} {frame.name} file"
     return BadInput(name, f"{what}, and not one readable record", EXPECTED, "Leave it out.")
 
 
 def _read_file(file: BinaryIO, max_record: int) -> Iterator[Record | Damage]:
     reader = RunReader(file, max_record)
     while run := reader.next_run():
-        if isinstance(run, MemberSearch):
+        if isinstance(run, FrameSearch):
             run.take_until_start(0)
             if run.peek(1):
                 reader.leave(run.offset)
-            continue
-        yield from _read_run(run, reader, max_record)
-        if reader.damage:
-            yield reader.damage
+        else:
+            yield from _read_run(run, reader, max_record)
+        yield from reader.take_damage()
+    yield from reader.take_damage()
 
 
 def _read_run(run: Run, reader: RunReader, max_record: int) -> Iterator[Record | Damage]:
@@ -130,7 +128,7 @@ def _read_run(run: Run, reader: RunReader, max_record: int) -> Iterator[Record |
         run.skip_blank_lines()
         if not run.peek(1):
             return
-        if run.plain and member_starts_record(run.peek(LONGEST_LINE)):
+        if run.at_frame():
             reader.leave(run.offset)
             return
         header = read_header(run)
@@ -170,7 +168,7 @@ def _read_record(
 def _ends_well(run: Run) -> bool:
     """Whether the end of the run, or blank lines and another record, follow."""
     head = run.peek(2 * LONGEST_LINE).lstrip(b"\r\n")
-    return not head or starts_record(head) or (run.plain and member_starts_record(head))
+    return not head or run.record_follows(head)
 
 
 def _block(run: Run, length: int, reader: RunReader, max_record: int) -> tuple[bytes, str]:

@@ -1,0 +1,141 @@
+"""Opens the runs of an archive's file one after the other; see jobs/kernel/byte_runs.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from jobs.kernel.byte_runs import FrameSearch, Run
+from jobs.kernel.damage import Damage
+from jobs.kernel.frames import (
+    DICTIONARY_MAGIC,
+    LONGEST_DICTIONARY,
+    STEP,
+    Broken,
+    Frames,
+    Inflater,
+    skippable,
+)
+from jobs.kernel.record_starts import LONGEST_LINE
+
+BOMB_RATIO = 200  # deflate reaches 1032, zstd 30,000; archives of text reach 10 to 20
+_HEADS = (LONGEST_LINE, 2**18, 2**23)  # the first block of a zstd frame fits in, of an lz4 frame
+
+
+class RunReader:
+    """Gives the runs of a file; each must be read to its end, or left, before the next.
+
+    rereads: bytes that may still be read again behind damage; without the limit a hostile file
+    could make every false start cost the whole file.
+    """
+
+    def __init__(self, file: BinaryIO, max_record: int, rereads: int = 2**30) -> None:
+        self._file, self._max_record = file, max_record
+        self.rereads = rereads
+        self._frames = Frames()
+        self._damage: list[Damage] = []
+        self._next = 0  # file offset behind the run
+        self._search = False
+
+    def take_damage(self) -> list[Damage]:
+        """What was found wrong since the last call, apart from records."""
+        damage, self._damage = self._damage, []
+        return damage
+
+    def _read(self, place: int, count: int = STEP) -> bytes:
+        self._file.seek(place)
+        return self._file.read(count)
+
+    def next_run(self) -> Run | None:
+        """The next run, once the one before is read to its end or left by `leave`."""
+        start, search = self._next, self._search
+        self._search = False
+        if not search:
+            start = self._behind_skippable(start)
+        head = self._read(start, 16)
+        if not head.strip(b"\0") and self._rest_is_padding(start):
+            return None
+        if search:
+            return FrameSearch(lambda at: self._plain(start + at), start, True, self._frames)
+        if self._frames.open(head):
+            return Run(lambda _: self._inflated(start), start, False, self._frames)
+        return Run(lambda at: self._plain(start + at), start, True, self._frames)
+
+    def _rest_is_padding(self, start: int) -> bool:
+        """Whether nothing but zero bytes follows (tapes and block devices pad with them)."""
+        while head := self._read(start):
+            if head.strip(b"\0"):
+                return False
+            start += len(head)
+        return True
+
+    def _behind_skippable(self, place: int, *, dictionaries: bool = True) -> int:
+        """The offset behind the skippable frames at place, with their dictionaries taken."""
+        while size := skippable(head := self._read(place, 8)):
+            if head.startswith(DICTIONARY_MAGIC):
+                if not dictionaries:
+                    break
+                data = self._read(place + 8, min(size - 8, LONGEST_DICTIONARY + 1))
+                if problem := self._frames.set_dictionary(data):
+                    self._damage.append(Damage(place, "bad-zstd", f"dictionary: {problem}"))
+            place += size
+        return place
+
+    def leave(self, offset: int) -> None:
+        """The run ends here: a frame begins at this file offset."""
+        self._next = offset
+
+    def _plain(self, place: int) -> Iterator[bytes]:
+        while block := self._read(place):
+            place += len(block)
+            self._next = place
+            yield block
+
+    def _inflated(self, start: int) -> Iterator[bytes]:
+        """The bytes of the frame at start and of those behind it that begin with no record."""
+        begin: int | None = start
+        made = 0
+        while begin is not None and (frame := self._frames.open(self._read(begin, 16))):
+            place, raw = begin, b""
+            while not frame.eof:
+                if not raw and not frame.full:
+                    raw = self._read(place)
+                    place += len(raw)
+                    if not raw:
+                        self._broken(frame, begin, place, "the file ends inside it")
+                        return
+                try:
+                    data, raw = frame.feed(raw, STEP)
+                except Broken as error:
+                    self._broken(frame, begin, place - len(raw) + error.consumed, str(error))
+                    yield error.data
+                    return
+                made += len(data)
+                if self._is_bomb(made, place - len(raw) - start):
+                    self._damage.append(Damage(begin, "bomb", f"more than {made} bytes"))
+                    self._search, self._next = True, place - len(raw)
+                    return
+                if data:
+                    yield data
+            begin = self._going_on(place - len(raw))
+
+    def _is_bomb(self, made: int, consumed: int) -> bool:
+        return made > self._max_record and made > BOMB_RATIO * consumed
+
+    def _going_on(self, place: int) -> int | None:
+        """Behind a frame: where the frame begins that goes on with its record, if one does."""
+        self._next = place
+        place = self._behind_skippable(place, dictionaries=False)
+        for size in _HEADS:
+            begins = self._frames.begins_record(self._read(place, size), blank_lines=False)
+            if begins is not None:
+                break
+        return None if begins else place
+
+    def _broken(self, frame: Inflater, begin: int, place: int, detail: str) -> None:
+        """End the run; the search for the next frame begins behind the first byte of this one,
+        or behind what was read of it when too much was read again already."""
+        self._damage.append(Damage(begin, f"bad-{frame.name}", detail))
+        self._search = True
+        self._next = begin + 1 if place - begin <= self.rereads else place
+        self.rereads -= min(place - begin, self.rereads)
