@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.kernel import html_links as module
-from jobs.kernel.html_links import RULES, Found, html_links, is_html
+from jobs.kernel.documents import is_html
+from jobs.kernel.html_links import Found, html_links
 from jobs.kernel.html_pieces import LONG_TAG, MANY_TAGS, pieces
+from jobs.kernel.link_rules import RULES
 
 PAGE = "http://h/d/p"
 
@@ -48,7 +50,24 @@ TABLE = {
     "<meta http-equiv=Refresh content='0; URL=x'>": ("R", "meta/@content"),
     "<noscript><a href=x></noscript>": ("L", "a/@href"),
     "<svg><a href=x></svg>": ("L", "a/@href"),
+    "<svg><a xlink:href=x></svg>": ("L", "a/@xlink:href"),
+    "<svg><image href=x /></svg>": ("E", "image/@href"),
+    "<svg><image xlink:href=x /></svg>": ("E", "image/@xlink:href"),
+    "<svg><use href='x#part'/></svg>": ("E", "use/@href"),
+    "<svg><use xlink:href=x /></svg>": ("E", "use/@xlink:href"),
+    "<link rel=preload as=image imagesrcset='x 2x'>": ("E", "link/@imagesrcset"),
+    "<table background=x></table>": ("E", "table/@background"),
+    "<table><thead background=x></table>": ("E", "thead/@background"),
+    "<table><tbody background=x></table>": ("E", "tbody/@background"),
+    "<table><tfoot background=x></table>": ("E", "tfoot/@background"),
+    "<table><tr background=x></table>": ("E", "tr/@background"),
+    "<table><td background=x></table>": ("E", "td/@background"),
+    "<table><th background=x></table>": ("E", "th/@background"),
+    "<style>@import 'x';</style>": ("E", "style"),
+    "<p style='background: URL(x)'>": ("E", "p/@style"),
+    "<body style=\"background: url('x')\">": ("E", "body/@style"),
 }
+STYLES = {"style", "p/@style", "body/@style"}
 
 
 @pytest.mark.parametrize("html", TABLE)
@@ -59,7 +78,7 @@ def test_the_table(html: str) -> None:
 def test_every_rule_is_in_the_table() -> None:
     assert {f"{r.element}/@{r.attribute}" for r in RULES} == {
         context for _, context in TABLE.values()
-    }
+    } - STYLES
 
 
 @pytest.mark.parametrize(
@@ -80,6 +99,14 @@ def test_every_rule_is_in_the_table() -> None:
         "<meta http-equiv=refresh content='5; url='>",
         "<form action=x><button formaction=x>",
         "<p title='<a href=x>'>",
+        "<noframes><a href=x></noframes>",
+        "<noembed><a href=x></noembed>",
+        "<iframe><a href=x></iframe>",
+        "<svg><use href='#x'/></svg><img src='#x'>",
+        "<meta http-equiv=refresh content='5; url=#x'>",
+        "<style>/* url(x) */ a { fill: url(#x) }</style>",
+        "<script>url(x)</script><p title='url(x)'>",
+        "<template><style>@import 'x';</style></template>",
         "",
     ],
 )
@@ -107,12 +134,72 @@ BASES = {
     "<base href=javascript:x><a href=x>": "http://h/d/x",
     "<base href='http://['><a href=x>": "http://h/d/x",
     "<base href=''><a href=x>": "http://h/d/x",
+    "<base href=''><base href=/b/><a href=x>": "http://h/d/x",
+    "<base href=../e/><a href=x>": "http://h/e/x",
 }
 
 
 @pytest.mark.parametrize("html", BASES)
 def test_bases(html: str) -> None:
     assert [target for target, _, _ in found(html)] == [BASES[html]]
+
+
+def srcdoc(html: str) -> str:
+    return '<iframe srcdoc="' + html.replace("&", "&amp;").replace('"', "&quot;") + '"></iframe>'
+
+
+def test_a_page_in_an_iframe_belongs_to_the_page() -> None:
+    html = "<base href=/b/>" + srcdoc("<a href=x>") + "<a href=y>"
+    assert [target for target, _, _ in found(html)] == ["http://h/b/y", "http://h/b/x"]
+    assert [target for target, _, _ in found(srcdoc("<base href=c/><a href=x>"))] == [
+        "http://h/d/c/x"
+    ]
+    nested = "<a href=x>"
+    for _ in range(10):
+        nested = srcdoc("<a href=x>" + nested)
+    assert len(found(nested)) == 3
+
+
+def test_forms_on_request() -> None:
+    html = (
+        "<form action=x><form></form><form method=POST action=y></form><form method=GET action=z>"
+    )
+    html = html.replace("<form></form>", "</form>")
+    made = [(f.target, f.hop, f.context) for f in html_links(html.encode(), PAGE, forms=True)]
+    assert made == [(b"http://h/d/x", "X", "form/@action"), (b"http://h/d/z", "X", "form/@action")]
+    assert found(html) == []
+
+
+NOFOLLOW = {
+    "<a href=x rel=nofollow>": [True],
+    "<a href=x rel='noopener UGC'>": [True],
+    "<area href=x rel=sponsored>": [True],
+    "<a href=x rel=noopener>": [False],
+    "<a href=x><a href=y rel=nofollow>": [False, True],
+    "<link rel='canonical nofollow' href=x>": [False],
+    "<meta name=Robots content='noindex, NOFOLLOW'><a href=x><img src=y>": [True, False],
+    "<a href=x><meta name=robots content=none>": [True],
+    "<meta name=robots content=noindex><a href=x>": [False],
+    "<meta name=somebot content=nofollow><a href=x>": [False],
+}
+
+
+@pytest.mark.parametrize("html", NOFOLLOW)
+def test_nofollow(html: str) -> None:
+    assert [f.nofollow for f in html_links(html.encode(), PAGE)] == NOFOLLOW[html]
+
+
+def test_xhtml_may_close_what_html_may_not() -> None:
+    html = "<html><head><title/><script src='s'/></head><body><iframe src='f'/><a href='x'/></body>"
+    for content_type in ("application/xhtml+xml", "text/xml"):
+        assert [context for _, _, context in found(html, content_type)] == [
+            *("script/@src", "iframe/@src", "a/@href"),
+        ]
+
+
+def test_styles_are_read_in_their_place_and_with_the_base() -> None:
+    html = "<base href=/b/><style>a{b:url(1)}</style><p style='x:url(&quot;2&quot;)'><img src=3>"
+    assert [target for target, _, _ in found(html)] == [f"http://h/b/{n}" for n in (1, 2, 3)]
 
 
 SRCSETS = {
@@ -177,6 +264,9 @@ HOSTILE = {
     "quotes": b'<a href="' * 200_000,
     "srcset": b'<img srcset="' + b",a" * 500_000 + b'">',
     "anchors": b"<a href=x><div>" * 50_000,
+    "styles": b"<p style='url(" * 100_000,
+    "sheet": b"<style>" + b'"\\"@import /*url(' * 100_000,
+    "srcdoc": b"<iframe srcdoc='" * 100_000,
 }
 
 

@@ -1,4 +1,7 @@
-"""The charset of an HTML page: byte order mark, HTTP header, meta element, then a guess."""
+"""The charset of a document: byte order mark, HTTP header, what it says itself, then a guess.
+
+It says so itself in a meta element, an XML declaration or, at its first byte, `@charset`.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +15,49 @@ _META = re.compile(
     rb"<meta\b[^>]{0,500}?charset\s{0,9}=\s{0,9}[\"']?\s{0,9}([A-Za-z0-9._:\-]{2,40})",
     re.IGNORECASE,
 )
+_DECLARED = re.compile(
+    rb"\s{0,9}<\?xml[^>]{0,200}?\sencoding\s{0,9}=\s{0,9}[\"']([A-Za-z0-9._:\-]{2,40})"
+    rb"|@charset \"([A-Za-z0-9._:\-]{2,40})\";"
+)
 
-_ALIASES = {  # labels of the web that Python does not know
-    "utf-16": "utf-16-le",
-    "utf16": "utf-16-le",
-    "x-sjis": "cp932",
-    "x-gbk": "gb18030",
-    "x-euc-jp": "euc_jp",
-    "x-mac-cyrillic": "mac-cyrillic",
-    "windows-874": "cp874",
-    "iso-8859-8-i": "iso8859-8",
+_ALIASES = {  # labels of the WHATWG standard that Python does not know
+    label: codec
+    for codec, labels in {
+        "utf-8": "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8",
+        "utf-16-le": "utf-16 utf16 ucs-2 unicode csunicode iso-10646-ucs-2 unicodefeff",
+        "utf-16-be": "unicodefffe",
+        "iso8859-2": "iso88592",
+        "iso8859-3": "iso88593",
+        "iso8859-4": "iso88594",
+        "iso8859-5": "iso88595",
+        "iso8859-6": "iso88596 csiso88596e csiso88596i iso-8859-6-e iso-8859-6-i",
+        "iso8859-7": "iso88597 sun_eu_greek",
+        "iso8859-8": "iso88598 iso-8859-8-e iso-8859-8-i csiso88598e csiso88598i visual logical",
+        "iso8859-10": "iso885910",
+        "iso8859-13": "iso885913",
+        "iso8859-14": "iso885914",
+        "iso8859-15": "iso885915 csisolatin9",
+        "koi8-r": "koi koi8",
+        "koi8-u": "koi8-ru",
+        "mac-roman": "mac csmacintosh x-mac-roman",
+        "mac-cyrillic": "x-mac-cyrillic x-mac-ukrainian",
+        "cp874": "windows-874 dos-874 iso885911",
+        "cp1250": "x-cp1250",
+        "cp1251": "x-cp1251",
+        "cp1252": "x-cp1252 iso88591",
+        "cp1253": "x-cp1253",
+        "cp1254": "x-cp1254 iso88599",
+        "cp1255": "x-cp1255",
+        "cp1256": "x-cp1256",
+        "cp1257": "x-cp1257",
+        "cp1258": "x-cp1258",
+        "gb18030": "x-gbk csgb2312 gb_2312 gb_2312-80",
+        "big5hkscs": "cn-big5 x-x-big5",
+        "euc_jp": "x-euc-jp cseucpkdfmtjapanese",
+        "cp932": "x-sjis windows-31j",
+        "cp949": "cseuckr csksc56011987 iso-ir-149 ks_c_5601-1989 ksc_5601 windows-949",
+    }.items()
+    for label in labels.split()
 }
 
 # Only codecs of the WHATWG standard, under Python's names: a page must not choose `punycode` or
@@ -65,10 +101,13 @@ def charset_of(body: bytes, content_type: str) -> str:
             return codec
     label = _LABEL.search(content_type)
     codec = _codec(label[1]) if label else ""
-    if not codec and (found := _META.search(body[:_PRESCAN])):
-        codec = _codec(found[1].decode())
-        codec = "utf-8" if codec.startswith("utf-16") else codec  # else its meta was not readable
-    return codec or _guess(body)
+    return codec or _declared(body[:_PRESCAN]) or _guess(body)
+
+
+def _declared(head: bytes) -> str:
+    found = _META.search(head) or _DECLARED.match(head)
+    codec = _codec(found[found.lastindex or 0].decode()) if found else ""
+    return "utf-8" if codec.startswith("utf-16") else codec  # else it could not have been read
 
 
 def _codec(label: str) -> str:

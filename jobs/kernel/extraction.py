@@ -3,19 +3,22 @@
 Captures are the responses, resources and revisits of http and https URIs. Links come from those
 of status 2xx (no status counts as 200) and, as an R link, from the Location of those of 3xx:
 
-| outlinks | a capture with an HTML body | one without (a revisit, another type) |
-|---|---|---|
-| html | its HTML | - |
-| metadata | the `outlink:` lines of its metadata record | the same |
-| both | both | the `outlink:` lines |
-| auto | its HTML | the `outlink:` lines |
+| outlinks | an HTML page | CSS, feed, sitemap, robots.txt | a revisit, or another type |
+|---|---|---|---|
+| html | its HTML | its text | - |
+| metadata | the `outlink:` lines of its metadata record | the same | the same |
+| both | both | both | the `outlink:` lines |
+| auto | its HTML | both | the `outlink:` lines |
+
+The links of the HTTP header (Refresh, Link) go with those of the body.
 
 A metadata record belongs to the capture whose id it names as concurrent, or else to the one of
 its URI and time. Heritrix writes it behind the capture, others before it, so under auto it waits
 for its capture, bounded by WAITING; if none comes, its capture is elsewhere and its lines count.
 
 Hops: nav keeps L, R and, as pages of a frameset have no other links, `frame/@src`, which keeps
-its hop E in the line; all keeps E and X too. I and P are never links.
+its hop E in the line; all keeps E and X too. I and P are never links. What a page asks not to
+follow (nofollow) is counted, and kept or dropped; Heritrix's lines do not tell it.
 """
 
 from __future__ import annotations
@@ -25,27 +28,36 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Literal
 
+from jobs.kernel.body_links import body_links, resolved
 from jobs.kernel.damage import Damage
-from jobs.kernel.html_links import Found, html_links, is_html
+from jobs.kernel.documents import document, unpacked
+from jobs.kernel.header_links import header_nofollow, header_references, location
+from jobs.kernel.html_links import Found
 from jobs.kernel.lines import Capture, Link
 from jobs.kernel.metadata import Junk, Outlink, is_metadata, read_metadata
 from jobs.kernel.metadata_matching import MetadataMatching
-from jobs.kernel.record_headers import first
 from jobs.kernel.records import MAX_RECORD, Record, read_records
-from jobs.kernel.uris import as_crawled, field, resolve
+from jobs.kernel.uris import as_crawled, field
 
 KINDS = ("response", "resource", "revisit", "metadata", "request", "warcinfo", "conversion")
 CAPTURED = ("response", "resource", "revisit")
 NAV_HOPS, ALL_HOPS = frozenset("LR"), frozenset("LREX")
 NAV_CONTEXTS = frozenset({"frame/@src"})
+LINKING_FIELDS = frozenset({"location", "refresh", "link", "x-robots-tag"})
 
 
 @dataclass(frozen=True)
 class Options:
-    """What to extract; see the head of this file. max_record in bytes."""
+    """What to extract; see the head of this file. max_record in bytes.
+
+    forms: the addresses of forms with method GET are links too (X). pdf: read PDFs as well.
+    """
 
     outlinks: Literal["auto", "html", "metadata", "both"] = "auto"
     links: Literal["nav", "all"] = "nav"
+    nofollow: Literal["keep", "drop"] = "keep"
+    forms: bool = False
+    pdf: bool = False
     max_record: int = MAX_RECORD
     max_links_per_page: int = 100_000
 
@@ -58,7 +70,9 @@ def extract(
     A page gives one link for each distinct target and hop. Memory: a few times max_record.
     counters is added to while the iterator runs: `records`, `records.KIND`, `captures`,
     `captures.KIND`, `captures.status.CODE` (`-` unknown), `pages.html`, `metadata.used`, `links`,
-    `links.HOP`, `dropped.REASON`, `damage`, `damage.REASON`. Raises BadInput as `read_records`.
+    `links.HOP`, `links.from.SOURCE` (a document's name, `header`, `metadata`), `flagged.nofollow`
+    (before duplicates go), `dropped.REASON`, `damage`, `damage.REASON`, `skipped.pdf.REASON`.
+    Raises BadInput as `read_records`.
     """
     extraction = _Extraction(archive_name, options, counters)
     for item in read_records(stream, archive_name, max_record=options.max_record):
@@ -111,16 +125,16 @@ class _Extraction:
             return
         yield self._row(record, uri)
         status = 200 if record.status is None else record.status
-        good, page = 200 <= status < 300, is_html(record.media_type, record.body)
-        self._counters["pages.html"] += good and page
-        read_html = good and page and self._options.outlinks != "metadata"
+        good, outlinks = 200 <= status < 300, self._options.outlinks
+        body, name = self._document(record) if good else (b"", "")
+        self._counters["pages.html"] += name == "html"
         self._begin(uri, record.timestamp)
-        if read_html:
-            found = html_links(record.body, uri.decode(), record.media_type, self._counters)
-            yield from self._links(uri, found)
-        elif 300 <= status < 400:
-            yield from self._links(uri, self._location(record, uri))
-        lines_count = good and not (read_html and self._options.outlinks == "auto")
+        told = LINKING_FIELDS.intersection([key.lower() for key, _ in record.http_headers])
+        if told:
+            yield from self._header(record, uri, status, good and outlinks != "metadata")
+        if name and outlinks != "metadata":
+            yield from self._body(record._replace(body=body), uri, name, "x-robots-tag" in told)
+        lines_count = good and not (name == "html" and outlinks in ("html", "auto"))
         for metadata in self._matching.add_capture(record, lines_count):
             yield from self._outlinks(metadata)
 
@@ -140,10 +154,32 @@ class _Extraction:
             offset=b"%d" % record.offset,
         )
 
-    def _location(self, record: Record, uri: bytes) -> Iterator[Found]:
-        location = first(record.http_headers, "Location")
-        if location:
-            yield from self._found(resolve(location, uri.decode()), "R", "Location:")
+    def _document(self, record: Record) -> tuple[bytes, str]:
+        """The body as it can be read, and what it is; '' if its links are not read."""
+        limit = self._options.max_record
+        body = unpacked(record.media_type, record.body, record.uri, limit)
+        name = document("" if body is not record.body else record.media_type, body, record.uri)
+        return body, "" if name == "pdf" and not self._options.pdf else name
+
+    def _header(self, record: Record, uri: bytes, status: int, all_fields: bool) -> Iterator[Link]:
+        fields = record.http_headers
+        references = [*location(fields, status)]
+        if all_fields:
+            references += header_references(fields)
+        yield from self._links(uri, resolved(references, uri.decode(), self._counters), "header")
+
+    def _body(self, record: Record, uri: bytes, name: str, tagged: bool) -> Iterator[Link]:
+        links = body_links(
+            name,
+            record.body,
+            uri.decode(),
+            record.media_type,
+            self._counters,
+            forms=self._options.forms,
+        )
+        if tagged and header_nofollow(record.http_headers):
+            links = (link._replace(nofollow=link.nofollow or link.hop in "LX") for link in links)
+        yield from self._links(uri, links, name)
 
     def _outlinks(self, record: Record) -> Iterator[Link | Damage]:
         source = as_crawled(record.uri)
@@ -154,7 +190,7 @@ class _Extraction:
         if self._page != (source, record.timestamp):
             self._begin(source, record.timestamp)
         junk: list[str] = []
-        yield from self._links(source, self._heritrix_links(record.body, junk))
+        yield from self._links(source, self._heritrix_links(record.body, junk), "metadata")
         if junk:
             yield self.counted(Damage(record.offset, "bad-metadata", ascii(junk[0])))
 
@@ -162,26 +198,30 @@ class _Extraction:
         """The outlinks of a metadata record; the first line that is none goes to junk."""
         for line in read_metadata(body):
             if isinstance(line, Outlink):
-                yield from self._found(as_crawled(line.uri), line.hop, line.context)
+                target = as_crawled(line.uri)
+                if isinstance(target, bytes):
+                    yield Found(target, line.hop, line.context)
+                else:
+                    self._counters[f"dropped.{target}"] += 1
             elif isinstance(line, Junk) and not junk:
                 junk.append(line.beginning)
-
-    def _found(self, target: bytes | str, hop: str, context: str) -> Iterator[Found]:
-        if isinstance(target, bytes):
-            yield Found(target, hop, context)
-        else:
-            self._counters[f"dropped.{target}"] += 1
 
     def _begin(self, page: bytes, timestamp: str) -> None:
         self._page, self._given = (page, timestamp), set()
 
-    def _links(self, source: bytes, found: Iterable[Found]) -> Iterator[Link]:
+    def _links(self, source: bytes, found: Iterable[Found], origin: str) -> Iterator[Link]:
         """Those that the options keep, each target and hop once, as many as a page may have."""
         counters, given = self._counters, self._given
         hops = NAV_HOPS if self._options.links == "nav" else ALL_HOPS
-        for target, hop, context in found:
+        drop, from_origin = self._options.nofollow == "drop", f"links.from.{origin}"
+        for target, hop, context, nofollow in found:
             if hop not in hops and not (hop in ALL_HOPS and context.lower() in NAV_CONTEXTS):
                 counters[f"dropped.hop.{hop}"] += 1
+                continue
+            if nofollow:
+                counters["flagged.nofollow"] += 1
+            if nofollow and drop:
+                counters["dropped.nofollow"] += 1
             elif (target, hop) in given:
                 counters["dropped.duplicate"] += 1
             elif len(given) >= self._options.max_links_per_page:
@@ -190,4 +230,5 @@ class _Extraction:
                 given.add((target, hop))
                 counters["links"] += 1
                 counters[f"links.{hop}"] += 1
+                counters[from_origin] += 1
                 yield Link(target, source, hop.encode())

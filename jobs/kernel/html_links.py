@@ -1,166 +1,84 @@
-"""The links of an HTML page: a table of elements and attributes, read from the parsed page.
-
-| element | hop | why |
-|---|---|---|
-| a, area | L | a reader follows it |
-| meta refresh | R | the browser goes there |
-| link rel=stylesheet, icon, preload… | E | the page needs it |
-| other link (canonical, next, alternate…) | X | told to machines; no reader sees or follows it |
-| frame, iframe, img, script, media, objects, backgrounds | E | the page shows it |
+"""The links of an HTML page, by the table of jobs/kernel/link_rules.py and its style sheets.
 
 Contexts are in Heritrix's style (`a/@href`). The page is parsed as the HTML standard says, with
-scripting off: nothing from comments, scripts or templates is a link; noscript is read.
+scripting off: nothing from comments, scripts or templates is a link; noscript is read, noframes
+is not, as a browser shows frames. The document in an iframe's `srcdoc` belongs to the page.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from jobs.kernel.charsets import as_utf8, charset_of
+from jobs.kernel.css_links import css_references, may_hold_links
 from jobs.kernel.html_pieces import LONGEST_PAGE, pieces
+from jobs.kernel.link_rules import (
+    FORM_RULES,
+    RULES,
+    Attributes,
+    Reader,
+    Rule,
+    asks_nofollow,
+    robots_nofollow,
+)
 from jobs.kernel.uris import resolve
 
-HTML_TYPES = ("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml", "html")
-# What servers and crawlers write when they do not know: the body is looked at instead. So it is
-# for a type without a slash (`text`, `no-type`, `-`, nothing).
-UNKNOWN_TYPES = (
-    *("*/*", "unknown/unknown", "application/unknown", "application/x-unknown"),
-    *("application/octet-stream", "application/x-unknown-content-type"),
-)
-_SNIFFED = 2**14
-_HTML_START = re.compile(
-    rb"<(?:!doctype\s+html|(?:html|head|body|title|script|style|iframe|frameset|h1|div|font|table"
-    rb"|meta|a|b|br|p)[\s/>])",
+Reference = tuple[str, str, str, bool]  # reference, hop, context, nofollow
+_DEEPEST_SRCDOC = 3
+_FOLLOWED = frozenset({"a", "area", "form"})
+# In XHTML such an element may be empty; in HTML it would hold the rest of the page.
+_XHTML_EMPTY = re.compile(
+    rb"<(script|style|title|textarea|iframe|noframes|noembed|xmp|template)\b([^<>]*)/>",
     re.IGNORECASE,
-)
-_BINARY_STARTS = (
-    b"%PDF-",
-    b"GIF8",
-    b"\x89PNG",
-    b"\xff\xd8\xff",
-    b"PK\x03\x04",
-    b"RIFF",
-    b"\x00\x00",
 )
 
 
 class Found(NamedTuple):
-    """A link: target as in the links dataset, hop as there, context such as `a/@href`."""
+    """A link: target as in the links dataset, hop as there, context such as `a/@href`.
+
+    nofollow: whether its page asks not to count it (`rel`, robots meta, X-Robots-Tag).
+    """
 
     target: bytes
     hop: str
     context: str
+    nofollow: bool = False
 
 
-class Rule(NamedTuple):
-    """Links in an attribute of an element. read: its references, from all its attributes."""
-
-    element: str
-    attribute: str
-    hop: str
-    read: Callable[[str, dict[str, str | None]], Iterator[tuple[str, str]]] | None = None
+# By element: for each of its rules the attribute, its context, the hop and the reader.
+_Table = dict[str, list[tuple[str, str, str, Reader | None]]]
 
 
-def is_html(media_type: str, body: bytes) -> bool:
-    """Whether a body is a page: by its type, by its beginning where the type tells nothing.
-
-    `text/plain` stays text. An HTML type on a file that begins like a PDF or an image is wrong.
-    """
-    name = media_type.partition(";")[0].strip().lower()
-    if name in HTML_TYPES:
-        return bool(body) and not body.startswith(_BINARY_STARTS)
-    return ("/" not in name or name in UNKNOWN_TYPES) and _begins_like_html(body[:_SNIFFED])
+def _table(rules: tuple[Rule, ...]) -> _Table:
+    table: _Table = {element: [] for element in _SPECIAL}
+    for rule in rules:
+        row = (rule.attribute, rule.context, rule.hop, rule.read)
+        table.setdefault(rule.element, []).append(row)
+    return table
 
 
-def _begins_like_html(head: bytes) -> bool:
-    """Whether a tag of HTML comes first, apart from blanks, comments and an XML declaration."""
-    head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    while head.startswith((b"<!--", b"<?xml")):
-        head = head.partition(b"-->" if head.startswith(b"<!--") else b">")[2].lstrip()
-    return bool(_HTML_START.match(head))
-
-
-def _refresh(value: str, attributes: dict[str, str | None]) -> Iterator[tuple[str, str]]:
-    """`5; url=x`; without a URL the page reloads itself, which is no link."""
-    if (attributes.get("http-equiv") or "").strip().lower() != "refresh":
-        return
-    match = _REFRESH.match(value)
-    if match and (target := match[1].strip()):
-        quote = target[0]
-        yield (target[1:].partition(quote)[0] if quote in "\"'" else target), "R"
-
-
-def _srcset(value: str, attributes: dict[str, str | None]) -> Iterator[tuple[str, str]]:
-    """The URLs of `a.jpg 1x, b.jpg 2x`; a comma inside a URL is part of it."""
-    expected = True  # a URL, not a descriptor
-    for word in value.split():
-        if not expected:
-            _, comma, word = word.partition(",")
-            expected = bool(comma)
-        if expected and word.strip(","):
-            yield word.strip(","), "E"
-            expected = word.endswith(",")
-
-
-def _link(value: str, attributes: dict[str, str | None]) -> Iterator[tuple[str, str]]:
-    """By rel; preconnect and dns-prefetch name a host, not a resource."""
-    relations = (attributes.get("rel") or "").lower().split()
-    if not _HOST_ONLY.issuperset(relations) or not relations:
-        yield value, "E" if any(name in _EMBEDDING for name in relations) else "X"
-
-
-def _image_button(value: str, attributes: dict[str, str | None]) -> Iterator[tuple[str, str]]:
-    if (attributes.get("type") or "").strip().lower() == "image":
-        yield value, "E"
-
-
-_REFRESH = re.compile(r"\s*[0-9.]*[\s;,]+(?:url\s*=\s*)?(.*)", re.IGNORECASE | re.DOTALL)
-_HOST_ONLY = frozenset({"preconnect", "dns-prefetch"})
-_EMBEDDING = frozenset(
-    {
-        *("stylesheet", "icon", "apple-touch-icon", "apple-touch-icon-precomposed"),
-        *("apple-touch-startup-image", "mask-icon", "fluid-icon", "image_src", "manifest"),
-        *("preload", "modulepreload", "prefetch", "prerender"),
-    }
-)
-
-RULES = (
-    Rule("a", "href", "L"),
-    Rule("area", "href", "L"),
-    Rule("frame", "src", "E"),
-    Rule("iframe", "src", "E"),
-    Rule("meta", "content", "R", _refresh),
-    Rule("link", "href", "E", _link),
-    Rule("img", "src", "E"),
-    Rule("img", "srcset", "E", _srcset),
-    Rule("source", "src", "E"),
-    Rule("source", "srcset", "E", _srcset),
-    Rule("script", "src", "E"),
-    Rule("video", "src", "E"),
-    Rule("video", "poster", "E"),
-    Rule("audio", "src", "E"),
-    Rule("track", "src", "E"),
-    Rule("embed", "src", "E"),
-    Rule("object", "data", "E"),
-    Rule("input", "src", "E", _image_button),
-    Rule("body", "background", "E"),
-)
-_BY_ELEMENT: dict[str, list[Rule]] = {}
-for _rule in RULES:
-    _BY_ELEMENT.setdefault(_rule.element, []).append(_rule)
-_SELECTOR = "base[href]," + ",".join(
-    f"{element}[{rules[0].attribute}]" if len(rules) == 1 else element
-    for element, rules in _BY_ELEMENT.items()
-)
+_SPECIAL = ("base", "iframe", "meta", "style")
+_PLAIN = tuple(rule for rule in RULES if rule.attribute != "background")
+# By (backgrounds, forms): most pages have neither, and cells of tables are many.
+_TABLES = {
+    (backgrounds, forms): _table((RULES if backgrounds else _PLAIN) + FORM_RULES * forms)
+    for backgrounds in (False, True)
+    for forms in (False, True)
+}
 
 
 def html_links(
-    body: bytes, page: str, content_type: str = "", counters: Counter[str] | None = None
+    body: bytes,
+    page: str,
+    content_type: str = "",
+    counters: Counter[str] | None = None,
+    *,
+    forms: bool = False,
 ) -> Iterator[Found]:
     """The links of a page in the order of the page, repeated as often as they stand there.
 
@@ -171,38 +89,109 @@ def html_links(
     if len(body) > LONGEST_PAGE:
         counters["dropped.html-tail"] += 1
     charset = charset_of(body, content_type)
-    base, references = _references(as_utf8(body, charset))
-    resolved = resolve(base, page) if base else page
-    base = resolved.decode() if isinstance(resolved, bytes) else page
+    text = as_utf8(body, charset)
+    if "xml" in content_type[:40].lower():
+        text = _XHTML_EMPTY.sub(rb"<\1\2></\1>", text)
     codec = "utf-8" if charset.startswith("utf-16") else charset  # of queries, as WHATWG says
-    for reference, hop, context in references:
-        target = resolve(reference, base, codec)
+    return _resolved(_Document(text, forms), page, codec, counters)
+
+
+def html_references(body: bytes, content_type: str = "") -> list[Reference]:
+    """What stands in the page's attributes, not resolved: for counts and comparisons."""
+    return _Document(as_utf8(body, charset_of(body, content_type)), False).references
+
+
+class _Document:
+    """What is read from a page before anything can be resolved: its base may come last."""
+
+    def __init__(self, text: bytes, forms: bool, depth: int = 0) -> None:
+        self.base: str | None = None
+        self.references: list[Reference] = []
+        self.framed: list[_Document] = []
+        self.nofollow = False
+        self._forms, self._depth = forms, depth
+        lower = text.lower()
+        self._styled = may_hold_links(lower)
+        self._table = _TABLES[b"background" in lower, forms]
+        for piece in pieces(text):
+            self._read(piece)
+
+    def _read(self, piece: bytes) -> None:
+        table, styled = self._table, self._styled
+        root = LexborHTMLParser(piece).root
+        for node in root.traverse() if root else ():
+            element = node.tag or ""
+            if element in table:
+                self._add(element, node.attributes, table[element])
+                if element in _SPECIAL:
+                    self._special(element, node)
+            if styled and (style := node.attributes.get("style")):
+                self._add_style(style, f"{element}/@style")
+
+    def _add(
+        self,
+        element: str,
+        attributes: Attributes,
+        rules: list[tuple[str, str, str, Reader | None]],
+    ) -> None:
+        add = self.references.append
+        relations = attributes.get("rel")
+        flag = bool(relations) and element in _FOLLOWED and asks_nofollow(relations or "")
+        for attribute, context, hop, read in rules:
+            if attribute not in attributes:
+                continue
+            value = attributes[attribute] or ""
+            if read is not None:
+                for reference, own_hop in read(value, attributes):
+                    if _embeds(reference):
+                        add((reference, own_hop, context, flag))
+            elif hop == "L" or _embeds(value):
+                add((value, hop, context, flag))
+
+    def _special(self, element: str, node: LexborNode) -> None:
+        attributes: Attributes = node.attributes
+        if element == "base":
+            if self.base is None and "href" in attributes:
+                self.base = attributes["href"] or ""
+        elif element == "style":
+            self._add_style(node.text(), "style")
+        elif element == "meta":
+            if (attributes.get("name") or "").strip().lower() == "robots":
+                self.nofollow |= robots_nofollow(attributes.get("content") or "")
+        elif (inner := attributes.get("srcdoc")) and self._depth < _DEEPEST_SRCDOC:
+            text = inner.encode("utf-8", "replace")
+            self.framed.append(_Document(text, self._forms, self._depth + 1))
+
+    def _add_style(self, css: str, context: str) -> None:
+        if "(" in css or "@" in css:
+            self.references += [(text, "E", context, False) for text in css_references(css)]
+
+
+def _embeds(reference: str) -> bool:
+    """Whether it is more than a part of the page itself, which only a reader's link can lead to."""
+    text = reference.strip()
+    return bool(text) and text[0] != "#"
+
+
+def _resolved(
+    document: _Document, page: str, codec: str, counters: Counter[str], nofollow: bool = False
+) -> Iterator[Found]:
+    """Each distinct reference is resolved once: pages repeat theirs."""
+    base = _base(document, page)
+    nofollow = nofollow or document.nofollow
+    known: dict[str, bytes | str] = {}
+    for reference, hop, context, flag in document.references:
+        target = known.get(reference)
+        if target is None:
+            target = known[reference] = resolve(reference, base, codec)
         if isinstance(target, bytes):
-            yield Found(target, hop, context)
+            yield Found(target, hop, context, flag or (nofollow and hop in "LX"))
         else:
             counters[f"dropped.{target}"] += 1
+    for inner in document.framed:
+        yield from _resolved(inner, base, codec, counters, nofollow)
 
 
-def _references(page: bytes) -> tuple[str, list[tuple[str, str, str]]]:
-    """(the first base, the references with hop and context): the base holds for all of them."""
-    base = ""
-    references: list[tuple[str, str, str]] = []
-    for piece in pieces(page):
-        for node in LexborHTMLParser(piece).css(_SELECTOR):
-            element, attributes = node.tag or "", node.attributes
-            if element == "base":
-                base = base or attributes["href"] or ""
-                continue
-            for rule in _BY_ELEMENT[element]:
-                if rule.attribute in attributes:
-                    references += _read(rule, attributes[rule.attribute] or "", attributes)
-    return base, references
-
-
-def _read(
-    rule: Rule, value: str, attributes: dict[str, str | None]
-) -> Iterator[tuple[str, str, str]]:
-    context = f"{rule.element}/@{rule.attribute}"
-    for reference, hop in rule.read(value, attributes) if rule.read else ((value, rule.hop),):
-        if reference.strip() or hop == "L":  # an empty href is a link to the page itself
-            yield reference, hop, context
+def _base(document: _Document, page: str) -> str:
+    resolved = resolve(document.base, page) if document.base else page
+    return resolved.decode() if isinstance(resolved, bytes) else page

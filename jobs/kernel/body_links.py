@@ -1,0 +1,88 @@
+"""The links of a body, whatever document it is (jobs/kernel/documents.py): one reader for each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+
+from jobs.kernel.charsets import as_utf8, charset_of
+from jobs.kernel.css_links import css_references, may_hold_links
+from jobs.kernel.html_links import Found, html_links
+from jobs.kernel.html_pieces import LONGEST_PAGE
+from jobs.kernel.pdf_links import pdf_references
+from jobs.kernel.robots_links import LONGEST as LONGEST_ROBOTS
+from jobs.kernel.robots_links import robots_references
+from jobs.kernel.uris import resolve
+from jobs.kernel.xml_links import xml_references
+
+References = Iterable[tuple[str, str, str]]  # reference, hop, context
+Read = tuple[str, References]  # the document's own base or '', and its references
+OTHER_THAN_HTML = ("css", "feed", "sitemap", "robots", "pdf")
+
+
+def body_links(
+    document: str,
+    body: bytes,
+    uri: str,
+    media_type: str,
+    counters: Counter[str],
+    *,
+    forms: bool = False,
+) -> Iterator[Found]:
+    """The links of a body in its order; document: one of `html` and OTHER_THAN_HTML.
+
+    What is no link of this dataset is counted in counters, see `html_links`.
+    """
+    if document == "html":
+        return html_links(body, uri, media_type, counters, forms=forms)
+    base, references = _READERS[document](body, media_type, counters)
+    return resolved(references, _base(base, uri), counters)
+
+
+def resolved(references: References, base: str, counters: Counter[str]) -> Iterator[Found]:
+    for reference, hop, context in references:
+        target = resolve(reference, base)
+        if isinstance(target, bytes):
+            yield Found(target, hop, context)
+        else:
+            counters[f"dropped.{target}"] += 1
+
+
+def _base(own: str, uri: str) -> str:
+    base = resolve(own, uri) if own else uri
+    return base.decode() if isinstance(base, bytes) else uri
+
+
+def _text(body: bytes, media_type: str) -> str:
+    return as_utf8(body, charset_of(body, media_type)).decode()
+
+
+def _css(body: bytes, media_type: str, counters: Counter[str]) -> Read:
+    text = _text(body[:LONGEST_PAGE], media_type) if may_hold_links(body.lower()) else ""
+    return "", ((reference, "E", "url()") for reference in css_references(text))
+
+
+def _feed(body: bytes, media_type: str, counters: Counter[str]) -> Read:
+    return xml_references(_text(body, media_type), "feed")
+
+
+def _sitemap(body: bytes, media_type: str, counters: Counter[str]) -> Read:
+    return xml_references(_text(body, media_type), "sitemap")
+
+
+def _robots(body: bytes, media_type: str, counters: Counter[str]) -> Read:
+    text = body[:LONGEST_ROBOTS].decode("utf-8", "replace")
+    return "", ((reference, "X", "Sitemap:") for reference in robots_references(text))
+
+
+def _pdf(body: bytes, media_type: str, counters: Counter[str]) -> Read:
+    return "", ((reference, "L", "Annot/URI") for reference in pdf_references(body, counters))
+
+
+_READERS: dict[str, Callable[[bytes, str, Counter[str]], Read]] = {
+    "css": _css,
+    "feed": _feed,
+    "sitemap": _sitemap,
+    "robots": _robots,
+    "pdf": _pdf,
+}

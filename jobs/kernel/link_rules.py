@@ -1,0 +1,141 @@
+"""Which attributes of which elements hold links, and with what hop: a table, and its readers.
+
+| element | hop | why |
+|---|---|---|
+| a, area | L | a reader follows it |
+| meta refresh | R | the browser goes there |
+| link rel=stylesheet, icon, preload… | E | the page needs it |
+| other link (canonical, next, alternate…) | X | told to machines; no reader sees or follows it |
+| frame, iframe, img, script, media, objects, backgrounds, svg images | E | the page shows it |
+| form with method GET, if asked for | X | its address before anything is filled in |
+
+Old attributes that no browser of today reads (`applet`, `codebase`, `lowsrc`) are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+Attributes = dict[str, str | None]
+Reader = Callable[[str, Attributes], Iterable[tuple[str, str]]]
+
+
+class Rule(NamedTuple):
+    """Links in an attribute of an element. read: its (reference, hop), from all its attributes."""
+
+    element: str
+    attribute: str
+    hop: str
+    read: Reader | None = None
+
+    @property
+    def context(self) -> str:
+        """As Heritrix writes it."""
+        return f"{self.element}/@{self.attribute}"
+
+
+def refresh(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
+    if (attributes.get("http-equiv") or "").strip().lower() == "refresh":
+        yield from refresh_target(value)
+
+
+def refresh_target(value: str) -> Iterator[tuple[str, str]]:
+    """`5; url=x`; without a URL the page reloads itself, which is no link."""
+    match = _REFRESH.match(value)
+    if match and (target := match[1].strip()):
+        quote = target[0]
+        yield (target[1:].partition(quote)[0] if quote in "\"'" else target), "R"
+
+
+def _srcset(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
+    """The URLs of `a.jpg 1x, b.jpg 2x`; a comma inside a URL is part of it."""
+    expected = True  # a URL, not a descriptor
+    for word in value.split():
+        if not expected:
+            _, comma, word = word.partition(",")
+            expected = bool(comma)
+        if expected and word.strip(","):
+            yield word.strip(","), "E"
+            expected = word.endswith(",")
+
+
+def _link(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
+    if hop := relation_hop(attributes.get("rel") or ""):
+        yield value, hop
+
+
+def relation_hop(relations: str) -> str:
+    """The hop of a link with these relations; '' if it names a host, not a resource."""
+    names = relations.lower().split()
+    if names and _HOST_ONLY.issuperset(names):
+        return ""
+    return "E" if any(name in _EMBEDDING for name in names) else "X"
+
+
+def _image_button(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
+    if (attributes.get("type") or "").strip().lower() == "image":
+        yield value, "E"
+
+
+def _get_form(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
+    if (attributes.get("method") or "get").strip().lower() not in ("post", "dialog"):
+        yield value, "X"
+
+
+def asks_nofollow(relations: str) -> bool:
+    """Whether the `rel` of a link says that its page does not vouch for the target."""
+    return not _NOFOLLOW.isdisjoint(relations.lower().split())
+
+
+def robots_nofollow(directives: str) -> bool:
+    """Whether a robots meta element, or an X-Robots-Tag for all robots, says so of all links."""
+    names = [name.strip() for name in directives.lower().split(",")]
+    if ":" in names[0] and not names[0].startswith("unavailable_after"):
+        return False  # `somebot: nofollow` is for that one
+    return "nofollow" in names or "none" in names
+
+
+_REFRESH = re.compile(r"\s*[0-9.]*[\s;,]+(?:url\s*=\s*)?(.*)", re.IGNORECASE | re.DOTALL)
+_NOFOLLOW = frozenset({"nofollow", "ugc", "sponsored"})
+_HOST_ONLY = frozenset({"preconnect", "dns-prefetch"})
+_EMBEDDING = frozenset(
+    {
+        *("stylesheet", "icon", "apple-touch-icon", "apple-touch-icon-precomposed"),
+        *("apple-touch-startup-image", "mask-icon", "fluid-icon", "image_src", "manifest"),
+        *("preload", "modulepreload", "prefetch", "prerender"),
+    }
+)
+
+RULES = (
+    Rule("a", "href", "L"),
+    Rule("a", "xlink:href", "L"),
+    Rule("area", "href", "L"),
+    Rule("frame", "src", "E"),
+    Rule("iframe", "src", "E"),
+    Rule("meta", "content", "R", refresh),
+    Rule("link", "href", "E", _link),
+    Rule("link", "imagesrcset", "E", _srcset),
+    Rule("img", "src", "E"),
+    Rule("img", "srcset", "E", _srcset),
+    Rule("source", "src", "E"),
+    Rule("source", "srcset", "E", _srcset),
+    Rule("script", "src", "E"),
+    Rule("video", "src", "E"),
+    Rule("video", "poster", "E"),
+    Rule("audio", "src", "E"),
+    Rule("track", "src", "E"),
+    Rule("embed", "src", "E"),
+    Rule("object", "data", "E"),
+    Rule("input", "src", "E", _image_button),
+    Rule("image", "href", "E"),
+    Rule("image", "xlink:href", "E"),
+    Rule("use", "href", "E"),
+    Rule("use", "xlink:href", "E"),
+    *(
+        Rule(element, "background", "E")
+        for element in ("body", "table", "thead", "tbody", "tfoot", "tr", "td", "th")
+    ),
+)
+FORM_RULES = (Rule("form", "action", "X", _get_form),)

@@ -1,0 +1,52 @@
+"""Links in HTTP headers: Location by status, Refresh, Link by its relation, and nofollow."""
+
+from __future__ import annotations
+
+import pytest
+
+from jobs.kernel.header_links import header_nofollow, header_references, location
+
+
+@pytest.mark.parametrize(
+    ("status", "counts"), [(301, True), (302, True), (304, True), (201, True), (200, False)]
+)
+def test_location(status: int, counts: bool) -> None:
+    fields = [("location", " /x ")]
+    assert list(location(fields, status)) == ([("/x", "R", "Location:")] if counts else [])
+    assert list(location([], status)) == []
+
+
+FIELDS = {
+    ("Refresh", "5; url=x"): [("x", "R", "Refresh:")],
+    ("Refresh", "5"): [],
+    ("Link", "<x>; rel=stylesheet"): [("x", "E", "Link:")],
+    ("link", '<x>; rel="next"'): [("x", "X", "Link:")],
+    ("Link", "<x>"): [("x", "X", "Link:")],
+    ("Link", "<x>; rel=preconnect, <y>; rel=preload; as=font"): [("y", "E", "Link:")],
+    ("Link", '<a,b>; title="c, <d>"; rel=next'): [("a,b", "X", "Link:")],
+    ("Link", "<x>; rel=next; anchor='#a'"): [],
+    ("Link", "x; rel=next"): [],
+    ("Link", "<>; rel=next"): [],
+}
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_fields(field: tuple[str, str]) -> None:
+    assert list(header_references([field])) == FIELDS[field]
+
+
+ROBOTS = {
+    "nofollow": True,
+    "noindex, NoFollow": True,
+    "none": True,
+    "unavailable_after: 25 Jun 2010 15:00:00 PST, nofollow": True,
+    "noindex": False,
+    "somebot: nofollow": False,
+    "": False,
+}
+
+
+@pytest.mark.parametrize("value", ROBOTS)
+def test_nofollow(value: str) -> None:
+    assert header_nofollow([("X-Robots-Tag", value)]) is ROBOTS[value]
+    assert header_nofollow([("X-Robots-Tag", "all"), ("x-robots-tag", value)]) is ROBOTS[value]
