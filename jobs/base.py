@@ -85,10 +85,13 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         given = []
         for action in self.arg_parser._actions:  # mrjob itself reads them so
             value = getattr(self.options, action.dest, None)
-            if action.dest in self._passthru_arg_dests and value not in (None, action.default):
+            if action.dest not in self._passthru_arg_dests or value in (None, action.default):
+                continue
+            given.append(action.option_strings[-1])
+            if action.nargs != 0:  # a flag has no value
                 # argparse takes -0.00001 for a number, but -1e-05 for an option
                 text = f"{value:.20f}" if isinstance(value, float) else str(value)
-                given += [action.option_strings[-1], text]
+                given.append(text)
         return given
 
     def run_job(self) -> None:

@@ -5,7 +5,8 @@ Reads lines of links (`target source hop`) and of captures (8 columns). Writes c
 `key<TAB>URI<TAB>captures<TAB>links<TAB>last timestamp14`, sorted likewise.
 
 Hops I and P are never edges (Heritrix writes an inferred favicon.ico for every page: a false hub);
-such lines are counted and dropped, as are URIs of which surt makes no key.
+such lines are counted and dropped, as are URIs of which surt makes no key. With `--keep-www` keys
+keep the `www.` or `www2.` of their host, which surt takes off.
 
 Through the shuffle go, under the target's key, one line for each distinct link of a map task and
 one for each distinct spelling with its counts: at most two lines for a link and one for a capture,
@@ -18,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jobs.base import Job, Pair
-from jobs.kernel.keys import key_of
+from jobs.kernel.keys import key_keeping_www, key_of
 from jobs.kernel.lines import UNKNOWN, UriRow, format_uri_row, parse_capture, parse_link
 
 COMBINED = 200_000
@@ -36,15 +37,20 @@ def added(one: Counts, other: Counts) -> Counts:
 class Canonicalize(Job):
     SIDE_DATASETS = ("uris",)
 
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_passthru_arg("--keep-www", action="store_true", help="keep `www.` in keys")
+
     def __init__(self, args: list[str] | None = None) -> None:
         super().__init__(args)
+        self._key_of = key_keeping_www if self.options.keep_www else key_of
         self._links: set[tuple[bytes, bytes]] = set()
         self._spellings: dict[tuple[bytes, bytes], Counts] = {}
 
     def map_line(self, line: bytes) -> Iterator[Pair]:
         if line.count(b"\t") == 7:
             capture = parse_capture(line)
-            if (key := key_of(capture.uri)) is None:
+            if (key := self._key_of(capture.uri)) is None:
                 yield from self._dropped(capture.uri)
             else:
                 self._spelled(key, capture.uri, (1, 0, capture.timestamp))
@@ -58,7 +64,7 @@ class Canonicalize(Job):
         if hop in b"IP":
             self.counts[f"dropped.hop.{hop.decode()}"] += 1
             return
-        target_key, source_key = key_of(target), key_of(source)
+        target_key, source_key = self._key_of(target), self._key_of(source)
         if target_key is None or source_key is None:
             yield from self._dropped(target if target_key is None else source)
             return

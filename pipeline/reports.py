@@ -20,6 +20,7 @@ from pipeline.terminal import cell
 from pipeline.validation_report import ValidationReport
 
 MAX_ARCHIVES = 20
+MAX_EXAMPLES = 3
 
 
 def round_line(rounds: Sequence[Round], stop: Stop) -> str:
@@ -66,6 +67,9 @@ def status_tables(manifest: Manifest, names: Sequence[str]) -> Iterator[Table]:
     if rounds := manifest.steps.get("page-rank", {}).get("rounds"):
         yield _rounds_table(rounds)
     yield _archives_table(list(manifest.archives.values()))
+    dropped = _dropped_table(manifest.steps.get("canonicalize", {}))
+    if dropped.row_count:
+        yield dropped
     if damage := damage_by_reason(manifest):
         table = _table("damage", "reason", ">count")
         for reason, count in damage.most_common():
@@ -119,6 +123,18 @@ def _archives_table(archives: Sequence[dict[str, Any]]) -> Table:
         )
     if len(archives) > MAX_ARCHIVES:
         table.add_row(f"… and {len(archives) - MAX_ARCHIVES} more", "", "", "", "", "")
+    return table
+
+
+def _dropped_table(entry: dict[str, Any]) -> Table:
+    """Links and captures that canonicalize left out."""
+    table = _table("left out by canonicalize", "reason", ">count", "examples")
+    for name, count in sorted(entry.get("counters", {}).items()):
+        if name.startswith("dropped."):
+            reason = name.removeprefix("dropped.")
+            examples = [uri for why, _, uri in (e.partition("\t") for e in entry["examples"])
+                        if why == reason]  # fmt: skip
+            table.add_row(cell(reason), f"{count:,}", cell(" ".join(examples[:MAX_EXAMPLES])))
     return table
 
 

@@ -67,6 +67,7 @@ class RunOptions:
     runner: str = "local"
     processes: int | None = None
     extraction: Extraction = field(default_factory=Extraction)
+    keep_www: bool = False
     nodes: str = "linked"
     stop: Stop = field(default_factory=Stop)
     precedence: PrecedenceOptions = field(default_factory=PrecedenceOptions)
@@ -80,6 +81,7 @@ class RunOptions:
         stop, precedence = self.stop, self.precedence
         return {
             **self.extraction.parameters(),
+            "--keep-www": self.keep_www,
             "--nodes": self.nodes,
             "--iterations": stop.iterations,
             "--tolerance": None if stop.iterations is not None else stop.tolerance,
@@ -203,13 +205,14 @@ class Run:
 
     def _graph(self) -> None:
         path, launcher, nodes = self.path, self.launcher, self.options.nodes
+        keep_www = self.options.keep_www
         self._step(
             "canonicalize",
-            {},
+            {"keep_www": keep_www},
             lambda: asdict(
                 steps.canonicalize(
                     [path("links")], [path("captures")], path("canonical_links"), path("uris"),
-                    launcher,
+                    launcher, keep_www=keep_www,
                 )
             ),
         )  # fmt: skip

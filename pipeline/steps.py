@@ -81,9 +81,13 @@ def extract_links(
     outlinks: str = "auto",
     kept: str = "nav",
     max_record: int | None = None,
+    nofollow: str = "keep",
+    forms: bool = False,
+    pdf: bool = False,
 ) -> list[ArchiveReport]:
     """Links and captures of archives; reports in the order of the archives, failures among them."""
-    args = ["--outlinks", outlinks, "--links", kept]
+    args = ["--outlinks", outlinks, "--links", kept, "--nofollow", nofollow]
+    args += ["--forms"] * forms + ["--pdf"] * pdf
     if max_record:
         args += ["--max-record", str(max_record)]
     with workplace(links, launcher) as there:
@@ -164,13 +168,20 @@ def totals(reports: Sequence[ArchiveReport]) -> dict[str, int]:
 
 
 def canonicalize(
-    links: Paths, captures: Paths, output: Path, uris: Path, launcher: Launcher
+    links: Paths,
+    captures: Paths,
+    output: Path,
+    uris: Path,
+    launcher: Launcher,
+    *,
+    keep_www: bool = False,
 ) -> Result:
     """Links and captures to canonical links, and to the spellings of each key."""
+    args = ["--keep-www"] if keep_www else []
     with workplace(output, launcher) as there:
         canonical, spelled = there.tmp / "canonical_links", there.tmp / "uris"
         inputs = [*links, *captures]
-        outcome = launch(Canonicalize, inputs, canonical, there, side={"uris": spelled})
+        outcome = launch(Canonicalize, inputs, canonical, there, args, {"uris": spelled})
         deliver(canonical, output, ORDER["canonical_links"])
         deliver(spelled, uris, ORDER["uris"])
     result = _result(outcome, "canonical_links")

@@ -210,7 +210,8 @@ def _key(uri: bytes) -> bytes | None:
 
 
 def parse_score_row(line: bytes) -> ScoreRow:
-    """The recipe's own two columns are taken too; the key is then made from the URI."""
+    """The recipe's own two columns are taken too; the key is then made from the URI, as a run
+    without `--keep-www` makes it."""
     fields = _fields(line, (2, 3, 8), SCORE_ROW, b"\t")
     if not _SCORE.match(fields[0]):
         raise BadLine(f"score {_shown(fields[0])}", "a positive number")

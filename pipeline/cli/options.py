@@ -70,12 +70,35 @@ extraction_options = together(
         help="nav: what a reader follows (hops L, R and frames); all: also embeds and guesses.",
     ),
     click.option(
+        "--nofollow",
+        type=click.Choice(["keep", "drop"]),
+        default="keep",
+        show_default=True,
+        help="Links that their page asks not to follow (rel, robots meta, X-Robots-Tag).",
+    ),
+    click.option(
+        "--forms",
+        is_flag=True,
+        help="With --links all, also the addresses of search forms and the like (hop X).",
+    ),
+    click.option(
+        "--pdf",
+        is_flag=True,
+        help="Also the links of PDFs; needs the extra crawlrank[pdf].",
+    ),
+    click.option(
         "--max-record",
         type=click.IntRange(1024),
         default=64 * 2**20,
         show_default=True,
         help="Largest record body that is read, in bytes, inflated; larger ones are counted.",
     ),
+)
+
+keep_www_option = click.option(
+    "--keep-www",
+    is_flag=True,
+    help="Take www.example.org and example.org for two hosts; surt takes them for one.",
 )
 
 nodes_option = click.option(

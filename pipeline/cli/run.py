@@ -13,6 +13,7 @@ from pipeline.cli.options import (
     OUTPUT,
     class_options,
     extraction_options,
+    keep_www_option,
     nodes_option,
     runner_options,
     stop_options,
@@ -35,6 +36,7 @@ work_option = click.option(
 @click.argument("archives", nargs=-1, required=True, type=OUTPUT)
 @work_option
 @extraction_options
+@keep_www_option
 @nodes_option
 @stop_options
 @class_options
@@ -61,7 +63,11 @@ def run(
     work: Path,
     outlinks: str,
     kept: str,
+    nofollow: str,
+    forms: bool,
+    pdf: bool,
     max_record: int,
+    keep_www: bool,
     nodes: str,
     iterations: int | None,
     tolerance: float,
@@ -91,7 +97,8 @@ def run(
     options = runs.RunOptions(
         runner=runner,
         processes=processes,
-        extraction=Extraction(outlinks, kept, max_record),
+        extraction=Extraction(outlinks, kept, max_record, nofollow, forms, pdf),
+        keep_www=keep_www,
         nodes=nodes,
         stop=Stop(iterations, tolerance, max_rounds),
         precedence=precedence,

@@ -18,6 +18,7 @@ from pipeline.cli.options import (
     OUTPUT,
     class_options,
     extraction_options,
+    keep_www_option,
     make_launcher,
     nodes_option,
     output_option,
@@ -63,6 +64,9 @@ def extract_links(
     captures: Path,
     outlinks: str,
     kept: str,
+    nofollow: str,
+    forms: bool,
+    pdf: bool,
     max_record: int,
     strict: bool,
     skip_bad_files: bool,
@@ -80,6 +84,9 @@ def extract_links(
         outlinks=outlinks,
         kept=kept,
         max_record=max_record,
+        nofollow=nofollow,
+        forms=forms,
+        pdf=pdf,
     )
     _said({"archives": len(reports)}, steps.totals(reports))
     steps.require_readable(reports, skip_bad_files, strict)
@@ -90,18 +97,21 @@ def extract_links(
 @click.option("--captures", multiple=True, help="Captures of the same archives.")
 @output_option(help="Canonical links to write: `target_key source_key`, sorted.")
 @output_option("--uris", help="Spellings of each key to write, 5 columns.")
+@keep_www_option
 @runner_options
 def canonicalize(
     links: tuple[str, ...],
     captures: tuple[str, ...],
     output: Path,
     uris: Path,
+    keep_www: bool,
     runner: str,
     processes: int | None,
 ) -> None:
     """URIs to keys (SURT): links between pages, whatever their spelling."""
     _new(output, uris)
-    result = steps.canonicalize(links, captures, output, uris, make_launcher(runner, processes))
+    launcher = make_launcher(runner, processes)
+    result = steps.canonicalize(links, captures, output, uris, launcher, keep_www=keep_www)
     _said(result.rows, result.counters)
 
 

@@ -1,0 +1,73 @@
+"""What keys merge and what has none: the table of docs/formats.md, and what a run tells of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from crawls import INLINE, crawlrank, ok, response, write_records, write_warc
+
+from jobs.kernel.keys import key_keeping_www, key_of
+from jobs.kernel.surt_keys import surt
+from pipeline.datasets import ORDER, merged
+
+ROOT = Path(__file__).resolve().parents[1]
+SECTION = (ROOT / "docs/formats.md").read_text().partition("## What surt merges")[2]
+ROWS = re.findall(r"^\| (.*?) \| `(.*?)` \| `(.*?)` \| `(.*?)` \|$", SECTION, re.MULTILINE)
+FIXED = ("--iterations", 2, "--no-validate", *INLINE)
+
+
+def test_the_table_is_read() -> None:
+    assert len(ROWS) == 17
+
+
+@pytest.mark.parametrize(("what", "one", "another", "key"), ROWS, ids=[row[0] for row in ROWS])
+def test_merged_as_documented(what: str, one: str, another: str, key: str) -> None:
+    assert one != another
+    assert surt.surt(one) == surt.surt(another) == key
+    assert key_of(one.encode()) == key_of(another.encode()) == key.encode()
+    kept_apart = key_keeping_www(one.encode()) != key_keeping_www(another.encode())
+    assert kept_apart == what.startswith("`www")
+
+
+def keys_of_a_run(archive: Path, work: Path, *args: object) -> set[bytes]:
+    ok("run", archive, "--work", work, *FIXED, *args)
+    return {line.split()[1] for line in merged(work / "map", ORDER["map"])}
+
+
+def test_a_run_keeps_www_when_asked(tmp_path: Path) -> None:
+    links = ["http://www.b.example/", "http://b.example/", "http://www2.b.example/x"]
+    archive = write_warc(tmp_path / "a.warc.gz", {"http://a.example/": links})
+    work = tmp_path / "work"
+    assert keys_of_a_run(archive, work) == {b"example,b)/", b"example,b)/x"}
+    refused = crawlrank("run", archive, "--work", work, *FIXED, "--keep-www")
+    assert refused.code == 3
+    assert "--keep-www" in refused.err
+    kept = {b"example,b)/", b"example,b,www)/", b"example,b,www2)/x"}
+    assert keys_of_a_run(archive, work, "--keep-www", "--force") == kept
+    assert json.loads((work / "manifest.json").read_text())["parameters"]["--keep-www"] is True
+    assert keys_of_a_run(archive, tmp_path / "new", "--keep-www", "--runner", "local") == kept
+
+
+def test_the_command_keeps_www_when_asked(tmp_path: Path) -> None:
+    links = tmp_path / "links.txt"
+    links.write_text("http://www.b.example/ http://a.example/ L\n")
+    out = tmp_path / "canonical.txt"
+    ok("canonicalize", links, "--output", out, "--uris", tmp_path / "u.txt", "--keep-www", *INLINE)
+    assert out.read_text() == "example,b,www)/ example,a)/\n"
+
+
+def test_what_has_no_key_is_counted_and_shown(tmp_path: Path) -> None:
+    bad = "http://b.example:99999/x"
+    page = b'<a href="http://c.example/">'
+    archive = write_records(
+        tmp_path / "a.warc", [response("http://a.example/", page), response(bad, page)]
+    )
+    work = tmp_path / "work"
+    ok("run", archive, "--work", work, *FIXED)
+    entry = json.loads((work / "manifest.json").read_text())["steps"]["canonicalize"]
+    assert entry["counters"]["dropped.no-key"] == 2  # the capture, and the link of its page
+    assert set(entry["examples"]) == {f"no-key\t{bad}"}
+    assert bad in ok("status", "--work", work).out
