@@ -80,7 +80,7 @@ class InlineRunner(_Watched, InlineMRJobRunner):  # type: ignore[misc]
         for done, task in enumerate(tasks, 1):
             try:
                 task()
-            except CrawlrankError:
+            except (CrawlrankError, OSError):
                 raise
             except Exception as error:
                 self.failure = "".join(traceback.format_exception(error)).rstrip()

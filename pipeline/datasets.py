@@ -97,6 +97,10 @@ def replacing(output: Path) -> Iterator[Path]:
     try:
         yield place
         place.replace(output)
+    except OSError as error:
+        if error.filename is None and error.errno:  # a write does not say where
+            raise OSError(error.errno, error.strerror, str(output)) from error
+        raise
     finally:
         place.unlink(missing_ok=True)
 

@@ -30,6 +30,7 @@ from jobs.kernel.heritrix_form import HeritrixRejects, heritrix_form
 from jobs.kernel.lines import parse_score_row, parse_uri_row
 from jobs.kernel.order import DIGITS
 from jobs.kernel.reading import read_rows
+from jobs.launch import is_plain
 from pipeline.classes import Classes, Ties, cut
 from pipeline.datasets import write_file
 
@@ -119,9 +120,10 @@ def export_precedence(
 @contextlib.contextmanager
 def database(tmp: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database in the folder tmp, of whatever name; what fails in it is told as BadInput."""
-    with tempfile.TemporaryDirectory() as folder:
-        near = Path(folder, "near")  # DuckDB takes names in UTF-8 only
-        near.symlink_to(tmp.resolve())
+    with contextlib.ExitStack() as stack:
+        near = tmp.resolve()
+        if not is_plain(near):  # DuckDB takes names in UTF-8 only, and some for globs
+            near = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="crawlrank-")))
         try:
             with duckdb.connect(str(near / "precedence.duckdb")) as db:
                 db.execute("SET temp_directory = $folder", {"folder": str(near)})
@@ -129,7 +131,7 @@ def database(tmp: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         except duckdb.Error as error:
             said = str(error).partition("\n")[0]
             raise BadInput(
-                str(tmp), said, "room for a database", "Make room, or write elsewhere."
+                str(tmp.resolve()), said, "room for a database", "Make room, or write elsewhere."
             ) from error
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.kernel.errors import BadInput
-from jobs.launch import Launcher
+from jobs.launch import Launcher, plain_path
 from pipeline import steps
 from pipeline.archives import Extraction, check_archives, given_archives, reports
 from pipeline.beans import beans_fragment
@@ -110,16 +110,19 @@ class Run:
         self._refuse_foreign_folder()
         self._accept_parameters()
         self._clear_leftovers()
-        self.launcher.tmp.mkdir(exist_ok=True)
+        tmp = self.launcher.tmp
+        tmp.mkdir(exist_ok=True)
         try:
-            self._extract(archives)
-            self._graph()
-            self._rank()
-            self._scores()
-            self._precedence()
-            self._validate()
+            with plain_path(tmp) as near:
+                self.launcher = replace(self.launcher, tmp=near)
+                self._extract(archives)
+                self._graph()
+                self._rank()
+                self._scores()
+                self._precedence()
+                self._validate()
         finally:
-            shutil.rmtree(self.launcher.tmp, ignore_errors=True)
+            shutil.rmtree(tmp, ignore_errors=True)
 
     def path(self, dataset: str) -> Path:
         return self.work / dataset

@@ -24,7 +24,7 @@ from jobs.extract_links import ExtractLinks
 from jobs.gen_graph import GenGraph
 from jobs.kernel.errors import BadInput, NotConverged
 from jobs.kernel.order import DIGITS
-from jobs.launch import Launcher, Outcome, launch
+from jobs.launch import Launcher, Outcome, launch, plain_path
 from pipeline.datasets import ORDER, by_score, deliver, write_parquet
 from pipeline.ranking import Round, Stop, rank
 
@@ -68,8 +68,8 @@ def workplace(output: Path, launcher: Launcher) -> Iterator[Launcher]:
             "a folder for the output",
             "Name another output.",
         ) from error
-    with place as tmp:
-        yield replace(launcher, tmp=Path(tmp))
+    with place as tmp, plain_path(Path(tmp)) as near:
+        yield replace(launcher, tmp=near)
 
 
 def extract_links(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from typing import Any
 
 import click
@@ -52,10 +51,11 @@ def _say(message: str, code: int) -> int:
 
 
 def _os_error(error: OSError) -> str:
-    where = error.filename2 or error.filename or tempfile.gettempdir()
+    where = error.filename2 or error.filename
+    place = f"{os.fsdecode(where)}: " if isinstance(where, str | bytes) else ""
     what = DISK.get(error.errno or 0, error.strerror or str(error))
     cure = " Make room, or write elsewhere." if error.errno in DISK else ""
-    return f"{os.fsdecode(where)}: {what}.{cure}"
+    return f"{place}{what}.{cure}"
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,18 @@ Decorator = Callable[[Command], Command]
 
 OUTPUT = click.Path(path_type=Path)
 RUNNERS = ("local", "inline")
+
+
+class Number(click.FloatRange):
+    """A range that refuses nan, of which no comparison is true."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"{value} is no number", param, ctx)
+        return number
 
 
 def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
@@ -117,7 +130,7 @@ stop_options = together(
     ),
     click.option(
         "--tolerance",
-        type=click.FloatRange(1e-14, 1, max_open=True),
+        type=Number(1e-14, 1, max_open=True),
         default=1e-6,
         show_default=True,
         help="Without --iterations: rounds until the scores are certainly this near, relative.",

@@ -11,6 +11,7 @@ from pipeline.archives import Extraction
 from pipeline.classes import Ties
 from pipeline.cli.options import (
     OUTPUT,
+    Number,
     class_options,
     extraction_options,
     keep_www_option,
@@ -43,7 +44,7 @@ work_option = click.option(
 @click.option("--validate/--no-validate", default=True, help="Check the ranks against OPIC.")
 @click.option(
     "--min-agreement",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     default=0.99,
     show_default=True,
     help="Part of the pages whose class must agree with OPIC's, or exit 4.",

@@ -16,6 +16,7 @@ from pipeline import lint, steps
 from pipeline.archives import given_archives
 from pipeline.cli.options import (
     OUTPUT,
+    Number,
     class_options,
     extraction_options,
     keep_www_option,
@@ -226,7 +227,7 @@ def join_scores(
 @click.option("--uris", help="Spellings of each key; without them the scores' own URIs are listed.")
 @click.option("--output", type=OUTPUT, help="Precedence file to write, `URI precedence`.")
 @class_options
-@click.option("--eta", type=click.FloatRange(0), default=0.0, help="Error bound of a score.")
+@click.option("--eta", type=Number(0), default=0.0, help="Error bound of a score.")
 @click.option("--digits", type=click.IntRange(1, 17), default=DIGITS, show_default=True)
 @click.option(
     "--lint", "lint_file", type=OUTPUT, help="Check a precedence file instead of writing one."
@@ -295,14 +296,14 @@ def check_precedence_file(path: Path) -> None:
 )
 @click.option(
     "--opic-error",
-    type=click.FloatRange(1e-13, 1),
+    type=Number(1e-13, 1),
     default=1e-6,
     show_default=True,
     help="Stop at this certificate of the probabilities.",
 )
 @click.option(
     "--max-visits",
-    type=click.FloatRange(0, min_open=True),
+    type=Number(0, min_open=True),
     default=200.0,
     show_default=True,
     help="Visits at most, in multiples of N, the number of pages.",
@@ -319,7 +320,7 @@ def check_precedence_file(path: Path) -> None:
 @click.option("--ties", type=click.Choice(["key", "together"]), default="key", show_default=True)
 @click.option(
     "--min-agreement",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     default=0.99,
     show_default=True,
     help="Exit 4 when a smaller part of the pages agrees on the class.",
