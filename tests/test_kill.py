@@ -89,7 +89,7 @@ def test_inline(
     check(tmp_path / "work", undisturbed)
 
 
-@pytest.mark.parametrize("seed", [10, 11], ids=["group", "driver only"])
+@pytest.mark.parametrize("seed", [10, 11], ids=["group", "driver-only"])
 def test_local(
     seed: int, archives: list[Path], undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -111,8 +111,9 @@ def test_with_other_archives_after_the_kill(
         command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     ) as run:
         assert run.stderr is not None
-        while killed_after not in run.stderr.readline().decode():
-            pass
+        for line in run.stderr:
+            if killed_after in line.decode():
+                break
         run.kill()
     assert crawlrank("run", *archives, *common, "--force").code == 0
     check(work, undisturbed)

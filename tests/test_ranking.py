@@ -81,7 +81,7 @@ def test_the_tolerance_holds(
 def test_too_few_rounds_keep_their_scores(graph: Path, tmp_path: Path, launcher: Launcher) -> None:
     saved: list[list[Any]] = []
     stop = Stop(tolerance=1e-9, max_rounds=3)
-    with pytest.raises(NotConverged, match="after 3 rounds .*--max-rounds"):
+    with pytest.raises(NotConverged, match=r"after 3 rounds .*--max-rounds"):
         rank(
             graph, tmp_path / "rounds", launcher, stop, None, lambda _, told: saved.append([*told])
         )

@@ -1,0 +1,425 @@
+"""The bad-input table: each row through the real command, with exit code and message.
+
+`crawls.checked` holds every one of them to: no traceback, no noise of libraries, nothing that
+steers a terminal.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from crawls import (
+    COMMAND,
+    DAMAGED,
+    INLINE,
+    LOOPBACK,
+    WEB,
+    Said,
+    checked,
+    crawlrank,
+    datasets,
+    environment,
+    html,
+    ok,
+    process,
+    response,
+    write_records,
+    write_warc,
+)
+
+# ---- archives
+
+BAD_ARCHIVES: dict[str, tuple[Callable[[Path], object], str, str]] = {
+    "missing": (lambda path: None, "No such file", "expected a WARC or ARC file"),
+    "folder": (lambda path: path.mkdir(), "a folder", "/*.warc.gz"),
+    "empty": (lambda path: path.touch(), "an empty file", "Copy it again"),
+    "text": (lambda path: path.write_text("hello\n"), "'hello\\n'", "Leave it out"),
+    "escapes": (lambda path: path.write_bytes(b"\x1b[31mred\x9b\n"), "\\x1b[31m", "expected"),
+    "gzip of text": (lambda path: path.write_bytes(gzip.compress(b"hi\n")), "a gzip file", "Leave it out"),
+    "zeros": (lambda path: path.write_bytes(bytes(5000)), "not one readable record", "expected"),
+}
+
+
+@pytest.mark.parametrize("command", ["run", "extract-links"])
+@pytest.mark.parametrize("row", BAD_ARCHIVES)
+def test_no_archive(row: str, command: str, tmp_path: Path) -> None:
+    make, found, cure = BAD_ARCHIVES[row]
+    path = tmp_path / "bad.warc.gz"
+    make(path)
+    if command == "run":
+        said = crawlrank("run", path, "--work", tmp_path / "work", "--quiet", *INLINE)
+    else:
+        outputs = ("--output", tmp_path / "l.txt", "--captures", tmp_path / "c.txt")
+        said = crawlrank("extract-links", path, *outputs, *INLINE)
+        assert not list(tmp_path.glob("*.txt"))
+    assert said.code == 3
+    assert str(path) in said.err
+    assert found in said.err
+    assert cure in said.err
+
+
+def test_a_truncated_archive_is_damage_and_no_error(web: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.warc.gz"
+    cut.write_bytes(web.read_bytes()[:-100])
+    said = ok("run", cut, "--work", tmp_path / "work", *INLINE)
+    assert re.search(r"^\d damaged places were passed over", said.out, re.M)
+    rows = (tmp_path / "work" / "captures").iterdir()
+    assert sum(len(part.read_bytes().splitlines()) for part in rows) >= len(WEB) - 1
+    strict = crawlrank("run", cut, "--work", tmp_path / "work", "--strict", *INLINE)
+    assert strict.code == 3
+    assert str(cut) in strict.err
+    assert "offset" in strict.err
+
+
+def test_no_page_links_anywhere(tmp_path: Path) -> None:
+    path = write_warc(tmp_path / "one.warc", {"http://a.example/": []})
+    said = crawlrank("run", path, "--work", tmp_path / "work", "--quiet", *INLINE)
+    assert said.code == 3
+    assert "no links at all" in said.err
+    assert "--nodes all" in said.err
+    ok("run", path, "--work", tmp_path / "all", "--nodes", "all", *INLINE)
+    precedence = (tmp_path / "all" / "precedence.txt").read_bytes()
+    assert precedence == b"http://a.example/ 1\n"
+
+
+ODD_WEBS = {
+    "a page with a link to itself alone": ({"http://a.example/": ["/"]}, 1),
+    "self-links only": ({"http://a.example/": ["/"], "http://b.example/": ["/"]}, 2),
+    "all dangling": ({"http://a.example/": ["/x", "/y"]}, 2),  # the source gets no id
+}
+
+
+@pytest.mark.parametrize("name", ODD_WEBS)
+def test_odd_webs_are_ranked(name: str, tmp_path: Path) -> None:
+    pages, nodes = ODD_WEBS[name]
+    path = write_warc(tmp_path / "odd.warc", pages)
+    ok("run", path, "--work", tmp_path / "work", *INLINE)
+    found = datasets(tmp_path / "work")
+    scores = [line.split(b"\t")[0] for line in found["scores"].splitlines()]
+    assert len(scores) == nodes
+    assert len(set(scores)) == 1
+    assert found["graph"].count(b"\tO:dummy\n") == nodes + 1
+
+
+def test_escape_sequences_of_uris_stay_inside(tmp_path: Path) -> None:
+    """`checked` looks at the output of each command."""
+    evil = "http://a.example/\x1b[2J\x1b]0;owned\x07\x9b31m\u202e[bold]"
+    path = write_records(
+        tmp_path / "\x1b[31m.warc",
+        [
+            response("http://a.example/", html([evil, "/\x1b[31mlink", "/[red]x"])),
+            response(evil, html([evil, "http://a.example/"])),
+            response("http://a.example/x\x1by", b"\xff\x1b", "200 \x1b[5mOK", "X: \x1b[5m\r\n"),
+        ],
+    )
+    work = tmp_path / "work\x1b[0m"
+    said = ok("run", path, "--work", work, "--min-agreement", 0, *INLINE)
+    assert "[bold]" in said.out or "%5Bbold" in said.out  # nor is it markup
+    ok("status", "--work", work)
+    ok("export-text", "--work", work, "--out", tmp_path / "out\x1b[0m")
+    lint = crawlrank("export-precedence", "--lint", work / "precedence.txt")
+    assert lint.code == 0, lint
+    for name, rows in datasets(work).items():
+        assert b"\x1b" not in rows, name
+
+
+NAMES = [
+    " a  b ",
+    "new\nline",
+    "tab\t",
+    "*[x]?{a,b}",
+    "quote'\"$HOME`id`;&|",
+    "--option",
+    "_hidden",
+    ".hidden",
+    "é\u202e",
+    os.fsdecode(b"not\xffutf8"),
+    "%2e#x",
+]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=ascii)
+def test_any_name_of_archive_and_work_folder(name: str, web: Path, tmp_path: Path) -> None:
+    expected = ok("run", web, "--work", tmp_path / "expected", "--iterations", 2, "--quiet",
+                  "--no-validate", *INLINE)  # fmt: skip
+    assert expected == Said(0, "", "")
+    folder = tmp_path / f"in {name}"
+    folder.mkdir()
+    archive = Path(shutil.copyfile(web, folder / f"{name}.warc.gz"))
+    work = folder / name
+    ok("run", archive, "--work", work, "--iterations", 2, "--no-validate", *INLINE)
+    ok("status", "--work", work)
+    found, wanted = datasets(work), datasets(tmp_path / "expected")
+    del found["captures"], wanted["captures"]  # they name the archive
+    assert found == wanted
+    ok("gen-graph", work / "input_links", "--output", folder / f"{name}.txt", *INLINE)
+    ok("page-rank", folder / f"{name}.txt", "--output", folder / "pr.txt", "--quiet",
+       "--iterations", 2, *INLINE)  # fmt: skip
+    assert (folder / "pr.txt").read_bytes() == wanted["ranks"]
+
+
+def test_odd_names_on_the_local_runner(web: Path, tmp_path: Path) -> None:
+    name = os.fsdecode(b" *'\"$x\n\xff")
+    archive = Path(shutil.copyfile(web, tmp_path / f"{name}.warc.gz"))
+    said = process("run", archive, "--work", tmp_path / name, "--iterations", 1, "--no-validate",
+                   "--runner", "local", "--quiet")  # fmt: skip
+    assert said == Said(0, "", "")
+    assert len((tmp_path / name / "precedence.txt").read_bytes().splitlines()) >= len(WEB)
+
+
+# ---- text datasets: (command, good lines, one bad line, what is said of it)
+
+LINK = "http://a.example/ http://b.example/ L"
+GRAPH = "0\t1.0\tO:1\n1\t1.0\tO:dummy\n"
+ROWS: dict[str, tuple[str, list[str], str, str]] = {
+    "links: empty line": ("canonicalize", [LINK], "", "an empty line"),
+    "links: two blanks": ("canonicalize", [LINK], "a  b", "'a  b'"),
+    "links: no hop": ("canonicalize", [LINK], f"{LINK}ONG", "hop 'LONG'"),
+    "links: escape": ("canonicalize", [LINK], "a\x1b[31m b", "a control character"),
+    "canonical_links": ("assign-ids", ["a)/ b)/"], "a)/", "'a)/'"),
+    "input_links": ("gen-graph", ["0 a)/ b)/"], "x a)/ b)/", "id 'x'"),
+    "graph: no targets": ("page-rank", ["0\t1.0\tO:dummy"], "1\t1.0", "'1\\t1.0'"),
+    "graph: zero": ("page-rank", ["0\t1.0\tO:dummy"], "1\t0.0\tO:0", "score 0.0"),
+    "graph: self-loop": ("page-rank", ["0\t1.0\tO:dummy"], "1\t1.0\tO:1", "target of itself"),
+    "scores": ("export-precedence", ["1.0\thttp://a/\ta)/"], "x\thttp://b/\tb)/", "score 'x'"),
+}
+EXTRA: dict[str, tuple[str, ...]] = {
+    "canonicalize": ("--uris", "uris.txt"),
+    "assign-ids": ("--map", "map.txt"),
+    "page-rank": ("--iterations", "1", "--quiet"),
+}
+
+
+def step(command: str, tmp_path: Path, source: Path, *more: object) -> Said:
+    """A step command on one input."""
+    extra = [tmp_path / w if w.endswith(".txt") else w for w in EXTRA.get(command, ())]
+    runner = () if command == "export-precedence" else INLINE
+    return crawlrank(command, source, "--output", tmp_path / "out.txt", *extra, *runner, *more)
+
+
+@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("packed", ["", ".gz"])
+def test_a_bad_line_is_named(row: str, packed: str, tmp_path: Path) -> None:
+    command, good, bad, found = ROWS[row]
+    source = tmp_path / f"in.txt{packed}"
+    text = "".join(f"{line}\n" for line in [*good, bad, *good]).encode()
+    source.write_bytes(gzip.compress(text) if packed else text)
+    said = step(command, tmp_path, source)
+    assert said.code == 3
+    assert f"{source}, line {len(good) + 1}: " in said.err
+    assert found in said.err
+    assert "expected" in said.err
+    assert [path.name for path in tmp_path.iterdir()] == [source.name]  # nothing was written
+
+
+@pytest.mark.parametrize("command", ["canonicalize", "assign-ids", "gen-graph", "page-rank"])
+def test_no_text(command: str, tmp_path: Path) -> None:
+    assert "no such file" in refused(step(command, tmp_path, tmp_path / "missing.txt"))
+    (tmp_path / "folder").mkdir()
+    assert "without parts" in refused(step(command, tmp_path, tmp_path / "folder"))
+    (tmp_path / "empty.txt").touch()
+    if command != "canonicalize":  # an empty list of links may be one of many
+        assert "no " in refused(step(command, tmp_path, tmp_path / "empty.txt"))
+    text = "".join(f"{n} {os.urandom(40).hex()} {os.urandom(40).hex()}\n" for n in range(999))
+    cut = tmp_path / "cut.txt.gz"
+    cut.write_bytes(gzip.compress(text.encode())[:-5000])
+    if command == "gen-graph":
+        said = refused(step(command, tmp_path, cut))
+        assert f"{cut}, after line " in said
+        assert "Copy or make it again" in said
+
+
+def refused(said: Said) -> str:
+    assert said.code == 3, said
+    assert not said.out
+    return said.err
+
+
+def test_what_is_no_graph(tmp_path: Path) -> None:
+    source = tmp_path / "pr0.txt"
+    rows = {
+        GRAPH: "id dummy: is pointed to, but has no line",
+        GRAPH + "2\t1.0\tO:7\ndummy\t1.0\tO:dummy\n": "id 7: is pointed to, but has no line",
+        GRAPH + "1\t1.0\tO:0\ndummy\t1.0\tO:dummy\n": "id 1: has 2 lines",
+        GRAPH + "dummy\t3.0\tO:dummy\n": "sum to 5.0",
+        "dummy\t1.0\tO:dummy\n": "no nodes",
+    }
+    for text, found in rows.items():
+        source.write_text(text)
+        said = refused(step("page-rank", tmp_path, source))
+        assert found in said
+        assert "expected" in said
+        assert not (tmp_path / "out.txt").exists()
+
+
+def test_ids_and_keys_that_do_not_match(tmp_path: Path) -> None:
+    path = tmp_path.__truediv__
+    path("ranks.txt").write_text(GRAPH + "dummy\t1.0\tO:dummy\n")
+    path("uris.txt").write_text("a)/\thttp://a/\t1\t0\t-\nb)/\thttp://b/\t1\t0\t-\n")
+    maps = {
+        "0 a)/\n": "id 1: 0 keys in map and 1 lines in ranks",
+        "0 a)/\n1 b)/\n2 c)/\n": "id 2: 1 keys in map and 0 lines in ranks",
+        "0 a)/\n1 b)/\n1 c)/\n": "id 1: 2 keys in map and 1 lines in ranks",
+        "0 a)/\n1 c)/\n": "key c)/: no spelling in uris",
+    }
+    for text, found in maps.items():
+        path("map.txt").write_text(text)
+        more = ("--map", path("map.txt"), "--uris", path("uris.txt"))
+        said = refused(step("join-scores", tmp_path, path("ranks.txt"), *more))
+        assert found in said
+        assert "of the same" in said
+
+
+def test_two_ids_for_a_key(tmp_path: Path) -> None:
+    source = tmp_path / "input_links.txt"
+    source.write_text("0 a)/ b)/\n1 a)/ c)/\n")
+    assert "key a)/: has the ids 0 and 1" in refused(step("gen-graph", tmp_path, source))
+
+
+# ---- the machine
+
+
+@contextlib.contextmanager
+def tiny_disk(place: Path, size: str, *options: str) -> Iterator[Path]:
+    """A file system of that size; skips where none can be mounted."""
+    place.mkdir()
+    mount = [
+        "mount",
+        "-t",
+        "tmpfs",
+        "-o",
+        ",".join((f"size={size}", *options)),
+        "tmpfs",
+        str(place),
+    ]
+    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("cannot mount a file system here")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.mark.parametrize("size", ["24k", "60k", "160k", "400k"])
+def test_a_full_disk(size: str, tmp_path: Path) -> None:
+    with tiny_disk(tmp_path / "disk", size) as disk:
+        said = process("run", LOOPBACK, "--work", disk / "work", "--iterations", 3, *INLINE)
+        assert said.code in (3, 5)
+        assert "disk is full" in said.err
+        assert "--work" in said.err or str(disk) in said.err
+        assert not list((disk / "work").glob(".crawlrank-*"))
+
+
+def test_a_file_size_limit(tmp_path: Path) -> None:
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+
+    work = tmp_path / "work"
+    said = process("run", LOOPBACK, "--work", work, *INLINE, preexec_fn=limit)
+    assert said.code in (3, 5)
+    assert "File too large" in said.err
+
+
+def test_a_read_only_work_folder(web: Path, tmp_path: Path) -> None:
+    with tiny_disk(tmp_path / "disk", "64k", "ro") as disk:
+        for work in (disk, disk / "work"):
+            said = crawlrank("run", web, "--work", work, "--quiet", *INLINE)
+            assert said.code == 3
+            assert f"{work}: cannot be used as a work folder (Read-only file system)" in said.err
+        outputs = ("--output", disk / "l.txt", "--captures", tmp_path / "c.txt")
+        said = crawlrank("extract-links", web, *outputs, *INLINE)
+        assert said.code == 3
+        assert str(disk) in said.err
+
+
+def test_outputs_under_a_file(web: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    below = tmp_path / "file" / "below.txt"
+    said = crawlrank("run", web, "--work", below, "--quiet", *INLINE)
+    assert said.code == 3
+    assert str(below) in said.err
+    outputs = ("--output", below, "--captures", tmp_path / "c.txt")
+    assert crawlrank("extract-links", web, *outputs, *INLINE).code == 3
+    scores = tmp_path / "scores.txt"
+    scores.write_text("1.0\thttp://a/\ta)/\n")
+    said = crawlrank("export-precedence", scores, "--output", below)
+    assert said.code == 3
+    assert str(tmp_path / "file") in said.err
+
+
+@pytest.mark.parametrize("runner", ["inline", "local"])
+def test_control_c(runner: str, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    options = ("--iterations", "8", "--no-validate", "--runner", runner)
+    command = [*COMMAND, "run", str(LOOPBACK), "--work", str(work), *options]
+    with subprocess.Popen(
+        command,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as run:
+        assert run.stderr is not None
+        for line in run.stderr:
+            if " round 2" in line:
+                break
+        os.killpg(run.pid, signal.SIGINT)  # as a terminal does, to the tasks too
+        out, err = run.communicate(timeout=60)
+    said = checked(Said(run.returncode, out, err))
+    assert said.code == 130
+    lines = [line for line in said.err.splitlines() if line and "  round" not in line]
+    assert lines == ["crawlrank: interrupted; what was finished is kept"]
+    assert not [p for pattern in (".tmp", ".crawlrank-*", ".*.part") for p in work.glob(pattern)]
+    shorter = process("run", LOOPBACK, "--work", work, *options[2:], "--iterations", 8)
+    assert shorter.code == 0
+    assert not re.search("  round 1[: ]", shorter.err)  # it goes on
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("run", "x.warc", "--work", "w", "--no-such-option"),
+        ("run", "x.warc", "--work", "w", "--bins", "0"),
+        ("run", "x.warc", "--work", "w", "--bins", "126"),
+        ("run", "x.warc", "--work", "w", "--tolerance", "0"),
+        ("run", "x.warc", "--work", "w", "--tolerance", "nan"),
+        ("run", "x.warc", "--work", "w", "--runner", "abacus"),
+        ("run", "--work", "w"),
+        ("run", "x.warc"),
+        ("no-such-command",),
+        ("export-precedence",),
+        ("extract-links", "x.warc", "--output", "same.txt", "--captures", "same.txt"),
+    ],
+)
+def test_wrong_usage(
+    args: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = crawlrank(*args)
+    assert said.code == 2
+    assert "Error: " in said.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_damaged_samples_are_read_to_their_end(tmp_path: Path) -> None:
+    damage = {}
+    for path in sorted(DAMAGED.iterdir()):
+        outputs = ("--output", tmp_path / "l.txt", "--captures", tmp_path / "c.txt")
+        said = ok("extract-links", path, *outputs, *INLINE)
+        damage[path.name] = dict(re.findall(r"^damage\.(\S+) +(\d+)$", said.err, re.M))
+        assert (tmp_path / "c.txt").read_bytes().count(b"\n") >= 1
+    assert damage["bad-lengths.arc.gz"]
+    assert damage["truncated.warc"]
+    assert not damage["not-chunked.warc.gz"]  # its body is read as what it is
