@@ -1,0 +1,66 @@
+"""The commands in README.md and docs/ run, and what the README shows is what is printed."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
+COMMAND = '#!/bin/sh\nexec "{python}" -m pipeline "$@"\n'
+
+
+def commands(page: Path) -> list[str]:
+    """The shell lines of a page, in order."""
+    return [line for block in SHELL.findall(page.read_text()) for line in block.splitlines()]
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> dict[str, str]:
+    """An environment with the command `crawlrank` and this Python first on PATH."""
+    place = tmp_path / "bin"
+    place.mkdir()
+    for name, text in (("crawlrank", COMMAND), ("python", '#!/bin/sh\nexec "{python}" "$@"\n')):
+        (place / name).write_text(text.format(python=sys.executable))
+        (place / name).chmod(0o755)
+    path = f"{place}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+
+
+def test_some_pages_have_commands() -> None:
+    with_commands = {page.name for page in PAGES if commands(page)}
+    assert {"README.md", "rank-a-crawl.md", "heritrix.md"} <= with_commands
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if commands(p)], ids=lambda page: page.name)
+def test_the_commands_of_a_page_run_in_order(
+    page: Path, tmp_path: Path, shell: dict[str, str]
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "sample_data").symlink_to(ROOT / "sample_data")
+    for command in commands(page):
+        done = subprocess.run(
+            command, shell=True, cwd=folder, env=shell, capture_output=True, text=True, timeout=120
+        )
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text()):
+        assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_readme_shows_what_the_sample_run_prints() -> None:
+    script = ROOT / "scripts" / "make_readme_result"
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, script, "--check"], env=env, timeout=300)
+    assert done.returncode == 0, "README.md is old: run scripts/make_readme_result"
