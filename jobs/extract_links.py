@@ -31,6 +31,9 @@ class ExtractLinks(Job):
             "--outlinks", choices=("auto", "html", "metadata", "both"), default="auto"
         )
         self.add_passthru_arg("--links", choices=("nav", "all"), default="nav")
+        self.add_passthru_arg("--nofollow", choices=("keep", "drop"), default="keep")
+        self.add_passthru_arg("--forms", action="store_true")
+        self.add_passthru_arg("--pdf", action="store_true")
         self.add_passthru_arg("--max-record", type=int, default=Options.max_record)
 
     def mapper_raw(self, input_path: str, input_uri: str) -> Iterator[tuple[None, bytes]]:
@@ -41,6 +44,9 @@ class ExtractLinks(Job):
         options = Options(
             outlinks=self.options.outlinks,
             links=self.options.links,
+            nofollow=self.options.nofollow,
+            forms=self.options.forms,
+            pdf=self.options.pdf,
             max_record=self.options.max_record,
         )
         counters: Counter[str] = Counter()

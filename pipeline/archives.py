@@ -48,16 +48,25 @@ class Extraction:
     outlinks: str = "auto"
     links: str = "nav"
     max_record: int = 64 * 2**20
+    nofollow: str = "keep"
+    forms: bool = False
+    pdf: bool = False
 
     def parameters(self) -> dict[str, Any]:
         return {
             "--outlinks": self.outlinks,
             "--links": self.links,
             "--max-record": self.max_record,
+            "--nofollow": self.nofollow,
+            "--forms": self.forms,
+            "--pdf": self.pdf,
         }
 
     def args(self) -> list[str]:
-        return [str(word) for pair in self.parameters().items() for word in pair]
+        given = self.parameters().items()
+        flags = [name for name, value in given if value is True]
+        pairs = [(name, str(value)) for name, value in given if not isinstance(value, bool)]
+        return flags + [word for pair in pairs for word in pair]
 
     def mark(self, content: str) -> str:
         """Of one archive's extraction."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 import runpy
 import time
@@ -15,10 +16,12 @@ from hypothesis import strategies as st
 from samples import DATA, REFERENCE, needs_reference
 
 from jobs.kernel.damage import REASONS
+from jobs.kernel.documents import is_html
 from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options, extract, totals
+from jobs.kernel.html_links import html_references
 from jobs.kernel.lines import Capture, Link, format_capture, format_link, parse_capture, parse_link
-from jobs.kernel.records import open_archive
+from jobs.kernel.records import Record, open_archive, read_records
 
 FIELDS = "application/warc-fields"
 ID = "WARC-Record-ID: <urn:uuid:{}>\r\n"
@@ -38,6 +41,88 @@ def metadata(of: object = "", uri: str = "http://h/", body: bytes = LINES) -> by
 
 def targets(data: bytes, **options: object) -> list[tuple[str, str]]:
     return [(link.target.decode(), link.hop.decode()) for link in extracted(data, **options)[0]]
+
+
+HEADERS = {
+    (201, "Location: b"): [("http://h/b", "R")],
+    (200, "Location: b"): [],
+    (200, "Refresh: 1; url=b"): [("http://h/b", "R")],
+    (200, "Link: <b>; rel=preload, <c>; rel=next"): [("http://h/b", "E"), ("http://h/c", "X")],
+    (302, "Link: <b>; rel=preload"): [],
+    (404, "Refresh: 1; url=b"): [],
+}
+
+
+@pytest.mark.parametrize(("status", "header"), HEADERS)
+def test_headers(status: int, header: str) -> None:
+    links, _, _, counters = extracted(response(status, b"", header + "\r\n"), links="all")
+    found = [(link.target.decode(), link.hop.decode()) for link in links]
+    assert found == HEADERS[status, header]
+    assert counters["links.from.header"] == len(links)
+
+
+def of_type(media_type: str, body: bytes, uri: str = "http://h/") -> bytes:
+    block = f"HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\n\r\n".encode() + body
+    return warc(block, uri)
+
+
+DOCUMENTS = {
+    "css": (of_type("text/css", b"a{b:url(a)}"), "E"),
+    "feed": (of_type("text/xml", b"<rss><link>/a</link></rss>"), "L"),
+    "sitemap": (of_type("text/xml", b"<urlset><url><loc>/a</loc></url></urlset>"), "L"),
+    "robots": (of_type("text/plain", b"Sitemap: /a", "http://h/robots.txt"), "X"),
+    "html": (of_type("text/xml", b"<?xml version='1.0'?><html><a href='a'/></html>"), "L"),
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_documents(name: str) -> None:
+    data, hop = DOCUMENTS[name]
+    links, _, _, counters = extracted(data, links="all")
+    assert [(link.target, link.hop) for link in links] == [(b"http://h/a", hop.encode())]
+    assert counters[f"links.from.{name}"] == counters[f"links.{hop}"] == 1
+    assert counters["pages.html"] == (name == "html")
+    assert targets(data) == [("http://h/a", hop)] * (hop == "L")
+    assert targets(data, outlinks="metadata", links="all") == []
+
+
+def test_a_feed_in_its_charset_and_with_its_base() -> None:
+    body = "<?xml version='1.0' encoding='cp1251'?><feed xml:base='/b/'><link href='я'/></feed>"
+    assert targets(of_type("application/atom+xml", body.encode("cp1251"))) == [
+        ("http://h/b/%D1%8F", "L")
+    ]
+
+
+def test_a_packed_sitemap() -> None:
+    body = gzip.compress(b"<urlset><loc>/a</loc></urlset>")
+    assert targets(of_type("application/x-gzip", body, "http://h/s.xml.gz")) == [
+        ("http://h/a", "L")
+    ]
+
+
+def test_css_and_metadata_lines_give_a_link_once() -> None:
+    css = of_type("text/css", b"a{b:url(a)}").replace(
+        b"WARC-Date", ID.format(1).encode() + b"WARC-Date"
+    )
+    lines = metadata(1, body=b"outlink: http://h/a E url()\noutlink: http://h/b E url()\n")
+    assert targets(css + lines, links="all") == [("http://h/a", "E"), ("http://h/b", "E")]
+
+
+def test_nofollow_is_counted_and_dropped_on_request() -> None:
+    html = b"<a href=a rel=nofollow><a href=a><a href=b rel=ugc><img src=c>"
+    _, _, _, counters = extracted(response(200, html))
+    assert (counters["links"], counters["flagged.nofollow"]) == (2, 2)
+    links, _, _, counters = extracted(response(200, html), nofollow="drop")
+    assert [link.target for link in links] == [b"http://h/a"]
+    assert counters["flagged.nofollow"] == counters["dropped.nofollow"] == 2
+    tagged = response(200, html, "X-Robots-Tag: noindex, nofollow\r\n")
+    assert targets(tagged, nofollow="drop", links="all") == [("http://h/c", "E")]
+
+
+def test_forms_are_links_on_request() -> None:
+    data = response(200, b"<form action=a>")
+    assert targets(data, links="all", forms=True) == [("http://h/a", "X")]
+    assert targets(data, forms=True) == targets(data, links="all") == []
 
 
 A = [("http://h/a", "L")]
@@ -211,17 +296,35 @@ def test_the_links_of_a_real_crawl_by_heritrix() -> None:
     assert len(script) == 1
 
 
-@needs_reference
+SAMPLES = Path(__file__).parents[1] / "sample_data"
+
+
 def test_an_arc_and_a_warc_of_one_crawl_give_the_same() -> None:
-    folder = REFERENCE / "archives" / "archivesunleashed-aut"
-    data = [(folder / f"{kind}__example.{kind}.gz").read_bytes() for kind in ("arc", "warc")]
-    (links, captures, _, _), (links2, captures2, _, _) = (
+    data = [(SAMPLES / f"aut-example.{kind}.gz").read_bytes() for kind in ("arc", "warc")]
+    (links, captures, _, counters), (links2, captures2, _, _) = (
         extracted(each_, outlinks="html", links="all") for each_ in data
     )
     assert links == links2
     assert len(links) > 20_000
+    assert {name for name in counters if name.startswith("links.from.")} == {
+        *("links.from.html", "links.from.feed", "links.from.header", "links.from.robots"),
+    }
     same = [capture[:4] for capture in captures]
     assert same == [capture[:4] for capture in captures2]
+
+
+@pytest.mark.parametrize("kind", ["arc", "warc"])
+def test_anchors_are_as_many_as_others_count(kind: str) -> None:
+    """The Archives Unleashed Toolkit counts `a[href]` of pages with status 200, whatever it is."""
+    anchors = 0
+    with open_archive(SAMPLES / f"aut-example.{kind}.gz") as stream:
+        for record in read_records(stream, kind):
+            if not isinstance(record, Record) or (record.kind, record.status) != ("response", 200):
+                continue
+            if is_html(record.media_type, record.body):
+                references = html_references(record.body, record.media_type)
+                anchors += sum(context == "a/@href" for _, _, context, _ in references)
+    assert anchors == 37_826
 
 
 SCRIPT = Path(__file__).parents[1] / "scripts" / "make_extraction_table.py"

@@ -15,6 +15,7 @@ import ada_url
 LONGEST = 2**13  # bytes of a URI
 _LONGEST_RAW = 2**16  # characters of a reference before it is resolved
 _SHORT = 256  # and of one that is remembered
+_BY_HOST = ("/", "http://", "https://")
 
 # Every character of the categories Cc, Cf, Zs, Zl, Zp and Cs, and noncharacters that break tools.
 # Written out, not asked of unicodedata: its tables differ between versions of Python, and every
@@ -73,7 +74,7 @@ def resolve(reference: str, base: str, charset: str = "utf-8") -> bytes | str:
         return _CLASSES.get(scheme[1].lower(), _OTHER)
     if len(reference) > _LONGEST_RAW:
         return "too-long"
-    if len(reference) <= _SHORT and reference.startswith(("/", "http://", "https://")):
+    if len(reference) <= _SHORT and reference.startswith(_BY_HOST) and base.startswith("http"):
         path = base.find("/", len("https://"))
         return _remembered(reference, base[:path] if path > 0 else base, charset)
     return _joined(reference, base, charset)

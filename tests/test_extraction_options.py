@@ -1,0 +1,56 @@
+"""Options of extraction, from the command line to the job and back into counters."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+from archive_samples import page
+from crawls import INLINE, ok
+
+from jobs.extract_links import ExtractLinks
+from jobs.kernel.extraction import Options
+from pipeline.archives import Extraction
+
+HTML = "<a href=l><a href=n rel=nofollow><img src=e><form action=x></form>"
+
+
+def links(tmp_path: Path, *options: str) -> list[str]:
+    archive, output = tmp_path / "a.warc", tmp_path / f"{len(list(tmp_path.iterdir()))}.txt"
+    archive.write_bytes(page(HTML, "http://h/"))
+    captures = output.with_suffix(".captures.txt")
+    ok("extract-links", archive, "--output", output, "--captures", captures, *options, *INLINE)
+    return [" ".join(line.split()[::2]) for line in output.read_text().splitlines()]
+
+
+def test_the_command_hands_them_on(tmp_path: Path) -> None:
+    assert links(tmp_path) == ["http://h/l L", "http://h/n L"]
+    assert links(tmp_path, "--nofollow", "drop") == ["http://h/l L"]
+    everything = ["http://h/e E", "http://h/l L", "http://h/n L"]
+    assert sorted(links(tmp_path, "--links", "all")) == everything
+    more = links(tmp_path, "--links", "all", "--forms", "--pdf")
+    assert sorted(more) == [*everything, "http://h/x X"]
+
+
+def test_the_job_takes_what_the_pipeline_gives() -> None:
+    other = Extraction("both", "all", 2**20, "drop", True, True)
+    assert other.args() == [
+        *("--forms", "--pdf", "--outlinks", "both", "--links", "all"),
+        *("--max-record", "1048576", "--nofollow", "drop"),
+    ]
+    for extraction in (Extraction(), other):
+        told = ExtractLinks(extraction.args()).options
+        for field in fields(Extraction):
+            assert getattr(told, field.name) == getattr(extraction, field.name)
+
+
+def test_defaults_are_the_same_everywhere() -> None:
+    for field in fields(Extraction):
+        assert getattr(Options(), field.name) == field.default
+
+
+def test_every_option_marks_an_extraction() -> None:
+    other = Extraction("both", "all", 2**20, "drop", True, True)
+    for field in fields(Extraction):
+        changed = replace(Extraction(), **{field.name: getattr(other, field.name)})
+        assert changed.mark("x") != Extraction().mark("x")
