@@ -1,0 +1,32 @@
+"""The table of docs/formats.md says of every rule where its links are found, and with what hop."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from jobs.kernel.link_rules import FORM_RULES, RULES
+from jobs.kernel.xml_links import FEED_RULES, SITEMAP_RULES
+
+PAGE = Path(__file__).parents[1] / "docs" / "formats.md"
+OTHERS = {"style", "*/@style", "url()", "Location:", "Refresh:", "Link:", "Sitemap:", "Annot/URI"}
+
+
+def rows() -> list[tuple[set[str], set[str]]]:
+    """Of each row the contexts and the hops."""
+    section = PAGE.read_text().partition("## Where links are found")[2].partition("\n## ")[0]
+    found = []
+    for line in section.splitlines():
+        if line.startswith("| `"):
+            where, hops = line.split("|")[1:3]
+            found.append((set(re.findall("`(.+?)`", where)), set(re.findall("[A-Z]", hops))))
+    return found
+
+
+def test_every_rule_is_in_the_table_with_its_hop() -> None:
+    table = rows()
+    rules = [(rule.context, rule.hop) for rule in RULES + FORM_RULES + FEED_RULES + SITEMAP_RULES]
+    for context, hop in rules:
+        assert any(context in contexts and hop in hops for contexts, hops in table), context
+    named = set().union(*(contexts for contexts, _ in table))
+    assert named == {context for context, _ in rules} | OTHERS
