@@ -228,7 +228,13 @@ def join_scores(
 @click.option("--output", type=OUTPUT, help="Precedence file to write, `URI precedence`.")
 @class_options
 @click.option("--eta", type=Number(0), default=0.0, help="Error bound of a score.")
-@click.option("--digits", type=click.IntRange(1, 17), default=DIGITS, show_default=True)
+@click.option(
+    "--digits",
+    type=click.IntRange(1, 17),
+    default=DIGITS,
+    show_default=True,
+    help="Scores that agree to so many digits are equal.",
+)
 @click.option(
     "--lint", "lint_file", type=OUTPUT, help="Check a precedence file instead of writing one."
 )
@@ -316,8 +322,20 @@ def check_precedence_file(path: Path) -> None:
     show_default=True,
     help="edge: the paper's plain one, which has another fixed point and gets no verdict.",
 )
-@click.option("--bins", type=click.IntRange(1, 125), default=5, show_default=True)
-@click.option("--ties", type=click.Choice(["key", "together"]), default="key", show_default=True)
+@click.option(
+    "--bins",
+    type=click.IntRange(1, 125),
+    default=5,
+    show_default=True,
+    help="Classes that are compared.",
+)
+@click.option(
+    "--ties",
+    type=click.Choice(["key", "together"]),
+    default="key",
+    show_default=True,
+    help="Pages of equal score: ordered by key, or kept in one class.",
+)
 @click.option(
     "--min-agreement",
     type=Number(0, 1),
