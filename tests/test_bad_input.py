@@ -45,7 +45,11 @@ BAD_ARCHIVES: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "empty": (lambda path: path.touch(), "an empty file", "Copy it again"),
     "text": (lambda path: path.write_text("hello\n"), "'hello\\n'", "Leave it out"),
     "escapes": (lambda path: path.write_bytes(b"\x1b[31mred\x9b\n"), "\\x1b[31m", "expected"),
-    "gzip of text": (lambda path: path.write_bytes(gzip.compress(b"hi\n")), "a gzip file", "Leave it out"),
+    "gzip of text": (
+        lambda path: path.write_bytes(gzip.compress(b"hi\n")),
+        "a gzip file",
+        "Leave it out",
+    ),
     "zeros": (lambda path: path.write_bytes(bytes(5000)), "not one readable record", "expected"),
 }
 

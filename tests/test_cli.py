@@ -1,0 +1,172 @@
+"""The command line: help, every step on every kind of input and output, and `run` is its steps."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import shutil
+from pathlib import Path
+
+import click
+import pyarrow.parquet as pq
+import pytest
+from crawls import INLINE, ROOT, Said, crawlrank, datasets, ok
+
+from pipeline.cli import main
+from pipeline.run import STEPS
+
+COMMANDS = list(main.commands)
+
+
+def test_the_steps_are_commands() -> None:
+    assert set(STEPS) <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help(name: str, option: str) -> None:
+    said = ok(name, option)
+    assert said.out.startswith("Usage: ")
+    command = main.commands[name]
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.opts[0] in said.out
+    assert not said.err
+
+
+def test_version() -> None:
+    assert re.fullmatch(r"crawlrank, version \S+\n", ok("--version").out)
+
+
+def test_the_group_says_what_it_is_for() -> None:
+    said = ok("--help")
+    assert all(name in said.out for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_and_option_is_documented(name: str) -> None:
+    pages = "\n".join(page.read_text() for page in (ROOT / "docs").glob("*.md"))
+    assert name in pages
+    options = [p for p in main.commands[name].params if isinstance(p, click.Option)]
+    missing = [option.opts[0] for option in options if option.opts[0] not in pages]
+    assert not missing
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_says_what_it_does(name: str) -> None:
+    options = [p for p in main.commands[name].params if isinstance(p, click.Option)]
+    assert [option.opts[0] for option in options if not option.help] == []
+
+
+class Steps:
+    """All steps as commands, on files of that ending, or on folders where there is none."""
+
+    def __init__(self, folder: Path, ending: str) -> None:
+        self.folder, self.ending = folder, ending
+
+    def path(self, name: str) -> Path:
+        return self.folder / f"{name}{self.ending}"
+
+    def step(self, command: str, *args: object) -> Said:
+        return ok(command, *args, *INLINE)
+
+    def all(self, *archives: Path, rounds: int = 3) -> bytes:
+        path, step = self.path, self.step
+        outputs = ("--output", path("links"), "--captures", path("captures"))
+        step("extract-links", *archives, *outputs)
+        outputs = ("--output", path("canonical_links"), "--uris", path("uris"))
+        step("canonicalize", path("links"), "--captures", path("captures"), *outputs)
+        outputs = ("--output", path("input_links"), "--map", path("map"))
+        step("assign-ids", path("canonical_links"), *outputs)
+        step("gen-graph", path("input_links"), "--output", path("graph"))
+        told = ("--report", self.folder / "new" / "rounds.json", "--quiet")
+        step("page-rank", path("graph"), "--output", path("ranks"), "--iterations", rounds, *told)
+        inputs = ("--map", path("map"), "--uris", path("uris"))
+        step("join-scores", path("ranks"), *inputs, "--output", path("scores"))
+        precedence = self.folder / "p.txt"
+        ok("export-precedence", path("scores"), "--uris", path("uris"), "--output", precedence)
+        ok("validate-opic", path("graph"), path("ranks"), "--output", self.folder / "report",
+           "--min-agreement", 0)  # fmt: skip
+        assert (self.folder / "report" / "report.json").exists()
+        assert (self.folder / "new" / "rounds.json").exists()
+        return precedence.read_bytes()
+
+
+@pytest.mark.parametrize("ending", [".txt", ".txt.gz", ""], ids=["file", "gzip", "folder"])
+def test_steps_by_hand_are_what_run_does(
+    ending: str, web: Path, more_web: Path, tmp_path: Path
+) -> None:
+    work = tmp_path / "work"
+    ok("run", web, more_web, "--work", work, "--iterations", 3, "--no-validate", *INLINE)
+    steps = Steps(tmp_path / "deep" / "er", ending)
+    assert steps.all(web, more_web) == (work / "precedence.txt").read_bytes()
+    wanted = datasets(work)
+    if ending:
+        for name in ("canonical_links", "uris", "input_links", "map", "graph", "ranks", "scores"):
+            data = steps.path(name).read_bytes()
+            assert (gzip.decompress(data) if ending == ".txt.gz" else data) == wanted[name], name
+    else:
+        assert all(steps.path(name).is_dir() for name in ("links", "captures", "uris", "scores"))
+    assert not list(steps.folder.glob(".*"))
+
+
+def test_globs_and_several_inputs(web: Path, more_web: Path, tmp_path: Path) -> None:
+    for number, archive in enumerate((web, more_web)):
+        outputs = (
+            "--output",
+            tmp_path / f"l{number}.txt",
+            "--captures",
+            tmp_path / f"c{number}.txt",
+        )
+        ok("extract-links", archive, *outputs, *INLINE)
+    found = []
+    for names, others in (
+        (["l[01].txt"], ["c?.txt"]),
+        (["l1.txt", "l0.txt"], ["c1.txt", "c0.txt"]),
+    ):
+        out = tmp_path / f"out{len(found)}.txt"
+        more = [word for name in others for word in ("--captures", tmp_path / name)]
+        outputs = ("--output", out, "--uris", tmp_path / "uris.txt")
+        ok("canonicalize", *(tmp_path / name for name in names), *more, *outputs, *INLINE)
+        found.append((out.read_bytes(), (tmp_path / "uris.txt").read_bytes()))
+    assert found[0] == found[1]
+    assert b"example,b)/x" in found[0][0]
+
+
+def test_a_table_of_scores(web: Path, tmp_path: Path) -> None:
+    steps = Steps(tmp_path, ".txt")
+    steps.all(web)
+    output = tmp_path / "tables" / "scores.parquet"
+    inputs = ("--map", steps.path("map"), "--uris", steps.path("uris"))
+    steps.step("join-scores", steps.path("ranks"), *inputs, "--output", output)
+    rows = pq.read_table(output).to_pylist()
+    lines = [line.split("\t") for line in steps.path("scores").read_text().splitlines()]
+    assert [[repr(r["score"]), r["uri"], r["key"]] for r in rows] == lines
+    assert abs(sum(row["probability"] for row in rows) - 1) < 1e-12
+    assert {"id", "inlinks", "outlinks", "captures", "last"} <= set(rows[0])
+
+
+def test_outputs_that_are_there(web: Path, tmp_path: Path) -> None:
+    outputs = ("--output", tmp_path / "links", "--captures", tmp_path / "captures.txt")
+    ok("extract-links", web, *outputs, *INLINE)
+    before = (tmp_path / "captures.txt").read_bytes()
+    said = crawlrank("extract-links", web, *outputs, *INLINE)
+    assert said.code == 3
+    assert f"{tmp_path / 'links'}: is there already" in said.err
+    shutil.rmtree(tmp_path / "links")
+    (tmp_path / "captures.txt").write_text("old")
+    ok("extract-links", web, *outputs, *INLINE)  # a file is replaced
+    assert (tmp_path / "captures.txt").read_bytes() == before
+
+
+def test_an_interrupted_page_rank_leaves_no_ranks(tmp_path: Path) -> None:
+    (tmp_path / "pr0.txt").write_text("0\t1.0\tO:1\n1\t1.0\tO:dummy\ndummy\t1.0\tO:dummy\n")
+    said = crawlrank("page-rank", tmp_path / "pr0.txt", "--output", tmp_path / "pr.txt",
+                     "--max-rounds", 2, "--tolerance", 1e-12, *INLINE)  # fmt: skip
+    assert said.code == 4
+    assert (tmp_path / "pr.txt").exists()  # not converged: kept, as the message says
+    (tmp_path / "pr.txt").unlink()
+    said = crawlrank("page-rank", tmp_path / "pr0.txt", "--output", tmp_path / "pr.txt",
+                     "--report", tmp_path / "pr0.txt" / "no.json", *INLINE)  # fmt: skip
+    assert said.code == 3
+    assert not (tmp_path / "pr.txt").exists()

@@ -1,0 +1,78 @@
+"""The recipe's own files, from a work folder."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from crawls import INLINE, crawlrank, datasets, ok
+
+RUN = ("--iterations", 3, "--no-validate", *INLINE)
+
+
+@pytest.fixture
+def text(web: Path, more_web: Path, tmp_path: Path) -> Path:
+    work, out = tmp_path / "work", tmp_path / "new" / "text"
+    ok("run", web, more_web, "--work", work, *RUN)
+    said = ok("export-text", "--work", work, "--out", out)
+    assert said.out.splitlines() == [str(out / name) for name in NAMES]
+    return out
+
+
+NAMES = (
+    "links.txt", "canonicalized_links.txt", "input_links.txt", "map.txt", "pr0.txt", "pr3.txt",
+    "pr.txt", "score_uri.txt", "precedence.txt",
+)  # fmt: skip
+LINES = {
+    "links.txt": r"\S+ \S+",
+    "canonicalized_links.txt": r"\S+ \S+",
+    "input_links.txt": r"\d+ \S+ \S+",
+    "map.txt": r"\d+ \S+",
+    "pr0.txt": r"(\d+|dummy)\t1\.0\tO:(dummy|\d+(,\d+)*)",
+    "pr3.txt": r"(\d+|dummy)\t\d+\.\d+\tO:(dummy|\d+(,\d+)*)",
+    "pr.txt": r"\d+\t\d+\.\d+",
+    "score_uri.txt": r"\d+\.\d+\t\S+",
+    "precedence.txt": r"\S+ [1-5]",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lines(name: str, text: Path) -> None:
+    lines = (text / name).read_text().splitlines()
+    assert lines
+    assert not [line for line in lines if not re.fullmatch(LINES[name], line)]
+
+
+def test_the_files_are_the_datasets(text: Path, tmp_path: Path) -> None:
+    found = datasets(tmp_path / "work")
+    assert (text / "canonicalized_links.txt").read_bytes() == found["canonical_links"]
+    assert (text / "pr3.txt").read_bytes() == found["ranks"]
+    assert (text / "pr0.txt").read_bytes() == found["graph"]
+    assert (text / "pr0.txt").read_bytes().endswith(b"\ndummy\t1.0\tO:dummy\n")
+    assert (text / "precedence.txt").read_bytes() == found["precedence.txt"]
+    ids = [int(line.split()[0]) for line in (text / "map.txt").read_text().splitlines()]
+    assert ids == list(range(len(ids)))
+    scores = [
+        float(line.split("\t")[0]) for line in (text / "score_uri.txt").read_text().splitlines()
+    ]
+    assert scores == sorted(scores, reverse=True)
+    by_id = [float(line.split("\t")[1]) for line in (text / "pr.txt").read_text().splitlines()]
+    assert sorted(by_id) == sorted(scores)
+
+
+def test_the_steps_read_these_files(text: Path, tmp_path: Path) -> None:
+    ok("gen-graph", text / "input_links.txt", "--output", tmp_path / "pr0.txt", *INLINE)
+    assert (tmp_path / "pr0.txt").read_bytes() == (text / "pr0.txt").read_bytes()
+    ok("export-precedence", text / "score_uri.txt", "--output", tmp_path / "p.txt")
+    listed = {line.split()[0] for line in (tmp_path / "p.txt").read_text().splitlines()}
+    assert len(listed) == len((text / "map.txt").read_text().splitlines())
+
+
+def test_an_unfinished_run(web: Path, tmp_path: Path) -> None:
+    ok("run", web, "--work", tmp_path / "work", *RUN)
+    (tmp_path / "work" / "manifest.json").unlink()
+    said = crawlrank("export-text", "--work", tmp_path / "work", "--out", tmp_path / "text")
+    assert said.code == 3
+    assert "is not done" in said.err
+    assert not (tmp_path / "text").exists()
