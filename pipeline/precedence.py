@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import json
 import tempfile
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import islice
@@ -110,7 +109,7 @@ def export_precedence(
         summary = Summary(options.bins, options.unlisted_precedence, options.classes_over)
         summary.eta, summary.digits = options.eta, options.digits
         _load_scores(db, scores)
-        _load_spellings(db, uris, summary)
+        _load_spellings(db, uris)
         _classify(db, options, summary)
         _list(db, options, summary)
         _write(db, output, summary)
@@ -164,12 +163,18 @@ def _load_scores(db: duckdb.DuckDBPyConnection, scores: str | Path) -> None:
         raise BadInput(str(scores), "no scores", "at least one line", "Run join-scores first.")
 
 
-def _load_spellings(
-    db: duckdb.DuckDBPyConnection, uris: str | Path | None, summary: Summary
-) -> None:
-    """The table `spellings`: key, Heritrix form, whether captured."""
-    db.execute("CREATE TABLE spellings (key VARCHAR, form VARCHAR, captured BOOLEAN)")
-    schema = pa.schema([("key", pa.string()), ("form", pa.string()), ("captured", pa.bool_())])
+def _load_spellings(db: duckdb.DuckDBPyConnection, uris: str | Path | None) -> None:
+    """The table `spellings`: key, Heritrix form, whether captured; and what was done to it."""
+    schema = pa.schema(
+        [
+            ("key", pa.string()), ("form", pa.string()), ("captured", pa.bool_()),
+            ("rewritten", pa.bool_()), ("rejected", pa.string()), ("reason", pa.string()),
+        ]
+    )  # fmt: skip
+    db.execute(
+        "CREATE TABLE spellings (key VARCHAR, form VARCHAR, captured BOOLEAN,"
+        " rewritten BOOLEAN, rejected VARCHAR, reason VARCHAR)"
+    )
     if uris is None:
         found = db.cursor().execute("SELECT key, uri FROM scored")
         rows = ((key, uri, False) for key, uri in iter(found.fetchone, None))
@@ -177,27 +182,26 @@ def _load_spellings(
         rows = (
             (_text(r.key), _text(r.uri), r.captures > 0) for r in read_rows(uris, parse_uri_row)
         )
-    rejected: Counter[str] = Counter()
-    _insert(db, "spellings", schema, _formed(rows, summary, rejected))
-    summary.rejected_by_reason = dict(rejected.most_common())
-    summary.spellings_rejected = rejected.total()
+    _insert(db, "spellings", schema, _formed(rows))
 
 
-def _formed(
-    rows: Iterable[tuple[str, str, bool]], summary: Summary, rejected: Counter[str]
-) -> Iterator[tuple[str, str | None, bool]]:
-    """Each spelling in Heritrix's form, None where Heritrix rejects it."""
+def _formed(rows: Iterable[tuple[str, str, bool]]) -> Iterator[tuple[Any, ...]]:
+    """Each spelling in Heritrix's form, or with the reason why it has none."""
     for key, uri, captured in rows:
         try:
-            form: str | None = heritrix_form(uri)
+            form = _lasting_form(uri)
         except HeritrixRejects as error:
-            form = None
-            rejected[str(error)] += 1
-            if len(summary.rejected_examples) < EXAMPLES:
-                summary.rejected_examples.append(uri)
-        if form is not None and form != uri:
-            summary.spellings_rewritten += 1
-        yield key, form, captured
+            yield key, None, captured, False, uri, str(error)
+        else:
+            yield key, form, captured, form != uri, None, None
+
+
+def _lasting_form(uri: str) -> str:
+    """The form of the URI, if it is also its own: only such a line passes lint."""
+    form = heritrix_form(uri)
+    if form != uri and heritrix_form(form) != form:
+        raise HeritrixRejects("a form that Heritrix reads as another URI")
+    return form
 
 
 def _classify(db: duckdb.DuckDBPyConnection, options: Options, summary: Summary) -> None:
@@ -243,15 +247,20 @@ def _describe(classes: Classes, scores: Any, captured: Any, summary: Summary) ->
 
 def _list(db: duckdb.DuckDBPyConnection, options: Options, summary: Summary) -> None:
     """The table `lines`: each form once, with the class and the place of the best node in it."""
-    only_captured = options.spellings == "captured" and summary.nodes_captured > 0
-    wanted = "s.captured" if only_captured else "(n.key IS NOT NULL OR s.captured)"
+    captures = _number(db, "SELECT count(*) FROM spellings WHERE captured")
+    only_captured = options.spellings == "captured" and captures > 0
     db.execute(
-        'CREATE TABLE lines AS SELECT form, min(coalesce(n."class", $bins)) AS precedence,'
-        " min(coalesce(n.place, $last)) AS place, count(*) AS spellings"
-        f" FROM spellings s LEFT JOIN nodes n USING (key) WHERE form IS NOT NULL AND {wanted}"
-        " GROUP BY form",
+        'CREATE VIEW wanted AS SELECT s.*, n."class", n.place'
+        " FROM spellings s LEFT JOIN nodes n USING (key)"
+        f" WHERE s.captured OR (n.key IS NOT NULL AND NOT {only_captured})"
+    )
+    db.execute(
+        'CREATE TABLE lines AS SELECT form, min(coalesce("class", $bins)) AS precedence,'
+        " min(coalesce(place, $last)) AS place, count(*) AS spellings"
+        " FROM wanted WHERE form IS NOT NULL GROUP BY form",
         {"bins": options.bins, "last": summary.nodes},
     )
+    _count_changes(db, summary)
     summary.captured_uris_without_score = _number(
         db, "SELECT count(*) FROM spellings s ANTI JOIN nodes n USING (key) WHERE s.captured"
     )
@@ -262,6 +271,23 @@ def _list(db: duckdb.DuckDBPyConnection, options: Options, summary: Summary) -> 
     counted = db.execute("SELECT precedence, count(*) FROM lines GROUP BY precedence").fetchall()
     for precedence, count in counted:
         summary.classes[precedence - 1].uris = count
+
+
+def _count_changes(db: duckdb.DuckDBPyConnection, summary: Summary) -> None:
+    """Spellings rewritten or rejected, of those that would be listed; in no order of the input."""
+    summary.spellings_rewritten = _number(db, "SELECT count(*) FROM wanted WHERE rewritten")
+    reasons = db.execute(
+        "SELECT reason, count(*) FROM wanted WHERE reason IS NOT NULL"
+        " GROUP BY reason ORDER BY count(*) DESC, reason"
+    ).fetchall()
+    summary.rejected_by_reason = dict(reasons)
+    summary.spellings_rejected = sum(summary.rejected_by_reason.values())
+    examples = db.execute(
+        "SELECT DISTINCT rejected FROM wanted WHERE rejected IS NOT NULL"
+        " ORDER BY rejected LIMIT $examples",
+        {"examples": EXAMPLES},
+    ).fetchall()
+    summary.rejected_examples = [uri for (uri,) in examples]
 
 
 def _number(db: duckdb.DuckDBPyConnection, query: str) -> int:
