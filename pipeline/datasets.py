@@ -93,6 +93,7 @@ def write_file(lines: Iterable[bytes], output: Path) -> None:
 @contextlib.contextmanager
 def replacing(output: Path) -> Iterator[Path]:
     """A path to write to; renamed to `output` when the block ends well, removed otherwise."""
+    require_name(output)
     place = output.with_name(f".{output.name}.{os.getpid()}.part")
     try:
         yield place
@@ -128,8 +129,16 @@ def move(folder: Path, output: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
+def require_name(output: Path) -> None:
+    """An output is renamed into place, so `.`, `..`, `/` and nothing at all are none."""
+    if output.name in ("", ".."):
+        cure = "Name a file or folder in it."
+        raise BadInput(str(output), "no name of its own", "the name of a file or folder", cure)
+
+
 def refuse_existing(output: Path) -> None:
     """Files are replaced, as tools do; a folder may hold more than one run's work."""
+    require_name(output)
     if is_file(output):
         if output.is_dir():
             cure = "Name a file in it, or a folder without an extension."

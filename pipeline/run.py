@@ -20,7 +20,7 @@ from pipeline import steps
 from pipeline.archives import Extraction, check_archives, given_archives, reports
 from pipeline.beans import beans_fragment
 from pipeline.classes import order_digits
-from pipeline.datasets import move, write_file
+from pipeline.datasets import move, require_name, write_file
 from pipeline.graph import read_graph
 from pipeline.lock import locked
 from pipeline.manifest import Manifest, fingerprint
@@ -322,9 +322,11 @@ def write_precedence(
     scores: Path, uris: Path | None, output: Path, tmp: Path, options: PrecedenceOptions
 ) -> dict[str, Any]:
     """The precedence file, and beside it the beans that use it and the summary."""
+    require_name(output)
+    plain = output.with_suffix("") if output.suffix == ".gz" else output
     beans = beans_fragment(unlisted=options.unlisted_precedence)
     summary = export_precedence(scores, uris, output, tmp, options)
-    summary.write(output.with_name(output.name.removesuffix(".gz")).with_suffix(".summary.json"))
+    summary.write(plain.with_suffix(".summary.json"))
     write_file([beans.encode()], output.with_name(BEANS))
     return {"rows": {"precedence": summary.uris}}
 

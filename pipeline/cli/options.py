@@ -21,14 +21,14 @@ RUNNERS = ("local", "inline")
 
 
 class Number(click.FloatRange):
-    """A range that refuses nan, of which no comparison is true."""
+    """A range that refuses nan, of which no comparison is true, and infinity."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
         number = float(super().convert(value, param, ctx))
-        if math.isnan(number):
-            self.fail(f"{value} is no number", param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is no finite number", param, ctx)
         return number
 
 
