@@ -16,6 +16,7 @@ REASONS = {
     "bad-chunks": "the chunks of a body are broken; decoded as far as they go",
     "bad-encoding": "a body is not in the encoding that its header names; used as it is",
     "body-too-large": "a body inflates beyond the limit; cut there",
+    "bad-wat": "a WAT record whose JSON cannot be read; ignored",
     "bad-metadata": "lines of a metadata record that are no fields or no outlinks; ignored",
 }
 

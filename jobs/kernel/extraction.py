@@ -38,6 +38,7 @@ from jobs.kernel.metadata import Junk, Outlink, is_metadata, read_metadata
 from jobs.kernel.metadata_matching import MetadataMatching
 from jobs.kernel.records import MAX_RECORD, Record, read_records
 from jobs.kernel.uris import as_crawled, field
+from jobs.kernel.wat import described
 
 KINDS = ("response", "resource", "revisit", "metadata", "request", "warcinfo", "conversion")
 CAPTURED = ("response", "resource", "revisit")
@@ -75,7 +76,7 @@ def extract(
     Raises BadInput as `read_records`.
     """
     extraction = _Extraction(archive_name, options, counters)
-    for item in read_records(stream, archive_name, max_record=options.max_record):
+    for item in map(described, read_records(stream, archive_name, max_record=options.max_record)):
         if isinstance(item, Damage):
             yield extraction.counted(item)
         else:

@@ -62,7 +62,7 @@ def _warc_header(run: Run, head: bytes, begin: int) -> Header:
     fields = parse_lines(block)[1]
     return Header(
         kind=first(fields, "WARC-Type").lower(),
-        uri=_unbracketed(first(fields, "WARC-Target-URI")),
+        uri=unbracketed(first(fields, "WARC-Target-URI")),
         timestamp=timestamp14(first(fields, "WARC-Date")),
         media_type=first(fields, "Content-Type"),
         length=_length(first(fields, "Content-Length")),
@@ -118,7 +118,7 @@ def timestamp14(date: str) -> str:
     return whole if possible else ""
 
 
-def _unbracketed(uri: str) -> str:
+def unbracketed(uri: str) -> str:
     """wget 1.19 writes the URI as `<uri>`."""
     return uri[1:-1] if uri.startswith("<") and uri.endswith(">") else uri
 
