@@ -134,11 +134,11 @@ def database(tmp: Path) -> Iterator[duckdb.DuckDBPyConnection]:
             ) from error
 
 
-def _text(field: bytes) -> str:
+def decoded(field: bytes) -> str:
     return field.decode("utf-8", "replace")
 
 
-def _insert(
+def insert(
     db: duckdb.DuckDBPyConnection, table: str, schema: pa.Schema, rows: Iterable[tuple[Any, ...]]
 ) -> None:
     """Insert rows in batches through Arrow, which is what makes it fast."""
@@ -154,8 +154,8 @@ def _insert(
 def _load_scores(db: duckdb.DuckDBPyConnection, scores: str | Path) -> None:
     db.execute("CREATE TABLE scored (key VARCHAR, uri VARCHAR, score DOUBLE)")
     schema = pa.schema([("key", pa.string()), ("uri", pa.string()), ("score", pa.float64())])
-    rows = ((_text(r.key), _text(r.uri), r.score) for r in read_rows(scores, parse_score_row))
-    _insert(db, "scored", schema, rows)
+    rows = ((decoded(r.key), decoded(r.uri), r.score) for r in read_rows(scores, parse_score_row))
+    insert(db, "scored", schema, rows)
     twice = db.execute("SELECT key FROM scored GROUP BY key HAVING count(*) > 1 LIMIT 1").fetchone()
     if twice:
         raise BadInput(str(scores), f"two scores for the key {twice[0]}", "one line for a key")
@@ -180,9 +180,9 @@ def _load_spellings(db: duckdb.DuckDBPyConnection, uris: str | Path | None) -> N
         rows = ((key, uri, False) for key, uri in iter(found.fetchone, None))
     else:
         rows = (
-            (_text(r.key), _text(r.uri), r.captures > 0) for r in read_rows(uris, parse_uri_row)
+            (decoded(r.key), decoded(r.uri), r.captures > 0) for r in read_rows(uris, parse_uri_row)
         )
-    _insert(db, "spellings", schema, _formed(rows))
+    insert(db, "spellings", schema, _formed(rows))
 
 
 def _formed(rows: Iterable[tuple[str, str, bool]]) -> Iterator[tuple[Any, ...]]:

@@ -19,6 +19,7 @@ from jobs.launch import Launcher, plain_path
 from pipeline import steps
 from pipeline.archives import Extraction, check_archives, given_archives, reports
 from pipeline.beans import beans_fragment
+from pipeline.captured import captured_nodes
 from pipeline.classes import order_digits
 from pipeline.datasets import move, require_name, write_file
 from pipeline.graph import read_graph
@@ -41,7 +42,7 @@ READS: dict[str, tuple[str, ...]] = {
     "page-rank": ("gen-graph",),
     "join-scores": ("page-rank", "canonicalize"),
     "export-precedence": ("join-scores", "canonicalize"),
-    "validate-opic": ("page-rank",),
+    "validate-opic": ("page-rank", "assign-ids", "canonicalize"),
 }
 #: step -> what it leaves in the work folder
 WRITES: dict[str, tuple[str, ...]] = {
@@ -306,13 +307,17 @@ class Run:
     def _validate(self) -> None:
         if self.options.validation is None:
             return
-        options = replace(self.options.validation, digits=self._digits)
+        cut = self.options.precedence
+        options = replace(
+            self.options.validation, bins=cut.bins, ties=cut.ties, digits=self._digits,
+            classes_over=cut.classes_over,
+        )  # fmt: skip
         self._step("validate-opic", asdict(options), lambda: self._opic(options))
 
     def _opic(self, options: ValidationOptions) -> dict[str, Any]:
-        self.report = validate(
-            read_graph(self.path("graph")), read_graph(self.path("ranks")), options
-        )
+        graph, ranks = read_graph(self.path("graph")), read_graph(self.path("ranks"))
+        captured = captured_nodes(graph, self.path("uris"), [self.path("map")], self.launcher.tmp)
+        self.report = validate(graph, ranks, options, captured=captured)
         write_report(self.report, self.work / "report")
         self.report.require()
         return {"rows": {"report": 1}, "agreement": self.report.classes.agreement}

@@ -50,11 +50,14 @@ def validate(
     ranks: Graph,
     options: ValidationOptions | None = None,
     watch: Callable[[Checkpoint], None] = lambda checkpoint: None,
+    captured: Mask | None = None,
 ) -> ValidationReport:
     """Run OPIC on the graph and compare with ranks: the same graph with PageRank's scores.
 
-    watch: called at every checkpoint of OPIC. Raises BadInput when the two differ in a node or an
-    edge. Memory: that of OPIC and about 30 arrays of N.
+    captured: the nodes that were, by position (pipeline/captured.py); without them the classes
+    are cut over all nodes, as they are where the options say so or nothing was captured. watch:
+    called at every checkpoint of OPIC. Raises BadInput when the two differ in a node or an edge.
+    Memory: that of OPIC and about 30 arrays of N.
     """
     options = options or ValidationOptions()
     _check_same(graph, ranks)
@@ -65,7 +68,9 @@ def validate(
     probabilities = ranks.scores / ranks.scores.sum()
     distance = float(np.abs(probabilities - other.importance).sum())
     allowed = proof.probability + other.best.certificate + ROUNDING
-    classes = _compare_classes(ranks.scores, other.scores, resolved, math.fsum(etas), options)
+    wanted = options.classes_over == "captured" and captured is not None and captured.any()
+    over = captured if wanted else None
+    classes = _compare_classes(ranks.scores, other.scores, resolved, math.fsum(etas), options, over)
     return ValidationReport(
         options=options,
         nodes=graph.nodes,
@@ -100,17 +105,25 @@ def _check_same(graph: Graph, ranks: Graph) -> None:
     raise BadInput(ranks.name, found, f"the nodes and edges of {graph.name}", cure)
 
 
-def _agree(scores: Floats, ours: Classes, theirs: Classes, tolerance: float) -> Mask:
+def _agree(
+    scores: Floats, ours: Classes, theirs: Classes, tolerance: float, over: Mask | None = None
+) -> Mask:
     """Does OPIC's class lie between those of the best and the last node within tolerance?
 
     Both ends of the window are rounded like the order, so it ends with whole groups of equal
-    scores. [x(1-t), x/(1-t)] holds every score that two factors 1 +- eta can bring past x.
+    scores. [x(1-t), x/(1-t)] holds every score that two factors 1 +- eta can bring past x. A node
+    outside `over` may come behind all of its window and takes no place itself.
     """
     values = rounded(scores, ours.digits)[ours.order][::-1]  # ascending
     classes = ours.classes[ours.order][::-1]
     low = np.searchsorted(values, rounded(scores * (1 - tolerance), ours.digits), side="left")
     high = np.searchsorted(values, rounded(scores / (1 - tolerance), ours.digits), side="right")
-    agrees: Mask = (classes[high - 1] <= theirs.classes) & (theirs.classes <= classes[low])
+    last = classes[low]
+    if over is not None:
+        better = np.append(np.cumsum(over[ours.order])[::-1], 0)  # in over, from this node up
+        behind = np.minimum(1 + ours.bins * better[low] // over.sum(), ours.bins)
+        last = np.where(over, last, np.maximum(last, behind))
+    agrees: Mask = (classes[high - 1] <= theirs.classes) & (theirs.classes <= last)
     return agrees
 
 
@@ -120,14 +133,18 @@ def _compare_classes(
     resolved: tuple[Floats, Floats],
     eta: float,
     options: ValidationOptions,
+    over: Mask | None,
 ) -> ClassComparison:
-    bins, tolerance = options.bins, max(LEAST_TOLERANCE, 2 * eta)
-    ours = cut(scores, bins, digits=options.digits, ties=options.ties)
-    agrees = _agree(scores, ours, cut(others, bins, ties=options.ties), tolerance)
-    a, b = (cut(side, bins, ties=options.ties).classes - 1 for side in resolved)
+    bins, ties, tolerance = options.bins, options.ties, max(LEAST_TOLERANCE, 2 * eta)
+    ours = cut(scores, bins, digits=options.digits, mask=over, ties=ties)
+    agrees = _agree(scores, ours, cut(others, bins, mask=over, ties=ties), tolerance, over)
+    a, b = (cut(side, bins, mask=over, ties=ties).classes - 1 for side in resolved)
     confusion = np.bincount(a * bins + b, minlength=bins * bins).reshape(bins, bins)
     rows = tuple(map(tuple, confusion.tolist()))
-    return ClassComparison(float(agrees.mean()), tolerance, float((a == b).mean()), rows)
+    figures = float(agrees.mean()), tolerance, float((a == b).mean())
+    if over is None:
+        return ClassComparison(*figures, rows, "all", len(scores))
+    return ClassComparison(*figures, rows, "captured", int(over.sum()))
 
 
 def _compare_orders(a: Floats, b: Floats, digits: int) -> OrderComparison:

@@ -22,9 +22,10 @@ WIDEST = 10  # classes that a table of them still fits on a screen
 
 @dataclass(frozen=True)
 class ValidationOptions(OpicOptions):
-    """OPIC's, and those of the classes. digits: of PageRank's order, as in the precedence file."""
+    """OPIC's, and those of the classes, as in the precedence file. digits: of PageRank's order."""
 
     bins: int = 5
+    classes_over: Literal["captured", "all"] = "captured"
     ties: Ties = "key"
     digits: int = MAX_DIGITS
     min_agreement: float = 0.99
@@ -54,12 +55,15 @@ class OrderComparison:
 class ClassComparison:
     """agreement: part of the nodes that agree within tolerance, t above. same_class: part whose
     classes, of scores rounded to the digits that both resolve, are equal; confusion[i][j] nodes
-    are then in class i+1 by PageRank and j+1 by OPIC."""
+    are then in class i+1 by PageRank and j+1 by OPIC. classes_cut_over: the `captured` nodes or
+    `all`, nodes_cut_over of them."""
 
     agreement: float
     tolerance: float
     same_class: float
     confusion: tuple[tuple[int, ...], ...]
+    classes_cut_over: Literal["captured", "all"]
+    nodes_cut_over: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,6 +169,7 @@ def _figures(report: ValidationReport) -> list[tuple[str, str]]:
             f"{classes.agreement:.4%} (within {classes.tolerance:.2g} of a score)",
         ),
         ("Nodes in the same class", f"{classes.same_class:.4%}"),
+        ("Classes cut over", f"{classes.classes_cut_over} nodes ({classes.nodes_cut_over:,})"),
     ]
     rows += [
         (f"Top {t.percent} %, {t.nodes:,} nodes", f"{t.overlap:.2%} in both")

@@ -380,3 +380,26 @@ def test_a_validation_below_its_threshold(web: Path, more_web: Path, tmp_path: P
     assert (work / "precedence.txt").exists()
     assert json.loads((work / "report" / "report.json").read_text())
     assert run(work, web, more_web, "--iterations", 1, "--min-agreement", 0).code == 0
+
+
+def test_the_classes_that_are_validated_are_those_that_are_written(
+    web: Path, tmp_path: Path
+) -> None:
+    work = tmp_path / "work"
+    run(work, web, "--bins", 3)
+    summary = json.loads((work / "precedence.summary.json").read_text())
+    report = json.loads((work / "report" / "report.json").read_text())
+    assert report["classes_cut_over"] == summary["classes_cut_over"] == "captured"
+    assert report["nodes_cut_over"] == summary["nodes_captured"] < summary["nodes"]
+    written = [entry["nodes"] for entry in summary["classes"]]
+    assert [sum(row) for row in report["confusion"]] == written
+    graph = ("validate-opic", work / "graph", work / "ranks", "--bins", 3)
+    sources = ("--uris", work / "uris", "--map", work / "map")
+    for number, more in enumerate((sources, (), (*sources, "--classes-over", "all"))):
+        ok(*graph, "--output", tmp_path / f"report-{number}", *more)
+        told = json.loads((tmp_path / f"report-{number}" / "report.json").read_text())
+        assert told["classes_cut_over"] == ("all" if number else "captured")
+        if not number:
+            assert told["confusion"] == report["confusion"]
+    said = crawlrank(*graph, "--output", tmp_path / "no", "--classes-over", "captured")
+    assert said.code == 2

@@ -6,6 +6,7 @@ import io
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from test_opic import published
 
 from jobs.kernel.errors import BadInput, NotConverged
 from pipeline import validation as module
+from pipeline.captured import captured_nodes
 from pipeline.graph import Graph
 from pipeline.opic import opic
 from pipeline.validation import ValidationOptions, ValidationReport, require, tables, validate
@@ -223,3 +225,41 @@ def test_json_and_tables_hold_all_of_it() -> None:
 
 def test_many_classes_make_no_table() -> None:
     assert len(tables(validate(WEB, ranked(WEB), ValidationOptions(bins=125)))) == 1
+
+
+def test_classes_are_cut_over_the_captured_nodes() -> None:
+    captured = np.arange(400) % 7 == 0
+    report = validate(WEB, ranked(WEB), captured=captured)
+    expected = module.cut(exact_scores(WEB), 5, mask=captured).classes
+    assert [sum(row) for row in report.classes.confusion] == np.bincount(expected)[1:].tolist()
+    assert report.classes.agreement == 1
+    assert (report.classes.classes_cut_over, report.classes.nodes_cut_over) == ("captured", 58)
+    assert "captured nodes (58)" in shown(report)
+    everywhere = ValidationOptions(classes_over="all")
+    found = validate(WEB, ranked(WEB), everywhere, captured=captured).as_dict()
+    assert (found["classes_cut_over"], found["nodes_cut_over"]) == ("all", 400)
+
+
+def test_certified_orders_agree_whatever_was_captured() -> None:
+    rng = np.random.default_rng(6)
+    for eta in (1e-3, 0.02):
+        exact = np.round(rng.lognormal(0, 0.5, 300), 2) + 0.15
+        ours, theirs = (exact * (1 + eta * rng.choice([-1, 1], 300)) for _ in range(2))
+        for bins, part in ((5, 0.1), (50, 0.5), (50, 0.2)):
+            over = rng.random(300) < part
+            a, b = (module.cut(side, bins, mask=over) for side in (ours, theirs))
+            assert module._agree(ours, a, b, 4 * eta, over).all()
+
+
+def test_captured_nodes_by_position(tmp_path: Path) -> None:
+    uris, ids = tmp_path / "uris.txt", tmp_path / "map.txt"
+    row = "{0}\thttp://{0}/\t{1}\t1\t-\n"
+    uris.write_text("".join(row.format(*r) for r in (("c", 0), ("a", 0), ("b", 0), ("b", 2))))
+    ids.write_text("2 c\n0 a\n1 b\n")
+    found = captured_nodes(graph_of(3, [(0, 1)]), uris, [ids], tmp_path)
+    assert found.tolist() == [False, True, False]
+    with pytest.raises(BadInput, match="other ids than test graph"):
+        captured_nodes(graph_of(4, [(0, 1)]), uris, [ids], tmp_path)
+    ids.write_text("2 c\n0 d\n1 b\n")
+    with pytest.raises(BadInput, match="no line for the key d"):
+        captured_nodes(graph_of(3, [(0, 1)]), uris, [ids], tmp_path)

@@ -103,9 +103,7 @@ def run(
         nodes=nodes,
         stop=Stop(iterations, tolerance, max_rounds),
         precedence=precedence,
-        validation=ValidationOptions(bins=bins, ties=ties, min_agreement=min_agreement)
-        if validate
-        else None,
+        validation=ValidationOptions(min_agreement=min_agreement) if validate else None,
         strict=strict,
         skip_bad_files=skip_bad_files,
         force=force,

@@ -337,19 +337,50 @@ def check_precedence_file(path: Path) -> None:
     help="Pages of equal score: ordered by key, or kept in one class.",
 )
 @click.option(
+    "--digits",
+    type=click.IntRange(1, 17),
+    default=DIGITS,
+    show_default=True,
+    help="Scores that agree to so many digits are equal, as in the precedence file.",
+)
+@click.option("--uris", help="Spellings of each key, to know which pages were captured.")
+@click.option("--map", "maps", multiple=True, help="Ids and keys, needed with --uris.")
+@click.option(
+    "--classes-over",
+    type=click.Choice(["captured", "all"]),
+    help="Pages of which each class gets an equal share (default: captured with --uris and --map,"
+    " else all).",
+)
+@click.option(
     "--min-agreement",
     type=Number(0, 1),
     default=0.99,
     show_default=True,
     help="Exit 4 when a smaller part of the pages agrees on the class.",
 )
-def validate_opic(graph: str, ranks: str, output: Path, **options: Any) -> None:
+def validate_opic(
+    graph: str,
+    ranks: str,
+    output: Path,
+    uris: str | None,
+    maps: tuple[str, ...],
+    classes_over: str | None,
+    **options: Any,
+) -> None:
     """Check RANKS against an OPIC run on GRAPH, with a bound for both."""
+    from pipeline.captured import captured_nodes
     from pipeline.graph import read_graph
     from pipeline.validation import validate
     from pipeline.validation_report import ValidationOptions, tables
 
-    report = validate(read_graph(graph), read_graph(ranks), ValidationOptions(**options))
+    known = uris is not None and bool(maps)
+    if not known and (uris or maps or classes_over == "captured"):
+        raise click.UsageError("--uris and --map are needed to know which pages were captured")
+    pages, captured = read_graph(graph), None
+    if uris is not None and classes_over != "all":
+        with tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp:
+            captured = captured_nodes(pages, uris, maps, Path(tmp))
+    report = validate(pages, read_graph(ranks), ValidationOptions(**options), captured=captured)
     write_report(report, output)
     for table in tables(report):
         console().print(table)
