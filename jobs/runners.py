@@ -5,8 +5,8 @@ copies it, in a shell script that breaks on blanks in its path, and inflates eve
 which fails on the damaged ones and shifts all offsets); many small files share a map task (mrjob
 starts at least one process for each) and a truncated .gz is an error (mrjob reads it as if it
 ended there); paths are paths, not globs; tasks are awaited by threads, not by a
-pool of processes that each print a traceback when interrupted; a task that fails leaves the tail
-of its stderr in `failure`.
+pool of processes that each print a traceback when interrupted; a task that fails leaves what it
+said last in `failure`, of a traceback the error alone.
 """
 
 from __future__ import annotations
@@ -42,16 +42,18 @@ def _text_size(path: Path) -> int:
 class _Watched:
     """Counts finished tasks for whoever set `on_task`, and keeps the last lines of a failure."""
 
+    least_split = 1 << 18  # bytes
     on_task: Progress | None = None
     failure: str = ""
 
     def _split_mapper_input(self, input_paths: Any, step_num: int) -> Any:
-        """As many splits as cores, of about equal size, over all input files together."""
+        """As many splits as cores, of about equal size, over all input files together; none so
+        small that its process would take longer to start than to work."""
         runner: Any = self
         if step_num == 0 and runner._uses_input_manifest():
             return super()._split_mapper_input(input_paths, step_num)  # type: ignore[misc]
         paths = [Path(path) for path in input_paths]
-        size = sum(map(_text_size, paths)) // runner._num_cores()
+        size = max(sum(map(_text_size, paths)) // runner._num_cores(), self.least_split)
         lines = (line + b"\n" for path in paths for _, _, line in read_lines(path))
         places = runner._yield_split_fileobjs("mapper", step_num)
         splits = []
@@ -83,7 +85,7 @@ class InlineRunner(_Watched, InlineMRJobRunner):  # type: ignore[misc]
             except (CrawlrankError, OSError):
                 raise
             except Exception as error:
-                self.failure = "".join(traceback.format_exception(error)).rstrip()
+                self.failure = "".join(traceback.format_exception_only(error)).rstrip()
                 raise StepFailedException(reason=repr(error)) from error
             self._tick(done, len(tasks))
 
@@ -104,8 +106,10 @@ class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
         return {**super()._cmdenv(), **env}
 
     def _num_reducers(self, step_num: int) -> int:
-        """mrjob makes twice as many reduce tasks as this says; a task for each core is enough."""
-        return max(1, int(self._num_cores()) // 2)
+        """mrjob makes twice as many reduce tasks as this says. A task for each core is enough, and
+        none should be so small that its process takes longer to start than to work."""
+        size = Path(self._sorted_reducer_input_path(step_num)).stat().st_size
+        return max(1, min(int(self._num_cores()), size // self.least_split) // 2)
 
     def _manifest_download_content(self) -> list[str]:
         return ["ARCHIVE=$(cut -f 2-)", 'exec "$@" "$ARCHIVE" "$ARCHIVE"']
@@ -148,7 +152,7 @@ class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
 
     def _run_multiple(self, funcs: Iterable[Callable[[], None]], num_processes: Any = None) -> None:
         tasks = list(funcs)
-        pool = ThreadPool(self._num_cores())
+        pool = ThreadPool(max(1, min(self._num_cores(), len(tasks))))
         try:
             for done, _ in enumerate(pool.imap_unordered(_call, tasks), 1):
                 self._tick(done, len(tasks))
@@ -174,8 +178,13 @@ def _call(task: Callable[[], None]) -> None:
 
 
 def tail(path: Path, lines: int = TAIL_LINES) -> str:
-    """The last lines of a task's stderr, without the counters that it reports there."""
-    return "\n".join(list(_said(path))[-lines:])
+    """The last lines of a task's stderr, without the counters that it reports there; of tracebacks
+    the error of the last alone, which begins where the indented lines end."""
+    said = list(_said(path))
+    frames = [number for number, line in enumerate(said) if line.startswith("Traceback (most")]
+    if frames:
+        said = [line for line in said[frames[-1] + 1 :] if not line.startswith("  ")]
+    return "\n".join(said[-lines:])
 
 
 def _said(path: Path) -> Iterator[str]:

@@ -6,6 +6,7 @@ links and captures. Added archives are extracted alone; what others gave is kept
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -21,6 +22,7 @@ from pipeline.steps import ArchiveReport, archive_reports, writable_names
 REPORTED = [field.name for field in fields(ArchiveReport)]
 Given = dict[str, Path]  # fingerprint -> path
 DATASETS = ("links", "captures")
+PART = re.compile(r"-[0-9a-f]{12}\Z")  # how the name of every part ends
 AT_ONCE = 4  # archives for each process in one job
 
 
@@ -194,7 +196,7 @@ def _drop_unknown_parts(work: Path, manifest: Manifest) -> None:
     known = {entry["part"] for entry in manifest.archives.values()}
     for dataset in DATASETS:
         for part in (work / dataset).glob("*"):
-            if part.name not in known:
+            if part.name not in known and PART.search(part.name):
                 part.unlink()
 
 

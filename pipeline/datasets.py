@@ -12,6 +12,7 @@ import gzip
 import heapq
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -27,6 +28,7 @@ from jobs.kernel.order import DIGITS, descending
 from jobs.kernel.reading import open_part, parts
 
 ROW_GROUP = 100_000
+OPEN_AT_ONCE = 200
 LineKey = Callable[[bytes], Any]
 
 
@@ -65,13 +67,33 @@ ORDER: dict[str, LineKey | None] = {
 
 def merged(where: str | Path, key: LineKey | None) -> Iterator[bytes]:
     """The lines of all parts, with their ends, in the order of `key`."""
-    with contextlib.ExitStack() as stack:
-        streams: list[Iterable[bytes]] = [stack.enter_context(open_part(p)) for p in parts(where)]
-        if key is None or len(streams) == 1:
-            for stream in streams:
+    paths = parts(where)
+    if key is None or len(paths) == 1:
+        for path in paths:
+            with open_part(path) as stream:
                 yield from stream
-        else:
-            yield from heapq.merge(*streams, key=key)
+        return
+    with contextlib.ExitStack() as stack:
+        while len(paths) > OPEN_AT_ONCE:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            paths = _merged_in_groups(paths, key, folder)
+        streams: list[Iterable[bytes]] = [stack.enter_context(open_part(path)) for path in paths]
+        yield from heapq.merge(*streams, key=key)
+
+
+def _merged_in_groups(paths: list[Path], key: LineKey, folder: Path) -> list[Path]:
+    """Fewer, longer parts: a process may open only so many files."""
+    groups = [paths[at : at + OPEN_AT_ONCE] for at in range(0, len(paths), OPEN_AT_ONCE)]
+    outputs = []
+    for number, group in enumerate(groups):
+        with contextlib.ExitStack() as stack:
+            streams: list[Iterable[bytes]] = [stack.enter_context(open_part(p)) for p in group]
+            output = folder / f"part-{number:05d}"
+            lines: Iterable[bytes] = heapq.merge(*streams, key=key)
+            with output.open("wb") as file:
+                file.writelines(lines)
+        outputs.append(output)
+    return outputs
 
 
 def is_file(output: Path) -> bool:

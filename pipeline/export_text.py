@@ -39,6 +39,8 @@ def export_text(work: Path, out: Path) -> list[Path]:
 
     Raises BadInput when a step is missing.
     """
+    if out.resolve() == work.resolve():
+        raise BadInput(str(out), "the work folder itself", "another folder", "Name one with --out.")
     manifest = Manifest(work)
     for step in ("export-precedence", "page-rank"):
         if "fingerprint" not in manifest.steps.get(step, {}):

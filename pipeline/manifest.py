@@ -1,7 +1,7 @@
 """manifest.json of a work folder: what was done, with what, and what came out.
 
     {"format": 1, "crawlrank": version,
-     "archives": {path: {"size", "fingerprint", "part", "counters", "damage", "error"}},
+     "archives": {fingerprint: {"path", "size", "part", "counters", "damage", "error"}},
      "parameters": {name: value},
      "steps": {name: {"fingerprint", "parameters", "rows", "counters", "seconds", "crawlrank",
                       "rounds": [{"round", "certificate", "eta", …}]}}}

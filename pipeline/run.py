@@ -56,8 +56,9 @@ WRITES: dict[str, tuple[str, ...]] = {
     "validate-opic": ("report",),
 }
 STEPS = tuple(READS)
-LEFTOVERS = (".tmp", ".crawlrank-*", ".*.part", ".*.old", "report/.*.part")
 BEANS = "crawler-beans-fragment.xml"
+TMP = ".crawlrank-tmp"
+FILES = ("manifest.json", "precedence.summary.json", BEANS)
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ class Run:
         self.work, self.options, self.reporter = work, options, reporter
         self.manifest = Manifest(work)
         self.launcher = Launcher(
-            options.runner, work / ".tmp", options.processes, on_task=reporter.task
+            options.runner, work / TMP, options.processes, on_task=reporter.task
         )
         self.marks: dict[str, str] = {}
         self.report: ValidationReport | None = None
@@ -129,7 +130,16 @@ class Run:
         return self.work / dataset
 
     def _refuse_foreign_folder(self) -> None:
-        """A folder without manifest is no work folder: what is in it would be overwritten."""
+        """A folder without manifest is no work folder: what is in it would be overwritten. Nor is
+        one inside a work folder: it could be a dataset of that."""
+        for parent in self.work.resolve().parents:
+            if (parent / "manifest.json").exists() and (parent / ".lock").exists():
+                raise BadInput(
+                    str(self.work),
+                    f"lies inside the work folder {parent}",
+                    "a folder of its own",
+                    "Name another one with --work.",
+                )
         there = [name for names in WRITES.values() for name in names if self.path(name).exists()]
         if there and not self.manifest.path.exists():
             raise BadInput(
@@ -140,8 +150,11 @@ class Run:
             )
 
     def _clear_leftovers(self) -> None:
-        """Remove what a killed run could not."""
-        for path in [path for pattern in LEFTOVERS for path in self.work.glob(pattern)]:
+        """Remove what a killed run could not, by the names that only crawlrank gives."""
+        names = [name for written in WRITES.values() for name in written] + list(FILES)
+        patterns = [f".{name}.{end}" for name in names for end in ("part", "[0-9]*.part", "old")]
+        patterns += [".crawlrank-*", "report/.report.json.[0-9]*.part"]
+        for path in [path for pattern in patterns for path in self.work.glob(pattern)]:
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
             else:

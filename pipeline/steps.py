@@ -106,7 +106,8 @@ def writable_names(archives: Sequence[Path], tmp: Path) -> dict[str, Path]:
     name has what mrjob's list of archives cannot carry."""
     named = {}
     for number, archive in enumerate(archives):
-        path = str(archive.absolute())
+        folder = archive.parent.resolve() if ".." in archive.parts else archive.parent.absolute()
+        path = str(folder / archive.name)  # as mrjob will write it: it takes out `..`
         if not path.isprintable() or path != path.strip():
             folder = tmp / f"archive-{number}"
             folder.mkdir()

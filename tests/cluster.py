@@ -27,6 +27,7 @@ PRIME = 99_991
 class ClusterRunner(InlineRunner):
     """Tasks in this process, lines as on a cluster. `reducers`, `maps`, `seed`: see on_cluster."""
 
+    least_split = 0
     reducers = 1
     maps = 5
     seed = 0

@@ -427,3 +427,34 @@ def test_the_damaged_samples_are_read_to_their_end(tmp_path: Path) -> None:
     assert damage["bad-lengths.arc.gz"]
     assert damage["truncated.warc"]
     assert not damage["not-chunked.warc.gz"]  # its body is read as what it is
+
+
+def test_archives_named_from_another_folder(
+    web: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    ok("run", f"../{web.name}", "--work", "work", *INLINE, "--iterations", 2, "--no-validate")
+    ok("extract-links", f"../{web.name}", "--output", "l.txt", "--captures", "c.txt", *INLINE)
+
+
+def test_no_output_overwrites_an_input(web: Path, tmp_path: Path) -> None:
+    before = web.read_bytes()
+    captures = tmp_path / "captures.txt"
+    said = crawlrank("extract-links", web, "--output", web, "--captures", captures, *INLINE)
+    assert said.code == 2
+    assert "is an input too" in said.err
+    assert web.read_bytes() == before
+
+
+def test_a_work_folder_inside_another_is_refused(web: Path, tmp_path: Path) -> None:
+    ok("run", web, "--work", tmp_path / "work", *INLINE, "--iterations", 2, "--no-validate")
+    said = crawlrank("run", web, "--work", tmp_path / "work" / "links", *INLINE)
+    assert said.code == 3
+    assert "lies inside the work folder" in said.err
+
+
+def test_options_that_exclude_each_other(web: Path, tmp_path: Path) -> None:
+    both = ("--iterations", 3, "--tolerance", 0.1)
+    assert crawlrank("run", web, "--work", tmp_path / "work", *both).code == 2
+    assert crawlrank("export-precedence", "scores.txt", "--lint", "precedence.txt").code == 2

@@ -143,3 +143,15 @@ def test_parts_of_archives_follow_one_another(tmp_path: Path) -> None:
     (tmp_path / "b").write_bytes(b"z\na\n")
     (tmp_path / "a").write_bytes(b"y\n")
     assert list(merged(tmp_path, ORDER["links"])) == [b"y\n", b"z\n", b"a\n"]
+
+
+def test_more_parts_than_a_process_may_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.datasets.OPEN_AT_ONCE", 3)
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for number in range(40):
+        (folder / f"part-{number:02}").write_bytes(b"%d a)/\n%d a)/\n" % (number, number + 100))
+    numbers = [int(line.split()[0]) for line in merged(folder, ORDER["map"])]
+    assert numbers == [*range(40), *range(100, 140)]

@@ -24,7 +24,7 @@ from crawls import (
     write_warc,
 )
 
-from pipeline.run import LEFTOVERS, READS, STEPS, WRITES, later_steps
+from pipeline.run import READS, STEPS, WRITES, later_steps
 
 FIXED = ("--iterations", 4, "--no-validate", *INLINE)
 
@@ -352,16 +352,17 @@ def test_leftovers_of_a_killed_run_are_removed(web: Path, tmp_path: Path) -> Non
     ok("run", web, "--work", work, *FIXED)
     before = datasets(work)
     (work / ".crawlrank-x7").mkdir()
-    (work / ".tmp" / "deep").mkdir(parents=True)
+    (work / ".crawlrank-tmp" / "deep").mkdir(parents=True)
     (work / ".graph.old").mkdir()
     (work / ".manifest.json.77.part").write_text("{")
     (work / "report").mkdir(exist_ok=True)
     (work / "report" / ".report.json.77.part").write_text("{")
-    (work / "links" / "web-of-a-killed-run").write_bytes(b"http://x.example/ http://y.example/ L\n")
-    (work / "captures" / "web-of-a-killed-run").write_bytes(b"")
+    (work / ".mine.part").write_text("a user's own file stays")
+    (work / "links" / "web-0123456789ab").write_bytes(b"http://x.example/ http://y.example/ L\n")
+    (work / "captures" / "web-0123456789ab").write_bytes(b"")
     ok("run", web, write_warc(tmp_path / "a.warc", {}), "--skip-bad-files", "--work", work, *FIXED)
     assert datasets(work) == before
-    assert not [path for pattern in LEFTOVERS for path in work.glob(pattern)]
+    assert {path.name for path in work.iterdir() if path.name[0] == "."} == {".lock", ".mine.part"}
     assert len(list((work / "links").iterdir())) == 2
 
 

@@ -7,7 +7,9 @@ converged or validation below its threshold, 5 a job failed, 130 interrupted.
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from typing import Any
 
 import click
@@ -21,6 +23,9 @@ from pipeline.terminal import escape_unwritable, printable
 DISK = {28: "the disk is full", 30: "the file system is read-only", 122: "the quota is used up"}
 
 
+UNEXPECTED = "an error that was not foreseen (CRAWLRANK_DEBUG=1 shows where; please report it)"
+
+
 class Group(click.Group):
     """Commands in the order of the steps, errors as messages."""
 
@@ -30,6 +35,8 @@ class Group(click.Group):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         kwargs["standalone_mode"] = False
         escape_unwritable()
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, _interrupt)  # end as Ctrl-C does, leaving nothing behind
         try:
             code = super().main(*args, **kwargs)
         except click.ClickException as error:
@@ -41,7 +48,15 @@ class Group(click.Group):
             code = _say(str(error), error.exit_code)
         except OSError as error:
             code = _say(_os_error(error), BadInput.exit_code)
+        except Exception as error:  # no traceback reaches a user
+            if "CRAWLRANK_DEBUG" in os.environ:
+                raise
+            code = _say(f"{UNEXPECTED}: {type(error).__name__}: {error}", 1)
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _say(message: str, code: int) -> int:

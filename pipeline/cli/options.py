@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from jobs.launch import Launcher
 from pipeline.classes import MAX_BINS
+from pipeline.ranking import Stop
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]
@@ -179,6 +181,14 @@ class_options = together(
         help="Spellings of a page that are listed.",
     ),
 )
+
+
+def make_stop(iterations: int | None, tolerance: float, max_rounds: int) -> Stop:
+    """When PageRank stops; only one of --iterations and --tolerance may be given."""
+    source = click.get_current_context().get_parameter_source("tolerance")
+    if iterations is not None and source is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--iterations and --tolerance exclude each other")
+    return Stop(iterations, tolerance, max_rounds)
 
 
 def make_launcher(runner: str, processes: int | None) -> Launcher:

@@ -15,6 +15,7 @@ from pipeline.cli.options import (
     class_options,
     extraction_options,
     keep_www_option,
+    make_stop,
     nodes_option,
     runner_options,
     stop_options,
@@ -23,7 +24,6 @@ from pipeline.export_text import export_text as write_text_files
 from pipeline.manifest import Manifest
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.progress import reporter
-from pipeline.ranking import Stop
 from pipeline.terminal import console, printable
 
 TOP = 10
@@ -101,7 +101,7 @@ def run(
         extraction=Extraction(outlinks, kept, max_record, nofollow, forms, pdf),
         keep_www=keep_www,
         nodes=nodes,
-        stop=Stop(iterations, tolerance, max_rounds),
+        stop=make_stop(iterations, tolerance, max_rounds),
         precedence=precedence,
         validation=ValidationOptions(min_agreement=min_agreement) if validate else None,
         strict=strict,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from rich.table import Table
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.order import DIGITS
+from jobs.kernel.reading import parts
 from pipeline import lint, steps
 from pipeline.archives import given_archives
 from pipeline.cli.options import (
@@ -21,6 +24,7 @@ from pipeline.cli.options import (
     extraction_options,
     keep_www_option,
     make_launcher,
+    make_stop,
     nodes_option,
     output_option,
     runner_options,
@@ -29,7 +33,7 @@ from pipeline.cli.options import (
 from pipeline.datasets import refuse_existing, write_file
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.progress import reporter
-from pipeline.ranking import Round, Stop
+from pipeline.ranking import Round
 from pipeline.reports import round_line, write_report
 from pipeline.terminal import cell, console, printable
 
@@ -44,8 +48,15 @@ def _said(rows: dict[str, int], counters: dict[str, int]) -> None:
     console(stderr=True).print(table)
 
 
-def _new(*outputs: Path) -> None:
+def _new(*outputs: Path, inputs: Iterable[str | Path]) -> None:
+    """Refuse outputs that are there as folders, that are read, or that are one and the same."""
+    read: set[Path] = set()
+    for where in inputs:
+        with contextlib.suppress(BadInput):  # what is missing is told of by who reads it
+            read.update(path.resolve() for path in parts(where))
     for output in outputs:
+        if output.resolve() in read:
+            raise click.UsageError(f"{output} is an input too, and would be overwritten")
         refuse_existing(output)
     if len(set(outputs)) < len(outputs):
         raise click.UsageError(f"{outputs[0]} is named for two outputs")
@@ -75,7 +86,7 @@ def extract_links(
     processes: int | None,
 ) -> None:
     """Links and captures of WARC and ARC files."""
-    _new(output, captures)
+    _new(output, captures, inputs=archives)
     given = list(given_archives(archives).values())
     reports = steps.extract_links(
         given,
@@ -110,7 +121,7 @@ def canonicalize(
     processes: int | None,
 ) -> None:
     """URIs to keys (SURT): links between pages, whatever their spelling."""
-    _new(output, uris)
+    _new(output, uris, inputs=[*links, *captures])
     launcher = make_launcher(runner, processes)
     result = steps.canonicalize(links, captures, output, uris, launcher, keep_www=keep_www)
     _said(result.rows, result.counters)
@@ -133,7 +144,7 @@ def assign_ids(
     processes: int | None,
 ) -> None:
     """Ids 0…N-1 in byte order of the key."""
-    _new(output, map_output)
+    _new(output, map_output, inputs=[*canonical_links, *uris])
     launcher = make_launcher(runner, processes)
     result = steps.assign_ids(canonical_links, uris, output, map_output, launcher, nodes=nodes)
     _said(result.rows, result.counters)
@@ -152,7 +163,7 @@ def gen_graph(
     processes: int | None,
 ) -> None:
     """The graph that PageRank iterates on; dangling pages point to dummy."""
-    _new(output)
+    _new(output, inputs=[*input_links, *maps])
     result = steps.gen_graph(input_links, maps, output, make_launcher(runner, processes))
     _said(result.rows, result.counters)
 
@@ -176,8 +187,8 @@ def page_rank(
     processes: int | None,
 ) -> None:
     """Rounds of PageRank, until certified or exactly --iterations."""
-    _new(output)
-    stop = Stop(iterations, tolerance, max_rounds)
+    _new(output, inputs=[graph])
+    stop = make_stop(iterations, tolerance, max_rounds)
     shown = reporter(quiet)
     shown.step("page-rank")
 
@@ -216,7 +227,7 @@ def join_scores(
     processes: int | None,
 ) -> None:
     """Scores with their URIs, best first."""
-    _new(output)
+    _new(output, inputs=[*ranks, *maps, uris])
     launcher = make_launcher(runner, processes)
     result = steps.join_scores(ranks, maps, uris, output, launcher, digits=digits)
     _said(result.rows, result.counters)
@@ -253,11 +264,14 @@ def export_precedence(
     """
     from pipeline.run import write_precedence
 
+    unclear = scores or output if lint_file else not (scores and output)
+    if unclear:
+        raise click.UsageError("SCORES and --output are needed, or --lint FILE alone")
     if lint_file:
         check_precedence_file(lint_file)
         return
-    if scores is None or output is None:
-        raise click.UsageError("SCORES and --output are needed (or --lint FILE)")
+    assert scores is not None and output is not None  # or lint_file would have been needed
+    _new(output, inputs=[scores, *([uris] if uris else [])])
     options = PrecedenceOptions(bins=bins, unlisted=unlisted, **cut)
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=output.parent) as tmp:
@@ -283,7 +297,7 @@ def check_precedence_file(path: Path) -> None:
         )
         raise BadInput(
             str(path),
-            f"{summary.errors:,} errors; the file {loads}",
+            f"errors: {summary.errors:,}; the file {loads}",
             "none",
             "Each finding above says how to mend it.",
         )
