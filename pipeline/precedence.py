@@ -41,7 +41,7 @@ EXAMPLES = 10
 class Options:
     """How classes are cut and what is listed; DESIGN, precedence.
 
-    eta: the certificate's bound per node, 0 where scores are taken as they are.
+    eta: the certificate's bound per node, None where it is not known.
     digits: significant digits that scores must share to count as equal.
     """
 
@@ -50,7 +50,7 @@ class Options:
     classes_over: Literal["captured", "all"] = "captured"
     ties: Ties = "key"
     spellings: Literal["all", "captured"] = "all"
-    eta: float = 0.0
+    eta: float | None = None
     digits: int = DIGITS
 
     @property
@@ -81,9 +81,9 @@ class Summary:
     nodes: int = 0
     nodes_captured: int = 0
     nodes_not_captured: int = 0
-    nodes_near_a_boundary: int = 0
+    nodes_near_a_boundary: int | None = None
     nodes_placed_by_key_alone: int = 0
-    eta: float = 0.0
+    eta: float | None = None
     digits: int = DIGITS
     captured_uris_without_score: int = 0
     spellings_rewritten: int = 0
@@ -219,7 +219,12 @@ def _classify(db: duckdb.DuckDBPyConnection, options: Options, summary: Summary)
     if over is None or not over.any():
         summary.classes_cut_over = "all"
     classes = cut(
-        scores, options.bins, digits=options.digits, mask=over, ties=options.ties, eta=options.eta
+        scores,
+        options.bins,
+        digits=options.digits,
+        mask=over,
+        ties=options.ties,
+        eta=options.eta or 0.0,
     )
     places = np.empty(len(scores), np.int64)
     places[classes.order] = np.arange(len(scores))
@@ -234,7 +239,8 @@ def _describe(classes: Classes, scores: Any, captured: Any, summary: Summary) ->
     summary.nodes = len(scores)
     summary.nodes_captured = int(captured.sum())
     summary.nodes_not_captured = summary.nodes - summary.nodes_captured
-    summary.nodes_near_a_boundary = int(classes.near.sum())
+    if summary.eta is not None:  # what nobody knows is not 0
+        summary.nodes_near_a_boundary = int(classes.near.sum())
     summary.nodes_placed_by_key_alone = int(classes.by_key.sum())
     for precedence in range(1, summary.bins + 1):
         inside = classes.classes == precedence

@@ -276,3 +276,25 @@ def test_what_it_writes_passes_the_commands_lint(tmp_path: Path) -> None:
     assert "8 lines, 8 of them load" in ok("export-precedence", "--lint", found.path).out
     found.path.write_text("http://a/  1\n")
     assert crawlrank("export-precedence", "--lint", found.path).code == 3
+
+
+def test_eta_and_digits_come_from_the_report_of_page_rank(tmp_path: Path) -> None:
+    scores, report, output = (tmp_path / name for name in ("s.txt", "r.json", "p.txt"))
+    scores.write_text("".join(f"{x}\thttp://a{x}/\ta{x}\n" for x in (2.0, 1.99, 1.0, 0.5)))
+
+    def told(*more: object) -> tuple[Any, ...]:
+        ok("export-precedence", scores, "--output", output, "--bins", 4, *more)
+        summary = json.loads((tmp_path / "p.summary.json").read_text())
+        return tuple(summary[name] for name in ("eta", "digits", "nodes_near_a_boundary"))
+
+    assert told() == (None, 9, None)
+    stop = {"iterations": None, "tolerance": 1e-6, "max_rounds": 200}
+    report.write_text(json.dumps({"stop": stop, "rounds": [{"eta": 0.004}]}))
+    assert told("--report", report) == (0.004, 4, 2)
+    assert told("--report", report, "--eta", 0, "--digits", 7) == (0, 7, 0)
+    report.write_text(json.dumps({"stop": {**stop, "iterations": 5}, "rounds": [{"eta": 0.004}]}))
+    assert told("--report", report) == (0.004, 9, 2)
+    report.write_text("[]")
+    said = crawlrank("export-precedence", scores, "--output", output, "--report", report)
+    assert said.code == 3
+    assert "no report of page-rank" in said.err

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -30,9 +29,10 @@ from pipeline.cli.options import (
     runner_options,
     stop_options,
 )
-from pipeline.datasets import refuse_existing, write_file
+from pipeline.datasets import refuse_existing
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.progress import reporter
+from pipeline.rank_report import read_rank_report, write_rank_report
 from pipeline.ranking import Round
 from pipeline.reports import round_line, write_report
 from pipeline.terminal import cell, console, printable
@@ -172,7 +172,12 @@ def gen_graph(
 @click.argument("graph", type=OUTPUT)
 @output_option(help="Ranks to write: the graph's lines with new scores.")
 @stop_options
-@click.option("--report", type=OUTPUT, help="JSON file for mass, residuals, certificates a round.")
+@click.option(
+    "--report",
+    type=OUTPUT,
+    help="JSON file for mass, residuals, certificates a round; join-scores and export-precedence"
+    " read it.",
+)
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @runner_options
 def page_rank(
@@ -196,7 +201,7 @@ def page_rank(
         shown.round(round_line(rounds, stop))
         if report:
             report.parent.mkdir(parents=True, exist_ok=True)
-            write_file([json.dumps(rounds, indent=1).encode() + b"\n"], report)
+            write_rank_report(stop, rounds, report)
 
     try:
         steps.page_rank(graph, output, make_launcher(runner, processes), stop, on_round)
@@ -204,30 +209,39 @@ def page_rank(
         shown.close()
 
 
+digits_option = click.option(
+    "--digits",
+    type=click.IntRange(1, 17),
+    help="Scores that agree to so many digits are equal; the key orders them (default: the"
+    f" report's, else {DIGITS}).",
+)
+report_option = click.option(
+    "--report", type=OUTPUT, help="What page-rank --report wrote: how far its scores are certain."
+)
+
+
 @click.command("join-scores")
 @click.argument("ranks", nargs=-1, required=True)
 @click.option("--map", "maps", multiple=True, required=True, help="Ids and keys.")
 @click.option("--uris", required=True, help="Spellings of each key.")
 @output_option(help="Scores to write, best first; all columns when it ends in .parquet.")
-@click.option(
-    "--digits",
-    type=click.IntRange(1, 17),
-    default=DIGITS,
-    show_default=True,
-    help="Scores that agree to so many digits are equal; the key orders them.",
-)
+@digits_option
+@report_option
 @runner_options
 def join_scores(
     ranks: tuple[str, ...],
     maps: tuple[str, ...],
     uris: str,
     output: Path,
-    digits: int,
+    digits: int | None,
+    report: Path | None,
     runner: str,
     processes: int | None,
 ) -> None:
     """Scores with their URIs, best first."""
     _new(output, inputs=[*ranks, *maps, uris])
+    known = read_rank_report(report)[1] if report else DIGITS
+    digits = known if digits is None else digits
     launcher = make_launcher(runner, processes)
     result = steps.join_scores(ranks, maps, uris, output, launcher, digits=digits)
     _said(result.rows, result.counters)
@@ -238,14 +252,9 @@ def join_scores(
 @click.option("--uris", help="Spellings of each key; without them the scores' own URIs are listed.")
 @click.option("--output", type=OUTPUT, help="Precedence file to write, `URI precedence`.")
 @class_options
-@click.option("--eta", type=Number(0), default=0.0, help="Error bound of a score.")
-@click.option(
-    "--digits",
-    type=click.IntRange(1, 17),
-    default=DIGITS,
-    show_default=True,
-    help="Scores that agree to so many digits are equal.",
-)
+@click.option("--eta", type=Number(0), help="Error bound of a score (default: the report's).")
+@digits_option
+@report_option
 @click.option(
     "--lint", "lint_file", type=OUTPUT, help="Check a precedence file instead of writing one."
 )
@@ -256,6 +265,9 @@ def export_precedence(
     lint_file: Path | None,
     bins: int,
     unlisted: int | None,
+    eta: float | None,
+    digits: int | None,
+    report: Path | None,
     **cut: Any,
 ) -> None:
     """The file that Heritrix loads, and the beans that make it use it as meant.
@@ -272,7 +284,14 @@ def export_precedence(
         return
     assert scores is not None and output is not None  # or lint_file would have been needed
     _new(output, inputs=[scores, *([uris] if uris else [])])
-    options = PrecedenceOptions(bins=bins, unlisted=unlisted, **cut)
+    known_eta, known = read_rank_report(report) if report else (None, DIGITS)
+    options = PrecedenceOptions(
+        bins=bins,
+        unlisted=unlisted,
+        eta=known_eta if eta is None else eta,
+        digits=known if digits is None else digits,
+        **cut,
+    )
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=output.parent) as tmp:
         told = write_precedence(
@@ -306,7 +325,7 @@ def check_precedence_file(path: Path) -> None:
 @click.command("validate-opic")
 @click.argument("graph")
 @click.argument("ranks")
-@output_option(help="Folder for the report.")
+@output_option(help="Report to write: a file such as report.json, or a folder for one.")
 @click.option(
     "--policy",
     type=click.Choice(["cycle", "random", "greedy"]),

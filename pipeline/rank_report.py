@@ -1,0 +1,40 @@
+"""The report of page-rank: how it stopped and its rounds; eta and digits for the steps behind it.
+
+{"stop": {"iterations", "tolerance", "max_rounds"}, "rounds": [{"round", "eta", …}]}
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from jobs.kernel.errors import BadInput
+from pipeline.classes import MAX_DIGITS, order_digits
+from pipeline.datasets import write_file
+from pipeline.ranking import Round, Stop
+
+
+def shared_digits(stop: Stop, eta: float) -> int:
+    """Digits that scores share: all nine after a fixed number of rounds, which are the same on
+    every runner; after a tolerance, enough for scores that are certainly different."""
+    return MAX_DIGITS if stop.iterations is not None else order_digits(eta)
+
+
+def write_rank_report(stop: Stop, rounds: list[Round], path: Path) -> None:
+    told = {"stop": asdict(stop), "rounds": rounds}
+    write_file([json.dumps(told, indent=1).encode() + b"\n"], path)
+
+
+def read_rank_report(path: Path) -> tuple[float, int]:
+    """(eta, digits) of the scores that page-rank has left. Raises BadInput."""
+    try:
+        told = json.loads(path.read_bytes())
+        eta = float(told["rounds"][-1]["eta"])
+        digits = shared_digits(Stop(**told["stop"]), eta) if eta >= 0 else 0
+    except (OSError, ValueError, LookupError, TypeError):
+        digits = 0
+    if not digits:
+        cure = "Write it with page-rank --report."
+        raise BadInput(str(path), "no report of page-rank", "JSON with `stop` and `rounds`", cure)
+    return eta, digits
