@@ -32,12 +32,7 @@ from pipeline.validation_report import (
     Overlap,
     ValidationOptions,
     ValidationReport,
-    tables,
 )
-
-__all__ = ["ValidationOptions", "ValidationReport", "require", "tables", "validate"]
-
-require = ValidationReport.require
 
 ROUNDING = 1e-12  # of the distance itself
 LEAST_TOLERANCE = 1e-9
@@ -63,8 +58,9 @@ def validate(
     _check_same(graph, ranks)
     proof, other = certificate(ranks), opic(graph, options, watch)
     etas = [eta for eta in (proof.eta, other.best.eta) if eta <= NO_DIGIT]
-    digits = min([MAX_DIGITS, *map(digits_for, etas)])
-    resolved = rounded(ranks.scores, digits), rounded(other.scores, digits)
+    compared = min([MAX_DIGITS, *map(digits_for, etas)]) if etas else 1
+    digits = compared if len(etas) == 2 else 0
+    resolved = rounded(ranks.scores, compared), rounded(other.scores, compared)
     probabilities = ranks.scores / ranks.scores.sum()
     distance = float(np.abs(probabilities - other.importance).sum())
     allowed = proof.probability + other.best.certificate + ROUNDING
@@ -80,7 +76,7 @@ def validate(
         opic=other,
         distance=distance,
         allowed=allowed,
-        order=_compare_orders(*resolved, digits),
+        order=_compare_orders(*resolved, digits, compared),
         classes=classes,
         notes=_notes(proof, other, options),
         reasons=_reasons(distance, allowed, classes.agreement, options),
@@ -147,14 +143,16 @@ def _compare_classes(
     return ClassComparison(*figures, rows, "captured", int(over.sum()))
 
 
-def _compare_orders(a: Floats, b: Floats, digits: int) -> OrderComparison:
+def _compare_orders(a: Floats, b: Floats, digits: int, compared: int) -> OrderComparison:
     top = tuple(_overlap(a, b, percent) for percent in TOP_PERCENTS)
     if np.ptp(a) == 0 or np.ptp(b) == 0:
-        return OrderComparison(digits, None, None, top)
+        return OrderComparison(digits, compared, None, None, top)
     from scipy import stats  # takes a second to import
 
     spearman, kendall = stats.spearmanr(a, b), stats.kendalltau(a, b)
-    return OrderComparison(digits, float(spearman.statistic), float(kendall.statistic), top)
+    return OrderComparison(
+        digits, compared, float(spearman.statistic), float(kendall.statistic), top
+    )
 
 
 def _overlap(a: Floats, b: Floats, percent: int) -> Overlap:

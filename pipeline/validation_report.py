@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 WIDEST = 10  # classes that a table of them still fits on a screen
 
 
+class ValidationFailed(NotConverged):
+    """PageRank and OPIC do not agree; all other results are there."""
+
+
 @dataclass(frozen=True)
 class ValidationOptions(OpicOptions):
     """OPIC's, and those of the classes, as in the precedence file. digits: of PageRank's order."""
@@ -42,10 +46,12 @@ class Overlap:
 
 @dataclass(frozen=True)
 class OrderComparison:
-    """Both orders, of scores rounded to the digits that both resolve. Spearman's and Kendall's
-    (tau-b) coefficients are None where scores are constant."""
+    """Both orders, of scores rounded to the digits that both resolve. Where a side resolves none,
+    digits is 0 and compared_digits what the other resolves, or 1. Spearman's and Kendall's (tau-b)
+    coefficients are None where scores are constant."""
 
     digits: int
+    compared_digits: int
     spearman: float | None
     kendall: float | None
     top: tuple[Overlap, ...]
@@ -91,9 +97,9 @@ class ValidationReport:
         return "fail" if self.reasons else "pass"
 
     def require(self) -> None:
-        """Raise NotConverged, with every reason and note, when the validation fails."""
+        """Raise ValidationFailed, with every reason and note, when the validation fails."""
         if self.verdict == "fail":
-            raise NotConverged("; ".join(["validation failed", *self.reasons, *self.notes]))
+            raise ValidationFailed("; ".join(["validation failed", *self.reasons, *self.notes]))
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON: numbers, strings, lists; None for what is undefined or infinite."""
@@ -163,7 +169,10 @@ def _figures(report: ValidationReport) -> list[tuple[str, str]]:
         ("Distance, allowed", f"{report.distance:.3g}, {report.allowed:.3g}"),
         ("Spearman", coefficient(report.order.spearman)),
         ("Kendall tau-b", coefficient(report.order.kendall)),
-        ("Digits resolved by both", str(report.order.digits)),
+        (
+            "Digits resolved by both",
+            str(report.order.digits or f"none: compared at {report.order.compared_digits}"),
+        ),
         (
             "Nodes that agree",
             f"{classes.agreement:.4%} (within {classes.tolerance:.2g} of a score)",

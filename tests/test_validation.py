@@ -20,9 +20,11 @@ from pipeline import validation as module
 from pipeline.captured import captured_nodes
 from pipeline.graph import Graph
 from pipeline.opic import opic
-from pipeline.validation import ValidationOptions, ValidationReport, require, tables, validate
+from pipeline.validation import validate
+from pipeline.validation_report import ValidationOptions, ValidationReport, tables
 
 WEB = web_like(400, seed=11)
+require = ValidationReport.require
 
 
 def ranked(graph: Graph) -> Graph:
@@ -176,6 +178,8 @@ def test_what_was_not_reached_is_noted() -> None:
     assert any("after 800 visits, not 1e-06" in note for note in report.notes)
     assert any("OPIC resolves no digit" in note for note in report.notes)
     assert report.classes.tolerance == pytest.approx(1e-9, rel=1e-3)
+    assert report.order.digits == 0
+    assert "none: compared at " in shown(report)
 
 
 def test_lost_mass_is_noted() -> None:
