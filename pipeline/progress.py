@@ -20,8 +20,6 @@ class Reporter(Protocol):
 
     def round(self, said: str) -> None: ...
 
-    def note(self, text: str) -> None: ...
-
     def close(self) -> None: ...
 
 
@@ -31,8 +29,6 @@ class Quiet:
     def task(self, job: str, done: int, total: int) -> None: ...
 
     def round(self, said: str) -> None: ...
-
-    def note(self, text: str) -> None: ...
 
     def close(self) -> None: ...
 
@@ -54,9 +50,6 @@ class Plain:
 
     def round(self, said: str) -> None:
         self._line(f"  {said}")
-
-    def note(self, text: str) -> None:
-        self._line(text)
 
     def close(self) -> None: ...
 
@@ -98,9 +91,6 @@ class Bars:
     def round(self, said: str) -> None:
         if self._bar is not None:
             self._bars.update(self._bar, said=said)
-
-    def note(self, text: str) -> None:
-        self._console.print(text, markup=False, highlight=False)
 
     def _end_bar(self) -> None:
         if self._bar is not None:

@@ -13,7 +13,7 @@ from typing import Any
 from rich.table import Table
 
 from jobs.kernel.lines import parse_score_row
-from pipeline.datasets import by_score, merged, replacing
+from pipeline.datasets import by_score, is_file, merged, replacing
 from pipeline.manifest import Manifest
 from pipeline.ranking import Round, Stop
 from pipeline.terminal import cell
@@ -45,10 +45,11 @@ def _rounds_left(rounds: Sequence[Round], tolerance: float) -> float:
     return math.ceil(math.log(tolerance / now) / math.log(now / before))
 
 
-def write_report(report: ValidationReport, folder: Path) -> None:
-    """report.json in the folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with replacing(folder / "report.json") as place:
+def write_report(report: ValidationReport, output: Path) -> None:
+    """The file `output` if its name has an extension, else report.json in that folder."""
+    path = output if is_file(output) else output / "report.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as place:
         place.write_text(json.dumps(report.as_dict(), indent=1) + "\n")
 
 

@@ -20,7 +20,6 @@ from pipeline import steps
 from pipeline.archives import Extraction, check_archives, given_archives, reports
 from pipeline.beans import beans_fragment
 from pipeline.captured import captured_nodes
-from pipeline.classes import order_digits
 from pipeline.datasets import move, require_name, write_file
 from pipeline.graph import read_graph
 from pipeline.lock import locked
@@ -28,6 +27,7 @@ from pipeline.manifest import Manifest, fingerprint
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.precedence import export_precedence
 from pipeline.progress import Reporter
+from pipeline.rank_report import shared_digits
 from pipeline.ranking import Round, Stop, rank
 from pipeline.reports import round_line, write_report
 from pipeline.validation import validate
@@ -73,7 +73,8 @@ class RunOptions:
     nodes: str = "linked"
     stop: Stop = field(default_factory=Stop)
     precedence: PrecedenceOptions = field(default_factory=PrecedenceOptions)
-    validation: ValidationOptions | None = field(default_factory=ValidationOptions)
+    validation: ValidationOptions = field(default_factory=ValidationOptions)
+    validate: bool = True
     strict: bool = False
     skip_bad_files: bool = False
     force: bool = False
@@ -181,6 +182,9 @@ class Run:
         there = all(self.path(dataset).exists() for dataset in WRITES[name])
         return there and self.manifest.is_done(name, self.marks[name])
 
+    def _mark(self, name: str, parameters: dict[str, Any]) -> str:
+        return fingerprint(name, parameters, [self.marks[step] for step in READS[name]])
+
     def _begin(self, name: str) -> None:
         """Announce a step; what was made of its earlier output is done no longer."""
         self.reporter.step(name)
@@ -188,7 +192,7 @@ class Run:
 
     def _step(self, name: str, parameters: dict[str, Any], work: Callable[[], Any]) -> None:
         """Do a step unless its mark says that it was done; record what it returns."""
-        mark = fingerprint(name, parameters, [self.marks[step] for step in READS[name]])
+        mark = self._mark(name, parameters)
         self.marks[name] = mark
         if self._is_done(name):
             self.reporter.step(name, skipped=True)
@@ -287,10 +291,7 @@ class Run:
 
     @property
     def _digits(self) -> int:
-        """Digits that scores share: all nine after a fixed number of rounds, which are the same on
-        every runner; after a tolerance, enough for scores that are certainly different."""
-        fixed = self.options.stop.iterations is not None
-        return self.options.precedence.digits if fixed else order_digits(self._eta)
+        return shared_digits(self.options.stop, self._eta)
 
     def _scores(self) -> None:
         digits, path = self._digits, self.path
@@ -318,14 +319,17 @@ class Run:
         )  # fmt: skip
 
     def _validate(self) -> None:
-        if self.options.validation is None:
-            return
         cut = self.options.precedence
         options = replace(
             self.options.validation, bins=cut.bins, ties=cut.ties, digits=self._digits,
             classes_over=cut.classes_over,
         )  # fmt: skip
-        self._step("validate-opic", asdict(options), lambda: self._opic(options))
+        name, parameters = "validate-opic", asdict(options)
+        self.marks[name] = self._mark(name, parameters)
+        if not self._is_done(name):
+            self.manifest.forget([name])  # nobody is shown an old one, whatever comes of this
+        if self.options.validate:
+            self._step(name, parameters, lambda: self._opic(options))
 
     def _opic(self, options: ValidationOptions) -> dict[str, Any]:
         graph, ranks = read_graph(self.path("graph")), read_graph(self.path("ranks"))

@@ -404,3 +404,27 @@ def test_the_classes_that_are_validated_are_those_that_are_written(
             assert told["confusion"] == report["confusion"]
     said = crawlrank(*graph, "--output", tmp_path / "no", "--classes-over", "captured")
     assert said.code == 2
+
+
+def test_a_validation_of_other_classes_is_forgotten(web: Path, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    run(work, web)
+    assert "OPIC agrees" in run(work, web, "--no-validate").out
+    said = run(work, web, "--force", "--no-validate", "--bins", 20)
+    assert said.code == 0
+    assert "OPIC" not in said.out
+    assert re.search(r"^validate-opic +to do", ok("status", "--work", work).out, re.M)
+
+
+def test_a_failed_validation_still_shows_what_was_written(
+    web: Path, more_web: Path, tmp_path: Path
+) -> None:
+    said = run(tmp_path / "work", web, more_web, "--iterations", 1)
+    assert said.code == 4
+    assert "highest scores" in said.out
+    assert "precedence.txt was written, but its validation failed." in said.out
+    assert "ready for Heritrix" not in said.out
+    work, report = tmp_path / "work", tmp_path / "deep" / "report.json"
+    graph = ("validate-opic", work / "graph", work / "ranks", "--min-agreement", 0)
+    ok(*graph, "--output", report)
+    assert json.loads(report.read_text())["verdict"] == "pass"

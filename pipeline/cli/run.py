@@ -92,7 +92,7 @@ def run(
     Run it again after an interruption, or with more archives: what is done is kept.
     """
     from pipeline import run as runs
-    from pipeline.validation_report import ValidationOptions
+    from pipeline.validation_report import ValidationFailed, ValidationOptions
 
     precedence = PrecedenceOptions(bins, unlisted, classes_over, ties, spellings)  # type: ignore[arg-type]
     options = runs.RunOptions(
@@ -103,17 +103,23 @@ def run(
         nodes=nodes,
         stop=make_stop(iterations, tolerance, max_rounds),
         precedence=precedence,
-        validation=ValidationOptions(min_agreement=min_agreement) if validate else None,
+        validation=ValidationOptions(min_agreement=min_agreement),
+        validate=validate,
         strict=strict,
         skip_bad_files=skip_bad_files,
         force=force,
     )
-    runs.run(work, archives, options, reporter(quiet))
+    try:
+        runs.run(work, archives, options, reporter(quiet))
+    except ValidationFailed:
+        if not quiet:
+            _show_result(work, "was written, but its validation failed.")
+        raise
     if not quiet:
-        _show_result(work)
+        _show_result(work, "is ready for Heritrix.")
 
 
-def _show_result(work: Path) -> None:
+def _show_result(work: Path, said: str) -> None:
     from pipeline.reports import best_table, damage_by_reason, summary_table
 
     out, manifest = console(), Manifest(work)
@@ -126,7 +132,7 @@ def _show_result(work: Path) -> None:
         out.print(f"\n{total:,} damaged places were passed over: see `crawlrank status`.")
     if told := manifest.steps.get("validate-opic"):
         out.print(f"\nOPIC agrees on the class of {told['agreement']:.2%} of the pages.")
-    click.echo(f"\n{printable(str(work / 'precedence.txt'))} is ready for Heritrix.")
+    click.echo(f"\n{printable(str(work / 'precedence.txt'))} {said}")
 
 
 @click.command()
