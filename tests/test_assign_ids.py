@@ -120,7 +120,13 @@ def test_one_temporary_folder_serves_any_number_of_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("bad", "found"), [(b"a)/", "'a)/'"), (b"a)/ b)/ c)/", "'a)/ b)/ c)/'"), (b"", "an empty line")]
+    ("bad", "found"),
+    [
+        (b"a)/", "'a)/'"),
+        (b"a)/ b)/ c)/", "'a)/ b)/ c)/'"),
+        (b"", "an empty line"),
+        (b"a\xffb c\xffd", "key 'a\\ufffdb'"),
+    ],
 )
 def test_a_bad_line_is_named_with_its_place(bad: bytes, found: str, tmp_path: Path) -> None:
     links = write(tmp_path / "links", [b"b)/ a)/", b"c)/ a)/", bad])

@@ -23,6 +23,7 @@ UNKNOWN = b"-"
 _ID = re.compile(rb"(?:0|[1-9][0-9]{0,17})\Z")
 _COUNT = re.compile(rb"[0-9]{1,18}\Z")
 _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]|\xc2[\x80-\x9f]")  # none reaches a terminal
+_KEY = re.compile(rb"[!-~]+\Z")
 _TIMESTAMP = re.compile(rb"(?:[0-9]{14}|-)\Z")
 
 
@@ -135,14 +136,24 @@ def parse_capture(line: bytes) -> Capture:
     return Capture(*fields)
 
 
+def _checked_keys(*keys: bytes) -> None:
+    """Keys are ASCII on every runner: surt escapes what is not."""
+    for key in keys:
+        if not _KEY.match(key):
+            raise BadLine(f"key {_shown(key)}", "printable ASCII, as canonicalize writes keys")
+
+
 def parse_canonical_link(line: bytes) -> CanonicalLink:
-    return CanonicalLink(*_fields(line, (2,), CANONICAL_LINK, b" \t"))
+    fields = _fields(line, (2,), CANONICAL_LINK, b" \t")
+    _checked_keys(*fields)
+    return CanonicalLink(*fields)
 
 
 def parse_uri_row(line: bytes) -> UriRow:
     key, uri, captures, links, last = _fields(line, (5,), URI_ROW, b"\t")
     if not (_COUNT.match(captures) and _COUNT.match(links) and _TIMESTAMP.match(last)):
         raise BadLine(_shown(line), URI_ROW)
+    _checked_keys(key)
     return UriRow(key, uri, int(captures), int(links), last)
 
 
@@ -155,12 +166,14 @@ def _checked_id(field: bytes, line: bytes, expected: str) -> bytes:
 def parse_input_link(line: bytes) -> InputLink:
     fields = _fields(line, (3,), INPUT_LINK, b" \t")
     _checked_id(fields[0], line, INPUT_LINK)
+    _checked_keys(*fields[1:])
     return InputLink(*fields)
 
 
 def parse_map_row(line: bytes) -> MapRow:
     fields = _fields(line, (2,), MAP_ROW, b" \t")
     _checked_id(fields[0], line, MAP_ROW)
+    _checked_keys(fields[1])
     return MapRow(*fields)
 
 
@@ -218,7 +231,10 @@ def parse_score_row(line: bytes) -> ScoreRow:
     key = fields[2] if len(fields) > 2 else _key(fields[1])
     if key is None:
         raise BadLine(f"URI {_shown(fields[1])}", "an absolute http or https URI")
-    return ScoreRow(float(fields[0]), fields[1], key)
+    _checked_keys(key)
+    if not 0 < (score := float(fields[0])) < math.inf:
+        raise BadLine(f"score {score}", "a finite number above 0")
+    return ScoreRow(score, fields[1], key)
 
 
 def format_link(row: Link) -> bytes:
