@@ -18,7 +18,6 @@ import pytest
 from crawls import COMMAND, LOOPBACK, MORE_WEB, crawlrank, datasets, environment, write_warc
 
 from pipeline.lock import locked
-from pipeline.run import LEFTOVERS
 
 OPTIONS = ("--iterations", "6", "--no-validate")
 MOST_LINES = 5  # of about 15 that a run prints
@@ -74,7 +73,7 @@ def until_done(work: Path, archives: list[Path], runner: str, seed: int, most_ki
 
 def check(work: Path, undisturbed: dict[str, bytes]) -> None:
     assert datasets(work) == undisturbed
-    assert not [path for pattern in LEFTOVERS for path in work.glob(pattern)]
+    assert [path.name for path in work.rglob(".*")] == [".lock"]
     assert not (work / "rounds").exists()
     with locked(work):
         pass
