@@ -146,11 +146,12 @@ def read(data: bytes, **more: int) -> tuple[list[Record], list[Damage]]:
 
 
 def extracted(
-    data: bytes, **options: object
+    data: bytes | Path, **options: object
 ) -> tuple[list[Link], list[Capture], list[Damage], Counter[str]]:
     counters: Counter[str] = Counter()
     chosen = Options(**options)  # type: ignore[arg-type]
-    items = list(extract(io.BytesIO(data), "test.warc", chosen, counters))
+    with io.BytesIO(data) if isinstance(data, bytes) else data.open("rb") as stream:
+        items = list(extract(stream, "test.warc", chosen, counters))
     return (
         [item for item in items if isinstance(item, Link)],
         [item for item in items if isinstance(item, Capture)],

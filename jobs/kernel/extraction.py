@@ -36,8 +36,9 @@ from jobs.kernel.html_links import Found
 from jobs.kernel.lines import Capture, Link
 from jobs.kernel.metadata import Junk, Outlink, is_metadata, read_metadata
 from jobs.kernel.metadata_matching import MetadataMatching
-from jobs.kernel.records import MAX_RECORD, Record, read_records
+from jobs.kernel.records import MAX_RECORD, Record
 from jobs.kernel.uris import as_crawled, field
+from jobs.kernel.wacz import read_archives
 from jobs.kernel.wat import described
 
 KINDS = ("response", "resource", "revisit", "metadata", "request", "warcinfo", "conversion")
@@ -73,15 +74,16 @@ def extract(
     `captures.KIND`, `captures.status.CODE` (`-` unknown), `pages.html`, `metadata.used`, `links`,
     `links.HOP`, `links.from.SOURCE` (a document's name, `header`, `metadata`), `flagged.nofollow`
     (before duplicates go), `dropped.REASON`, `damage`, `damage.REASON`, `skipped.pdf.REASON`.
-    Raises BadInput as `read_records`.
+    Of a WACZ, each archive in it by itself. Raises BadInput as `read_records`.
     """
-    extraction = _Extraction(archive_name, options, counters)
-    for item in map(described, read_records(stream, archive_name, max_record=options.max_record)):
-        if isinstance(item, Damage):
-            yield extraction.counted(item)
-        else:
-            yield from extraction.of_record(item)
-    yield from extraction.rest()
+    for name, items in read_archives(stream, archive_name, max_record=options.max_record):
+        extraction = _Extraction(name, options, counters)
+        for item in map(described, items):
+            if isinstance(item, Damage):
+                yield extraction.counted(item)
+            else:
+                yield from extraction.of_record(item)
+        yield from extraction.rest()
 
 
 def totals(counters: Counter[str]) -> dict[str, int]:

@@ -13,9 +13,9 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, NamedTuple
 
 from jobs.kernel.byte_runs import FrameSearch, Run
 from jobs.kernel.damage import Damage, shown
@@ -30,7 +30,7 @@ MAX_RECORD = 64 * 2**20
 EXPECTED = "a WARC or ARC file, plain, gzip, zstd or lz4"
 
 _OTHER_FORMATS = {
-    b"PK\x03\x04": ("a zip file", "Unzip it (a WACZ has its WARC files in archive/)."),
+    b"PK\x03\x04": ("a zip file", "Unzip it."),
     b"BZh": ("a bzip2 file", "Unpack it with `bunzip2`."),
     b"\xfd7zXZ": ("an xz file", "Unpack it with `unxz`."),
 }
@@ -79,9 +79,8 @@ def read_records(
     Raises BadInput if the file cannot be read or has not one readable record.
     """
     found = False
-    with ExitStack() as stack:
+    with seekable(stream, name) as file:
         try:
-            file = stream if stream.seekable() else stack.enter_context(_copied(stream))
             for item in _read_file(file, max_record):
                 found = found or isinstance(item, Record)
                 yield item
@@ -89,13 +88,26 @@ def read_records(
                 file.seek(0)
                 raise _no_archive(name, file.read(64))
         except OSError as error:
-            raise BadInput(name, f"cannot be read ({error})", EXPECTED, "Copy it again.") from error
+            raise _unreadable(name, error) from error
 
 
-def _copied(stream: BinaryIO) -> BinaryIO:
-    copy = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 (its user closes it)
-    shutil.copyfileobj(stream, copy)
-    return copy
+@contextmanager
+def seekable(stream: BinaryIO, name: str) -> Iterator[BinaryIO]:
+    """The stream itself, or a temporary copy of one that cannot seek. Raises BadInput."""
+    if stream.seekable():
+        yield stream
+        return
+    with tempfile.TemporaryFile() as copy:
+        try:
+            shutil.copyfileobj(stream, copy)
+        except OSError as error:
+            raise _unreadable(name, error) from error
+        copy.seek(0)
+        yield copy
+
+
+def _unreadable(name: str, error: OSError) -> BadInput:
+    return BadInput(name, f"cannot be read ({error})", EXPECTED, "Copy it again.")
 
 
 def _no_archive(name: str, head: bytes) -> BadInput:

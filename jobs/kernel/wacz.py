@@ -1,0 +1,192 @@
+"""Archives in a WACZ, a zip with WARC files in `archive/`: read in place, one after the other.
+
+A zip lists its entries at its end; each begins with a header of its own, by which they are found
+where the list is missing or false. Entries are stored, as the WACZ specification demands, or
+deflated.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, NamedTuple, cast
+
+from jobs.kernel.damage import Damage, shown
+from jobs.kernel.errors import BadInput
+from jobs.kernel.records import EXPECTED, Record, read_records, seekable
+from jobs.kernel.zip_parts import Bomb, Inflated, Part
+
+FOLDER = "archive/"
+_STEP = 2**20
+_BEGINNINGS = (b"PK\x03\x04", b"PK\x05\x06")
+_HEADER = struct.Struct("<4s5H3L2H")  # of an entry; name and extra field follow
+_ENTRY = re.compile(rb"PK\x03\x04.{26}" + FOLDER.encode() + rb"[^/]", re.DOTALL)
+_NO_LIST = (
+    zipfile.BadZipFile,
+    NotImplementedError,
+    ValueError,
+    struct.error,
+    OverflowError,
+    EOFError,
+)
+
+
+class Archive(NamedTuple):
+    """name: for captures. items: its records and damage; the reader must come to their end."""
+
+    name: str
+    items: Iterator[Record | Damage]
+
+
+@dataclass
+class _Entry:
+    """offset: of its header. begin: of its bytes, as many as size, or up to the next entry."""
+
+    name: str
+    offset: int
+    begin: int = 0
+    size: int | None = None
+    crc: int | None = None
+    deflated: bool = False
+    problem: str = ""
+
+
+def read_archives(stream: BinaryIO, name: str, *, max_record: int) -> Iterator[Archive]:
+    """The archive itself or, of a WACZ, those in it as `NAME!archive/x.warc.gz`.
+
+    Raises BadInput where nothing can be read, as `read_records` does, while items are read.
+    """
+    with seekable(stream, name) as file:
+        head = file.read(4)
+        file.seek(0)
+        if head not in _BEGINNINGS:
+            yield Archive(name, read_records(file, name, max_record=max_record))
+            return
+        wacz = _Wacz(file, name, max_record)
+        yield from wacz.archives()
+        wacz.require_records()
+
+
+class _Wacz:
+    def __init__(self, file: BinaryIO, name: str, max_record: int) -> None:
+        self._file, self._name, self._max_record = file, name, max_record
+        self._found = False
+        self._entries: list[_Entry] = []
+
+    def archives(self) -> Iterator[Archive]:
+        self._entries, problem = _entries(self._file)
+        if problem:
+            damage = Damage(0, "bad-zip", f"list of entries: {problem[:60]!a}")
+            yield Archive(self._name, iter([damage]))
+        for entry in self._entries:
+            yield Archive(f"{self._name}!{entry.name}", self._items(entry))
+
+    def require_records(self) -> None:
+        if not self._found:
+            what = "not one readable record" if self._entries else "nothing in archive/"
+            raise BadInput(
+                self._name,
+                f"a zip file with {what}",
+                f"{EXPECTED}, or a WACZ",
+                "Unzip it, and name its archives.",
+            )
+
+    def _items(self, entry: _Entry) -> Iterator[Record | Damage]:
+        """Of one entry; its damage names it, as offsets are those in the entry."""
+        name = shown(entry.name.encode("utf-8", "replace"))
+        if entry.problem:
+            yield Damage(entry.offset, "bad-zip", f"{name}: {entry.problem}")
+            return
+        try:
+            stream = _stream(self._file, entry)
+            for item in read_records(
+                cast(BinaryIO, stream), self._name, max_record=self._max_record
+            ):
+                if isinstance(item, Damage):
+                    yield item._replace(detail=f"{name}: {item.detail}")
+                else:
+                    self._found = True
+                    yield item
+            if isinstance(stream, Inflated) and stream.problem:
+                yield Damage(entry.offset, "bad-zip", f"{name}: {stream.problem}")
+        except Bomb as error:
+            yield Damage(entry.offset, "bomb", f"{name}: {error}")
+        except BadInput as error:
+            yield Damage(entry.offset, "bad-zip", f"{name}: {error.found}")
+
+
+def _entries(file: BinaryIO) -> tuple[list[_Entry], str]:
+    """The entries in the order of the file, and what is wrong with their list, or ''."""
+    try:
+        entries = _listed(file)
+    except _NO_LIST as error:
+        return list(_searched(file)), str(error) or type(error).__name__
+    if entries and all(entry.begin for entry in entries):
+        return entries, ""
+    found = list(_searched(file))
+    return found or entries, "no entry where it says one is" if found else ""
+
+
+def _listed(file: BinaryIO) -> list[_Entry]:
+    """The entries of the list in the order of the file; none may lie in another (a zip bomb)."""
+    with zipfile.ZipFile(file) as listed:
+        infos = [i for i in listed.infolist() if i.filename.startswith(FOLDER) and not i.is_dir()]
+    entries, end = [], 0
+    for info in sorted(infos, key=lambda info: info.header_offset):
+        entry = _headed(file, info.header_offset)
+        entry.name, entry.size, entry.crc = info.filename, info.compress_size, info.CRC
+        if entry.offset < end and not entry.problem:
+            entry.problem = "lies inside the entry before it"
+        end = max(end, entry.begin + info.compress_size)
+        entries.append(entry)
+    return entries
+
+
+def _searched(file: BinaryIO) -> Iterator[_Entry]:
+    """The entries that can be found by their headers, up to the next where they tell no size."""
+    before: _Entry | None = None
+    place, kept = 0, b""
+    file.seek(0)
+    while block := file.read(_STEP):
+        data = kept + block
+        for found in _ENTRY.finditer(data):
+            entry = _headed(file, place - len(kept) + found.start())
+            if before:
+                before.size = before.size or entry.offset - before.begin
+                yield before
+            before = entry
+        place += len(block)
+        kept = data[-(_HEADER.size + len(FOLDER)) :]
+        file.seek(place)
+    if before:
+        yield before
+
+
+def _headed(file: BinaryIO, offset: int) -> _Entry:
+    header = b""
+    if offset >= 0:  # a false list may say anything
+        file.seek(offset)
+        header = file.read(_HEADER.size)
+    if len(header) < _HEADER.size or not header.startswith(b"PK\x03\x04"):
+        return _Entry("", offset, problem="no entry where the list says")
+    _, _, flags, method, _, _, crc, size, _, name_size, extra_size = _HEADER.unpack(header)
+    entry = _Entry(file.read(name_size).decode("utf-8", "replace"), offset)
+    entry.begin = offset + _HEADER.size + name_size + extra_size
+    entry.size = None if flags & 8 or size == 2**32 - 1 else size
+    entry.crc = None if flags & 8 else crc  # with that flag they are told behind the bytes
+    entry.deflated = method == zipfile.ZIP_DEFLATED
+    if flags & 1:
+        entry.problem = "encrypted"
+    elif method not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        entry.problem = f"compressed by method {method}"
+    return entry
+
+
+def _stream(file: BinaryIO, entry: _Entry) -> Part | Inflated:
+    size = entry.size if entry.size is not None else file.seek(0, io.SEEK_END) - entry.begin
+    part = Part(file, entry.begin, size)
+    return Inflated(part, entry.crc) if entry.deflated else part
