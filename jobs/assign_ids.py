@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from jobs.base import PLAN, Job, Pair, to_json
+from jobs.base import MAP, PLAN, Job, Pair, to_json
 from jobs.kernel.lines import UriRow, parse_canonical_link, parse_uri_row
 from jobs.kernel.ranges import Sample, labels, range_of, split_points
 from jobs.launch import Launcher, Outcome, launch
@@ -30,6 +30,7 @@ SEEN = 200_000  # keys of sources that a map task remembers, to send each but on
 
 
 class AssignIds(Job):
+    DATASET = "input_links"
     SIDE_DATASETS = ("map",)
 
     def configure_args(self) -> None:
@@ -128,7 +129,7 @@ class AssignIds(Job):
             yield b"", b"%d %s %s" % (identity, key, source[0])
         else:
             self.counts["nodes"] += 1
-            yield b"@map", b"%d %s" % (identity, key)
+            yield MAP, b"%d %s" % (identity, key)
 
     def run_with(self, inputs: list[str], output: Path, launcher: Launcher) -> Outcome:
         return run(inputs, output, output / "_map", launcher, nodes=self.options.nodes)

@@ -5,6 +5,7 @@ the same output as lines that start with `@name<TAB>`: rows of a second dataset 
 `@uris`, `@map`), counters and sums (JSON; mrjob's own counters are whole numbers and few), and
 input errors. No line of a dataset starts so. Every runner thus carries them, jobs that read such
 output skip them, and `jobs.launch` sorts them out. In the shuffle they use the key `@name`.
+Their names are those of SIDE_NAMES; any other line that starts with `@` is a line like all others.
 
 **Ends of lines.** Hadoop Streaming ends a line with a tab when it has fewer tabs than a key has
 fields: two fields on the way into a reducer and out of a job without one, one field on the way out
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,21 @@ from jobs.kernel.errors import BadLine
 from jobs.kernel.reading import SIDE
 
 COUNTERS, SUMS, ERROR, PLAN = b"@counters", b"@sums", b"@error", b"@plan"
-MAX_ERRORS = 5  # reported by one task; the first is what the user needs
+ARCHIVE, CAPTURES, DAMAGE = b"@archive", b"@captures", b"@damage"
+DROPPED, MAP, URIS = b"@dropped", b"@map", b"@uris"
+SIDE_NAMES = frozenset((COUNTERS, SUMS, ERROR, PLAN, ARCHIVE, CAPTURES, DAMAGE, DROPPED, MAP, URIS))
+MAX_BAD_LINES = 5  # reported by one task, which reads them in the order of the inputs
+MAX_BAD_GROUPS = 10_000  # reported by one task, which sees them in another order
 
 Pair = tuple[bytes, bytes]
+
+
+def side_name(line: bytes) -> bytes:
+    """The name of a side line, with its `@`; empty for any other line."""
+    if line[:1] != SIDE:
+        return b""
+    name, tab, _ = line.partition(b"\t")
+    return name if tab and name in SIDE_NAMES else b""
 
 
 class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
@@ -44,6 +57,9 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
     INTERNAL_PROTOCOL = BytesProtocol
     OUTPUT_PROTOCOL = BytesValueProtocol
     SORT_VALUES = True  # lines reach a reducer sorted by their first two fields, as bytes
+
+    #: what the plain lines of the output are, as the commands name it
+    DATASET = "rows"
 
     #: dataset name -> side lines `@name` that `jobs.launch` writes apart
     SIDE_DATASETS: tuple[str, ...] = ()
@@ -136,7 +152,7 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         yield from ()
 
     def _mapper(self, _: None, line: bytes) -> Iterator[tuple[bytes | None, bytes]]:
-        if line[:1] == SIDE and line[1:2].islower():
+        if side_name(line):
             return
         try:
             yield from self._paired(self.map_line(line.removesuffix(b"\t")))
@@ -153,13 +169,13 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
             yield from pairs
             return
         for key, value in pairs:
-            yield None, key + b"\t" + value if key[:1] == SIDE else value
+            yield None, key + b"\t" + value if key in SIDE_NAMES else value
 
     def _reducer(self, key: bytes, values: Iterator[bytes]) -> Iterator[tuple[None, bytes]]:
         ended = (value.removesuffix(b"\t") for value in values)
         lines = (
             (key + b"\t" + value for value in ended)
-            if key[:1] == SIDE
+            if key in SIDE_NAMES
             else self.reduce_key(key, ended)
         )
         for line in lines:
@@ -180,20 +196,24 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
 
     def bad_line(self, line: bytes, error: BadLine) -> Iterator[Pair]:
         """Report a line that has not its format; the driver finds its file and number."""
-        yield from self.bad_input(
-            found=error.found, expected=error.expected, line=line.decode("latin-1")
-        )
+        what = {"found": error.found, "expected": error.expected}
+        yield from self._bad_input(MAX_BAD_LINES, line=line.decode("latin-1"), **what)
 
-    def bad_input(self, **what: str) -> Iterator[Pair]:
-        """Report input that cannot be used: found, expected, cure (and where, or the line)."""
+    def _bad_input(self, most: int, **what: Any) -> Iterator[Pair]:
+        """Report input that cannot be used: found, expected, cure, and what its place is found by:
+        the line, or key and values of pairs (see bad_group)."""
         self._errors += 1
-        if self._errors <= MAX_ERRORS:
+        if self._errors <= most:
             yield ERROR, to_json(what)
 
-    def bad_input_line(self, **what: str) -> Iterator[bytes]:
-        """The same from a reducer."""
-        for key, value in self.bad_input(**what):
-            yield key + b"\t" + value
+    def bad_group(self, key: bytes, values: Sequence[bytes], **what: str) -> Iterator[bytes]:
+        """The same from a reducer: lines that do not fit together. At fault is the input line that
+        maps to the last of these values under `key`; a value of one byte stands for all that
+        start with it."""
+        what["key"] = key.decode("latin-1")
+        shown = [value.decode("latin-1") for value in values]
+        for name, error in self._bad_input(MAX_BAD_GROUPS, values=shown, **what):
+            yield name + b"\t" + error
 
 
 def to_json(value: object) -> bytes:

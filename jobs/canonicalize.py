@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.base import Job, Pair
+from jobs.base import DROPPED, URIS, Job, Pair
 from jobs.kernel.keys import key_keeping_www, key_of
 from jobs.kernel.lines import UNKNOWN, UriRow, format_uri_row, parse_capture, parse_link
 
@@ -35,6 +35,7 @@ def added(one: Counts, other: Counts) -> Counts:
 
 
 class Canonicalize(Job):
+    DATASET = "canonical_links"
     SIDE_DATASETS = ("uris",)
 
     def configure_args(self) -> None:
@@ -81,7 +82,7 @@ class Canonicalize(Job):
     def _dropped(self, uri: bytes) -> Iterator[Pair]:
         self.counts["dropped.no-key"] += 1
         if self.counts["dropped.no-key"] <= EXAMPLES:
-            yield b"@dropped", b"no-key\t" + uri
+            yield DROPPED, b"no-key\t" + uri
 
     def map_end(self) -> Iterator[Pair]:
         for (key, uri), (captures, links, last) in self._spellings.items():
@@ -110,7 +111,7 @@ class Canonicalize(Job):
     def _spelling(self, key: bytes, uri: bytes, counts: Counts) -> Iterator[bytes]:
         if uri:
             self.counts["uris"] += 1
-            yield b"@uris\t" + format_uri_row(UriRow(key, uri, *counts))
+            yield URIS + b"\t" + format_uri_row(UriRow(key, uri, *counts))
 
 
 if __name__ == "__main__":

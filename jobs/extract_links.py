@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from jobs.base import Job, to_json
+from jobs.base import ARCHIVE, CAPTURES, DAMAGE, Job, to_json
 from jobs.kernel.damage import Damage
 from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options, extract
@@ -23,6 +23,7 @@ MAX_LISTED = 1000  # damages of one archive that are listed; all are counted
 
 
 class ExtractLinks(Job):
+    DATASET = "links"
     SIDE_DATASETS = ("captures",)
 
     def configure_args(self) -> None:
@@ -57,20 +58,20 @@ class ExtractLinks(Job):
                     if isinstance(item, Link):
                         yield format_link(item)
                     elif isinstance(item, Capture):
-                        yield b"@captures\t" + format_capture(item)
+                        yield CAPTURES + b"\t" + format_capture(item)
                     else:
                         yield from self._damage(uri, item)
         except BadInput as error:
             end["error"] = [error.found, error.expected, error.cure]
         except OSError as error:
             end["error"] = [f"cannot be read ({error.strerror})", "a readable file", ""]
-        yield b"@archive\t" + to_json(end)
+        yield ARCHIVE + b"\t" + to_json(end)
 
     def _damage(self, uri: str, damage: Damage) -> Iterator[bytes]:
         self.counts["damage"] += 1
         if self.counts["damage"] <= MAX_LISTED:
             listed = [uri, damage.offset, damage.reason, damage.detail]
-            yield b"@damage\t" + to_json(listed)
+            yield DAMAGE + b"\t" + to_json(listed)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,9 @@ point to `dummy`, and one line `dummy<TAB>1.0<TAB>O:dummy` ends the part that it
 
 Self-links and links from sources without an id are counted and dropped. Through the shuffle go,
 under the key of a node, its id once a map task and the ids it points to (combined in the mapper's
-memory, at most COMBINED ids at a time): about a line and a half for an edge, as long as a key and
-an id. Input sorted by target gains little from combining, input sorted by source nearly all.
+memory, at most COMBINED ids at a time), and under its id its key, so that an id of two keys shows:
+two to three short lines for an edge at most, as long as a key and an id. Input sorted by target
+gains little from combining, input sorted by source nearly all.
 """
 
 from __future__ import annotations
@@ -23,32 +24,43 @@ from jobs.kernel.lines import (
     parse_input_link,
     parse_map_row,
 )
+from jobs.kernel.order import ascending_id
 
 COMBINED = 200_000
-IDENTITY, TARGETS = b"I", b"T"
-DUMMY_KEY = b"~~dummy"  # no key of surt's starts with two tildes, and it sorts behind them all
+IDENTITY, KEY, TARGETS = b"I", b"K", b"T"
+ID_KEY = b"~~"  # before an id; no key of surt's starts with two tildes
+DUMMY_KEY = ID_KEY + DUMMY  # sorts behind all keys and ids
 
 
 class GenGraph(Job):
+    DATASET = "graph"
+
     def __init__(self, args: list[str] | None = None) -> None:
         super().__init__(args)
-        self._known: tuple[bytes, bytes] = (b"", b"")
+        self._known: set[tuple[bytes, bytes]] = set()
         self._targets: dict[bytes, list[bytes]] = {}
         self._held = 0
 
     def map_line(self, line: bytes) -> Iterator[Pair]:
         if line.count(b" ") + line.count(b"\t") == 1:
-            identity, key = parse_map_row(line)
-            yield key, IDENTITY + identity
+            yield from self._identified(*parse_map_row(line))
             return
         identity, key, source = parse_input_link(line)
-        if (key, identity) != self._known:
-            self._known = (key, identity)
-            yield key, IDENTITY + identity
+        yield from self._identified(identity, key)
         self._targets.setdefault(source, []).append(identity)
         self._held += 1
         if self._held >= COMBINED:
             yield from self._flush()
+
+    def _identified(self, identity: bytes, key: bytes) -> Iterator[Pair]:
+        """The id to its key, and the key to its id: neither may have two."""
+        if (identity, key) in self._known:
+            return
+        if len(self._known) >= COMBINED:
+            self._known.clear()
+        self._known.add((identity, key))
+        yield key, IDENTITY + identity
+        yield ID_KEY + ascending_id(identity), KEY + key
 
     def _flush(self) -> Iterator[Pair]:
         for source, targets in self._targets.items():
@@ -64,6 +76,9 @@ class GenGraph(Job):
         if key == DUMMY_KEY:
             yield format_graph_line(GraphLine(DUMMY, START_SCORE, [DUMMY]))
             return
+        if key.startswith(ID_KEY):
+            yield from self._check_id(key, values)
+            return
         identities: set[bytes] = set()
         targets: set[bytes] = set()
         links = 0
@@ -76,6 +91,21 @@ class GenGraph(Job):
                 targets.update(found)
         yield from self._node(key, sorted(identities), targets, links)
 
+    def _check_id(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
+        """Every value is the key of this id."""
+        first = next(values)
+        other = next((value for value in values if value != first), first)
+        if other == first:
+            return
+        one, two = sorted(value[1:].decode() for value in (first, other))
+        yield from self.bad_group(
+            key,
+            [first, other],
+            found=f"id {key[len(ID_KEY) + 1 :].decode()}: has the keys {one} and {two}",
+            expected="one key for an id",
+            cure="Make input links and map with assign-ids.",
+        )
+
     def _node(
         self, key: bytes, identities: list[bytes], targets: set[bytes], links: int
     ) -> Iterator[bytes]:
@@ -83,9 +113,11 @@ class GenGraph(Job):
             self.counts["dropped.links-from-source-without-id"] += links
             return
         if len(identities) > 1:
-            yield from self.bad_input_line(
-                where=f"key {key.decode('ascii', 'replace')}",
-                found=f"has the ids {identities[0].decode()} and {identities[1].decode()}",
+            one, other = (identity.decode() for identity in identities[:2])
+            yield from self.bad_group(
+                key,
+                [IDENTITY + identity for identity in identities[:2]],
+                found=f"key {key.decode()}: has the ids {one} and {other}",
                 expected="one id for a key",
                 cure="Make input links and map with assign-ids.",
             )

@@ -22,10 +22,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from jobs.base import PLAN, SUMS, Job, Pair, to_json
+from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import DUMMY, UNKNOWN, parse_graph_line, parse_map_row, parse_uri_row
 from jobs.kernel.order import DIGITS, ascending_id, descending
 from jobs.kernel.ranges import Sample, labels, range_of, split_points
-from jobs.launch import Launcher, Outcome, launch
+from jobs.launch import Launcher, Outcome, input_paths, launch
+from jobs.places import Source
 
 COMBINED = 200_000
 INLINKS, KEY, SCORE, SPELLING = b"C", b"K", b"S", b"U"
@@ -33,6 +35,8 @@ COLUMNS = ("score", "uri", "key", "id", "inlinks", "outlinks", "captures", "last
 
 
 class JoinScores(Job):
+    DATASET = "scores"
+
     def configure_args(self) -> None:
         super().configure_args()
         self.add_passthru_arg("--columns", choices=("three", "all"), default="three")
@@ -103,12 +107,14 @@ class JoinScores(Job):
             fields = (keys[0], SCORE + score, identity[1:], b"%d" % inlinks, outlinks)
             yield b"\t".join(fields)
             return
-        yield from self._bad_id(identity[1:].decode(), len(keys), len(scores))
+        yield from self._bad_id(identity, len(keys), len(scores))
 
-    def _bad_id(self, identity: str, keys: int, scores: int) -> Iterator[bytes]:
-        yield from self.bad_input_line(
-            where=f"id {identity}",
-            found=f"{keys} keys in map and {scores} lines in ranks",
+    def _bad_id(self, identity: bytes, keys: int, scores: int) -> Iterator[bytes]:
+        kind, count = (SCORE, scores) if scores > 1 or not keys else (KEY, keys)
+        yield from self.bad_group(
+            identity,
+            [kind] * min(count, 2) or [INLINKS],
+            found=f"id {identity[1:].decode()}: {keys} keys in map and {scores} lines in ranks",
             expected="one of each",
             cure="Join ranks with the map of the same assign-ids run.",
         )
@@ -139,7 +145,7 @@ class JoinScores(Job):
         if not node:
             return  # a spelling of a key that has no id
         if best is None:
-            yield from self._no_spelling(key)
+            yield from self._no_spelling(key, node.split(b"\t")[1])
             return
         score, identity, inlinks, outlinks = node.split(b"\t")
         fields = [score, best[2], key]
@@ -149,10 +155,11 @@ class JoinScores(Job):
         self._sample.add(place)
         yield place + b"\t" + b"\t".join(fields)
 
-    def _no_spelling(self, key: bytes) -> Iterator[bytes]:
-        yield from self.bad_input_line(
-            where=f"key {key.decode('ascii', 'replace')}",
-            found="no spelling in uris",
+    def _no_spelling(self, key: bytes, identity: bytes) -> Iterator[bytes]:
+        yield from self.bad_group(
+            ascending_id(identity),
+            [KEY + key],
+            found=f"key {key.decode()}: no spelling in uris",
             expected="at least one URI for every key of map",
             cure="Join with the uris of the same canonicalize run.",
         )
@@ -213,10 +220,14 @@ def _run(
     tmp: Path,
 ) -> Outcome:
     keyed, spelled, plan = tmp / "keyed", tmp / "spelled", tmp / "plan.json"
-    summed = launch(JoinScores, ranks_and_map, keyed, launcher, [*own, "--stage", "id"])
+    args = [*own, "--stage", "id"]
+    summed = launch(JoinScores, ranks_and_map, keyed, launcher, args)
+    if not summed.rows["main"]:
+        raise BadInput(", ".join(ranks_and_map), "no nodes", "a line in ranks and one in map each")
+    origin = Source(JoinScores, args, input_paths(JoinScores, ranks_and_map))
 
-    inputs = [str(keyed), uris]
-    sampled = launch(JoinScores, inputs, spelled, launcher, [*own, "--stage", "key"])
+    args, inputs = [*own, "--stage", "key"], [str(keyed), uris]
+    sampled = launch(JoinScores, inputs, spelled, launcher, args, origin=origin)
     points = split_points((n.value for n in sampled.notes.get("plan", ())), launcher.ranges)
     plan.write_text(json.dumps([point.decode() for point in points]))
 

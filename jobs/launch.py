@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 
 from mrjob.step import StepFailedException
 
-from jobs.base import COUNTERS, ERROR, SUMS, Job
+from jobs.base import COUNTERS, ERROR, SUMS, Job, side_name
 from jobs.kernel.errors import BadInput, CrawlrankError, JobFailed
-from jobs.kernel.reading import SIDE, parts, read_lines
+from jobs.kernel.reading import parts
+from jobs.places import Error, Source, first_error
 
 logging.getLogger("mrjob").addHandler(logging.NullHandler())
 
@@ -83,7 +84,7 @@ class Outcome:
     rows: Counter[str] = field(default_factory=Counter)  # lines written, by dataset
     counters: Counter[str] = field(default_factory=Counter)
     sums: list[dict[str, Any]] = field(default_factory=list)
-    errors: list[dict[str, str]] = field(default_factory=list)
+    errors: list[Error] = field(default_factory=list)
     notes: dict[str, list[Note]] = field(default_factory=dict)  # other side lines, by name
 
 
@@ -94,10 +95,12 @@ def launch(
     launcher: Launcher,
     args: Sequence[str] = (),
     side: dict[str, Path] | None = None,
+    origin: Source | None = None,
 ) -> Outcome:
     """Run a job; write its dataset to the new folder `output` and side datasets to those of `side`.
 
     inputs: datasets of lines (files, folders, globs), or archives for a job that reads those.
+    origin: where reducers' errors are looked up when the inputs are an earlier stage's output.
     Raises BadInput for what the tasks found wrong in the input, JobFailed when a task failed; the
     folders are not there then.
     """
@@ -105,13 +108,14 @@ def launch(
     for folder in folders:
         if folder.exists():
             raise BadInput(str(folder), "exists already", "a new folder", "Remove it first.")
-    paths = _paths(job_class, inputs)
+    paths = input_paths(job_class, inputs)
     raw = Path(tempfile.mkdtemp(prefix=f"{job_class.__name__}-", dir=launcher.tmp))
     try:
         _run(job_class, paths, raw / "output", launcher, args, raw)
         outcome = _sort_out(raw / "output", output, side or {})
         if outcome.errors:
-            raise _located(outcome.errors[0], paths)
+            read = Source(job_class, args, paths)
+            raise first_error(outcome.errors, read, origin or read)
     except BaseException as error:
         for folder in folders:
             shutil.rmtree(folder, ignore_errors=True)
@@ -123,7 +127,8 @@ def launch(
     return outcome
 
 
-def _paths(job_class: type[Job], inputs: Iterable[str | Path]) -> list[str]:
+def input_paths(job_class: type[Job], inputs: Iterable[str | Path]) -> list[str]:
+    """The files to read, in the order given."""
     if job_class.reads_archives():
         return [str(Path(path).absolute()) for path in inputs]  # as named, be it a link
     paths = [part for where in inputs for part in parts(where)]
@@ -185,16 +190,16 @@ def _sort_part(part: Path, output: Path, side: dict[str, Path], outcome: Outcome
             for line in lines:
                 if line[-2:] == b"\t\n":  # see jobs/base.py, ends of lines
                     line = line[:-2] + b"\n"
-                if line[:1] != SIDE or not line[1:2].islower():
+                if not (name := side_name(line)):
                     main.write(line)
                     outcome.rows["main"] += 1
                     continue
-                name, _, rest = line[1:].partition(b"\t")
-                if (file := files.get(name.decode())) is not None:
+                rest, dataset = line[len(name) + 1 :], name[1:].decode()
+                if (file := files.get(dataset)) is not None:
                     file.write(rest)
-                    outcome.rows[name.decode()] += 1
+                    outcome.rows[dataset] += 1
                 else:
-                    _note(SIDE + name, Note(part.name, rest.rstrip(b"\n")), outcome)
+                    _note(name, Note(part.name, rest.rstrip(b"\n")), outcome)
         finally:
             for file in files.values():
                 file.close()
@@ -209,17 +214,6 @@ def _note(name: bytes, note: Note, outcome: Outcome) -> None:
         outcome.errors.append(json.loads(note.value))
     else:
         outcome.notes.setdefault(name[1:].decode(), []).append(note)
-
-
-def _located(error: dict[str, str], paths: list[str]) -> BadInput:
-    """The error with the place of its line in the inputs, looked up now."""
-    where = error.get("where", "the input")
-    if "line" in error:
-        wanted = error["line"].encode("latin-1")
-        places = (place for path in paths for place in read_lines(path))
-        file, number, _ = next(place for place in places if place[2] == wanted)
-        where = f"{file}, line {number}"
-    return BadInput(where, error["found"], error.get("expected", ""), error.get("cure", ""))
 
 
 def run_alone(job: Job) -> None:
@@ -242,4 +236,5 @@ def run_alone(job: Job) -> None:
                 with part.open("rb") as lines:
                     shutil.copyfileobj(lines, job.stdout)
         told = {**outcome.rows, **outcome.counters}
+        told[job.DATASET] = told.pop("main", 0)
         sys.stderr.write("".join(f"{name}\t{told[name]}\n" for name in sorted(told)))

@@ -26,6 +26,8 @@ CONTRIBUTION, STRUCTURE = b"C", b"S"
 
 
 class PageRank(Job):
+    DATASET = "ranks"
+
     def configure_args(self) -> None:
         super().configure_args()
         self.add_passthru_arg(
@@ -85,9 +87,10 @@ class PageRank(Job):
     def _bad_node(self, key: bytes, lines: list[bytes]) -> Iterator[bytes]:
         node = key.decode() if key == DUMMY else key[1:].decode()
         found = f"has {len(lines)} lines" if lines else "is pointed to, but has no line of its own"
-        yield from self.bad_input_line(
-            where=f"id {node}",
-            found=found,
+        yield from self.bad_group(
+            key,
+            [STRUCTURE] * 2 if lines else [CONTRIBUTION],
+            found=f"id {node}: {found}",
             expected="one line for every id and for dummy",
             cure="Make the graph with gen-graph.",
         )

@@ -103,11 +103,24 @@ def test_no_link_gives_dummy_alone(tmp_path: Path) -> None:
 def test_two_ids_of_a_key_are_refused(reducers: int, tmp_path: Path) -> None:
     links = write(tmp_path / "input_links", [b"0 a)/ b)/", b"1 b)/ a)/"])
     other = write(tmp_path / "map", [b"0 a)/", b"2 b)/"])
-    with pytest.raises(BadInput, match="has the ids 1 and 2; expected one id for a key") as refused:
+    with pytest.raises(
+        BadInput, match=r"key b\)/: has the ids 1 and 2; expected one id for a key"
+    ) as refused:
         run(tmp_path, cluster(tmp_path, reducers), links, other)
-    assert refused.value.where == "key b)/"
+    assert refused.value.where == f"{other}, line 2"
     assert "assign-ids" in refused.value.cure
     assert not (tmp_path / "graph").exists()
+
+
+@pytest.mark.parametrize("reducers", [1, 3])
+def test_two_keys_of_an_id_are_refused(reducers: int, tmp_path: Path) -> None:
+    links = write(
+        tmp_path / "input_links", [b"1 a)/ b)/", b"0 k)/ s)/", b"0 k)/ a)/", b"0 j)/ s)/"]
+    )
+    with pytest.raises(BadInput, match=r"id 0: has the keys j\)/ and k\)/; exp") as refused:
+        run(tmp_path, cluster(tmp_path, reducers), links)
+    assert refused.value.where == f"{links}, line 4"
+    assert "assign-ids" in refused.value.cure
 
 
 @pytest.mark.parametrize(

@@ -147,14 +147,24 @@ def test_few_scores_on_many_reducers_are_in_order(reducers: int, tmp_path: Path)
     ]
 
 
+NO_7 = "id 7: 0 keys in map and 0 lines in ranks"
+NO_0 = "id 0: 0 keys in map and 1 lines in ranks"
+
+
 @pytest.mark.parametrize(
     ("changed", "where", "found"),
     [
-        ({"map": MAP[1:]}, "id 0", "0 keys in map and 1 lines in ranks"),
-        ({"ranks": RANKS[1:]}, "id 0", "1 keys in map and 0 lines in ranks"),
-        ({"map": [*MAP, b"0 bb)/"]}, "id 0", "2 keys in map and 1 lines in ranks"),
-        ({"ranks": [*RANKS, RANKS[0]]}, "id 0", "1 keys in map and 2 lines in ranks"),
-        ({"uris": URIS[:-2]}, "key d)/", "no spelling in uris"),
+        ({"map": MAP[1:]}, "ranks, line 1", "id 0: 0 keys in map and 1 lines in ranks"),
+        ({"ranks": RANKS[1:]}, "map, line 1", "id 0: 1 keys in map and 0 lines in ranks"),
+        ({"map": [*MAP, b"0 bb)/"]}, "map, line 5", "id 0: 2 keys in map and 1 lines in ranks"),
+        (
+            {"ranks": [*RANKS, RANKS[0]]},
+            "ranks, line 6",
+            "id 0: 1 keys in map and 2 lines in ranks",
+        ),
+        ({"ranks": [b"0\t0.5\tO:1,7", *RANKS[1:]]}, "ranks, line 1", NO_7),
+        ({"map": [b"10 d)/", b"1 a)/", b"8 e)/", b"9 f)/"]}, "ranks, line 1", NO_0),
+        ({"uris": URIS[:-2]}, "map, line 4", "key d)/: no spelling in uris"),
     ],
 )
 @pytest.mark.parametrize("reducers", [1, 3])
@@ -166,7 +176,7 @@ def test_datasets_of_different_runs_are_refused(
         write(tmp_path / name, lines)
     with pytest.raises(BadInput) as refused:
         run(tmp_path, cluster(tmp_path, reducers), *inputs)
-    assert (refused.value.where, refused.value.found) == (where, found)
+    assert (refused.value.where, refused.value.found) == (f"{tmp_path}/{where}", found)
     assert refused.value.cure
     assert {path.name for path in tmp_path.iterdir()} == {"ranks", "map", "uris"}
 
@@ -190,3 +200,10 @@ def test_a_bad_line_is_named_with_its_place(
     with pytest.raises(BadInput) as refused:
         run(tmp_path, inline(tmp_path), *inputs)
     assert (refused.value.where, refused.value.found) == (f"{tmp_path / name}, line 2", found)
+
+
+def test_no_node_is_no_empty_dataset(tmp_path: Path) -> None:
+    inputs = [write(tmp_path / name, []) for name in ("ranks", "map", "uris")]
+    with pytest.raises(BadInput, match="no nodes"):
+        run(tmp_path, inline(tmp_path), *inputs)
+    assert not (tmp_path / "scores").exists()

@@ -149,6 +149,26 @@ def test_the_place_is_found_among_many_inputs(runner: str, tmp_path: Path) -> No
     assert list(launcher.tmp.iterdir()) == []
 
 
+@pytest.mark.parametrize("runner", ["inline", "cluster", "local"])
+def test_the_first_bad_line_of_the_inputs_is_told(runner: str, tmp_path: Path) -> None:
+    """Whichever task or reducer comes first, and lines before what follows from them."""
+    launcher = launcher_for(runner, tmp_path)
+    good = [b"%d k%03d)/ k000)/" % (number, number) for number in range(200)]
+    twice = [b"%d other%d)/ k000)/" % (number, number) for number in range(150, 20, -1)]
+    links = write(tmp_path / "links", good + twice)
+    with pytest.raises(BadInput, match=f"{links}, line 201: id 150: has the keys"):
+        launch(GenGraph, [links], tmp_path / "out", launcher)
+    write(links, [*good, *twice, *[b"x%d" % number for number in range(20)]])
+    with pytest.raises(BadInput, match=f"{links}, line {len(good + twice) + 1}: .*'x0'"):
+        launch(GenGraph, [links], tmp_path / "out", launcher)
+
+
+def test_a_line_that_is_no_known_side_line_is_a_bad_line(tmp_path: Path) -> None:
+    links = write(tmp_path / "links", [b"0 b)/ a)/", b"@counters\t{}", b"@context\tschema", b"x"])
+    with pytest.raises(BadInput, match=f"{links}, line 3: .*'@context"):
+        launch(GenGraph, [links], tmp_path / "out", inline(tmp_path))
+
+
 def test_a_truncated_gzip_is_no_shorter_dataset(tmp_path: Path) -> None:
     whole = gzip.compress(b"".join(b"%d a)/%d b)/\n" % (n, n * 7919) for n in range(9999)))
     path = tmp_path / "links.gz"
@@ -236,7 +256,7 @@ def test_rows_to_stdout_and_what_there_is_to_tell_to_stderr(tmp_path: Path) -> N
         b"0\t0.15\tO:dummy",
         b"dummy\t1.8499999999999999\tO:dummy",
     ]
-    assert done.stderr.splitlines() == [b"main\t2"]
+    assert done.stderr.splitlines() == [b"ranks\t2"]
 
 
 @pytest.mark.parametrize(

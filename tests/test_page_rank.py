@@ -236,22 +236,22 @@ D = b"dummy\t1.0\tO:dummy"
 
 
 @pytest.mark.parametrize(
-    ("lines", "where", "found"),
+    ("lines", "number", "found"),
     [
-        ([b"0\t1.0\tO:1", D], "id 1", "is pointed to, but has no line of its own"),
-        ([b"0\t1.0\tO:dummy"], "id dummy", "is pointed to, but has no line of its own"),
-        ([b"0\t1.0\tO:1", b"1\t1.0\tO:0", b"1\t1.0\tO:0", D], "id 1", "has 2 lines"),
-        ([b"0\t1.0\tO:dummy", D, D], "id dummy", "has 2 lines"),
+        ([b"0\t1.0\tO:1", D], 1, "id 1: is pointed to, but has no line of its own"),
+        ([b"0\t1.0\tO:dummy"], 1, "id dummy: is pointed to, but has no line of its own"),
+        ([b"0\t1.0\tO:1", b"1\t1.0\tO:0", b"1\t1.0\tO:0", D], 3, "id 1: has 2 lines"),
+        ([b"0\t1.0\tO:dummy", D, D], 3, "id dummy: has 2 lines"),
     ],
 )
 @pytest.mark.parametrize("reducers", [1, 3])
 def test_lines_that_make_no_graph(
-    lines: list[bytes], where: str, found: str, reducers: int, tmp_path: Path
+    lines: list[bytes], number: int, found: str, reducers: int, tmp_path: Path
 ) -> None:
     graph = write(tmp_path / "graph.txt", lines)
     with pytest.raises(BadInput) as refused:
         launch(PageRank, [graph], tmp_path / "out", cluster(tmp_path, reducers))
-    assert (refused.value.where, refused.value.found) == (where, found)
+    assert (refused.value.where, refused.value.found) == (f"{graph}, line {number}", found)
     assert "gen-graph" in refused.value.cure
     assert not (tmp_path / "out").exists()
 
