@@ -123,7 +123,10 @@ def _positions(
     where: str | os.PathLike[str], ids: Positions, offsets: Positions, targets: Positions
 ) -> Targets:
     """Targets as positions of nodes, checked to be nodes; in blocks, to stay small in memory."""
-    positions = np.empty(len(targets), np.int32 if len(ids) < 2**31 else np.int64)
+    small = len(ids) < 2**31
+    positions: Targets = (
+        np.empty(len(targets), np.int32) if small else np.empty(len(targets), np.int64)
+    )
     for begin in range(0, len(targets), 1 << 20):
         block = targets[begin : begin + (1 << 20)]
         found = np.minimum(np.searchsorted(ids, block), len(ids) - 1)

@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 SECONDS = 20
 MEMORY = 2**30
@@ -56,7 +57,8 @@ def _annotated(body: bytes) -> Iterator[str]:
     for page in pypdf.PdfReader(io.BytesIO(body), strict=False).pages:
         if "/Annots" not in page:
             continue
-        for item in page["/Annots"]:
+        annotations: Any = page["/Annots"]  # an array of references
+        for item in annotations:
             annotation = item.get_object()
             if "/A" in annotation and "/URI" in (action := annotation["/A"]):
                 yield str(action["/URI"])
