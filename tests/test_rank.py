@@ -6,11 +6,19 @@ import json
 import math
 import random
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from graphs import NAMED, exact_probabilities, exact_scores, graphs
+from graphs import (
+    NAMED,
+    exact_probabilities,
+    exact_scores,
+    graph_of,
+    graphs,
+    rational_solution,
+)
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -120,6 +128,38 @@ def test_certificates_of_rounds_hold_and_no_mass_is_lost(graph: Graph, rounds: i
             shift if number else (1 - next_dummy) / graph.nodes, abs=1e-13
         )
         old, dummy, shift = new, next_dummy, sums.next_shift()
+
+
+def check_without_allowance(
+    sums: RoundSums, old: Vector, new: Vector, true: list[Fraction]
+) -> None:
+    """The three bounds as they are, against fractions: no rounding on this side."""
+    before, after = ([Fraction(float(x)) for x in scores] for scores in (old, new))
+    error = sum(abs(x - t) for x, t in zip(after, true, strict=True)) / sum(after)
+    assert 0 < error <= Fraction(sums.certificate) or sums.certificate > error == 0
+    for x in (before, after):
+        assert all(abs(a - t) <= Fraction(sums.eta) * t for a, t in zip(x, true, strict=True))
+    whole, total = sum(before), sum(true)
+    apart = sum(abs(x / whole - t / total) for x, t in zip(before, true, strict=True))
+    assert apart <= Fraction(sums.probability_certificate)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_certificates_hold_to_the_last_bit_and_are_never_0(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(10):
+        n = rng.randint(1, 7)
+        nodes = [(s, t) for s in range(n) for t in range(n) if s != t]
+        graph = graph_of(n, rng.sample(nodes, rng.randint(0, len(nodes))))
+        true = rational_solution(graph)
+        old, dummy, shift = np.ones(n), 1.0, 0.0
+        for number in range(300):
+            new, next_dummy = round_of(graph, old, dummy)
+            if number % 20 == 0 or number > 295:
+                sums = sums_of(graph, old, new, (dummy, next_dummy), shift)
+                check_without_allowance(sums, old, new, true)
+                shift = sums.next_shift() if number > 295 else 0.0
+            old, dummy = new, next_dummy
 
 
 @settings(max_examples=100, deadline=None)

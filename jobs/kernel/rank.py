@@ -10,6 +10,14 @@ The residual of the vector that enters the round, r = x' - x over the N nodes, b
 from the fixed point x* (DESIGN, formulas): |x - x*|_1 <= |r|_1 / 0.15, hence for the new vector
 |x' - x*|_1 <= 0.85 |r|_1 / 0.15; per node |x_i - x*_i| <= eta x*_i with eta = max|r_i| / 0.15,
 which stays true for the new vector; for probabilities |r - mean(r)|_1 takes the place of |r|_1.
+
+Rounding. With u = 2^-53, a new score is wrong by at most 5 u of itself: u each for the quotients,
+their sum, its product with 0.85 and the last sum, and less than u for 0.85 and 0.15 not being
+doubles. The L1 bound has to cover that in r and, 0.15/0.85 times, in x'; the bound per node in r
+and in x', also where max|r_i| is that of a node of the least score, 0.15; the bound about the mean
+in r and in mean(r). So every |r_i| is taken 10 u x'_i larger than it was computed. What sums and
+quotients of the bounds themselves round by, at most once a node each, is added at the end. No bound
+is ever 0.
 """
 
 from __future__ import annotations
@@ -20,6 +28,8 @@ from dataclasses import asdict, dataclass, field, fields
 
 DAMPING = 0.85
 BASE = 0.15
+UNIT = 2.0**-53  # rounding to nearest is wrong by at most this, relative
+DOUBT = 10 * UNIT  # of a residual, relative to the new score
 
 
 def exact_parts(values: Iterable[float]) -> list[float]:
@@ -54,7 +64,7 @@ class RoundSums:
     old_l1: float = 0.0  # |x|_1 of the vector that enters
     new_l1: float = 0.0  # |x'|_1
     residual_sum: float = 0.0  # sum of r
-    residual_l1: float = 0.0  # |r|_1
+    residual_l1: float = 0.0  # |r|_1, with the doubt about each r_i, as in the next two
     residual_max: float = 0.0  # max |r_i|
     shift: float = 0.0
     shifted_l1: float = 0.0  # |r - c|_1
@@ -89,12 +99,17 @@ class RoundSums:
     @property
     def certificate(self) -> float:
         """Bound of |x' - x*|_1 / |x'|_1, for the vector that leaves the round."""
-        return DAMPING * self.residual_l1 / (BASE * self.new_l1)
+        return DAMPING * self.residual_l1 / (BASE * self.new_l1) * (1 + self._rounding)
 
     @property
     def eta(self) -> float:
         """Every score of the new vector is within a factor 1 +- eta of the exact one."""
-        return self.residual_max / BASE
+        return self.residual_max / BASE * (1 + self._rounding)
+
+    @property
+    def _rounding(self) -> float:
+        """What a bound made of two of the sums can be too small by, relative."""
+        return UNIT * (2 * self.nodes + 16)
 
     @property
     def probability_certificate(self) -> float:
@@ -105,7 +120,8 @@ class RoundSums:
         """
         mean = self.residual_sum / self.nodes
         deviation = self.shifted_l1 + self.nodes * abs(mean - self.shift)
-        return deviation / (BASE * self.old_l1)
+        deviation += self._rounding * self.residual_l1  # of r, and of the sum of r, which cancels
+        return deviation / (BASE * self.old_l1) * (1 + self._rounding)
 
     def next_shift(self) -> float:
         """The mean residual of the next round, known now: what the nodes gain, dummy loses."""
@@ -136,6 +152,8 @@ class RoundTally:
     def _fold(self) -> None:
         block, self._block = self._block, []
         residuals = [new - old for old, new, _ in block]
+        doubts = [DOUBT * new for _, new, _ in block]
+        bounds = [abs(r) + doubt for r, doubt in zip(residuals, doubts, strict=True)]
         self._sums.merge(
             RoundSums(
                 nodes=len(block),
@@ -143,10 +161,10 @@ class RoundTally:
                 old_l1=math.fsum(old for old, _, _ in block),
                 new_l1=math.fsum(new for _, new, _ in block),
                 residual_sum=math.fsum(residuals),
-                residual_l1=math.fsum(map(abs, residuals)),
-                residual_max=max(map(abs, residuals), default=0.0),
+                residual_l1=math.fsum(bounds),
+                residual_max=max(bounds, default=0.0),
                 shift=self.shift,
-                shifted_l1=math.fsum(abs(r - self.shift) for r in residuals),
+                shifted_l1=math.fsum([*(abs(r - self.shift) for r in residuals), *doubts]),
                 dangling_new=math.fsum(new for _, new, dangles in block if dangles),
             )
         )
