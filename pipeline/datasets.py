@@ -1,8 +1,8 @@
 """Datasets on their way out: a folder of parts as it is, or one file merged in its own order.
 
 Parts of a job are sorted each for itself; which row is in which part depends on the runner. Merged
-in the order below, the same rows give the same file on every runner. Whatever appears under its
-name is whole: it is written beside it and renamed.
+in the order below, and sorted first where they are not in it, the same rows give the same file on
+every runner. Whatever appears under its name is whole: it is written beside it and renamed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -29,6 +29,7 @@ from jobs.kernel.reading import open_part, parts
 
 ROW_GROUP = 100_000
 OPEN_AT_ONCE = 200
+SORTED_AT_ONCE = 500_000  # lines in memory
 LineKey = Callable[[bytes], Any]
 
 
@@ -67,18 +68,33 @@ ORDER: dict[str, LineKey | None] = {
 
 def merged(where: str | Path, key: LineKey | None) -> Iterator[bytes]:
     """The lines of all parts, with their ends, in the order of `key`."""
-    paths = parts(where)
-    if key is None or len(paths) == 1:
-        for path in paths:
+    if key is None:
+        for path in parts(where):
             with open_part(path) as stream:
                 yield from stream
         return
     with contextlib.ExitStack() as stack:
+        paths = [run for path in parts(where) for run in _sorted_runs(path, key, stack)]
         while len(paths) > OPEN_AT_ONCE:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             paths = _merged_in_groups(paths, key, folder)
         streams: list[Iterable[bytes]] = [stack.enter_context(open_part(path)) for path in paths]
         yield from heapq.merge(*streams, key=key)
+
+
+def _sorted_runs(path: Path, key: LineKey, stack: contextlib.ExitStack) -> list[Path]:
+    """The part itself where it is in order; gen-graph's is not where ids do not follow keys."""
+    with open_part(path) as lines:
+        if all(one <= other for one, other in pairwise(map(key, lines))):
+            return [path]
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    runs: list[Path] = []
+    with open_part(path) as lines:
+        while run := sorted(islice(lines, SORTED_AT_ONCE), key=key):
+            runs.append(folder / f"part-{len(runs):05d}")
+            with runs[-1].open("wb") as file:
+                file.writelines(run)
+    return runs
 
 
 def _merged_in_groups(paths: list[Path], key: LineKey, folder: Path) -> list[Path]:

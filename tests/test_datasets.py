@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from cluster import cluster
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.kernel.errors import BadInput
+from jobs.launch import Launcher
 from pipeline.datasets import (
     ORDER,
     by_score,
@@ -24,6 +26,7 @@ from pipeline.datasets import (
     write_file,
     write_parquet,
 )
+from pipeline.steps import gen_graph
 
 ROWS = {
     "canonical_links": [b"a,b)/ a,b)/", b"a,b)/ a,b)/x", b"a,b)/! a,b)/", b"b,a)/ a,b)/"],
@@ -143,6 +146,24 @@ def test_parts_of_archives_follow_one_another(tmp_path: Path) -> None:
     (tmp_path / "b").write_bytes(b"z\na\n")
     (tmp_path / "a").write_bytes(b"y\n")
     assert list(merged(tmp_path, ORDER["links"])) == [b"y\n", b"z\n", b"a\n"]
+
+
+@pytest.mark.parametrize("runner", ["inline", "local", "cluster"])
+def test_ids_in_no_order_of_keys_give_the_same_graph(
+    runner: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.datasets.SORTED_AT_ONCE", 7)
+    ids = random.Random(1).sample(range(300), 60)
+    links = [
+        b"%d k%02d)/ k%02d)/" % (ids[target], target, source)
+        for source in range(60)
+        for target in {(source * 7 + 1) % 60, (source * 11 + 3) % 60}
+    ]
+    (tmp_path / "links").write_bytes(b"".join(line + b"\n" for line in links))
+    made = cluster(tmp_path, 3, 1) if runner == "cluster" else Launcher(runner, tmp_path, 3)
+    gen_graph([tmp_path / "links"], [], tmp_path / "graph.txt", made)
+    nodes = [line.split(b"\t")[0] for line in (tmp_path / "graph.txt").read_bytes().splitlines()]
+    assert nodes == [b"%d" % number for number in sorted(ids)] + [b"dummy"]
 
 
 def test_more_parts_than_a_process_may_open(
