@@ -22,7 +22,14 @@ from pathlib import Path
 from typing import Any
 
 from jobs.base import MAP, PLAN, Job, Pair, to_json
-from jobs.kernel.lines import UriRow, parse_canonical_link, parse_uri_row
+from jobs.kernel.lines import (
+    URI_ROW,
+    CanonicalLink,
+    UriRow,
+    parse_canonical_link,
+    parse_else,
+    parse_uri_row,
+)
 from jobs.kernel.ranges import Sample, labels, range_of, split_points
 from jobs.launch import Launcher, Outcome, launch
 
@@ -63,7 +70,11 @@ class AssignIds(Job):
         if self.options.stage == "offset":
             yield from self._map_offset(line)
             return
-        row = parse_uri_row(line) if line.count(b"\t") == 4 else parse_canonical_link(line)
+        row: UriRow | CanonicalLink
+        if line.count(b"\t") == 4:
+            row = parse_uri_row(line)
+        else:
+            row = parse_else(parse_canonical_link, line, URI_ROW)
         if self.options.stage == "sample":
             for key in self._node_keys(row):
                 self._sample.add(key)

@@ -20,7 +20,15 @@ from collections.abc import Iterator
 
 from jobs.base import DROPPED, URIS, Job, Pair
 from jobs.kernel.keys import key_keeping_www, key_of
-from jobs.kernel.lines import UNKNOWN, UriRow, format_uri_row, parse_capture, parse_link
+from jobs.kernel.lines import (
+    CAPTURE,
+    UNKNOWN,
+    UriRow,
+    format_uri_row,
+    parse_capture,
+    parse_else,
+    parse_link,
+)
 
 COMBINED = 200_000
 SPELLING, LINK = b"U", b"V"  # of a key, the spellings come before the links
@@ -61,7 +69,7 @@ class Canonicalize(Job):
             yield from self.map_end()
 
     def _map_link(self, line: bytes) -> Iterator[Pair]:
-        target, source, hop = parse_link(line)
+        target, source, hop = parse_else(parse_link, line, CAPTURE)
         if hop in b"IP":
             self.counts[f"dropped.hop.{hop.decode()}"] += 1
             return

@@ -18,9 +18,11 @@ from collections.abc import Iterator
 from jobs.base import Job, Pair
 from jobs.kernel.lines import (
     DUMMY,
+    MAP_ROW,
     START_SCORE,
     GraphLine,
     format_graph_line,
+    parse_else,
     parse_input_link,
     parse_map_row,
 )
@@ -45,7 +47,7 @@ class GenGraph(Job):
         if line.count(b" ") + line.count(b"\t") == 1:
             yield from self._identified(*parse_map_row(line))
             return
-        identity, key, source = parse_input_link(line)
+        identity, key, source = parse_else(parse_input_link, line, MAP_ROW)
         yield from self._identified(identity, key)
         self._targets.setdefault(source, []).append(identity)
         self._held += 1

@@ -23,7 +23,15 @@ from pathlib import Path
 
 from jobs.base import PLAN, SUMS, Job, Pair, to_json
 from jobs.kernel.errors import BadInput
-from jobs.kernel.lines import DUMMY, UNKNOWN, parse_graph_line, parse_map_row, parse_uri_row
+from jobs.kernel.lines import (
+    DUMMY,
+    MAP_ROW,
+    UNKNOWN,
+    parse_else,
+    parse_graph_line,
+    parse_map_row,
+    parse_uri_row,
+)
 from jobs.kernel.order import DIGITS, ascending_id, descending
 from jobs.kernel.ranges import Sample, labels, range_of, split_points
 from jobs.launch import Launcher, Outcome, input_paths, launch
@@ -77,7 +85,7 @@ class JoinScores(Job):
             identity, key = parse_map_row(line)
             yield ascending_id(identity), KEY + key
             return
-        node, score, targets = parse_graph_line(line)
+        node, score, targets = parse_else(parse_graph_line, line, MAP_ROW)
         if node == DUMMY:
             return
         outlinks = 0 if targets == [DUMMY] else len(targets)

@@ -15,6 +15,9 @@ from typing import NamedTuple, TypeVar
 
 from jobs.kernel.errors import BadLine
 
+Row = TypeVar("Row")
+Parser = Callable[[bytes], Row]
+
 DUMMY = b"dummy"
 START_SCORE = 1.0
 HOPS = frozenset(b"LERXIP"[i : i + 1] for i in range(6))
@@ -237,6 +240,14 @@ def parse_score_row(line: bytes) -> ScoreRow:
     return ScoreRow(score, fields[1], key)
 
 
+def parse_else(parser: Parser[Row], line: bytes, other: str) -> Row:
+    """Parse a line of a file that might have been meant to hold the `other` shape."""
+    try:
+        return parser(line)
+    except BadLine as error:
+        raise BadLine(error.found, f"{error.expected}; or {other}") from error
+
+
 def format_link(row: Link) -> bytes:
     return b" ".join(row)
 
@@ -252,7 +263,3 @@ def format_uri_row(row: UriRow) -> bytes:
 def format_graph_line(row: GraphLine) -> bytes:
     """The score as the shortest decimal that reads back as the same double."""
     return b"%s\t%s\tO:%s" % (row.id, repr(row.score).encode(), b",".join(row.targets))
-
-
-Row = TypeVar("Row")
-Parser = Callable[[bytes], Row]
