@@ -15,7 +15,6 @@ EXPECTED = SAMPLES / "expected"
 ARC, WARC = SAMPLES / "aut-example.arc.gz", SAMPLES / "aut-example.warc.gz"
 
 
-@pytest.mark.skipif(not EXPECTED.is_dir(), reason="sample_data/expected is not made yet")
 def test_the_sample_run_gives_the_expected_bytes(tmp_path: Path) -> None:
     ok("run", ARC, WARC, "--work", tmp_path / "work", "--iterations", 10, "--quiet", *INLINE)
     ok("export-text", "--work", tmp_path / "work", "--out", tmp_path / "text")
