@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 from jobs.base import ARCHIVE, CAPTURES, DAMAGE, Job, to_json
 from jobs.kernel.damage import Damage
 from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options, extract
 from jobs.kernel.lines import Capture, Link, format_capture, format_link
+from jobs.kernel.opening import open_binary
 
 MAX_LISTED = 1000  # damages of one archive that are listed; all are counted
 
@@ -38,10 +38,10 @@ class ExtractLinks(Job):
         self.add_passthru_arg("--max-record", type=int, default=Options.max_record)
 
     def mapper_raw(self, input_path: str, input_uri: str) -> Iterator[tuple[None, bytes]]:
-        for line in self._lines(Path(input_path), input_uri):
+        for line in self._lines(input_path, input_uri):
             yield None, line
 
-    def _lines(self, path: Path, uri: str) -> Iterator[bytes]:
+    def _lines(self, path: str, uri: str) -> Iterator[bytes]:
         options = Options(
             outlinks=self.options.outlinks,
             links=self.options.links,
@@ -53,7 +53,7 @@ class ExtractLinks(Job):
         counters: Counter[str] = Counter()
         end: dict[str, object] = {"archive": uri, "counters": counters}
         try:
-            with path.open("rb") as stream:
+            with open_binary(path) as stream:
                 for item in extract(stream, uri.rpartition("/")[2], options, counters):
                     if isinstance(item, Link):
                         yield format_link(item)
@@ -64,7 +64,7 @@ class ExtractLinks(Job):
         except BadInput as error:
             end["error"] = [error.found, error.expected, error.cure]
         except OSError as error:
-            end["error"] = [f"cannot be read ({error.strerror})", "a readable file", ""]
+            end["error"] = [f"cannot be read ({error.strerror or error})", "a readable file", ""]
         yield ARCHIVE + b"\t" + to_json(end)
 
     def _damage(self, uri: str, damage: Damage) -> Iterator[bytes]:

@@ -19,6 +19,7 @@ from mrjob.step import StepFailedException
 
 from jobs.base import COUNTERS, ERROR, SUMS, Job, side_name
 from jobs.kernel.errors import BadInput, CrawlrankError, JobFailed
+from jobs.kernel.opening import absolute
 from jobs.kernel.reading import parts
 from jobs.places import Error, Source, first_error
 
@@ -130,7 +131,7 @@ def launch(
 def input_paths(job_class: type[Job], inputs: Iterable[str | Path]) -> list[str]:
     """The files to read, in the order given."""
     if job_class.reads_archives():
-        return [str(Path(path).absolute()) for path in inputs]  # as named, be it a link
+        return [absolute(path) for path in inputs]  # as named, be it a link
     paths = [part for where in inputs for part in parts(where)]
     if not paths:  # mrjob would read stdin, which a job of several stages can do but once
         raise BadInput("the inputs", "none", "at least one file, folder of parts or glob")

@@ -63,6 +63,15 @@ class _Watched:
                 splits.append({"file": file.name, "start": 0, "length": file.tell()})
         return splits
 
+    def _create_input_manifest_if_needed(self) -> None:
+        """The archives as they are named: mrjob would look URLs up as globs, with clients of its
+        own. One a line, as `input_paths` in jobs/launch.py and `writable_names` give them."""
+        runner: Any = self
+        if runner._uses_input_manifest() and not runner._input_manifest_path:
+            path = Path(runner._get_local_tmp_dir(), "input-manifest.txt")
+            path.write_text("".join(f"{name}\n" for name in runner._get_input_paths()), "utf-8")
+            runner._input_manifest_path = str(path)
+
     def _input_paths_for_step(self, step_num: int) -> Any:
         runner: Any = super()
         return (

@@ -15,22 +15,23 @@ from typing import Any
 
 from jobs.extract_links import ExtractLinks
 from jobs.kernel.errors import BadInput
+from jobs.kernel.opening import Place, place, real, size_of
 from jobs.launch import Launcher, launch
 from pipeline.manifest import Manifest, file_fingerprint, fingerprint
 from pipeline.steps import ArchiveReport, archive_reports, writable_names
 
 REPORTED = [field.name for field in fields(ArchiveReport)]
-Given = dict[str, Path]  # fingerprint -> path
+Given = dict[str, Place]  # fingerprint -> path or URL
 DATASETS = ("links", "captures")
 PART = re.compile(r"-[0-9a-f]{12}\Z")  # how the name of every part ends
 AT_ONCE = 4  # archives for each process in one job
 
 
-def given_archives(paths: Sequence[Path]) -> Given:
+def given_archives(paths: Sequence[Place]) -> Given:
     """The archives by the fingerprint of their content; the same content counts once."""
     found: Given = {}
     for path in paths:
-        if path.is_dir():
+        if isinstance(path, Path) and path.is_dir():
             raise BadInput(
                 str(path), "a folder", "an archive file", f"Name its files: {path}/*.warc.gz"
             )
@@ -38,7 +39,7 @@ def given_archives(paths: Sequence[Path]) -> Given:
             found.setdefault(file_fingerprint(path), path)
         except OSError as error:
             raise BadInput(
-                str(path), f"cannot be read ({error.strerror})", "a WARC or ARC file"
+                str(path), f"cannot be read ({error.strerror or error})", "a WARC or ARC file"
             ) from error
     return found
 
@@ -115,12 +116,12 @@ class Extraction:
                 _place(seen / report.part, work / "captures" / entry["part"])
                 manifest.archives[content] = entry
 
-    def _entry(self, content: str, path: Path, report: ArchiveReport) -> dict[str, Any]:
+    def _entry(self, content: str, path: Place, report: ArchiveReport) -> dict[str, Any]:
         told = asdict(report)
         told.update(
             path=str(path),
-            size=path.stat().st_size,
-            part=f"{path.name.lstrip('._').split('.')[0][:40]}-{content[:12]}",
+            size=size_of(path),
+            part=f"{Path(path).name.lstrip('._').split('.')[0][:40]}-{content[:12]}",
             mark=self.mark(content),
         )
         return told
@@ -168,7 +169,7 @@ def check_archives(
     ]
     if missing and not force:
         path = manifest.archives[missing[0]]["path"]
-        changed = any(str(known.resolve()) == str(Path(path).resolve()) for known in given.values())
+        changed = real(place(path)) in map(real, given.values())
         raise BadInput(
             path,
             "has changed since it was extracted" if changed else "was in this work folder before",

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.opening import Place, open_binary, size_of
 from pipeline.datasets import replacing
 
 FORMAT = 1
@@ -39,12 +40,12 @@ def fingerprint(*of: Any) -> str:
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def file_fingerprint(path: Path) -> str:
+def file_fingerprint(path: Place) -> str:
     """Digest of a file's size, first and last MiB: archives are written once, and may be moved or
     touched; reading all of a hundred gigabytes at each start would cost more than it finds."""
-    size = path.stat().st_size
+    size = size_of(path)
     digest = hashlib.blake2b(str(size).encode(), digest_size=16)
-    with path.open("rb") as file:
+    with open_binary(path) as file:
         digest.update(file.read(SAMPLED))
         file.seek(max(0, size - SAMPLED))
         digest.update(file.read(SAMPLED))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.opening import Place
 from jobs.launch import Launcher, plain_path
 from pipeline import steps
 from pipeline.archives import Extraction, check_archives, given_archives, reports
@@ -108,7 +109,7 @@ class Run:
         self.marks: dict[str, str] = {}
         self.report: ValidationReport | None = None
 
-    def all_steps(self, archives: Sequence[Path]) -> None:
+    def all_steps(self, archives: Sequence[Place]) -> None:
         """Every step that is not done; raises the first error, with all before it kept."""
         self._refuse_foreign_folder()
         self._accept_parameters()
@@ -204,7 +205,7 @@ class Run:
         entry["seconds"] = round(time.monotonic() - started, 3)
         self.manifest.done(name, entry)
 
-    def _extract(self, archives: Sequence[Path]) -> None:
+    def _extract(self, archives: Sequence[Place]) -> None:
         given, options, extraction = given_archives(archives), self.options, self.options.extraction
         skip = options.skip_bad_files
         pending = check_archives(
@@ -353,7 +354,7 @@ def write_precedence(
     return {"rows": {"precedence": summary.uris}}
 
 
-def run(work: Path, archives: Sequence[Path], options: RunOptions, reporter: Reporter) -> Run:
+def run(work: Path, archives: Sequence[Place], options: RunOptions, reporter: Reporter) -> Run:
     """Run all steps on the archives in the folder `work`."""
     try:
         with locked(work):

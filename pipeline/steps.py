@@ -23,6 +23,7 @@ from jobs.canonicalize import Canonicalize
 from jobs.extract_links import ExtractLinks
 from jobs.gen_graph import GenGraph
 from jobs.kernel.errors import BadInput, NotConverged
+from jobs.kernel.opening import Place, place
 from jobs.kernel.order import DIGITS
 from jobs.launch import Launcher, Outcome, launch, plain_path
 from pipeline.datasets import ORDER, by_score, deliver, write_parquet
@@ -92,7 +93,7 @@ def extract_links(
         args += ["--max-record", str(max_record)]
     with workplace(links, launcher) as there:
         found, seen = there.tmp / "links", there.tmp / "captures"
-        named = writable_names([Path(archive) for archive in archives], there.tmp)
+        named = writable_names([place(archive) for archive in archives], there.tmp)
         outcome = launch(ExtractLinks, list(named), found, there, args, {"captures": seen})
         reports = archive_reports(outcome, named)
         if not all(report.error for report in reports):
@@ -101,11 +102,14 @@ def extract_links(
     return reports
 
 
-def writable_names(archives: Sequence[Path], tmp: Path) -> dict[str, Path]:
+def writable_names(archives: Sequence[Place], tmp: Path) -> dict[str, Place]:
     """A path for a job by which to read each archive: its own, or that of a link in tmp where the
     name has what mrjob's list of archives cannot carry."""
-    named = {}
+    named: dict[str, Place] = {}
     for number, archive in enumerate(archives):
+        if not isinstance(archive, Path):
+            named[_writable_url(archive)] = archive
+            continue
         folder = archive.parent.resolve() if ".." in archive.parts else archive.parent.absolute()
         path = str(folder / archive.name)  # as mrjob will write it: it takes out `..`
         if not path.isprintable() or path != path.strip():
@@ -118,7 +122,13 @@ def writable_names(archives: Sequence[Path], tmp: Path) -> dict[str, Path]:
     return named
 
 
-def archive_reports(outcome: Outcome, named: Mapping[str, Path]) -> list[ArchiveReport]:
+def _writable_url(url: str) -> str:
+    if not url.isprintable() or url != url.strip():
+        raise BadInput(ascii(url), "a URL with control characters", cure="Copy the archive.")
+    return url
+
+
+def archive_reports(outcome: Outcome, named: Mapping[str, Place]) -> list[ArchiveReport]:
     """What the job told of each archive, under the path that it was given by."""
     damage: dict[str, list[list[Any]]] = {}
     for note in outcome.notes.get("damage", ()):

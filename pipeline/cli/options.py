@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from jobs.kernel.opening import is_url
 from jobs.launch import Launcher
 from pipeline.classes import MAX_BINS
 from pipeline.ranking import Stop
@@ -19,6 +20,16 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]
 
 OUTPUT = click.Path(path_type=Path)
+
+
+class Archive(click.Path):
+    """A path, or a URL, which stays a string: paths would fold its slashes."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        return value if is_url(value) else super().convert(value, param, ctx)
+
+
+ARCHIVE = Archive(path_type=Path)
 RUNNERS = ("local", "inline")
 
 

@@ -7,9 +7,11 @@ from pathlib import Path
 import click
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.opening import Place
 from pipeline.archives import Extraction
 from pipeline.classes import Ties
 from pipeline.cli.options import (
+    ARCHIVE,
     OUTPUT,
     Number,
     class_options,
@@ -34,7 +36,7 @@ work_option = click.option(
 
 
 @click.command()
-@click.argument("archives", nargs=-1, required=True, type=OUTPUT)
+@click.argument("archives", nargs=-1, required=True, type=ARCHIVE)
 @work_option
 @extraction_options
 @keep_www_option
@@ -60,7 +62,7 @@ work_option = click.option(
 @click.option("--quiet", is_flag=True, help="Show no progress and no tables.")
 @runner_options
 def run(
-    archives: tuple[Path, ...],
+    archives: tuple[Place, ...],
     work: Path,
     outlinks: str,
     kept: str,

@@ -12,11 +12,13 @@ import click
 from rich.table import Table
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.opening import Place
 from jobs.kernel.order import DIGITS
 from jobs.kernel.reading import parts
 from pipeline import lint, steps
 from pipeline.archives import given_archives
 from pipeline.cli.options import (
+    ARCHIVE,
     OUTPUT,
     Number,
     class_options,
@@ -63,7 +65,7 @@ def _new(*outputs: Path, inputs: Iterable[str | Path]) -> None:
 
 
 @click.command("extract-links")
-@click.argument("archives", nargs=-1, required=True, type=OUTPUT)
+@click.argument("archives", nargs=-1, required=True, type=ARCHIVE)
 @output_option(help="Links to write: `target source hop`.")
 @output_option("--captures", help="Captures to write, 8 columns.")
 @extraction_options
@@ -71,7 +73,7 @@ def _new(*outputs: Path, inputs: Iterable[str | Path]) -> None:
 @click.option("--skip-bad-files", is_flag=True, help="Go on without unreadable archives.")
 @runner_options
 def extract_links(
-    archives: tuple[Path, ...],
+    archives: tuple[Place, ...],
     output: Path,
     captures: Path,
     outlinks: str,

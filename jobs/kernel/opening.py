@@ -1,0 +1,100 @@
+"""Archives by path or by URL: opened as streams of bytes that can seek, wherever they are.
+
+A URL is a string that begins with `s3://`, bucket and key as they are, without escapes; everything
+else is a path. Credentials, region and endpoint are found as the AWS tools find them
+(AWS_ACCESS_KEY_ID, AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL, the machine's role).
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+Place = str | Path
+SCHEME = "s3://"
+_AT_ONCE = 2**23  # bytes of one request; a reader goes forward, with small steps back
+
+
+def is_url(where: Place) -> bool:
+    return isinstance(where, str) and where.startswith(SCHEME)
+
+
+def place(where: Place) -> Place:
+    """The URL as it is, or the path as a Path."""
+    return where if is_url(where) else Path(where)
+
+
+def open_binary(where: Place) -> BinaryIO:
+    """The archive as a stream; the caller closes it. Raises OSError."""
+    if not is_url(where):
+        return Path(where).open("rb")
+    filesystem, path = _located(str(where))
+    return cast(BinaryIO, io.BufferedReader(_Remote(filesystem.open_input_file(path)), _AT_ONCE))
+
+
+def size_of(where: Place) -> int:
+    """In bytes. Raises OSError."""
+    if not is_url(where):
+        return Path(where).stat().st_size
+    with open_binary(where) as stream:
+        return stream.seek(0, io.SEEK_END)
+
+
+def absolute(where: Place) -> str:
+    """As it is found from any folder; a link stays one."""
+    return str(where) if is_url(where) else str(Path(where).absolute())
+
+
+def real(where: Place) -> str:
+    """The same for all names of a file."""
+    return str(where) if is_url(where) else str(Path(where).resolve())
+
+
+class _Remote(io.RawIOBase):
+    """A file of Arrow, with seeks behind its end allowed, as they are in files of a disk."""
+
+    def __init__(self, file: Any) -> None:
+        self._file, self._size = file, int(file.size())
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, place: int, whence: int = io.SEEK_SET) -> int:
+        self._at = place + (0, self._at, self._size)[whence]
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer)
+        count = max(0, min(len(view), self._size - self._at))
+        data = self._file.read_at(count, self._at) if count else b""
+        view[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _located(url: str) -> tuple[Any, str]:
+    from pyarrow import ArrowInvalid, fs  # half a second that paths do not need
+
+    try:
+        found: tuple[Any, str] = fs.FileSystem.from_uri(
+            SCHEME + quote(url.removeprefix(SCHEME), safe="/")
+        )
+    except ArrowInvalid as error:
+        raise OSError(str(error)) from error
+    return found

@@ -1,0 +1,140 @@
+"""Archives on S3: the same from there as from a disk. The server is moto's, on loopback."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from archive_samples import each, page
+from click.testing import CliRunner
+from crawls import WEB, write_warc
+
+from jobs.kernel.opening import absolute, is_url, open_binary, place, real, size_of
+from pipeline.archives import given_archives
+from pipeline.cli import main
+from pipeline.manifest import file_fingerprint
+
+ODD = "a b/x#y?z%20+é.warc.gz"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of an S3 server at a free port; stopped by its pid, whatever happens."""
+    log = tmp_path_factory.mktemp("moto") / "log"
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"]
+    with log.open("w") as said, subprocess.Popen(command, stdout=said, stderr=said) as process:
+        try:
+            found = None
+            until = time.monotonic() + 60
+            while not found and process.poll() is None and time.monotonic() < until:
+                time.sleep(0.05)
+                found = re.search(r"Running on (http://127\.0\.0\.1:[0-9]+)", log.read_text())
+            assert found, f"no S3 server (moto[server] is in the extra `dev`): {log.read_text()}"
+            yield found[1]
+        finally:
+            process.terminate()
+
+
+@pytest.fixture
+def bucket(server: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """An S3 client; its bucket `crawl` is there. Nothing here reaches the real S3."""
+    import boto3
+
+    for name, value in {
+        **{"AWS_ENDPOINT_URL": server, "AWS_DEFAULT_REGION": "us-east-1"},
+        **{"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"},
+        **{"AWS_EC2_METADATA_DISABLED": "true", "no_proxy": "127.0.0.1"},
+    }.items():
+        monkeypatch.setenv(name, value)
+    client = boto3.client("s3")
+    client.create_bucket(Bucket="crawl")
+    return client
+
+
+def put(client: Any, key: str, path: Path) -> str:
+    client.put_object(Bucket="crawl", Key=key, Body=path.read_bytes())
+    return f"s3://crawl/{key}"
+
+
+def run(*args: object) -> str:
+    result = CliRunner().invoke(main, [str(arg) for arg in args])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_urls_and_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert is_url("s3://a/b")
+    assert not any(map(is_url, ("s3:/a", "a/s3://b", Path("s3://a"))))
+    assert absolute("s3://a/../b") == real("s3://a/../b") == place("s3://a/../b") == "s3://a/../b"
+    assert place("a") == Path("a")
+    assert absolute("a") == str(tmp_path / "a")
+    Path("a").symlink_to("b")
+    assert real("a") == real(Path("b"))
+
+
+@pytest.mark.parametrize("key", ["x.warc.gz", ODD])
+def test_an_object_is_as_a_file(bucket: Any, tmp_path: Path, key: str) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(bytes(range(256)) * 80_000)
+    url = put(bucket, key, path)
+    assert size_of(url) == size_of(path) == path.stat().st_size
+    assert file_fingerprint(url) == file_fingerprint(path)
+    with open_binary(url) as there, open_binary(path) as here:
+        for begin, count in ((0, 9), (20_000_000, 10**6), (5, 2**24), (10**9, 1), (7, 7)):
+            there.seek(begin)
+            here.seek(begin)
+            assert there.read(count) == here.read(count)
+
+
+@pytest.mark.parametrize("url", ["s3://crawl/no", "s3://no-bucket/x", "s3://", "s3://crawl"])
+def test_what_is_not_there(bucket: Any, tmp_path: Path, url: str) -> None:
+    with pytest.raises(OSError):
+        open_binary(url)
+    result = CliRunner().invoke(main, ["run", url, "--work", str(tmp_path / "w")])
+    assert result.exit_code == 3
+    assert url in result.output.replace("\n", "")
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("runner", ["inline", "local"])
+def test_extraction_from_s3(bucket: Any, tmp_path: Path, runner: str) -> None:
+    path = write_warc(tmp_path / "web.warc.gz", WEB)
+    packed = tmp_path / "web.wacz"
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("archive/a.warc.gz", each([page("<a href=a>", "http://in.zip/")]))
+    urls = [put(bucket, "web.warc.gz", path), put(bucket, "some/web.wacz", packed)]
+    for name, archives in (("there", urls), ("here", [path, packed])):
+        output = ["--output", tmp_path / f"{name}.txt", "--captures", tmp_path / f"{name}.tsv"]
+        run("extract-links", *archives, *output, "--runner", runner)
+    for kind in ("txt", "tsv"):
+        assert (tmp_path / f"there.{kind}").read_bytes() == (tmp_path / f"here.{kind}").read_bytes()
+    assert b"\tweb.wacz!archive/a.warc.gz\t0\n" in (tmp_path / "there.tsv").read_bytes()
+
+
+def test_a_run_from_s3_goes_on_with_copies_on_disk(bucket: Any, tmp_path: Path) -> None:
+    path = write_warc(tmp_path / "web.warc.gz", WEB)
+    url, work = put(bucket, ODD, path), tmp_path / "work"
+    run("run", url, "--work", work)
+    manifest = json.loads((work / "manifest.json").read_text())
+    (entry,) = manifest["archives"].values()
+    assert (entry["path"], entry["size"], entry["error"]) == (url, path.stat().st_size, None)
+    run("run", path, "--work", work)
+    assert list(given_archives([url, path]).values()) == [url]
+    bucket.put_object(Bucket="crawl", Key=ODD, Body=path.read_bytes() + each([page("x")]))
+    result = CliRunner().invoke(main, ["run", url, "--work", str(work)])
+    assert (result.exit_code, "has changed" in result.output) == (3, True)
+
+
+def test_a_url_with_control_characters(bucket: Any, tmp_path: Path) -> None:
+    url = put(bucket, "a\tb", write_warc(tmp_path / "web.warc.gz", WEB))
+    result = CliRunner().invoke(main, ["run", url, "--work", str(tmp_path / "w")])
+    assert (result.exit_code, "control characters" in result.output) == (3, True)
