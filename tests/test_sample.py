@@ -6,7 +6,6 @@ import gzip
 import json
 from pathlib import Path
 
-import pytest
 from crawls import DAMAGED, INLINE, SAMPLES, ok
 
 from jobs.kernel.keys import key_of
