@@ -39,7 +39,6 @@ from jobs.places import Source
 
 COMBINED = 200_000
 INLINKS, KEY, SCORE, SPELLING = b"C", b"K", b"S", b"U"
-COLUMNS = ("score", "uri", "key", "id", "inlinks", "outlinks", "captures", "last")
 
 
 class JoinScores(Job):
