@@ -349,7 +349,9 @@ def check_precedence_file(path: Path) -> None:
     show_default=True,
     help="Visits at most, in multiples of N, the number of pages.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the random policy.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the random policy."
+)
 @click.option(
     "--virtual-page",
     type=click.Choice(["teleport", "edge"]),
