@@ -166,7 +166,10 @@ def test_kinds() -> None:
     assert made["response"][1][0].status == b"-"
 
 
-@pytest.mark.parametrize("uri", ["dns:h", "file:///x", "", "urn:x", "http://", "filedesc://x"])
+NO_PAGES = ["dns:h", "ftp://h/x", "whois://h/x", "screenshot:http://h/", "file:///x", "urn:x"]
+
+
+@pytest.mark.parametrize("uri", [*NO_PAGES, "", "http://", "filedesc://x"])
 def test_other_schemes_are_no_captures(uri: str) -> None:
     links, captures, _, counters = extracted(page("<a href=http://h/>", uri))
     assert (links, captures) == ([], [])
