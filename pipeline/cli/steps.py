@@ -87,7 +87,7 @@ def extract_links(
     runner: str,
     processes: int | None,
 ) -> None:
-    """Links and captures of WARC and ARC files."""
+    """Links and captures of archives: WARC, ARC, WAT and WACZ, files or s3:// URLs."""
     _new(output, captures, inputs=archives)
     given = list(given_archives(archives).values())
     reports = steps.extract_links(
