@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from jobs.kernel.errors import BadInput, CrawlrankError
+from pipeline.cli import results as result_commands
 from pipeline.cli import run as run_commands
 from pipeline.cli import steps as step_commands
 from pipeline.manifest import crawlrank_version
@@ -82,5 +83,5 @@ def main() -> None:
     """
 
 
-for command in (*run_commands.COMMANDS, *step_commands.COMMANDS):
+for command in (*run_commands.COMMANDS, *step_commands.COMMANDS, *result_commands.COMMANDS):
     main.add_command(command)

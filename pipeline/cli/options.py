@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from jobs.kernel.opening import is_url
+from jobs.kernel.order import DIGITS
 from jobs.launch import Launcher
 from pipeline.classes import MAX_BINS
 from pipeline.ranking import Stop
@@ -191,6 +192,16 @@ class_options = together(
         show_default=True,
         help="Spellings of a page that are listed.",
     ),
+)
+
+digits_option = click.option(
+    "--digits",
+    type=click.IntRange(1, 17),
+    help="Scores that agree to so many digits are equal; the key orders them (default: the"
+    f" report's, else {DIGITS}).",
+)
+report_option = click.option(
+    "--report", type=OUTPUT, help="What page-rank --report wrote: how far its scores are certain."
 )
 
 

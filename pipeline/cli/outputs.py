@@ -1,0 +1,39 @@
+"""What the commands of the steps share: checks of outputs, and counts on stderr."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+from rich.table import Table
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.reading import parts
+from pipeline.datasets import refuse_existing
+from pipeline.terminal import cell, console
+
+
+def said(rows: dict[str, int], counters: dict[str, int]) -> None:
+    """Rows and counters on stderr, so that a pipe sees none of it."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("what")
+    table.add_column("count", justify="right")
+    for name, count in {**rows, **counters}.items():
+        table.add_row(cell(name), f"{count:,}")
+    console(stderr=True).print(table)
+
+
+def check_outputs(*outputs: Path, inputs: Iterable[str | Path]) -> None:
+    """Refuse outputs that are there as folders, that are read, or that are one and the same."""
+    read: set[Path] = set()
+    for where in inputs:
+        with contextlib.suppress(BadInput):  # what is missing is told of by who reads it
+            read.update(path.resolve() for path in parts(where))
+    for output in outputs:
+        if output.resolve() in read:
+            raise click.UsageError(f"{output} is an input too, and would be overwritten")
+        refuse_existing(output)
+    if len(set(outputs)) < len(outputs):
+        raise click.UsageError(f"{outputs[0]} is named for two outputs")

@@ -1,0 +1,204 @@
+"""What is made of scores: the precedence file, its check, and the validation by OPIC."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.order import DIGITS
+from pipeline import lint
+from pipeline.cli.options import (
+    OUTPUT,
+    Number,
+    class_options,
+    digits_option,
+    output_option,
+    report_option,
+)
+from pipeline.cli.outputs import check_outputs, said
+from pipeline.precedence import Options as PrecedenceOptions
+from pipeline.rank_report import read_rank_report
+from pipeline.reports import write_report
+from pipeline.terminal import console, printable
+
+
+@click.command("export-precedence")
+@click.argument("scores", required=False)
+@click.option("--uris", help="Spellings of each key; without them the scores' own URIs are listed.")
+@click.option("--output", type=OUTPUT, help="Precedence file to write, `URI precedence`.")
+@class_options
+@click.option("--eta", type=Number(0), help="Error bound of a score (default: the report's).")
+@digits_option
+@report_option
+@click.option(
+    "--lint", "lint_file", type=OUTPUT, help="Check a precedence file instead of writing one."
+)
+def export_precedence(
+    scores: str | None,
+    uris: str | None,
+    output: Path | None,
+    lint_file: Path | None,
+    bins: int,
+    unlisted: int | None,
+    eta: float | None,
+    digits: int | None,
+    report: Path | None,
+    **cut: Any,
+) -> None:
+    """The file that Heritrix loads, and the beans that make it use it as meant.
+
+    Writes beside OUTPUT its summary (.summary.json) and crawler-beans-fragment.xml.
+    """
+    from pipeline.run import write_precedence
+
+    unclear = scores or output if lint_file else not (scores and output)
+    if unclear:
+        raise click.UsageError("SCORES and --output are needed, or --lint FILE alone")
+    if lint_file:
+        check_precedence_file(lint_file)
+        return
+    assert scores is not None and output is not None  # or lint_file would have been needed
+    check_outputs(output, inputs=[scores, *([uris] if uris else [])])
+    known_eta, known = read_rank_report(report) if report else (None, DIGITS)
+    options = PrecedenceOptions(
+        bins=bins,
+        unlisted=unlisted,
+        eta=known_eta if eta is None else eta,
+        digits=known if digits is None else digits,
+        **cut,
+    )
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=output.parent) as tmp:
+        told = write_precedence(
+            Path(scores), Path(uris) if uris else None, output, Path(tmp), options
+        )
+    said(told["rows"], {})
+
+
+def check_precedence_file(path: Path) -> None:
+    """Print what PrecedenceLoader would make of the file; raises BadInput for errors in it."""
+    summary = lint.Summary()
+    for found in lint.lint(path, summary):
+        place = f"line {found.line}" if found.line else "file"
+        said = f"{place}: {found.severity}: {found.problem}: {found.text}"
+        click.echo(printable(said))
+        click.echo(f"    {found.consequence}")
+        click.echo(f"    {found.cure}")
+    click.echo(f"{summary.lines:,} lines, {summary.entries:,} of them load")
+    if summary.errors:
+        loads = (
+            "loads, not all as meant" if summary.accepted else "does not load: nothing is stored"
+        )
+        raise BadInput(
+            str(path),
+            f"errors: {summary.errors:,}; the file {loads}",
+            "none",
+            "Each finding above says how to mend it.",
+        )
+
+
+@click.command("validate-opic")
+@click.argument("graph")
+@click.argument("ranks")
+@output_option(help="Report to write: a file such as report.json, or a folder for one.")
+@click.option(
+    "--policy",
+    type=click.Choice(["cycle", "random", "greedy"]),
+    default="cycle",
+    show_default=True,
+    help="The order in which OPIC reads pages.",
+)
+@click.option(
+    "--opic-error",
+    type=Number(1e-13, 1),
+    default=1e-6,
+    show_default=True,
+    help="Stop at this certificate of the probabilities.",
+)
+@click.option(
+    "--max-visits",
+    type=Number(0, min_open=True),
+    default=200.0,
+    show_default=True,
+    help="Visits at most, in multiples of N, the number of pages.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the random policy."
+)
+@click.option(
+    "--virtual-page",
+    type=click.Choice(["teleport", "edge"]),
+    default="teleport",
+    show_default=True,
+    help="edge: the paper's plain one, which has another fixed point and gets no verdict.",
+)
+@click.option(
+    "--bins",
+    type=click.IntRange(1, 125),
+    default=5,
+    show_default=True,
+    help="Classes that are compared.",
+)
+@click.option(
+    "--ties",
+    type=click.Choice(["key", "together"]),
+    default="key",
+    show_default=True,
+    help="Pages of equal score: ordered by key, or kept in one class.",
+)
+@click.option(
+    "--digits",
+    type=click.IntRange(1, 17),
+    default=DIGITS,
+    show_default=True,
+    help="Scores that agree to so many digits are equal, as in the precedence file.",
+)
+@click.option("--uris", help="Spellings of each key, to know which pages were captured.")
+@click.option("--map", "maps", multiple=True, help="Ids and keys, needed with --uris.")
+@click.option(
+    "--classes-over",
+    type=click.Choice(["captured", "all"]),
+    help="Pages of which each class gets an equal share (default: captured with --uris and --map,"
+    " else all).",
+)
+@click.option(
+    "--min-agreement",
+    type=Number(0, 1),
+    default=0.99,
+    show_default=True,
+    help="Exit 4 when a smaller part of the pages agrees on the class.",
+)
+def validate_opic(
+    graph: str,
+    ranks: str,
+    output: Path,
+    uris: str | None,
+    maps: tuple[str, ...],
+    classes_over: str | None,
+    **options: Any,
+) -> None:
+    """Check RANKS against an OPIC run on GRAPH, with a bound for both."""
+    from pipeline.captured import captured_nodes
+    from pipeline.graph import read_graph
+    from pipeline.validation import validate
+    from pipeline.validation_report import ValidationOptions, tables
+
+    known = uris is not None and bool(maps)
+    if not known and (uris or maps or classes_over == "captured"):
+        raise click.UsageError("--uris and --map are needed to know which pages were captured")
+    pages, captured = read_graph(graph), None
+    if uris is not None and classes_over != "all":
+        with tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp:
+            captured = captured_nodes(pages, uris, maps, Path(tmp))
+    report = validate(pages, read_graph(ranks), ValidationOptions(**options), captured=captured)
+    write_report(report, output)
+    for table in tables(report):
+        console().print(table)
+    report.require()
+
+
+COMMANDS = (export_precedence, validate_opic)
