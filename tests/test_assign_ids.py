@@ -52,10 +52,10 @@ def test_ids_worked_out_by_hand(tmp_path: Path) -> None:
     assert outcome.counters == {"nodes": 6, "input_links": 6}
 
 
-@pytest.mark.parametrize("runner", ["inline", "cluster"])
+@pytest.mark.parametrize("runner", ["inline", "local", "cluster"])
 def test_rows_are_those_of_the_notes_own_script(runner: str, tmp_path: Path) -> None:
     """assignUrlIndex.pl on sorted links, which writes tabs; here the links come unsorted."""
-    launcher = inline(tmp_path) if runner == "inline" else cluster(tmp_path, 3, 1)
+    launcher = cluster(tmp_path, 3, 1) if runner == "cluster" else Launcher(runner, tmp_path, 2)
     run(tmp_path, launcher, write(tmp_path / "links", oracle("links.txt.gz")))
     wanted = [line.replace(b"\t", b" ") for line in oracle("input_links.txt.gz")]
     assert len(wanted) == 20_795

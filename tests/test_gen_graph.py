@@ -41,10 +41,10 @@ def test_lines_worked_out_by_hand(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("runner", ["inline", "cluster"])
+@pytest.mark.parametrize("runner", ["inline", "local", "cluster"])
 def test_the_graph_is_that_of_heritrix_own_job(runner: str, tmp_path: Path) -> None:
     """GenGraph.java keeps no order of targets; here they ascend."""
-    launcher = inline(tmp_path) if runner == "inline" else cluster(tmp_path, 3, 1)
+    launcher = cluster(tmp_path, 3, 1) if runner == "cluster" else Launcher(runner, tmp_path, 2)
     run(tmp_path, launcher, write(tmp_path / "input_links", oracle("input_links.txt.gz")))
     found = [line.split(b"\t") for line in dataset(tmp_path / "graph")]
     wanted = {tuple(line.split(b"\t")) for line in oracle("pr0.txt.gz")}

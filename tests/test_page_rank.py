@@ -60,10 +60,15 @@ def texts(lines: list[bytes]) -> dict[bytes, bytes]:
 # Heritrix's own job
 
 
-@pytest.mark.parametrize("runner", ["inline", "cluster"])
+@pytest.mark.parametrize("runner", ["inline", "local", "cluster"])
 def test_ten_rounds_are_those_of_heritrix_own_job(runner: str, tmp_path: Path) -> None:
     graph = write(tmp_path / "pr0.txt", oracle("pr0.txt.gz"))
-    launcher = inline(tmp_path) if runner == "inline" else cluster(tmp_path, 3, 1)
+    launchers = {
+        "inline": inline(tmp_path),
+        "local": Launcher("local", tmp_path, processes=2),
+        "cluster": cluster(tmp_path, 3, 1),
+    }
+    launcher = launchers[runner]
     rounds = [place for place, _ in iterate(graph, tmp_path / "rounds", launcher, 10)]
     for number, name in ((1, "pr1.txt.gz"), (10, "pr10.txt.gz")):
         wanted = scores(oracle(name))
