@@ -110,6 +110,7 @@ def export_precedence(
         summary.eta, summary.digits = options.eta, options.digits
         _load_scores(db, scores)
         _load_spellings(db, uris)
+        _require_spellings(db, scores)
         _classify(db, options, summary)
         _list(db, options, summary)
         _write(db, output, summary)
@@ -161,6 +162,21 @@ def _load_scores(db: duckdb.DuckDBPyConnection, scores: str | Path) -> None:
         raise BadInput(str(scores), f"two scores for the key {twice[0]}", "one line for a key")
     if not db.execute("SELECT 1 FROM scored LIMIT 1").fetchone():
         raise BadInput(str(scores), "no scores", "at least one line", "Run join-scores first.")
+
+
+def _require_spellings(db: duckdb.DuckDBPyConnection, scores: str | Path) -> None:
+    """A page that is scored and has no spelling would be lost silently."""
+    found = db.execute(
+        "SELECT count(*), min(key) FROM scored ANTI JOIN spellings USING (key)"
+    ).fetchone()
+    assert found is not None  # an aggregate without GROUP BY has a row
+    if found[0]:
+        raise BadInput(
+            str(scores),
+            f"{found[0]} keys that have no spelling in uris, the first {found[1]}",
+            "at least one URI for every key",
+            "Give the uris of the same canonicalize run.",
+        )
 
 
 def _load_spellings(db: duckdb.DuckDBPyConnection, uris: str | Path | None) -> None:

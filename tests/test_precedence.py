@@ -271,6 +271,11 @@ def test_scores_that_are_none(tmp_path: Path, rows: str, found: str) -> None:
     assert not (tmp_path / "p.txt").exists()
 
 
+def test_a_scored_page_without_a_spelling_is_not_lost(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"1 keys that have no spelling in uris, the first b\)/"):
+        write(tmp_path, SCORES, [s for s in SPELLINGS if s.key != "b)/"], Options())
+
+
 def test_what_it_writes_passes_the_commands_lint(tmp_path: Path) -> None:
     found = write(tmp_path, SCORES, SPELLINGS, Options())
     assert "8 lines, 8 of them load" in ok("export-precedence", "--lint", found.path).out
