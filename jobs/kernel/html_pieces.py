@@ -40,8 +40,15 @@ def pieces(page: bytes) -> Iterator[bytes]:
 
 
 def _is_simple(page: bytes) -> bool:
-    stretches = page.split(b"<", MANY_TAGS + 1)
-    return len(stretches) <= MANY_TAGS + 1 and max(map(len, stretches)) <= LONG_TAG
+    """Whether it has at most MANY_TAGS `<`, and none are more than LONG_TAG bytes apart."""
+    if page.count(b"<") > MANY_TAGS:
+        return False
+    place, end = 0, len(page)
+    while end - place > LONG_TAG:  # from the last `<` within reach to the next: few bytes are seen
+        place = page.rfind(b"<", place, place + LONG_TAG + 1) + 1
+        if not place:
+            return False
+    return True
 
 
 def _start_tag(match: re.Match[bytes]) -> bytes:
