@@ -1,6 +1,6 @@
 """canonicalize: links and captures to links between keys, and to every spelling of each key.
 
-Reads lines of links (`target source hop`) and of captures (8 columns). Writes canonical links,
+Reads lines of links (`target source hop`) and of captures (10 columns). Writes canonical links,
 `target_key source_key`, distinct and sorted by bytes within a part, and the side dataset `uris`,
 `key<TAB>URI<TAB>captures<TAB>links<TAB>last timestamp14`, sorted likewise.
 
@@ -22,6 +22,7 @@ from jobs.base import DROPPED, URIS, Job, Pair
 from jobs.kernel.keys import key_keeping_www, key_of
 from jobs.kernel.lines import (
     CAPTURE,
+    CAPTURE_WIDTHS,
     UNKNOWN,
     UriRow,
     format_uri_row,
@@ -57,7 +58,7 @@ class Canonicalize(Job):
         self._spellings: dict[tuple[bytes, bytes], Counts] = {}
 
     def map_line(self, line: bytes) -> Iterator[Pair]:
-        if line.count(b"\t") == 7:
+        if line.count(b"\t") + 1 in CAPTURE_WIDTHS:
             capture = parse_capture(line)
             if (key := self._key_of(capture.uri)) is None:
                 yield from self._dropped(capture.uri)

@@ -1,7 +1,7 @@
 """extract_links: archives to links and captures; one archive a task, read where it lies.
 
 Reads archives (WARC, ARC; plain or gzip). Writes links, `target source hop`, and the side dataset
-`captures` (8 columns). What is damaged in an archive goes out as `@damage` lines (JSON: archive,
+`captures` (10 columns). What is damaged in an archive goes out as `@damage` lines (JSON: archive,
 offset, reason, detail), and each archive ends with an `@archive` line: its counters, or the error
 that made it useless. No shuffle: the output is as large as the links of the pages, a few per cent
 of a gzipped archive.

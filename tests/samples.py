@@ -69,9 +69,9 @@ def made_captures(seed: int = 8) -> list[bytes]:
     rows = []
     for uri in uris * 2 + uris[:7]:
         timestamp = b"2024%02d01000000" % rng.randrange(1, 13)
-        rows.append(
-            b"\t".join((uri, timestamp, b"200", b"text/html", b"-", b"response", b"a.warc", b"0"))
-        )
+        row = [uri, timestamp, b"200", b"text/html", b"-", b"response", b"a.warc", b"0"]
+        row += [b"http://big.example/", b"LL"] * rng.randrange(2)  # older files do not have them
+        rows.append(b"\t".join(row))
     return rows
 
 

@@ -125,5 +125,5 @@ def test_a_bad_line_is_named_with_its_place(bad: bytes, found: str, tmp_path: Pa
 
 def test_a_line_of_neither_shape_is_told_both(tmp_path: Path) -> None:
     captures = write(tmp_path / "captures", [b"http://a/\t20240101000000\t200"])
-    with pytest.raises(BadInput, match=r"line 1: hop '200'; expected .*; or 8 columns with tabs"):
+    with pytest.raises(BadInput, match=r"line 1: hop '200'; expected .*; or 10 columns with tabs"):
         run(tmp_path, inline(tmp_path), captures)

@@ -25,7 +25,7 @@ def test_links_come_back(row: Link) -> None:
     assert lines.parse_link(lines.format_link(row)) == row
 
 
-@given(st.builds(Capture, TEXT, TIMESTAMPS, *[TEXT] * 6))
+@given(st.builds(Capture, TEXT, TIMESTAMPS, *[TEXT] * 8))
 def test_captures_come_back(row: Capture) -> None:
     assert lines.parse_capture(lines.format_capture(row)) == row
 
@@ -89,9 +89,9 @@ BAD: list[Case] = [
     (lines.parse_link, b"a\x1b[2J b", "a control character in 'a\\x1b[2J b'", LINK),
     (lines.parse_link, b"a\xc2\x9b2J b", "a control character in", LINK),
     (lines.parse_link, b"a\r b", "a control character in 'a\\r b'", LINK),
-    (lines.parse_capture, b"a\tb", "'a\\tb'", "8 columns with tabs"),
+    (lines.parse_capture, b"a\tb", "'a\\tb'", "10 columns with tabs"),
     (lines.parse_capture, b"a\t2024\t-\t-\t-\t-\t-\t-", "timestamp '2024'", "14 digits or `-`"),
-    (lines.parse_capture, b"a\t-\t-\t\t-\t-\t-\t-", "'a\\t-\\t-\\t\\t-", "8 columns with tabs"),
+    (lines.parse_capture, b"a\t-\t-\t\t-\t-\t-\t-", "'a\\t-\\t-\\t\\t-", "10 columns with tabs"),
     (lines.parse_canonical_link, b"a", "'a'", "`target_key source_key`"),
     (lines.parse_canonical_link, b"a b c", "'a b c'", "`target_key source_key`"),
     (lines.parse_uri_row, b"k\tu\t1\t2", "'k\\tu\\t1\\t2'", "5 columns with tabs"),

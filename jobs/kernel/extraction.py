@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Literal
 
 from jobs.kernel.body_links import body_links, resolved
+from jobs.kernel.capture_rows import CaptureRows
 from jobs.kernel.damage import Damage
 from jobs.kernel.documents import document, unpacked
 from jobs.kernel.header_links import header_nofollow, header_references, location
@@ -71,9 +72,10 @@ def extract(
 
     A page gives one link for each distinct target and hop. Memory: a few times max_record.
     counters is added to while the iterator runs: `records`, `records.KIND`, `captures`,
-    `captures.KIND`, `captures.status.CODE` (`-` unknown), `pages.html`, `metadata.used`, `links`,
-    `links.HOP`, `links.from.SOURCE` (a document's name, `header`, `metadata`), `flagged.nofollow`
-    (before duplicates go), `dropped.REASON`, `damage`, `damage.REASON`, `skipped.pdf.REASON`.
+    `captures.KIND`, `captures.status.CODE` (`-` unknown), `pages.html`, `metadata.used`,
+    `metadata.unmatched` (its capture is not here), `links`, `links.HOP`, `links.from.SOURCE` (a
+    document's name, `header`, `metadata`), `flagged.nofollow` (before duplicates go),
+    `dropped.REASON`, `damage`, `damage.REASON`, `skipped.pdf.REASON`.
     Of a WACZ, each archive in it by itself. Raises BadInput as `read_records`.
     """
     for name, items in read_archives(stream, archive_name, max_record=options.max_record):
@@ -100,6 +102,7 @@ class _Extraction:
         self._options = options
         self._counters = counters
         self._matching = MetadataMatching()
+        self._rows = CaptureRows(counters)
         self._page = (b"", "")  # URI and time of the page at hand
         self._given: set[tuple[bytes, str]] = set()  # its links so far
 
@@ -113,11 +116,15 @@ class _Extraction:
         self._counters[f"records.{record.kind if record.kind in KINDS else 'other'}"] += 1
         if record.kind in CAPTURED:
             yield from self._capture(record)
-        elif self._options.outlinks != "html" and is_metadata(record):
+        elif is_metadata(record):
+            yield from self._rows.add_metadata(record)
+            if self._options.outlinks == "html":
+                return
             for counting in self._matching.add_metadata(record):
                 yield from self._outlinks(counting)
 
-    def rest(self) -> Iterator[Link | Damage]:
+    def rest(self) -> Iterator[Link | Capture | Damage]:
+        yield from self._rows.rest()
         for record in self._matching.rest():
             yield from self._outlinks(record)
 
@@ -126,7 +133,7 @@ class _Extraction:
         if isinstance(uri, str):
             self._counters[f"dropped.capture.{uri}"] += 1
             return
-        yield self._row(record, uri)
+        yield from self._rows.add_capture(record, self._row(record, uri))
         status = 200 if record.status is None else record.status
         good, outlinks = 200 <= status < 300, self._options.outlinks
         body, name = self._document(record) if good else (b"", "")

@@ -39,7 +39,10 @@ class Link(NamedTuple):
 
 
 class Capture(NamedTuple):
-    """One fetched page; `-` where a field is unknown. kind: response, resource or revisit."""
+    """One fetched page; `-` where a field is unknown. kind: response, resource or revisit.
+
+    via: the URI that Heritrix came from; hops: its way from the seed, a letter a hop.
+    """
 
     uri: bytes
     timestamp: bytes
@@ -49,6 +52,8 @@ class Capture(NamedTuple):
     kind: bytes
     archive: bytes
     offset: bytes
+    via: bytes = UNKNOWN
+    hops: bytes = UNKNOWN
 
 
 class CanonicalLink(NamedTuple):
@@ -116,7 +121,11 @@ def _fields(line: bytes, counts: tuple[int, ...], expected: str, separators: byt
 
 
 LINK = "`target source hop`, one blank or tab between them (the hop may be absent)"
-CAPTURE = "8 columns with tabs: URI, timestamp, status, type, digest, kind, archive, offset"
+CAPTURE = (
+    "10 columns with tabs: URI, timestamp, status, type, digest, kind, archive, offset, via, hops"
+    " (the last two may be absent)"
+)
+CAPTURE_WIDTHS = (8, 10)
 CANONICAL_LINK = "`target_key source_key`, one blank or tab between them"
 URI_ROW = "5 columns with tabs: key, URI, captures, links, last timestamp"
 INPUT_LINK = "`id target_key source_key`, one blank or tab between them"
@@ -133,7 +142,7 @@ def parse_link(line: bytes) -> Link:
 
 
 def parse_capture(line: bytes) -> Capture:
-    fields = _fields(line, (8,), CAPTURE, b"\t")
+    fields = _fields(line, CAPTURE_WIDTHS, CAPTURE, b"\t")
     if not _TIMESTAMP.match(fields[1]):
         raise BadLine(f"timestamp {_shown(fields[1])}", "14 digits or `-`")
     return Capture(*fields)

@@ -14,6 +14,7 @@ from jobs.kernel.records import Record
 
 MEDIA_TYPES = ("application/warc-fields", "text/anvl")
 LONGEST_LINE = 2**14
+_FIELDS = 2**16  # bytes in which the fields of a capture are looked for
 
 # Heritrix calls some of these L: they are guesses from a value, or the base, not a link.
 _GUESSED = frozenset(
@@ -58,6 +59,18 @@ def read_metadata(body: bytes) -> Iterator[Outlink | Field | Junk]:
             yield Field(name, value)
         else:
             yield _outlink(value) or Junk(line[:60])
+
+
+def provenance(body: bytes) -> tuple[str, str]:
+    """(via, hopsFromSeed) of a metadata record, '' where it does not tell; they come before the
+    outlinks."""
+    told: dict[str, str] = {}
+    for line in read_metadata(body[:_FIELDS]):
+        if isinstance(line, Outlink):
+            break
+        if isinstance(line, Field):
+            told.setdefault(line.name.lower(), line.value)
+    return told.get("via", ""), told.get("hopsfromseed", "")
 
 
 def _unfolded(body: bytes) -> Iterator[str]:

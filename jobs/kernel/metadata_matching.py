@@ -27,7 +27,7 @@ class MetadataMatching:
 
     def add_capture(self, record: Record, lines_count: bool) -> Iterator[Record]:
         """Remember whether lines about this capture count; those that waited for it and do."""
-        for key in {hash(record.record_id), hash((record.uri, record.timestamp))}:
+        for key in capture_keys(record):
             self._verdicts[key] = lines_count
             waiting = self._waiting.get(self._by_key.get(key, -1))
             if waiting:
@@ -39,13 +39,13 @@ class MetadataMatching:
 
     def add_metadata(self, record: Record) -> Iterator[Record]:
         """The records whose lines count now: this one, or such as waited too long."""
-        for key in _keys(record):
+        for key in described_keys(record):
             if key in self._verdicts:
                 if self._verdicts[key]:
                     yield record
                 return
         self._waiting[record.offset] = record
-        self._by_key.update(dict.fromkeys(_keys(record), record.offset))
+        self._by_key.update(dict.fromkeys(described_keys(record), record.offset))
         self._bytes += len(record.body)
         while len(self._waiting) > WAITING or self._bytes > WAITING_BYTES:
             oldest = next(iter(self._waiting.values()))
@@ -59,10 +59,17 @@ class MetadataMatching:
     def _forget(self, record: Record) -> None:
         del self._waiting[record.offset]
         self._bytes -= len(record.body)
-        for key in _keys(record):
+        for key in described_keys(record):
             self._by_key.pop(key, None)
 
 
-def _keys(record: Record) -> list[int]:
+def capture_keys(record: Record) -> list[int]:
+    """What a metadata record may know this capture by."""
+    by_time = hash((record.uri, record.timestamp))
+    return [hash(record.record_id), by_time] if record.record_id else [by_time]
+
+
+def described_keys(record: Record) -> list[int]:
+    """Keys of the capture that this metadata record describes, the surest first."""
     named = [hash(name) for name in (*record.concurrent_to, record.refers_to) if name]
     return [*named[:20], hash((record.uri, record.timestamp))]

@@ -34,7 +34,7 @@ from pipeline.reports import round_line
 @click.command("extract-links")
 @click.argument("archives", nargs=-1, required=True, type=ARCHIVE)
 @output_option(help="Links to write: `target source hop`.")
-@output_option("--captures", help="Captures to write, 8 columns.")
+@output_option("--captures", help="Captures to write, 10 columns.")
 @extraction_options
 @click.option("--strict", is_flag=True, help="Damage inside an archive is an error (exit 3).")
 @click.option("--skip-bad-files", is_flag=True, help="Go on without unreadable archives.")

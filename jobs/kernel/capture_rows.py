@@ -1,0 +1,99 @@
+"""Rows of captures, completed by what Heritrix tells of them: where from, and over which hops.
+
+`via` and `hopsFromSeed` stand in the capture's metadata record, which Heritrix writes behind it and
+others before it. So a row waits for its record, and what a record tells for its row: WAITING of
+each at most, some megabytes. Rows leave in the order of the archive.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, deque
+from collections.abc import Iterator
+
+from jobs.kernel.lines import Capture
+from jobs.kernel.metadata import provenance
+from jobs.kernel.metadata_matching import capture_keys, described_keys
+from jobs.kernel.records import Record
+from jobs.kernel.uris import LONGEST, field
+
+WAITING = 1000
+
+
+class _Row:
+    """A capture's row until it leaves."""
+
+    def __init__(self, capture: Capture, keys: list[int]) -> None:
+        self.capture, self.keys = capture, keys
+        self.complete = False
+
+    def add(self, via: bytes, hops: bytes) -> None:
+        self.capture = self.capture._replace(via=via, hops=hops)
+        self.complete = True
+
+
+class _Told:
+    """What a metadata record told, until its capture comes."""
+
+    def __init__(self, via: bytes, hops: bytes) -> None:
+        self.via, self.hops = via, hops
+        self.used = False
+
+
+class CaptureRows:
+    """Of one archive. counters: `metadata.unmatched`, records that told of no capture here, or of
+    one too far away."""
+
+    def __init__(self, counters: Counter[str]) -> None:
+        self._counters = counters
+        self._rows: deque[_Row] = deque()
+        self._by_key: dict[int, _Row] = {}
+        self._told: OrderedDict[int, _Told] = OrderedDict()
+
+    def add_capture(self, record: Record, capture: Capture) -> Iterator[Capture]:
+        """The rows that are complete now, or have waited long enough."""
+        row = _Row(capture, capture_keys(record))
+        self._rows.append(row)
+        told = [told for key in row.keys if (told := self._told.pop(key, None)) and not told.used]
+        if told:
+            row.add(told[0].via, told[0].hops)
+            told[0].used = True
+        else:
+            self._by_key.update(dict.fromkeys(row.keys, row))
+        yield from self._leaving()
+
+    def add_metadata(self, record: Record) -> Iterator[Capture]:
+        """The same, after a metadata record."""
+        via, hops = provenance(record.body)
+        if not (via or hops):
+            return
+        told = _Told(field(via, LONGEST), field(hops))
+        keys = described_keys(record)
+        for key in keys:
+            row = self._by_key.get(key)
+            if row and not row.complete:
+                row.add(told.via, told.hops)
+                yield from self._leaving()
+                return
+        self._told.update(dict.fromkeys(keys, told))
+        while len(self._told) > 2 * WAITING:
+            self._give_up(self._told.popitem(last=False)[1])
+
+    def rest(self) -> Iterator[Capture]:
+        """At the end of the archive."""
+        for told in self._told.values():
+            self._give_up(told)
+        for row in self._rows:
+            yield row.capture
+
+    def _leaving(self) -> Iterator[Capture]:
+        rows = self._rows
+        while rows and (rows[0].complete or len(rows) > WAITING):
+            row = rows.popleft()
+            for key in row.keys:
+                if self._by_key.get(key) is row:
+                    del self._by_key[key]
+            yield row.capture
+
+    def _give_up(self, told: _Told) -> None:
+        self._counters["metadata.unmatched"] += not told.used
+        told.used = True
