@@ -130,7 +130,8 @@ LINE = [("http://h/line", "L")]
 
 
 def test_a_capture_and_its_links() -> None:
-    links, captures, damage, counters = extracted(page("<a href=a#x><a href=a><a href=mailto:x>"))
+    data = page("<a href=a#x><a href=a><a href=mailto:x>")
+    links, captures, damage, counters = extracted(data)
     assert links == [Link(b"http://example.com/a", b"http://example.com/", b"L")]
     assert captures == [
         Capture(
@@ -141,7 +142,8 @@ def test_a_capture_and_its_links() -> None:
     assert damage == []
     assert counters == {
         **{"records": 1, "records.response": 1, "captures": 1, "captures.response": 1},
-        **{"captures.status.200": 1, "pages.html": 1, "links": 1, "links.L": 1},
+        **{"bytes": len(data.rstrip()), "captures.status.200": 1, "captures.type.text/html": 1},
+        **{"pages.html": 1, "links": 1, "links.L": 1},
         **{"links.from.html": 1, "dropped.duplicate": 1, "dropped.scheme.mailto": 1},
     }
     assert totals(counters) == {

@@ -23,6 +23,7 @@ follow (nofollow) is counted, and kept or dropped; Heritrix's lines do not tell 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -46,6 +47,11 @@ KINDS = ("response", "resource", "revisit", "metadata", "request", "warcinfo", "
 CAPTURED = ("response", "resource", "revisit")
 NAV_HOPS, ALL_HOPS = frozenset("LR"), frozenset("LREX")
 NAV_CONTEXTS = frozenset({"frame/@src"})
+MAX_TYPES = 100  # media types of an archive that are counted by name; they are open-ended input
+_TYPES = "captures.type."
+_MEDIA_TYPE = re.compile(r"[a-z]{1,20}/[a-z0-9!#$&^_.+-]{1,80}").fullmatch
+MAX_EXAMPLES, LONGEST_EXAMPLE = 5, 200  # of each reason, characters
+Examples = dict[str, list[str]]  # reason -> URIs as they stand in the archive
 LINKING_FIELDS = frozenset({"location", "refresh", "link", "x-robots-tag"})
 
 
@@ -54,6 +60,7 @@ class Options:
     """What to extract; see the head of this file. max_record in bytes.
 
     forms: the addresses of forms with method GET are links too (X). pdf: read PDFs as well.
+    bodies: look into bodies at all; without, there are captures and damage, and no links.
     """
 
     outlinks: Literal["auto", "html", "metadata", "both"] = "auto"
@@ -63,27 +70,37 @@ class Options:
     pdf: bool = False
     max_record: int = MAX_RECORD
     max_links_per_page: int = 100_000
+    bodies: bool = True
 
 
 def extract(
-    stream: BinaryIO, archive_name: str, options: Options, counters: Counter[str]
+    stream: BinaryIO,
+    archive_name: str,
+    options: Options,
+    counters: Counter[str],
+    examples: Examples | None = None,
 ) -> Iterator[Link | Capture | Damage]:
     """The links and captures of an archive, and its damage, as they come.
 
     A page gives one link for each distinct target and hop. Memory: a few times max_record.
-    counters is added to while the iterator runs: `records`, `records.KIND`, `captures`,
-    `captures.KIND`, `captures.status.CODE` (`-` unknown), `pages.html`, `metadata.used`,
-    `metadata.unmatched` (its capture is not here), `links`, `links.HOP`, `links.from.SOURCE` (a
-    document's name, `header`, `metadata`), `flagged.nofollow` (before duplicates go),
-    `dropped.REASON`, `damage`, `damage.REASON`, `skipped.pdf.REASON`.
+    counters is added to while the iterator runs: `records`, `records.KIND`, `bytes` (of records,
+    inflated), `wat` (records that a WAT describes), `captures`, `captures.KIND`,
+    `captures.status.CODE` and `captures.type.MEDIA` (`-` unknown; `other` see MAX_TYPES),
+    `pages.DOCUMENT`, `metadata.used`, `metadata.unmatched` (its capture is not here), `links`,
+    `links.HOP`, `links.from.SOURCE` (a document's name, `header`, `metadata`), `flagged.nofollow`
+    (before duplicates go), `dropped.REASON`, `damage`, `damage.REASON`, `skipped.pdf.REASON`.
+    examples: is given the first URIs of captures and `outlink:` lines that are dropped, by reason.
     Of a WACZ, each archive in it by itself. Raises BadInput as `read_records`.
     """
     for name, items in read_archives(stream, archive_name, max_record=options.max_record):
-        extraction = _Extraction(name, options, counters)
-        for item in map(described, items):
+        extraction = _Extraction(name, options, counters, {} if examples is None else examples)
+        for found in items:
+            item = described(found)
             if isinstance(item, Damage):
                 yield extraction.counted(item)
             else:
+                if item is not found:
+                    counters["wat"] += 1
                 yield from extraction.of_record(item)
         yield from extraction.rest()
 
@@ -94,13 +111,26 @@ def totals(counters: Counter[str]) -> dict[str, int]:
     return {name: counters[name] for name in names}
 
 
+def _count_type(media_type: str, counters: Counter[str]) -> None:
+    """By name; the first MAX_TYPES names that are media types, and the rest as `other`."""
+    name = _TYPES + media_type
+    if name not in counters and media_type != "-":
+        known = sum(counter.startswith(_TYPES) for counter in counters)
+        if known >= MAX_TYPES or not _MEDIA_TYPE(media_type):
+            name = _TYPES + "other"
+    counters[name] += 1
+
+
 class _Extraction:
     """The state of one archive: which metadata counts, and what the page at hand gave already."""
 
-    def __init__(self, archive_name: str, options: Options, counters: Counter[str]) -> None:
+    def __init__(
+        self, archive_name: str, options: Options, counters: Counter[str], examples: Examples
+    ) -> None:
         self._archive = field(archive_name, 4096)
         self._options = options
         self._counters = counters
+        self._examples = examples
         self._matching = MetadataMatching()
         self._rows = CaptureRows(counters)
         self._page = (b"", "")  # URI and time of the page at hand
@@ -114,11 +144,12 @@ class _Extraction:
     def of_record(self, record: Record) -> Iterator[Link | Capture | Damage]:
         self._counters["records"] += 1
         self._counters[f"records.{record.kind if record.kind in KINDS else 'other'}"] += 1
+        self._counters["bytes"] += record.size
         if record.kind in CAPTURED:
             yield from self._capture(record)
         elif is_metadata(record):
             yield from self._rows.add_metadata(record)
-            if self._options.outlinks == "html":
+            if self._options.outlinks == "html" or not self._options.bodies:
                 return
             for counting in self._matching.add_metadata(record):
                 yield from self._outlinks(counting)
@@ -131,13 +162,16 @@ class _Extraction:
     def _capture(self, record: Record) -> Iterator[Link | Capture | Damage]:
         uri = as_crawled(record.uri)
         if isinstance(uri, str):
-            self._counters[f"dropped.capture.{uri}"] += 1
+            self._dropped(f"capture.{uri}", record.uri)
             return
         yield from self._rows.add_capture(record, self._row(record, uri))
+        if not self._options.bodies:
+            return
         status = 200 if record.status is None else record.status
         good, outlinks = 200 <= status < 300, self._options.outlinks
         body, name = self._document(record) if good else (b"", "")
-        self._counters["pages.html"] += name == "html"
+        if name:
+            self._counters[f"pages.{name}"] += 1
         self._begin(uri, record.timestamp)
         told = LINKING_FIELDS.intersection([key.lower() for key, _ in record.http_headers])
         if told:
@@ -153,16 +187,24 @@ class _Extraction:
         self._counters["captures"] += 1
         self._counters[f"captures.{record.kind}"] += 1
         self._counters[f"captures.status.{status}"] += 1
+        media_type = field(record.media_type.partition(";")[0].lower())
+        _count_type(media_type.decode(), self._counters)
         return Capture(
             uri=uri,
             timestamp=record.timestamp.encode() or b"-",
             status=status.encode(),
-            media_type=field(record.media_type.partition(";")[0].lower()),
+            media_type=media_type,
             digest=field(record.digest),
             kind=record.kind.encode(),
             archive=self._archive,
             offset=b"%d" % record.offset,
         )
+
+    def _dropped(self, reason: str, uri: str) -> None:
+        self._counters[f"dropped.{reason}"] += 1
+        known = self._examples.setdefault(reason, [])
+        if len(known) < MAX_EXAMPLES:
+            known.append(uri[:LONGEST_EXAMPLE])
 
     def _document(self, record: Record) -> tuple[bytes, str]:
         """The body as it can be read, and what it is; '' if its links are not read."""
@@ -194,7 +236,7 @@ class _Extraction:
     def _outlinks(self, record: Record) -> Iterator[Link | Damage]:
         source = as_crawled(record.uri)
         if isinstance(source, str):
-            self._counters[f"dropped.metadata.{source}"] += 1
+            self._dropped(f"metadata.{source}", record.uri)
             return
         self._counters["metadata.used"] += 1
         if self._page != (source, record.timestamp):
@@ -212,7 +254,7 @@ class _Extraction:
                 if isinstance(target, bytes):
                     yield Found(target, line.hop, line.context)
                 else:
-                    self._counters[f"dropped.{target}"] += 1
+                    self._dropped(target, line.uri)
             elif isinstance(line, Junk) and not junk:
                 junk.append(line.beginning)
 

@@ -42,7 +42,8 @@ class Record(NamedTuple):
     kind: WARC-Type in lower case; records of an ARC are responses, its file header a warcinfo.
     status: of the HTTP response, None without an HTTP header. media_type: the whole value, of
     the HTTP header if there is one, else of the record. body: decoded, empty if the record is
-    larger than the limit. offset: see jobs/kernel/byte_runs.py.
+    larger than the limit. offset: see jobs/kernel/byte_runs.py. size: bytes of the record in the
+    archive, inflated, header and block.
     """
 
     kind: str
@@ -57,6 +58,7 @@ class Record(NamedTuple):
     concurrent_to: tuple[str, ...] = ()
     refers_to: str = ""
     digest: str = ""
+    size: int = 0
 
 
 def open_archive(path: str | os.PathLike[str]) -> BinaryIO:
@@ -156,7 +158,7 @@ def _read_record(
     run: Run, header: Header, reader: RunReader, max_record: int
 ) -> Iterator[Record | Damage]:
     run.arc_seen, run.warc_seen = run.arc_seen or header.arc, run.warc_seen or not header.arc
-    offset = run.offset
+    offset, place = run.offset, run.place
     run.skip(header.size)
     if not header.complete:  # its last field may be cut, even the URI
         yield Damage(offset, "truncated", shown(header.uri.encode("utf-8", "replace")))
@@ -169,7 +171,7 @@ def _read_record(
         block, reason = _block(run, header.length, reader, max_record)
     if reason:
         yield Damage(offset, reason, shown(header.uri.encode("utf-8", "replace")))
-    record, damage = _record(header, block, offset, max_record)
+    record, damage = _record(header, block, offset, run.place - place, max_record)
     if reason == "record-too-large":
         yield record._replace(body=b"")
         return
@@ -220,7 +222,7 @@ def _large_block(run: Run, length: int, reader: RunReader, max_record: int) -> t
 
 
 def _record(
-    header: Header, block: bytes, offset: int, max_record: int
+    header: Header, block: bytes, offset: int, size: int, max_record: int
 ) -> tuple[Record, list[tuple[str, str]]]:
     """The record, and (reason, detail) of what of its body does not decode."""
     record = Record(
@@ -234,6 +236,7 @@ def _record(
         concurrent_to=every(header.fields, "WARC-Concurrent-To"),
         refers_to=first(header.fields, "WARC-Refers-To"),
         digest=first(header.fields, "WARC-Payload-Digest"),
+        size=size,
     )
     is_http = header.media_type.lower().startswith("application/http")
     if header.kind == "request" or not (header.kind in ("response", "revisit") or is_http):
