@@ -9,7 +9,11 @@ WORK     ?= work/sample
 OPTIONS  ?=
 RUNNER   ?= local
 
-.PHONY: help setup pipeline test lint types unit bench clean
+# of `make fuzz`
+COUNT ?= 20000
+SEED  ?= 1
+
+.PHONY: help setup pipeline test lint types unit fuzz bench clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -43,6 +47,9 @@ types: setup ## mypy, strict
 
 unit: setup ## pytest
 	$(BIN)/pytest -n auto --dist worksteal
+
+fuzz: setup ## Extraction of 20,000 mutated archives (COUNT, SEED); finds go to work/fuzz
+	$(BIN)/python scripts/fuzz.py --count $(COUNT) --seed $(SEED) --out work/fuzz
 
 bench: setup ## Speed of OPIC on a synthetic graph
 	$(BIN)/python scripts/bench_opic.py

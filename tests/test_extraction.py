@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import gzip
-import random
 import runpy
 import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from archive_samples import ARCHIVES, HTML, WRAPPINGS, extracted, page, plain, warc
+from archive_samples import ARCHIVES, HTML, extracted, page, plain, warc
 from hypothesis import given
 from hypothesis import strategies as st
 from samples import DATA, REFERENCE, needs_reference
 
-from jobs.kernel.damage import REASONS
 from jobs.kernel.documents import is_html
 from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options, extract, totals
@@ -349,47 +347,6 @@ def test_the_table_of_the_reference_archives(capfd: pytest.CaptureFixture[str]) 
         assert time.process_time() - began < 10
     assert len(lines) == 1 + sum(path.is_file() for path in (REFERENCE / "archives").glob("*/*"))
     assert capfd.readouterr() == ("", "")
-
-
-def mutations(count: int, seed: int) -> list[bytes]:
-    """Small archives with bits flipped, bytes cut out and pieces of other archives put in."""
-    rng = random.Random(seed)
-    files = [path.read_bytes() for path in sorted(ARCHIVES.glob("*arc*"))]
-    files = [data for data in files if len(data) < 20_000]
-    files += [wrap([page("<a href=a>")] * 5) for wrap in WRAPPINGS.values()]
-    made = []
-    for _ in range(count):
-        data = bytearray(rng.choice(files))
-        for _ in range(rng.choice([1, 2, 9])):
-            place, other = rng.randrange(len(data)), rng.choice(files)
-            start = rng.randrange(len(other))
-            piece = other[start : start + rng.choice([1, 90, 9000])]
-            change = rng.choice(["flip", "cut", "truncate", "splice"])
-            if change == "flip":
-                data[place] ^= 1 << rng.randrange(8)
-            elif change == "cut":
-                del data[place + 1 : place + rng.choice([2, 20, 2000])]
-            elif change == "truncate":
-                del data[place + 1 :]
-            else:
-                data[place:place] = piece
-        made.append(bytes(data))
-    return made
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_mutated_archives_do_no_harm(seed: int) -> None:
-    for data in mutations(60, seed):
-        began = time.process_time()
-        try:
-            links, captures, damage, _ = extracted(data, links="all", outlinks="both")
-        except BadInput as error:
-            assert str(error).isprintable()
-            continue
-        assert time.process_time() - began < 5
-        assert all(parse_link(format_link(link)) == link for link in links)
-        assert all(parse_capture(format_capture(capture)) == capture for capture in captures)
-        assert {item.reason for item in damage} <= set(REASONS)
 
 
 def test_real_archives_in_all_modes() -> None:
