@@ -8,23 +8,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from jobs.extract_links import ExtractLinks
 from jobs.kernel.errors import BadInput
 from jobs.kernel.opening import Place, place, real, size_of
-from jobs.launch import Launcher, launch
 from pipeline.manifest import Manifest, file_fingerprint, fingerprint
-from pipeline.steps import ArchiveReport, archive_reports, writable_names
+from pipeline.steps import ArchiveReport
 
 REPORTED = [field.name for field in fields(ArchiveReport)]
 Given = dict[str, Place]  # fingerprint -> path or URL
 DATASETS = ("links", "captures")
-PART = re.compile(r"-[0-9a-f]{12}\Z")  # how the name of every part ends
-AT_ONCE = 4  # archives for each process in one job
+PART = re.compile(r"-[0-9a-f]{12}(\.parquet)?\Z")  # how the name of every part ends
 
 
 def given_archives(paths: Sequence[Place]) -> Given:
@@ -71,60 +68,9 @@ class Extraction:
         pairs = [(name, str(value)) for name, value in given if not isinstance(value, bool)]
         return flags + [word for pair in pairs for word in pair]
 
-    def mark(self, content: str) -> str:
-        """Of one archive's extraction."""
-        return fingerprint(content, self.parameters())
-
-    def run(
-        self,
-        work: Path,
-        manifest: Manifest,
-        given: Given,
-        pending: Sequence[str],
-        launcher: Launcher,
-    ) -> list[ArchiveReport]:
-        """Extract the pending archives; returns the reports of all that were given.
-
-        Some archives at a time, so that a kill costs no more than those.
-        """
-        for content in [known for known in manifest.archives if known not in given]:
-            del manifest.archives[content]
-        for content in pending:
-            manifest.archives.pop(content, None)
-        manifest.save()  # before their parts change, so that a kill cannot leave a false entry
-        _drop_unknown_parts(work, manifest)
-        at_once = AT_ONCE * (launcher.processes or 1)
-        for before in range(0, len(pending), at_once):
-            there = _counting_from(before, len(pending), launcher)
-            some = {content: given[content] for content in pending[before : before + at_once]}
-            self._extract(work, manifest, some, there)
-            manifest.save()
-        return reports(manifest, given)
-
-    def _extract(self, work: Path, manifest: Manifest, some: Given, launcher: Launcher) -> None:
-        contents = {str(path): content for content, path in some.items()}
-        with launcher.workplace("extract-links") as tmp:
-            found, seen = tmp / "links", tmp / "captures"
-            named = writable_names(list(some.values()), tmp)
-            outcome = launch(
-                ExtractLinks, list(named), found, launcher, self.args(), {"captures": seen}
-            )
-            for report in archive_reports(outcome, named):
-                content = contents[report.path]
-                entry = self._entry(content, some[content], report)
-                _place(found / report.part, work / "links" / entry["part"])
-                _place(seen / report.part, work / "captures" / entry["part"])
-                manifest.archives[content] = entry
-
-    def _entry(self, content: str, path: Place, report: ArchiveReport) -> dict[str, Any]:
-        told = asdict(report)
-        told.update(
-            path=str(path),
-            size=size_of(path),
-            part=f"{Path(path).name.lstrip('._').split('.')[0][:40]}-{content[:12]}",
-            mark=self.mark(content),
-        )
-        return told
+    def mark(self, content: str, form: str) -> str:
+        """Of one archive's extraction, to datasets of that form."""
+        return fingerprint(content, form, self.parameters())
 
     def entry(self, manifest: Manifest) -> dict[str, Any]:
         """What the manifest says of the step: totals over the archives."""
@@ -151,14 +97,15 @@ def check_archives(
     work: Path,
     manifest: Manifest,
     given: Given,
-    extraction: Extraction,
+    mark: Callable[[str], str],
     *,
     force: bool = False,
     skip_bad_files: bool = False,
 ) -> list[str]:
     """The archives to extract. Raises BadInput when known ones were removed or changed.
 
-    Those that gave nothing may go; they are tried again, unless bad files are skipped.
+    mark: of an archive's extraction, by its content. Those that gave nothing may go; they are tried
+    again, unless bad files are skipped.
     """
     if not given:
         raise BadInput("archives", "none given", "at least one WARC or ARC file")
@@ -182,14 +129,33 @@ def check_archives(
         for content in given
         if (known := manifest.archives.get(content)) is None
         or (known["error"] and not skip_bad_files)
-        or known["mark"] != extraction.mark(content)
+        or known["mark"] != mark(content)
         or not all((work / dataset / known["part"]).exists() for dataset in DATASETS)
     ]
 
 
-def _place(found: Path, output: Path) -> None:
-    output.parent.mkdir(exist_ok=True)
-    found.replace(output)
+def part_name(content: str, path: Place, suffix: str) -> str:
+    """Of the archive's file in links and captures: for people its name, for us its content."""
+    return f"{Path(path).name.lstrip('._').split('.')[0][:40]}-{content[:12]}{suffix}"
+
+
+def entry_of(report: ArchiveReport, part: str, mark: str) -> dict[str, Any]:
+    """What the manifest says of an archive."""
+    path = place(report.path)
+    return {**asdict(report), "size": size_of(path), "part": part, "mark": mark}
+
+
+def forget_archives(work: Path, manifest: Manifest, given: Given, pending: Sequence[str]) -> None:
+    """Drop archives that are not given, and what was made of those about to be extracted.
+
+    Saved before their parts change, so that a kill cannot leave a false entry.
+    """
+    for content in [known for known in manifest.archives if known not in given]:
+        del manifest.archives[content]
+    for content in pending:
+        manifest.archives.pop(content, None)
+    manifest.save()
+    _drop_unknown_parts(work, manifest)
 
 
 def _drop_unknown_parts(work: Path, manifest: Manifest) -> None:
@@ -199,10 +165,3 @@ def _drop_unknown_parts(work: Path, manifest: Manifest) -> None:
         for part in (work / dataset).glob("*"):
             if part.name not in known and PART.search(part.name):
                 part.unlink()
-
-
-def _counting_from(before: int, total: int, launcher: Launcher) -> Launcher:
-    """The launcher, with progress that counts all archives and not only these."""
-    if (on_task := launcher.on_task) is None:
-        return launcher
-    return replace(launcher, on_task=lambda job, done, _: on_task(job, before + done, total))

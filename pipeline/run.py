@@ -7,7 +7,6 @@ moved; extraction is kept for each of them.
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -16,23 +15,30 @@ from typing import Any
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.opening import Place
-from jobs.launch import Launcher, plain_path
+from jobs.launch import Launcher
 from pipeline import steps
-from pipeline.archives import Extraction, check_archives, given_archives, reports
-from pipeline.beans import beans_fragment
-from pipeline.captured import captured_nodes
-from pipeline.datasets import move, require_name, write_file
-from pipeline.graph import read_graph
+from pipeline.archives import (
+    Extraction,
+    Given,
+    check_archives,
+    entry_of,
+    forget_archives,
+    given_archives,
+    part_name,
+    reports,
+)
+from pipeline.engine import ArchiveTask, Engine
 from pipeline.lock import locked
 from pipeline.manifest import Manifest, fingerprint
+from pipeline.mrjob_engine import MrjobEngine
 from pipeline.precedence import Options as PrecedenceOptions
-from pipeline.precedence import export_precedence
 from pipeline.progress import Reporter
 from pipeline.rank_report import shared_digits
-from pipeline.ranking import Round, Stop, rank
+from pipeline.ranking import Round, Stop
 from pipeline.reports import round_line, write_report
 from pipeline.validation import validate
 from pipeline.validation_report import ValidationOptions, ValidationReport
+from pipeline.work_folder import clear_leftovers, refuse_foreign, temporary
 
 #: step -> the steps that it reads
 READS: dict[str, tuple[str, ...]] = {
@@ -45,21 +51,8 @@ READS: dict[str, tuple[str, ...]] = {
     "export-precedence": ("join-scores", "canonicalize"),
     "validate-opic": ("page-rank", "assign-ids", "canonicalize"),
 }
-#: step -> what it leaves in the work folder
-WRITES: dict[str, tuple[str, ...]] = {
-    "extract-links": ("links", "captures"),
-    "canonicalize": ("canonical_links", "uris"),
-    "assign-ids": ("input_links", "map"),
-    "gen-graph": ("graph",),
-    "page-rank": ("ranks",),
-    "join-scores": ("scores",),
-    "export-precedence": ("precedence.txt",),
-    "validate-opic": ("report",),
-}
 STEPS = tuple(READS)
-BEANS = "crawler-beans-fragment.xml"
-TMP = ".crawlrank-tmp"
-FILES = ("manifest.json", "precedence.summary.json", BEANS)
+SAVING = 20  # times as long as the manifest took to save, it is not saved again
 
 
 @dataclass(frozen=True)
@@ -100,67 +93,25 @@ class RunOptions:
 class Run:
     """One run in a locked work folder."""
 
-    def __init__(self, work: Path, options: RunOptions, reporter: Reporter) -> None:
+    def __init__(self, work: Path, options: RunOptions, engine: Engine, reporter: Reporter) -> None:
         self.work, self.options, self.reporter = work, options, reporter
         self.manifest = Manifest(work)
-        self.launcher = Launcher(
-            options.runner, work / TMP, options.processes, on_task=reporter.task
-        )
+        self.engine = engine
         self.marks: dict[str, str] = {}
         self.report: ValidationReport | None = None
 
     def all_steps(self, archives: Sequence[Place]) -> None:
         """Every step that is not done; raises the first error, with all before it kept."""
-        self._refuse_foreign_folder()
         self._accept_parameters()
-        self._clear_leftovers()
-        tmp = self.launcher.tmp
-        tmp.mkdir(exist_ok=True)
-        try:
-            with plain_path(tmp) as near:
-                self.launcher = replace(self.launcher, tmp=near)
-                self._extract(archives)
-                self._graph()
-                self._rank()
-                self._scores()
-                self._precedence()
-                self._validate()
-        finally:
-            shutil.rmtree(tmp, ignore_errors=True)
+        self._extract(archives)
+        self._graph()
+        self._rank()
+        self._scores()
+        self._precedence()
+        self._validate()
 
     def path(self, dataset: str) -> Path:
         return self.work / dataset
-
-    def _refuse_foreign_folder(self) -> None:
-        """A folder without manifest is no work folder: what is in it would be overwritten. Nor is
-        one inside a work folder: it could be a dataset of that."""
-        for parent in self.work.resolve().parents:
-            if (parent / "manifest.json").exists() and (parent / ".lock").exists():
-                raise BadInput(
-                    str(self.work),
-                    f"lies inside the work folder {parent}",
-                    "a folder of its own",
-                    "Name another one with --work.",
-                )
-        there = [name for names in WRITES.values() for name in names if self.path(name).exists()]
-        if there and not self.manifest.path.exists():
-            raise BadInput(
-                str(self.work),
-                f"holds `{there[0]}`, but no manifest.json",
-                "a new folder, or one that `crawlrank run` has made",
-                "Name another one with --work.",
-            )
-
-    def _clear_leftovers(self) -> None:
-        """Remove what a killed run could not, by the names that only crawlrank gives."""
-        names = [name for written in WRITES.values() for name in written] + list(FILES)
-        patterns = [f".{name}.{end}" for name in names for end in ("part", "[0-9]*.part", "old")]
-        patterns += [".crawlrank-*", "report/.report.json.[0-9]*.part"]
-        for path in [path for pattern in patterns for path in self.work.glob(pattern)]:
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink()
 
     def _accept_parameters(self) -> None:
         """Refuse other parameters than those the folder was made with, unless forced."""
@@ -180,7 +131,7 @@ class Run:
         self.manifest.save()
 
     def _is_done(self, name: str) -> bool:
-        there = all(self.path(dataset).exists() for dataset in WRITES[name])
+        there = all(self.path(dataset).exists() for dataset in self.engine.writes[name])
         return there and self.manifest.is_done(name, self.marks[name])
 
     def _mark(self, name: str, parameters: dict[str, Any]) -> str:
@@ -206,56 +157,51 @@ class Run:
         self.manifest.done(name, entry)
 
     def _extract(self, archives: Sequence[Place]) -> None:
-        given, options, extraction = given_archives(archives), self.options, self.options.extraction
-        skip = options.skip_bad_files
+        options, extraction, manifest = self.options, self.options.extraction, self.manifest
+        given, skip = given_archives(archives), options.skip_bad_files
         pending = check_archives(
-            self.work, self.manifest, given, extraction, force=options.force, skip_bad_files=skip
+            self.work, manifest, given, self._archive_mark, force=options.force, skip_bad_files=skip
         )
-        mark = fingerprint(extraction.parameters(), sorted(given))
+        mark = fingerprint(self.engine.form, extraction.parameters(), sorted(given))
         self.marks["extract-links"] = mark
         if not pending and self._is_done("extract-links"):
-            steps.require_readable(reports(self.manifest, given), skip, options.strict)
+            steps.require_readable(reports(manifest, given), skip, options.strict)
             self.reporter.step("extract-links", skipped=True)
             return
         self._begin("extract-links")
         started = time.monotonic()
-        kept = extraction.run(self.work, self.manifest, given, pending, self.launcher)
-        steps.require_readable(kept, skip, options.strict)
-        entry = extraction.entry(self.manifest)
+        forget_archives(self.work, manifest, given, pending)
+        self._extract_pending({content: given[content] for content in pending})
+        steps.require_readable(reports(manifest, given), skip, options.strict)
+        entry = extraction.entry(manifest)
         entry.update(fingerprint=mark, seconds=round(time.monotonic() - started, 3))
-        self.manifest.done("extract-links", entry)
+        manifest.done("extract-links", entry)
+
+    def _archive_mark(self, content: str) -> str:
+        return self.options.extraction.mark(content, self.engine.form)
+
+    def _extract_pending(self, pending: Given) -> None:
+        """Each archive is in the manifest soon after it is done: saving takes a small part of the
+        time, however many there are."""
+        suffix, next_save = self.engine.suffix, 0.0
+        tasks = [
+            ArchiveTask(content, path, part_name(content, path, suffix))
+            for content, path in pending.items()
+        ]
+        for task, report in self.engine.extract(tasks, self.options.extraction):
+            mark = self._archive_mark(task.content)
+            self.manifest.archives[task.content] = entry_of(report, task.part, mark)
+            if (begun := time.monotonic()) >= next_save:
+                self.manifest.save()
+                now = time.monotonic()
+                next_save = now + SAVING * (now - begun)
+        self.manifest.save()
 
     def _graph(self) -> None:
-        path, launcher, nodes = self.path, self.launcher, self.options.nodes
-        keep_www = self.options.keep_www
-        self._step(
-            "canonicalize",
-            {"keep_www": keep_www},
-            lambda: asdict(
-                steps.canonicalize(
-                    [path("links")], [path("captures")], path("canonical_links"), path("uris"),
-                    launcher, keep_www=keep_www,
-                )
-            ),
-        )  # fmt: skip
-        self._step(
-            "assign-ids",
-            {"nodes": nodes},
-            lambda: asdict(
-                steps.assign_ids(
-                    [path("canonical_links")], [path("uris")], path("input_links"), path("map"),
-                    launcher, nodes=nodes,
-                )
-            ),
-        )  # fmt: skip
-        maps = [path("map")] if nodes == "all" else []
-        self._step(
-            "gen-graph",
-            {},
-            lambda: asdict(
-                steps.gen_graph([path("input_links")], maps, path("graph"), launcher)
-            ),
-        )  # fmt: skip
+        engine, keep_www, nodes = self.engine, self.options.keep_www, self.options.nodes
+        self._step("canonicalize", {"keep_www": keep_www}, lambda: engine.canonicalize(keep_www))
+        self._step("assign-ids", {"nodes": nodes}, lambda: engine.assign_ids(nodes))
+        self._step("gen-graph", {}, lambda: engine.gen_graph(nodes))
 
     def _rank(self) -> None:
         stop = self.options.stop
@@ -267,23 +213,16 @@ class Run:
 
     def _rounds(self, parameters: dict[str, Any]) -> dict[str, Any]:
         """Rounds from the last one finished; each is in the manifest before the next begins."""
-        stop, folder, ranks = self.options.stop, self.work / "rounds", self.path("ranks")
+        stop = self.options.stop
         mark = fingerprint("rounds", self.marks["gen-graph"], parameters)
         entry = self.manifest.steps.get("page-rank", {})
-        rounds: list[Round] = entry.get("rounds", []) if entry.get("of") == mark else []
-        moved = stop.reached(rounds) and ranks.exists()
-        if not rounds or not (moved or (folder / f"round-{len(rounds)}").exists()):
-            rounds = []
-            shutil.rmtree(folder, ignore_errors=True)
+        before: list[Round] = entry.get("rounds", []) if entry.get("of") == mark else []
 
         def save(_: Round, so_far: list[Round]) -> None:
             self.manifest.done("page-rank", {"of": mark, "rounds": so_far})
             self.reporter.round(round_line(so_far, stop))
 
-        last, rounds = rank(self.path("graph"), folder, self.launcher, stop, rounds, save)
-        if last.exists():  # otherwise a run was stopped between this move and its entry
-            move(last, ranks)
-        shutil.rmtree(folder, ignore_errors=True)
+        rounds = self.engine.rank(stop, before, save)
         return {"of": mark, "rounds": rounds, "rows": {"ranks": rounds[-1]["nodes"] + 1}}
 
     @property
@@ -295,29 +234,14 @@ class Run:
         return shared_digits(self.options.stop, self._eta)
 
     def _scores(self) -> None:
-        digits, path = self._digits, self.path
-        self._step(
-            "join-scores",
-            {"digits": digits},
-            lambda: asdict(
-                steps.join_scores(
-                    [path("ranks")], [path("map")], path("uris"), path("scores"), self.launcher,
-                    digits=digits,
-                )
-            ),
-        )  # fmt: skip
+        digits = self._digits
+        self._step("join-scores", {"digits": digits}, lambda: self.engine.join_scores(digits))
 
     def _precedence(self) -> None:
-        asked = self.options.precedence
-        options = replace(asked, eta=self._eta, digits=self._digits)
+        options = replace(self.options.precedence, eta=self._eta, digits=self._digits)
         self._step(
-            "export-precedence",
-            asdict(options),
-            lambda: write_precedence(
-                self.path("scores"), self.path("uris"), self.work / "precedence.txt",
-                self.launcher.tmp, options,
-            ),
-        )  # fmt: skip
+            "export-precedence", asdict(options), lambda: self.engine.export_precedence(options)
+        )
 
     def _validate(self) -> None:
         cut = self.options.precedence
@@ -333,36 +257,30 @@ class Run:
             self._step(name, parameters, lambda: self._opic(options))
 
     def _opic(self, options: ValidationOptions) -> dict[str, Any]:
-        graph, ranks = read_graph(self.path("graph")), read_graph(self.path("ranks"))
-        captured = captured_nodes(graph, self.path("uris"), [self.path("map")], self.launcher.tmp)
+        graph, ranks, captured = self.engine.ranked()
         self.report = validate(graph, ranks, options, captured=captured)
         write_report(self.report, self.work / "report")
         self.report.require()
         return {"rows": {"report": 1}, "agreement": self.report.classes.agreement}
 
 
-def write_precedence(
-    scores: Path, uris: Path | None, output: Path, tmp: Path, options: PrecedenceOptions
-) -> dict[str, Any]:
-    """The precedence file, and beside it the beans that use it and the summary."""
-    require_name(output)
-    plain = output.with_suffix("") if output.suffix == ".gz" else output
-    beans = beans_fragment(unlisted=options.unlisted_precedence)
-    summary = export_precedence(scores, uris, output, tmp, options)
-    summary.write(plain.with_suffix(".summary.json"))
-    write_file([beans.encode()], output.with_name(BEANS))
-    return {"rows": {"precedence": summary.uris}}
-
-
 def run(work: Path, archives: Sequence[Place], options: RunOptions, reporter: Reporter) -> Run:
     """Run all steps on the archives in the folder `work`."""
     try:
         with locked(work):
-            this = Run(work, options, reporter)
-            this.all_steps(archives)
-            return this
+            refuse_foreign(work)
+            clear_leftovers(work)
+            with temporary(work) as tmp:
+                this = Run(work, options, _engine(work, options, tmp, reporter), reporter)
+                this.all_steps(archives)
+                return this
     finally:
         reporter.close()
+
+
+def _engine(work: Path, options: RunOptions, tmp: Path, reporter: Reporter) -> Engine:
+    launcher = Launcher(options.runner, tmp, options.processes, on_task=reporter.task)
+    return MrjobEngine(work, launcher)
 
 
 def later_steps(name: str) -> list[str]:

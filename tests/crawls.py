@@ -22,8 +22,8 @@ from pipeline import steps
 from pipeline.cli import main
 from pipeline.datasets import ORDER, merged
 from pipeline.precedence import Options
+from pipeline.precedence_files import write_precedence
 from pipeline.ranking import Stop
-from pipeline.run import write_precedence
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "sample_data"

@@ -24,7 +24,8 @@ from crawls import (
     write_warc,
 )
 
-from pipeline.run import READS, STEPS, WRITES, later_steps
+from pipeline.mrjob_engine import MrjobEngine
+from pipeline.run import READS, STEPS, later_steps
 
 FIXED = ("--iterations", 4, "--no-validate", *INLINE)
 
@@ -51,7 +52,7 @@ def begun(said: Said) -> list[str]:
 
 
 def test_the_steps_are_those_of_the_tables() -> None:
-    assert tuple(READS) == tuple(WRITES) == STEPS
+    assert tuple(READS) == tuple(MrjobEngine.writes) == STEPS
     assert later_steps("page-rank") == ["join-scores", "export-precedence", "validate-opic"]
     assert later_steps("export-precedence") == []
 
@@ -64,7 +65,7 @@ def test_a_whole_run(web: Path, tmp_path: Path) -> None:
     assert "ready for Heritrix" in said.out
     assert "http://a.example/" in said.out
     assert {path.name for path in work.iterdir()} == {
-        *(name for names in WRITES.values() for name in names),
+        *(name for names in MrjobEngine.writes.values() for name in names),
         ".lock", "manifest.json", "precedence.summary.json", "crawler-beans-fragment.xml",
     }  # fmt: skip
 

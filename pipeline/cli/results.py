@@ -53,7 +53,7 @@ def export_precedence(
 
     Writes beside OUTPUT its summary (.summary.json) and crawler-beans-fragment.xml.
     """
-    from pipeline.run import write_precedence
+    from pipeline.precedence_files import write_precedence
 
     unclear = scores or output if lint_file else not (scores and output)
     if unclear:

@@ -1,0 +1,140 @@
+"""The steps of a run by the jobs of `jobs/`, on datasets of text lines."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from jobs.extract_links import ExtractLinks
+from jobs.launch import Launcher, launch
+from pipeline import steps
+from pipeline.archives import Extraction
+from pipeline.captured import captured_nodes
+from pipeline.datasets import move
+from pipeline.engine import ArchiveTask, OnRound, Ranked, Told
+from pipeline.graph import read_graph
+from pipeline.precedence import Options as PrecedenceOptions
+from pipeline.precedence_files import write_precedence
+from pipeline.ranking import Round, Stop, rank
+from pipeline.steps import ArchiveReport, archive_reports, writable_names
+
+AT_ONCE = 4  # archives for each process in one job
+
+
+class MrjobEngine:
+    """One work folder, and a launcher whose temporary folder lies in it."""
+
+    form = "text"
+    suffix = ""
+    writes: Mapping[str, tuple[str, ...]] = MappingProxyType(
+        {
+            "extract-links": ("links", "captures"),
+            "canonicalize": ("canonical_links", "uris"),
+            "assign-ids": ("input_links", "map"),
+            "gen-graph": ("graph",),
+            "page-rank": ("ranks",),
+            "join-scores": ("scores",),
+            "export-precedence": ("precedence.txt",),
+            "validate-opic": ("report",),
+        }
+    )
+
+    def __init__(self, work: Path, launcher: Launcher) -> None:
+        self.work, self.launcher = work, launcher
+
+    def path(self, dataset: str) -> Path:
+        return self.work / dataset
+
+    def extract(
+        self, tasks: Sequence[ArchiveTask], extraction: Extraction
+    ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
+        """Some archives at a time, so that a kill costs no more than those."""
+        at_once = AT_ONCE * (self.launcher.processes or 1)
+        for before in range(0, len(tasks), at_once):
+            launcher = _counting_from(before, len(tasks), self.launcher)
+            yield from self._extract(tasks[before : before + at_once], extraction, launcher)
+
+    def _extract(
+        self, tasks: Sequence[ArchiveTask], extraction: Extraction, launcher: Launcher
+    ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
+        by_path = {str(task.place): task for task in tasks}
+        with launcher.workplace("extract-links") as tmp:
+            found, seen = tmp / "links", tmp / "captures"
+            named = writable_names([task.place for task in tasks], tmp)
+            args, side = extraction.args(), {"captures": seen}
+            outcome = launch(ExtractLinks, list(named), found, launcher, args, side)
+            for report in archive_reports(outcome, named):
+                task = by_path[report.path]
+                _place(found / report.part, self.path("links") / task.part)
+                _place(seen / report.part, self.path("captures") / task.part)
+                yield task, report
+
+    def canonicalize(self, keep_www: bool) -> Told:
+        path = self.path
+        return asdict(
+            steps.canonicalize(
+                [path("links")], [path("captures")], path("canonical_links"), path("uris"),
+                self.launcher, keep_www=keep_www,
+            )
+        )  # fmt: skip
+
+    def assign_ids(self, nodes: str) -> Told:
+        path = self.path
+        return asdict(
+            steps.assign_ids(
+                [path("canonical_links")], [path("uris")], path("input_links"), path("map"),
+                self.launcher, nodes=nodes,
+            )
+        )  # fmt: skip
+
+    def gen_graph(self, nodes: str) -> Told:
+        maps = [self.path("map")] if nodes == "all" else []
+        links, graph = [self.path("input_links")], self.path("graph")
+        return asdict(steps.gen_graph(links, maps, graph, self.launcher))
+
+    def rank(self, stop: Stop, rounds: list[Round], on_round: OnRound) -> list[Round]:
+        folder, ranks = self.path("rounds"), self.path("ranks")
+        moved = stop.reached(rounds) and ranks.exists()
+        if not rounds or not (moved or (folder / f"round-{len(rounds)}").exists()):
+            rounds = []
+            shutil.rmtree(folder, ignore_errors=True)
+        graph = self.path("graph")
+        last, rounds = rank(graph, folder, self.launcher, stop, rounds, on_round)
+        if last.exists():  # otherwise a run was stopped between this move and its entry
+            move(last, ranks)
+        shutil.rmtree(folder, ignore_errors=True)
+        return rounds
+
+    def join_scores(self, digits: int) -> Told:
+        path = self.path
+        return asdict(
+            steps.join_scores(
+                [path("ranks")], [path("map")], path("uris"), path("scores"), self.launcher,
+                digits=digits,
+            )
+        )  # fmt: skip
+
+    def export_precedence(self, options: PrecedenceOptions) -> Told:
+        path, tmp = self.path, self.launcher.tmp
+        return write_precedence(path("scores"), path("uris"), path("precedence.txt"), tmp, options)
+
+    def ranked(self) -> Ranked:
+        graph, ranks = read_graph(self.path("graph")), read_graph(self.path("ranks"))
+        tmp = self.launcher.tmp
+        captured = captured_nodes(graph, self.path("uris"), [self.path("map")], tmp)
+        return Ranked(graph, ranks, captured)
+
+
+def _place(found: Path, output: Path) -> None:
+    output.parent.mkdir(exist_ok=True)
+    found.replace(output)
+
+
+def _counting_from(before: int, total: int, launcher: Launcher) -> Launcher:
+    """The launcher, with progress that counts all archives and not only these."""
+    if (on_task := launcher.on_task) is None:
+        return launcher
+    return replace(launcher, on_task=lambda job, done, _: on_task(job, before + done, total))

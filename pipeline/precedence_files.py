@@ -1,0 +1,25 @@
+"""The files that Heritrix needs for a ranked recrawl, written beside each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pipeline.beans import beans_fragment
+from pipeline.datasets import require_name, write_file
+from pipeline.precedence import Options, export_precedence
+
+BEANS = "crawler-beans-fragment.xml"
+
+
+def write_precedence(
+    scores: Path, uris: Path | None, output: Path, tmp: Path, options: Options
+) -> dict[str, Any]:
+    """The precedence file, and beside it the beans that use it and the summary."""
+    require_name(output)
+    plain = output.with_suffix("") if output.suffix == ".gz" else output
+    beans = beans_fragment(unlisted=options.unlisted_precedence)
+    summary = export_precedence(scores, uris, output, tmp, options)
+    summary.write(plain.with_suffix(".summary.json"))
+    write_file([beans.encode()], output.with_name(BEANS))
+    return {"rows": {"precedence": summary.uris}}
