@@ -1,0 +1,212 @@
+"""Links and captures in Parquet, and back in blocks of numbers over few distinct strings.
+
+links: columns target, source and hop, all strings. Pages repeat their menus and a page's links
+their source, so that every column of a row group, here a block, is dictionary-encoded, with one
+dictionary each: any reader of Parquet sees strings, while those of this engine take the dictionary
+and an index for each link, and no string is made for a link. captures: the columns of
+jobs.kernel.lines.Capture, status and offset as numbers, null where unknown.
+
+Parts appear under the name that they are given; renaming them is left to the caller. URIs are
+UTF-8, as extraction writes them.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.lines import UNKNOWN, Capture
+
+BLOCK = 1 << 18  # links
+BLOCK_STRINGS = 1 << 25  # bytes of distinct URIs, each of up to 8 KiB
+CAPTURES_BLOCK = 1 << 15
+DICTIONARY_LIMIT = 1 << 30  # bytes, above what a block holds: beyond it Parquet would write plain
+LINK_COLUMNS = ("target", "source", "hop")
+NUMBERS = {"status": pa.int32(), "offset": pa.int64()}
+CAPTURE_SCHEMA = pa.schema([(name, NUMBERS.get(name, pa.string())) for name in Capture._fields])
+
+Indices = npt.NDArray[np.int32]
+
+
+class _Strings(dict[bytes, int]):
+    """The distinct strings of a column of a block, numbered as they come."""
+
+    size = 0  # bytes
+
+    def __missing__(self, string: bytes) -> int:
+        number = self[string] = len(self)
+        self.size += len(string)
+        return number
+
+
+class _Column:
+    """A column of a block: its distinct strings, and the index of one for every row."""
+
+    def __init__(self) -> None:
+        self.strings = _Strings()
+        self.indices = array("i")
+
+    def taken(self) -> pa.DictionaryArray:
+        """The column, which begins anew."""
+        strings = pa.array(list(self.strings), pa.binary()).cast(pa.string())  # checks the UTF-8
+        indices = pa.Array.from_buffers(
+            pa.int32(), len(self.indices), [None, pa.py_buffer(self.indices)]
+        )
+        self.__init__()  # type: ignore[misc]
+        return pa.DictionaryArray.from_arrays(indices, strings, safe=False)
+
+
+class _Writer:
+    """A Parquet file, written row group by row group; not to be used if an error comes."""
+
+    def __init__(self, path: Path, schema: pa.Schema, **options: Any) -> None:
+        self.rows = 0
+        self._stream = path.open("wb")  # pyarrow takes names in UTF-8 only
+        self._file = pq.ParquetWriter(self._stream, schema, compression="zstd", **options)
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with self._stream, self._file:
+            if kind is None:
+                self._flush()
+
+    def _flush(self) -> None:
+        raise NotImplementedError
+
+
+class LinksWriter(_Writer):
+    """Writes links, page by page. rows: how many so far. Memory: BLOCK links and their strings.
+
+    Raises ValueError for a URI that is not UTF-8, at the end of its block.
+    """
+
+    def __init__(self, path: Path, block: int = BLOCK) -> None:
+        kind = pa.dictionary(pa.int32(), pa.string())
+        schema = pa.schema([pa.field(name, kind, nullable=False) for name in LINK_COLUMNS])
+        super().__init__(
+            path,
+            schema,
+            dictionary_pagesize_limit=DICTIONARY_LIMIT,
+            write_statistics=False,  # the least and greatest URI of a block, which nobody asks for
+            store_schema=False,  # so that all see strings
+        )
+        self._block = block
+        self._columns = [_Column() for _ in LINK_COLUMNS]
+
+    def add(self, source: bytes, targets: Sequence[bytes], hops: Sequence[bytes]) -> None:
+        """The links of a page: a target and a hop each."""
+        target, page, hop = self._columns
+        begin = 0
+        while begin < len(targets):
+            end = begin + self._block - len(target.indices)
+            some = targets[begin:end]
+            target.indices.extend(map(target.strings.__getitem__, some))
+            hop.indices.extend(map(hop.strings.__getitem__, hops[begin:end]))
+            page.indices.extend([page.strings[source]] * len(some))
+            begin = end
+            size = target.strings.size + page.strings.size
+            if len(target.indices) >= self._block or size >= BLOCK_STRINGS:
+                self._flush()
+        self.rows += len(targets)
+
+    def _flush(self) -> None:
+        columns = [column.taken() for column in self._columns]
+        if len(columns[0]):
+            table = pa.table(columns, self._file.schema)
+            self._file.write_table(table, row_group_size=len(table))
+
+
+class CapturesWriter(_Writer):
+    """Writes captures; rows: how many so far. Memory: CAPTURES_BLOCK captures."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, CAPTURE_SCHEMA)
+        self._rows: list[Capture] = []
+
+    def add(self, captures: Iterable[Capture]) -> None:
+        """Captures as extraction gives them. Raises ValueError for a field of another type."""
+        for capture in captures:
+            self._rows.append(capture)
+            if len(self._rows) >= CAPTURES_BLOCK:
+                self._flush()
+
+    def _flush(self) -> None:
+        if not self._rows:
+            return
+        columns = [
+            pa.array([None if value == UNKNOWN else value for value in column], pa.binary())
+            .cast(pa.string())
+            .cast(field.type)
+            for column, field in zip(zip(*self._rows, strict=True), CAPTURE_SCHEMA, strict=True)
+        ]
+        self._file.write_table(pa.table(columns, CAPTURE_SCHEMA))
+        self.rows += len(self._rows)
+        self._rows = []
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Links as numbers: link i leads from sources[source[i]] to targets[target[i]] by
+    hops[hop[i]]. The strings are distinct; some may be of no link."""
+
+    targets: pa.StringArray
+    target: Indices
+    sources: pa.StringArray
+    source: Indices
+    hops: list[str]
+    hop: Indices
+
+    def of_hops(self, letters: str) -> npt.NDArray[np.bool_]:
+        """Which links are of one of these hops."""
+        return np.isin(self.hop, [i for i, hop in enumerate(self.hops) if hop in letters])
+
+
+def link_blocks(path: Path) -> Iterator[Block]:
+    """The blocks of a part of links. Raises BadInput for a file that is none."""
+    for table in _row_groups(path, LINK_COLUMNS, LINK_COLUMNS):
+        (targets, target), (sources, source), (hops, hop) = map(_encoded, table.columns)
+        yield Block(targets, target, sources, source, hops.to_pylist(), hop)
+
+
+def capture_blocks(path: Path) -> Iterator[pa.Table]:
+    """The captures of a part by row groups: columns uri and timestamp."""
+    yield from _row_groups(path, ("uri", "timestamp"), ())
+
+
+def _encoded(column: pa.ChunkedArray) -> tuple[pa.StringArray, Indices]:
+    whole = column.unify_dictionaries().combine_chunks()
+    return whole.dictionary, whole.indices.to_numpy()
+
+
+def _row_groups(path: Path, columns: Sequence[str], encoded: Sequence[str]) -> Iterator[pa.Table]:
+    try:
+        with path.open("rb") as stream:
+            metadata = pq.read_metadata(stream)
+            names = metadata.schema.names
+            if missing := [name for name in columns if name not in names]:
+                raise BadInput(str(path), f"no column {', '.join(missing)}", ", ".join(columns))
+            file = pq.ParquetFile(stream, metadata=metadata, read_dictionary=encoded)
+            for number in range(file.num_row_groups):
+                group = file.read_row_group(number, list(columns), use_threads=False)
+                if len(group):
+                    yield group
+    except pa.ArrowInvalid as error:
+        cure = "Remove it and run extract-links again."
+        raise BadInput(str(path), "no readable Parquet", "a part of the dataset", cure) from error

@@ -1,0 +1,149 @@
+"""Links and captures in Parquet: what others read, what comes back, how it lies in the file."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import made_captures, made_links
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.lines import parse_capture
+from pipeline.embedded import columns
+from pipeline.embedded.columns import CapturesWriter, LinksWriter, capture_blocks, link_blocks
+
+Rows = list[tuple[str, str, str]]
+
+
+def written(path: Path, rows: Rows, block: int = columns.BLOCK) -> Path:
+    with LinksWriter(path, block) as links:
+        for source, page in groupby(rows, key=itemgetter(1)):
+            targets, _, hops = zip(*page, strict=True)
+            links.add(source.encode(), [t.encode() for t in targets], [h.encode() for h in hops])
+    assert links.rows == len(rows)
+    return path
+
+
+def readable(lines: list[bytes]) -> Rows:
+    """Links whose URIs are UTF-8, as extraction makes them."""
+    rows = [line.decode("utf-8", "replace").split(" ") for line in lines]
+    return [
+        (target, source, hop) for target, source, hop in rows if "\ufffd" not in target + source
+    ]
+
+
+def in_blocks(path: Path) -> Rows:
+    rows = []
+    for block in link_blocks(path):
+        targets, sources = block.targets.to_pylist(), block.sources.to_pylist()
+        assert len(set(targets)) == len(targets) and len(set(sources)) == len(sources)
+        for target, source, hop in zip(block.target, block.source, block.hop, strict=True):
+            rows.append((targets[target], sources[source], block.hops[hop]))
+    return rows
+
+
+def bytes_of_targets(path: Path) -> int:
+    """The bytes of all pages of the first column, not compressed."""
+    metadata = pq.read_metadata(path)
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    return sum(group.column(0).total_uncompressed_size for group in groups)
+
+
+@pytest.mark.parametrize("block", [1, 7, 100, columns.BLOCK])
+def test_links_come_back_and_others_read_the_same(block: int, tmp_path: Path) -> None:
+    rows = readable(made_links())
+    path = written(tmp_path / "part.parquet", rows, block)
+    assert in_blocks(path) == rows
+    assert duckdb.read_parquet(str(path)).fetchall() == rows
+    assert pq.ParquetFile(path).metadata.num_row_groups == -(-len(rows) // block)
+    assert set(pq.read_schema(path).types) == {pa.string()}
+
+
+@given(
+    rows=st.lists(st.tuples(st.sampled_from("abcé"), st.sampled_from("de"), st.sampled_from("LE")))
+)
+def test_any_links_come_back(rows: Rows, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("links") / "part.parquet"
+    assert in_blocks(written(path, rows, 3)) == rows
+
+
+def test_every_page_of_a_block_uses_its_dictionary(tmp_path: Path) -> None:
+    """5.4 MB of distinct URIs, twice: Parquet by itself gives up a dictionary that is so large."""
+    rows = [
+        (f"http://a.example/{i % 50_000:090}", "http://a.example/", "L") for i in range(100_000)
+    ]
+    path = written(tmp_path / "part.parquet", rows)
+    assert 50_000 * 107 < bytes_of_targets(path) < 60_000 * 107
+    table = pa.table(dict(zip(columns.LINK_COLUMNS, zip(*rows, strict=True), strict=True)))
+    pq.write_table(table, tmp_path / "usual.parquet")
+    assert bytes_of_targets(tmp_path / "usual.parquet") > 90_000 * 107
+
+
+def test_long_uris_end_a_block_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "BLOCK_STRINGS", 1000)
+    rows = [(f"http://a.example/{number:0500}", "http://a.example/", "L") for number in range(9)]
+    path = tmp_path / "part.parquet"
+    with LinksWriter(path) as links:
+        for target, source, _ in rows:
+            links.add(source.encode(), [target.encode()], [b"L"])
+    assert [len(block.target) for block in link_blocks(path)] == [2, 2, 2, 2, 1]
+    assert in_blocks(path) == rows
+
+
+def test_parquet_of_other_tools_is_read_too(tmp_path: Path) -> None:
+    rows = readable(made_links())
+    table = pa.table(dict(zip(columns.LINK_COLUMNS, zip(*rows, strict=True), strict=True)))
+    for name, options in (("plain", {"use_dictionary": False}), ("mixed", {"data_page_size": 64})):
+        path = tmp_path / f"{name}.parquet"
+        pq.write_table(table, path, dictionary_pagesize_limit=200, **options)
+        assert in_blocks(path) == rows
+
+
+def test_no_links_and_no_captures(tmp_path: Path) -> None:
+    assert in_blocks(written(tmp_path / "links.parquet", [])) == []
+    with CapturesWriter(tmp_path / "captures.parquet") as captures:
+        pass
+    assert captures.rows == 0
+    assert list(capture_blocks(tmp_path / "captures.parquet")) == []
+
+
+def test_captures_have_types_and_null_where_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(columns, "CAPTURES_BLOCK", 7)
+    lines = [line for line in made_captures() if b"\xff" not in line]
+    lines.append(b"http://a.example/\t-\t-\t-\t-\trevisit\ta.warc.gz\t123456789012")
+    path = tmp_path / "part.parquet"
+    with CapturesWriter(path) as captures:
+        captures.add(map(parse_capture, lines))
+    assert captures.rows == len(lines)
+    found = duckdb.read_parquet(str(path)).fetchall()
+    texts = ["\t".join("-" if value is None else str(value) for value in row) for row in found]
+    assert [text.encode() for text in texts] == lines
+    assert found[-1][2] is None and found[-1][7] == 123456789012 and found[0][2] == 200
+    blocks = [block.to_pylist() for block in capture_blocks(path)]
+    assert [len(block) for block in blocks] == [7] * (len(lines) // 7) + [len(lines) % 7]
+    assert [row["timestamp"] for block in blocks for row in block] == [row[1] for row in found]
+
+
+def test_what_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="UTF8"), LinksWriter(tmp_path / "part") as links:
+        links.add(b"http://a.example/", [b"http://a.example/\xff"], [b"L"])
+
+
+def test_files_that_are_no_part_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "part.parquet"
+    path.write_bytes(b"no Parquet at all")
+    with pytest.raises(BadInput, match="no readable Parquet") as refused:
+        list(link_blocks(path))
+    assert refused.value.where == str(path)
+    pq.write_table(pa.table({"target": ["a"], "hop": ["L"]}), path)
+    with pytest.raises(BadInput, match="no column source; expected target, source, hop"):
+        list(link_blocks(path))
