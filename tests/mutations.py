@@ -34,8 +34,9 @@ from jobs.kernel.lines import (
 )
 
 # What means something to some reader of the kernel, and what readers stumble over.
-_WORDS = rb"""< > </ /> <!-- --> --!> <![CDATA[ ]]> <? ?> <!DOCTYPE [ ] & ; &# &#x110000; &amp; " ' ` =
-    / \ # ? : // http:// https://[ javascript: data: mailto: %00 %zz .. @import url( ) /* */ { } \41
+_WORDS = rb"""
+    < > </ /> <!-- --> --!> <![CDATA[ ]]> <? ?> <!DOCTYPE [ ] & ; &# &#x110000; &amp; " ' ` = /
+    \ # ? : // http:// https://[ javascript: data: mailto: %00 %zz .. @import url( ) /* */ { } \41
     <div> </div> <p> <b> <i> <a <a/href= <base/href=// <table> <tr> <td> <svg> <math> <template>
     <frameset> <frame/src=x> <iframe/srcdoc=" <script> </script> <style> <textarea> <title>
     <noscript> <plaintext> <select> <option> <form> <meta/charset=utf-16> <meta/charset=gb18030>
