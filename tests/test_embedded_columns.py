@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from samples import made_captures, made_links
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.lines import parse_capture
+from jobs.kernel.lines import format_capture, parse_capture
 from pipeline.embedded import columns
 from pipeline.embedded.columns import CapturesWriter, LinksWriter, capture_blocks, link_blocks
 
@@ -120,14 +120,17 @@ def test_captures_have_types_and_null_where_unknown(
     monkeypatch.setattr(columns, "CAPTURES_BLOCK", 7)
     lines = [line for line in made_captures() if b"\xff" not in line]
     lines.append(b"http://a.example/\t-\t-\t-\t-\trevisit\ta.warc.gz\t123456789012")
+    lines.append(lines[0] + b"\thttp://via.example/\tLLR")
     path = tmp_path / "part.parquet"
     with CapturesWriter(path) as captures:
         captures.add(map(parse_capture, lines))
     assert captures.rows == len(lines)
     found = duckdb.read_parquet(str(path)).fetchall()
     texts = ["\t".join("-" if value is None else str(value) for value in row) for row in found]
-    assert [text.encode() for text in texts] == lines
-    assert found[-1][2] is None and found[-1][7] == 123456789012 and found[0][2] == 200
+    assert [text.encode() for text in texts] == [
+        format_capture(parse_capture(line)) for line in lines
+    ]
+    assert found[-2][2] is None and found[-2][7] == 123456789012 and found[0][2] == 200
     blocks = [block.to_pylist() for block in capture_blocks(path)]
     assert [len(block) for block in blocks] == [7] * (len(lines) // 7) + [len(lines) % 7]
     assert [row["timestamp"] for block in blocks for row in block] == [row[1] for row in found]

@@ -175,7 +175,8 @@ class Block:
 
     def of_hops(self, letters: str) -> npt.NDArray[np.bool_]:
         """Which links are of one of these hops."""
-        return np.isin(self.hop, [i for i, hop in enumerate(self.hops) if hop in letters])
+        numbers = [number for number, hop in enumerate(self.hops) if hop in letters]
+        return np.isin(self.hop, numbers) if numbers else np.zeros(len(self.hop), np.bool_)
 
 
 def link_blocks(path: Path) -> Iterator[Block]:
