@@ -36,6 +36,7 @@ class ExtractLinks(Job):
         self.add_passthru_arg("--forms", action="store_true")
         self.add_passthru_arg("--pdf", action="store_true")
         self.add_passthru_arg("--max-record", type=int, default=Options.max_record)
+        self.add_passthru_arg("--max-links-per-page", type=int, default=Options.max_links_per_page)
 
     def mapper_raw(self, input_path: str, input_uri: str) -> Iterator[tuple[None, bytes]]:
         for line in self._lines(input_path, input_uri):
@@ -49,6 +50,7 @@ class ExtractLinks(Job):
             forms=self.options.forms,
             pdf=self.options.pdf,
             max_record=self.options.max_record,
+            max_links_per_page=self.options.max_links_per_page,
         )
         counters: Counter[str] = Counter()
         end: dict[str, object] = {"archive": uri, "counters": counters}

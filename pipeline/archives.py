@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place, place, real, size_of
 from pipeline.manifest import Manifest, file_fingerprint, fingerprint
 from pipeline.steps import ArchiveReport
@@ -47,10 +48,11 @@ class Extraction:
 
     outlinks: str = "auto"
     links: str = "nav"
-    max_record: int = 64 * 2**20
+    max_record: int = Options.max_record
     nofollow: str = "keep"
     forms: bool = False
     pdf: bool = False
+    max_links_per_page: int = Options.max_links_per_page
 
     def parameters(self) -> dict[str, Any]:
         return {
@@ -60,6 +62,7 @@ class Extraction:
             "--nofollow": self.nofollow,
             "--forms": self.forms,
             "--pdf": self.pdf,
+            "--max-links-per-page": self.max_links_per_page,
         }
 
     def args(self) -> list[str]:

@@ -85,12 +85,15 @@ def extract_links(
     nofollow: str = "keep",
     forms: bool = False,
     pdf: bool = False,
+    max_links_per_page: int | None = None,
 ) -> list[ArchiveReport]:
     """Links and captures of archives; reports in the order of the archives, failures among them."""
     args = ["--outlinks", outlinks, "--links", kept, "--nofollow", nofollow]
     args += ["--forms"] * forms + ["--pdf"] * pdf
     if max_record:
         args += ["--max-record", str(max_record)]
+    if max_links_per_page:
+        args += ["--max-links-per-page", str(max_links_per_page)]
     with workplace(links, launcher) as there:
         found, seen = there.tmp / "links", there.tmp / "captures"
         named = writable_names([place(archive) for archive in archives], there.tmp)

@@ -26,6 +26,7 @@ def links(tmp_path: Path, *options: str) -> list[str]:
 def test_the_command_hands_them_on(tmp_path: Path) -> None:
     assert links(tmp_path) == ["http://h/l L", "http://h/n L"]
     assert links(tmp_path, "--nofollow", "drop") == ["http://h/l L"]
+    assert links(tmp_path, "--max-links-per-page", "1") == ["http://h/l L"]
     everything = ["http://h/e E", "http://h/l L", "http://h/n L"]
     assert sorted(links(tmp_path, "--links", "all")) == everything
     more = links(tmp_path, "--links", "all", "--forms", "--pdf")
@@ -33,10 +34,11 @@ def test_the_command_hands_them_on(tmp_path: Path) -> None:
 
 
 def test_the_job_takes_what_the_pipeline_gives() -> None:
-    other = Extraction("both", "all", 2**20, "drop", True, True)
+    other = Extraction("both", "all", 2**20, "drop", True, True, 7)
     assert other.args() == [
         *("--forms", "--pdf", "--outlinks", "both", "--links", "all"),
         *("--max-record", "1048576", "--nofollow", "drop"),
+        *("--max-links-per-page", "7"),
     ]
     for extraction in (Extraction(), other):
         told = ExtractLinks(extraction.args()).options
@@ -50,7 +52,7 @@ def test_defaults_are_the_same_everywhere() -> None:
 
 
 def test_every_option_marks_an_extraction() -> None:
-    other = Extraction("both", "all", 2**20, "drop", True, True)
+    other = Extraction("both", "all", 2**20, "drop", True, True, 7)
     for field in fields(Extraction):
         changed = replace(Extraction(), **{field.name: getattr(other, field.name)})
-        assert changed.mark("x") != Extraction().mark("x")
+        assert changed.mark("x", "text") != Extraction().mark("x", "text")

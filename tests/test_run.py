@@ -140,6 +140,7 @@ CHANGES = [
     (("--links", "all"), "extract-links"),
     (("--outlinks", "both"), "extract-links"),
     (("--max-record", 4096), "extract-links"),
+    (("--max-links-per-page", 9), "extract-links"),
 ]
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from jobs.kernel.extraction import Options
 from jobs.kernel.opening import is_url
 from jobs.kernel.order import DIGITS
 from jobs.launch import Launcher
@@ -116,9 +117,16 @@ extraction_options = together(
     click.option(
         "--max-record",
         type=click.IntRange(1024),
-        default=64 * 2**20,
+        default=Options.max_record,
         show_default=True,
         help="Largest record body that is read, in bytes, inflated; larger ones are counted.",
+    ),
+    click.option(
+        "--max-links-per-page",
+        type=click.IntRange(1),
+        default=Options.max_links_per_page,
+        show_default=True,
+        help="Links of a page that are kept; a page with more is counted.",
     ),
 )
 

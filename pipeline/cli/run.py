@@ -70,6 +70,7 @@ def run(
     forms: bool,
     pdf: bool,
     max_record: int,
+    max_links_per_page: int,
     keep_www: bool,
     nodes: str,
     iterations: int | None,
@@ -100,7 +101,7 @@ def run(
     options = runs.RunOptions(
         runner=runner,
         processes=processes,
-        extraction=Extraction(outlinks, kept, max_record, nofollow, forms, pdf),
+        extraction=Extraction(outlinks, kept, max_record, nofollow, forms, pdf, max_links_per_page),
         keep_www=keep_www,
         nodes=nodes,
         stop=make_stop(iterations, tolerance, max_rounds),
