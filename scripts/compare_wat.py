@@ -50,9 +50,10 @@ def categories(path: Path) -> Categories:
             name = document(record.media_type, record.body, record.uri)
             if name and name != "pdf" and record.kind in ("response", "resource"):
                 links = body_links(name, record.body, uri.decode(), record.media_type, Counter())
-                for link in links:
-                    where = link.context if name == "html" else name
-                    found.setdefault((link.target, uri, link.hop.encode()), where)
+                for target, hop, context, _ in links:
+                    found.setdefault(
+                        (target, uri, hop.encode()), context if name == "html" else name
+                    )
     return found
 
 

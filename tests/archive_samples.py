@@ -158,3 +158,23 @@ def extracted(
         [item for item in items if isinstance(item, Damage)],
         counters,
     )
+
+
+FIELDS = "application/warc-fields"
+ID = "WARC-Record-ID: <urn:uuid:{}>\r\n"
+OF = "WARC-Concurrent-To: <urn:uuid:{}>\r\n"
+LINES = b"outlink: http://h/line L a/@href\r\noutlink: http://h/favicon.ico I =INFERRED_MISC\r\n"
+
+
+def response(status: int, body: bytes = b"", header: str = "", **more: object) -> bytes:
+    block = f"HTTP/1.1 {status} X\r\nContent-Type: text/html\r\n{header}\r\n".encode() + body
+    return warc(block, "http://h/", **more)  # type: ignore[arg-type]
+
+
+def metadata(of: object = "", uri: str = "http://h/", body: bytes = LINES) -> bytes:
+    extra = OF.format(of) if of else ""
+    return warc(body, uri, "metadata", media_type=FIELDS, extra=extra)
+
+
+def targets(data: bytes, **options: object) -> list[tuple[str, str]]:
+    return [(link.target.decode(), link.hop.decode()) for link in extracted(data, **options)[0]]

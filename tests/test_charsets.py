@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from samples import REFERENCE, needs_reference
 
 from jobs.kernel.charsets import as_utf8, charset_of
-from jobs.kernel.documents import is_html
+from jobs.kernel.documents import document
 from jobs.kernel.records import Record, open_archive, read_records
 
 META = b'<html><meta charset="koi8-r">'
@@ -132,7 +132,7 @@ def test_real_pages_that_are_not_utf8_decode_whole(name: str) -> None:
     codecs = set()
     with open_archive(REFERENCE / "archives" / name) as stream:
         for record in read_records(stream, name):
-            if isinstance(record, Record) and is_html(record.media_type, record.body):
+            if isinstance(record, Record) and document(record.media_type, record.body) == "html":
                 codec = charset_of(record.body, record.media_type)
                 assert "\ufffd" not in record.body.decode(codec, "replace")
                 codecs.add(codec)

@@ -50,3 +50,31 @@ def test_sitemaps_are_unpacked_with_a_limit() -> None:
     assert unpacked("application/x-gzip", packed, "http://h/s.tar.gz", 100) == packed
     assert unpacked("", packed[:15] + b"\xff" * 99, "http://h/s.xml.gz", 100) is not None
     assert unpacked("", b"<urlset>", "http://h/s.xml.gz", 100) == b"<urlset>"
+
+
+PAGES = [
+    ("text/html", b"x", True),
+    ("Text/HTML; charset=x", b"x", True),
+    ("application/xhtml+xml", b"x", True),
+    ("text/html", b"", False),
+    ("text/html", b"%PDF-1.4", False),
+    ("text/html", b"GIF89a", False),
+    ("text/plain", b"<html>", False),
+    ("image/gif", b"<html>", False),
+    ("application/json", b"<html>", False),
+    ("", b"<!DOCTYPE html>", True),
+    ("", b"\xef\xbb\xbf \n<!-- x --><HTML lang=en>", True),
+    ("", b"<?xml version='1.0'?>\n<!DOCTYPE html PUBLIC ''>", True),
+    ("", b"<?xml version='1.0'?><rss>", False),
+    ("", b"hello", False),
+    ("no-type", b"<html>", True),
+    ("application/octet-stream", b"<html>", True),
+    ("application/octet-stream", b"\0\1", False),
+    ("; charset=utf-8", b"<body>", True),
+    ("", b"<!--" + b"--><!--" * 9999, False),
+]
+
+
+@pytest.mark.parametrize(("media_type", "body", "expected"), PAGES)
+def test_pages(media_type: str, body: bytes, expected: bool) -> None:
+    assert (document(media_type, body) == "html") is expected

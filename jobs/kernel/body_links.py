@@ -9,10 +9,10 @@ from jobs.kernel.charsets import as_utf8, charset_of
 from jobs.kernel.css_links import css_references, may_hold_links
 from jobs.kernel.html_links import Found, html_links
 from jobs.kernel.html_pieces import LONGEST_PAGE
+from jobs.kernel.joining import Base
 from jobs.kernel.pdf_links import pdf_references
 from jobs.kernel.robots_links import LONGEST as LONGEST_ROBOTS
 from jobs.kernel.robots_links import robots_references
-from jobs.kernel.uris import resolve
 from jobs.kernel.xml_links import xml_references
 
 References = Iterable[tuple[str, str, str]]  # reference, hop, context
@@ -28,28 +28,31 @@ def body_links(
     counters: Counter[str],
     *,
     forms: bool = False,
+    nav: bool = False,
 ) -> Iterator[Found]:
     """The links of a body in its order; document: one of `html` and OTHER_THAN_HTML.
 
-    What is no link of this dataset is counted in counters, see `html_links`.
+    forms, nav: for HTML, as `html_links` takes them. What is no link of this dataset is counted
+    in counters, see there.
     """
     if document == "html":
-        return html_links(body, uri, media_type, counters, forms=forms)
+        return html_links(body, uri, media_type, counters, forms=forms, nav=nav)
     base, references = _READERS[document](body, media_type, counters)
     return resolved(references, _base(base, uri), counters)
 
 
 def resolved(references: References, base: str, counters: Counter[str]) -> Iterator[Found]:
+    join = Base(base).join
     for reference, hop, context in references:
-        target = resolve(reference, base)
+        target = join(reference)
         if isinstance(target, bytes):
-            yield Found(target, hop, context)
+            yield target, hop, context, False
         else:
             counters[f"dropped.{target}"] += 1
 
 
 def _base(own: str, uri: str) -> str:
-    base = resolve(own, uri) if own else uri
+    base = Base(uri).join(own) if own else uri
     return base.decode() if isinstance(base, bytes) else uri
 
 

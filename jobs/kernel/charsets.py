@@ -94,6 +94,9 @@ _CODECS = {
 }
 
 
+_OTHER_THAN_ASCII = frozenset({"utf-16-le", "utf-16-be", "iso2022_jp"})  # in bytes like ASCII's
+
+
 def charset_of(body: bytes, content_type: str) -> str:
     """A Python codec that decodes the page; content_type: the value of the HTTP header."""
     for mark, codec in _BOMS:
@@ -130,5 +133,7 @@ def _guess(body: bytes) -> str:
 
 def as_utf8(body: bytes, charset: str) -> bytes:
     """The page in UTF-8, without byte order mark; what cannot be decoded becomes U+FFFD."""
+    if charset not in _OTHER_THAN_ASCII and body.isascii():
+        return body
     text = body.decode(charset, "replace").removeprefix("\ufeff")
     return text.encode("utf-8", "replace")

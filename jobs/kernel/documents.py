@@ -71,11 +71,6 @@ def document(media_type: str, body: bytes, uri: str = "") -> str:
     return "robots" if is_text and _path(uri) == "/robots.txt" else ""
 
 
-def is_html(media_type: str, body: bytes) -> bool:
-    """Whether a body is a page; `text/plain` stays text."""
-    return document(media_type, body) == "html"
-
-
 def unpacked(media_type: str, body: bytes, uri: str, limit: int) -> bytes:
     """A body of `….xml.gz`, as sitemaps often are, inflated to at most limit bytes."""
     name = media_type.partition(";")[0].strip().lower()

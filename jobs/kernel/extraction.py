@@ -17,7 +17,9 @@ its URI and time. Heritrix writes it behind the capture, others before it, so un
 for its capture, bounded by WAITING; if none comes, its capture is elsewhere and its lines count.
 
 Hops: nav keeps L, R and, as pages of a frameset have no other links, `frame/@src`, which keeps
-its hop E in the line; all keeps E and X too. I and P are never links. What a page asks not to
+its hop E in the line; all keeps E and X too. I, P and Heritrix's `base/@href` are never links.
+Under nav the embeds of an HTML page are not looked for, so `dropped.hop.E` and `.X` count those
+that are met elsewhere: in headers, feeds, style sheets and metadata lines. What a page asks not to
 follow (nofollow) is counted, and kept or dropped; Heritrix's lines do not tell it.
 """
 
@@ -36,6 +38,7 @@ from jobs.kernel.documents import document, unpacked
 from jobs.kernel.header_links import header_nofollow, header_references, location
 from jobs.kernel.html_links import Found
 from jobs.kernel.lines import Capture, Link
+from jobs.kernel.link_rules import NAV_CONTEXTS
 from jobs.kernel.metadata import Junk, Outlink, is_metadata, read_metadata
 from jobs.kernel.metadata_matching import MetadataMatching
 from jobs.kernel.records import MAX_RECORD, Record
@@ -45,8 +48,9 @@ from jobs.kernel.wat import described
 
 KINDS = ("response", "resource", "revisit", "metadata", "request", "warcinfo", "conversion")
 CAPTURED = ("response", "resource", "revisit")
+_HOPS = {hop: hop.encode() for hop in "LREX"}
 NAV_HOPS, ALL_HOPS = frozenset("LR"), frozenset("LREX")
-NAV_CONTEXTS = frozenset({"frame/@src"})
+BASE = "base/@href"  # Heritrix lists it like a link
 MAX_TYPES = 100  # media types of an archive that are counted by name; they are open-ended input
 _TYPES = "captures.type."
 _MEDIA_TYPE = re.compile(r"[a-z]{1,20}/[a-z0-9!#$&^_.+-]{1,80}").fullmatch
@@ -228,9 +232,10 @@ class _Extraction:
             record.media_type,
             self._counters,
             forms=self._options.forms,
+            nav=self._options.links == "nav",
         )
         if tagged and header_nofollow(record.http_headers):
-            links = (link._replace(nofollow=link.nofollow or link.hop in "LX") for link in links)
+            links = ((*found[:3], found[3] or found[1] in "LX") for found in links)
         yield from self._links(uri, links, name)
 
     def _outlinks(self, record: Record) -> Iterator[Link | Damage]:
@@ -250,9 +255,12 @@ class _Extraction:
         """The outlinks of a metadata record; the first line that is none goes to junk."""
         for line in read_metadata(body):
             if isinstance(line, Outlink):
+                if line.context.lower() == BASE:
+                    self._counters["dropped.base"] += 1
+                    continue
                 target = as_crawled(line.uri)
                 if isinstance(target, bytes):
-                    yield Found(target, line.hop, line.context)
+                    yield target, line.hop, line.context, False
                 else:
                     self._dropped(target, line.uri)
             elif isinstance(line, Junk) and not junk:
@@ -261,26 +269,42 @@ class _Extraction:
     def _begin(self, page: bytes, timestamp: str) -> None:
         self._page, self._given = (page, timestamp), set()
 
-    def _links(self, source: bytes, found: Iterable[Found], origin: str) -> Iterator[Link]:
+    def _links(self, source: bytes, found: Iterable[Found], origin: str) -> list[Link]:
         """Those that the options keep, each target and hop once, as many as a page may have."""
-        counters, given = self._counters, self._given
-        hops = NAV_HOPS if self._options.links == "nav" else ALL_HOPS
-        drop, from_origin = self._options.nofollow == "drop", f"links.from.{origin}"
+        options, counters = self._options, self._counters
+        hops = NAV_HOPS if options.links == "nav" else ALL_HOPS
+        drop, room = options.nofollow == "drop", options.max_links_per_page - len(self._given)
+        given, duplicates = self._given, 0
+        links: list[Link] = []
         for target, hop, context, nofollow in found:
             if hop not in hops and not (hop in ALL_HOPS and context.lower() in NAV_CONTEXTS):
                 counters[f"dropped.hop.{hop}"] += 1
                 continue
             if nofollow:
                 counters["flagged.nofollow"] += 1
-            if nofollow and drop:
-                counters["dropped.nofollow"] += 1
-            elif (target, hop) in given:
-                counters["dropped.duplicate"] += 1
-            elif len(given) >= self._options.max_links_per_page:
+                if drop:
+                    counters["dropped.nofollow"] += 1
+                    continue
+            place = target, hop
+            if place in given:
+                duplicates += 1
+            elif len(links) >= room:
                 counters["dropped.over-limit"] += 1
             else:
-                given.add((target, hop))
-                counters["links"] += 1
-                counters[f"links.{hop}"] += 1
-                counters[from_origin] += 1
-                yield Link(target, source, hop.encode())
+                given.add(place)
+                links.append(Link(target, source, _HOPS[hop]))
+        self._count_links(links, duplicates, origin)
+        return links
+
+    def _count_links(self, links: list[Link], duplicates: int, origin: str) -> None:
+        """Once for a document: counting each as it comes takes as long as all the rest of it."""
+        counts = {
+            "links": len(links),
+            f"links.from.{origin}": len(links),
+            "dropped.duplicate": duplicates,
+        }
+        for hop, count in Counter([link.hop for link in links]).items():
+            counts[f"links.{hop.decode()}"] = count
+        for name, count in counts.items():
+            if count:
+                self._counters[name] += count

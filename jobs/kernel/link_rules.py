@@ -139,3 +139,6 @@ RULES = (
     ),
 )
 FORM_RULES = (Rule("form", "action", "X", _get_form),)
+# What `--links nav` reads: L, R, and frames, as the pages of a frameset have no other links.
+NAV_CONTEXTS = frozenset({"frame/@src"})
+NAV_RULES = tuple(rule for rule in RULES if rule.hop in "LR" or rule.context in NAV_CONTEXTS)

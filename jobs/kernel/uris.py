@@ -7,15 +7,12 @@ stable and closed: `invalid`, `too-long` and `scheme.data`, `.javascript`, `.mai
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from urllib.parse import quote_from_bytes
 
 import ada_url
 
 LONGEST = 2**13  # bytes of a URI
 _LONGEST_RAW = 2**16  # characters of a reference before it is resolved
-_SHORT = 256  # and of one that is remembered
-_BY_HOST = ("/", "http://", "https://")
 
 # Every character of the categories Cc, Cf, Zs, Zl, Zp and Cs, and noncharacters that break tools.
 # Written out, not asked of unicodedata: its tables differ between versions of Python, and every
@@ -74,13 +71,6 @@ def resolve(reference: str, base: str, charset: str = "utf-8") -> bytes | str:
         return _CLASSES.get(scheme[1].lower(), _OTHER)
     if len(reference) > _LONGEST_RAW:
         return "too-long"
-    if len(reference) <= _SHORT and reference.startswith(_BY_HOST) and base.startswith("http"):
-        path = base.find("/", len("https://"))
-        return _remembered(reference, base[:path] if path > 0 else base, charset)
-    return _joined(reference, base, charset)
-
-
-def _joined(reference: str, base: str, charset: str) -> bytes | str:
     if charset != "utf-8" and "?" in reference and not reference.isascii():
         reference = _query_encoded(reference, charset)
     try:
@@ -90,15 +80,22 @@ def _joined(reference: str, base: str, charset: str) -> bytes | str:
             uri = ada_url.URL(reference).href
         except ValueError:
             return "invalid"
+    return _http(uri)
+
+
+def parsed(uri: str) -> bytes | str:
+    """An absolute URI as the WHATWG standard writes it."""
+    try:
+        return _http(ada_url.URL(uri).href)
+    except ValueError:
+        return "invalid"
+
+
+def _http(uri: str) -> bytes | str:
     uri = uri.partition("#")[0]
     if not uri.startswith(("http://", "https://")):
         return _class_of(uri)
     return _bounded(escape(uri))
-
-
-# The pages of a site repeat their menus. Of these references nothing but scheme and host of the
-# base matters; the bounds keep what is remembered within some 10 MB.
-_remembered = lru_cache(2**14)(_joined)
 
 
 def _class_of(uri: str) -> str:

@@ -1,0 +1,67 @@
+"""Extraction: the links that Heritrix lists, beside and in place of those of pages."""
+
+from __future__ import annotations
+
+import pytest
+from archive_samples import (
+    ID,
+    extracted,
+    metadata,
+    plain,
+    response,
+    targets,
+)
+
+A = [("http://h/a", "L")]
+LINE = [("http://h/line", "L")]
+
+
+@pytest.mark.parametrize("outlinks", ["auto", "html", "metadata", "both"])
+def test_a_redirect_gives_its_location(outlinks: str) -> None:
+    data = response(302, b"<a href=a>", "Location: ../b?c#d\r\n", extra=ID.format(1)) + metadata(1)
+    assert targets(data, outlinks=outlinks) == [("http://h/b?c", "R")]
+    assert targets(response(302, b"", "Location: mailto:x\r\n")) == []
+
+
+HTML_AND_LINES = response(200, b"<a href=a>", extra=ID.format(1)), metadata(1)
+OUTLINKS = {"auto": A, "html": A, "metadata": LINE, "both": A + LINE}
+
+
+@pytest.mark.parametrize("outlinks", OUTLINKS)
+@pytest.mark.parametrize("order", [1, -1])
+def test_html_and_outlinks_in_either_order(outlinks: str, order: int) -> None:
+    data = plain(HTML_AND_LINES[::order])
+    assert targets(data, outlinks=outlinks) == OUTLINKS[outlinks]
+
+
+def test_metadata_of_another_id_is_matched_by_uri_and_time() -> None:
+    data = metadata(99) + HTML_AND_LINES[0]
+    assert targets(data) == A
+    later = HTML_AND_LINES[0].replace(b"2024", b"2025")
+    assert targets(metadata(99) + later) == A + LINE
+
+
+def test_outlinks_where_there_is_no_html() -> None:
+    revisit = response(200, kind="revisit", extra=ID.format(1))
+    text = HTML_AND_LINES[0].replace(b"text/html", b"text/css ")
+    for capture in (revisit, text):
+        assert targets(capture + metadata(1)) == LINE
+        assert targets(metadata(1) + capture) == LINE
+        assert targets(capture + metadata(1), outlinks="html") == []
+    assert targets(metadata(7)) == LINE
+    missing = response(404, b"<a href=a>", extra=ID.format(1))
+    assert targets(missing + metadata(1)) == targets(metadata(1) + missing) == []
+
+
+def test_metadata_waits_for_its_capture_with_bounds() -> None:
+    waiting = [metadata(n, f"http://h/{n}") for n in range(1500)]
+    links, _, _, counters = extracted(plain([*waiting, HTML_AND_LINES[0]]))
+    assert len(links) == 1500 + 1
+    assert counters["dropped.hop.I"] == 1500
+
+
+def test_both_gives_a_link_once() -> None:
+    same = metadata(1, body=b"outlink: http://h/a L a/@href\noutlink: http://h/a E img/@src\n")
+    data = HTML_AND_LINES[0] + same
+    assert targets(data, outlinks="both") == A
+    assert targets(data, outlinks="both", links="all") == [*A, ("http://h/a", "E")]

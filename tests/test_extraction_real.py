@@ -1,0 +1,99 @@
+"""Extraction from real archives, as others count them."""
+
+from __future__ import annotations
+
+import runpy
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from archive_samples import (
+    ARCHIVES,
+    extracted,
+)
+from samples import DATA, REFERENCE, needs_reference
+
+from jobs.kernel.charsets import charset_of
+from jobs.kernel.documents import document
+from jobs.kernel.extraction import Options, extract
+from jobs.kernel.html_links import read_page
+from jobs.kernel.lines import Capture, Link
+from jobs.kernel.records import Record, open_archive, read_records
+
+
+def test_the_links_of_a_real_crawl_by_heritrix() -> None:
+    truth = set()
+    for line in (DATA / "heritrix" / "truth.tsv").read_text().splitlines()[1:]:
+        source, target, _, hop = line.split("\t")
+        truth.add((target.partition("#")[0].encode(), source.encode(), hop.encode()))
+    assert len(truth) == 172
+    script = {link for link in truth if link[2] == b"X"}  # that only a script makes
+    data = (DATA / "heritrix" / "first.warc.gz").read_bytes()
+    for outlinks in ("metadata", "both", "auto"):
+        links, _, _, counters = extracted(data, outlinks=outlinks, links="all")
+        assert set(links) == truth
+        assert counters["dropped.base"] == (outlinks != "auto")  # it is on one page
+    assert set(extracted(data, outlinks="html", links="all")[0]) == truth - script
+    assert len(script) == 1
+
+
+SAMPLES = Path(__file__).parents[1] / "sample_data"
+
+
+def test_an_arc_and_a_warc_of_one_crawl_give_the_same() -> None:
+    data = [(SAMPLES / f"aut-example.{kind}.gz").read_bytes() for kind in ("arc", "warc")]
+    (links, captures, _, counters), (links2, captures2, _, _) = (
+        extracted(each_, outlinks="html", links="all") for each_ in data
+    )
+    assert links == links2
+    assert len(links) > 20_000
+    assert {name for name in counters if name.startswith("links.from.")} == {
+        *("links.from.html", "links.from.feed", "links.from.header", "links.from.robots"),
+    }
+    same = [capture[:4] for capture in captures]
+    assert same == [capture[:4] for capture in captures2]
+
+
+@pytest.mark.parametrize("kind", ["arc", "warc"])
+def test_anchors_are_as_many_as_others_count(kind: str) -> None:
+    """The Archives Unleashed Toolkit counts `a[href]` of pages with status 200, whatever it is."""
+    anchors = 0
+    with open_archive(SAMPLES / f"aut-example.{kind}.gz") as stream:
+        for record in read_records(stream, kind):
+            if not isinstance(record, Record) or (record.kind, record.status) != ("response", 200):
+                continue
+            if document(record.media_type, record.body) == "html":
+                charset = charset_of(record.body, record.media_type)
+                references = read_page(record.body, record.media_type, charset).references
+                anchors += sum(context == "a/@href" for _, _, context, _ in references)
+    assert anchors == 37_826
+
+
+SCRIPT = Path(__file__).parents[1] / "scripts" / "make_extraction_table.py"
+TABLE = Path(__file__).parent / "data" / "extraction_table.tsv"
+
+
+@needs_reference
+def test_the_table_of_the_reference_archives(capfd: pytest.CaptureFixture[str]) -> None:
+    """As scripts/make_extraction_table.py printed it; no archive takes long, nothing is printed."""
+    script = runpy.run_path(str(SCRIPT))
+    row = script["row"]
+    lines = TABLE.read_text().splitlines()
+    assert lines[0] == script["HEADER"]
+    for line in lines[1:]:
+        began = time.process_time()
+        assert row(REFERENCE / "archives", line.split("\t")[0]) == line
+        assert time.process_time() - began < 10
+    assert len(lines) == 1 + sum(path.is_file() for path in (REFERENCE / "archives").glob("*/*"))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_real_archives_in_all_modes() -> None:
+    for path in sorted(ARCHIVES.glob("*arc*")):
+        for outlinks in ("auto", "html", "metadata", "both"):
+            counters: Counter[str] = Counter()
+            with open_archive(path) as stream:
+                items = list(extract(stream, path.name, Options(outlinks), counters))  # type: ignore[arg-type]
+            assert counters["links"] == sum(isinstance(item, Link) for item in items)
+            assert counters["captures"] == sum(isinstance(item, Capture) for item in items)
