@@ -29,10 +29,6 @@ def given_archives(paths: Sequence[Place]) -> Given:
     """The archives by the fingerprint of their content; the same content counts once."""
     found: Given = {}
     for path in paths:
-        if isinstance(path, Path) and path.is_dir():
-            raise BadInput(
-                str(path), "a folder", "an archive file", f"Name its files: {path}/*.warc.gz"
-            )
         try:
             found.setdefault(file_fingerprint(path), path)
         except OSError as error:

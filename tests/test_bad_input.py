@@ -41,7 +41,7 @@ from crawls import (
 
 BAD_ARCHIVES: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "missing": (lambda path: None, "No such file", "expected a WARC or ARC file"),
-    "folder": (lambda path: path.mkdir(), "a folder", "/*.warc.gz"),
+    "folder": (lambda path: path.mkdir(), "no file", "*.warc"),
     "empty": (lambda path: path.touch(), "an empty file", "Copy it again"),
     "text": (lambda path: path.write_text("hello\n"), "'hello\\n'", "Leave it out"),
     "escapes": (lambda path: path.write_bytes(b"\x1b[31mred\x9b\n"), "\\x1b[31m", "expected"),

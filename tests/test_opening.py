@@ -17,9 +17,11 @@ from archive_samples import each, page
 from click.testing import CliRunner
 from crawls import WEB, write_warc
 
+from jobs.kernel.errors import BadInput
 from jobs.kernel.opening import absolute, is_url, open_binary, place, real, size_of
 from pipeline.archives import given_archives
 from pipeline.cli import main
+from pipeline.finding import find_archives
 from pipeline.manifest import file_fingerprint
 
 ODD = "a b/x#y?z%20+é.warc.gz"
@@ -117,7 +119,7 @@ def test_extraction_from_s3(bucket: Any, tmp_path: Path, runner: str) -> None:
         run("extract-links", *archives, *output, "--runner", runner)
     for kind in ("txt", "tsv"):
         assert (tmp_path / f"there.{kind}").read_bytes() == (tmp_path / f"here.{kind}").read_bytes()
-    assert b"\tweb.wacz!archive/a.warc.gz\t0\n" in (tmp_path / "there.tsv").read_bytes()
+    assert b"\tweb.wacz!archive/a.warc.gz\t0\t-\t-\n" in (tmp_path / "there.tsv").read_bytes()
 
 
 def test_a_run_from_s3_goes_on_with_copies_on_disk(bucket: Any, tmp_path: Path) -> None:
@@ -138,3 +140,22 @@ def test_a_url_with_control_characters(bucket: Any, tmp_path: Path) -> None:
     url = put(bucket, "a\tb", write_warc(tmp_path / "web.warc.gz", WEB))
     result = CliRunner().invoke(main, ["run", url, "--work", str(tmp_path / "w")])
     assert (result.exit_code, "control characters" in result.output) == (3, True)
+
+
+def test_folders_and_globs_of_s3(bucket: Any, tmp_path: Path) -> None:
+    path = write_warc(tmp_path / "web.warc.gz", WEB)
+    for key in ("c/a.warc.gz", "c/deep/b.arc.gz", "c/deep/crawl.log", "c2/d.warc", ODD):
+        put(bucket, key, path)
+
+    def found(*urls: str) -> list[str]:
+        return [str(url).removeprefix("s3://crawl/") for url in find_archives(urls).archives]
+
+    assert found("s3://crawl/c") == found("s3://crawl/c/") == ["c/a.warc.gz", "c/deep/b.arc.gz"]
+    assert found("s3://crawl/c/*.gz", "s3://crawl/c?/*") == ["c/a.warc.gz", "c2/d.warc"]
+    assert found("s3://crawl/c/**/*b*") == ["c/deep/b.arc.gz"]
+    assert found(f"s3://crawl/{ODD}") == [ODD]
+    (tmp_path / "list").write_text("s3://crawl/c\n")
+    run("run", "--archives-from", tmp_path / "list", "--work", tmp_path / "work")
+    for url in ("s3://crawl/none", "s3://none/", "s3://crawl/c/*.zip"):
+        with pytest.raises(BadInput):
+            find_archives([url])

@@ -33,7 +33,7 @@ def open_binary(where: Place) -> BinaryIO:
     """The archive as a stream; the caller closes it. Raises OSError."""
     if not is_url(where):
         return Path(where).open("rb")
-    filesystem, path = _located(str(where))
+    filesystem, path = located(str(where))
     return cast(BinaryIO, io.BufferedReader(_Remote(filesystem.open_input_file(path)), _AT_ONCE))
 
 
@@ -88,7 +88,8 @@ class _Remote(io.RawIOBase):
         super().close()
 
 
-def _located(url: str) -> tuple[Any, str]:
+def located(url: str) -> tuple[Any, str]:
+    """(file system of Arrow, path in it). Raises OSError."""
     from pyarrow import ArrowInvalid, fs  # half a second that paths do not need
 
     try:

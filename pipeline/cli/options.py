@@ -12,11 +12,13 @@ import click
 from click.core import ParameterSource
 
 from jobs.kernel.extraction import Options
-from jobs.kernel.opening import is_url
+from jobs.kernel.opening import Place, is_url
 from jobs.kernel.order import DIGITS
 from jobs.launch import Launcher
 from pipeline.classes import MAX_BINS
+from pipeline.finding import find_archives, read_list
 from pipeline.ranking import Stop
+from pipeline.terminal import printable
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]
@@ -33,6 +35,7 @@ class Archive(click.Path):
 
 ARCHIVE = Archive(path_type=Path)
 RUNNERS = ("local", "inline")
+EXAMPLES = 3
 
 
 class Number(click.FloatRange):
@@ -62,6 +65,39 @@ def output_option(*names: str, help: str) -> Callable[[Any], Any]:
     """An output: one file when its name has an extension, else a folder of parts."""
     return click.option(*(names or ("--output",)), type=OUTPUT, required=True, help=help)
 
+
+def _listed(ctx: click.Context, param: click.Parameter, lists: tuple[str, ...]) -> None:
+    ctx.meta["archives"] = [name for where in lists for name in read_list(where)]
+
+
+def _found(
+    ctx: click.Context, param: click.Parameter, names: tuple[Place, ...]
+) -> tuple[Place, ...]:
+    named = [*names, *ctx.meta.get("archives", ())]
+    if not named:
+        raise click.MissingParameter(ctx=ctx, param=param)
+    found = find_archives(named)
+    if found.left_out:
+        click.echo(
+            f"{len(found.left_out)} files in folders left out, as they have no archive's name: "
+            + ", ".join(map(printable, found.left_out[:EXAMPLES]))
+            + (", …" if len(found.left_out) > EXAMPLES else ""),
+            err=True,
+        )
+    return tuple(found.archives)
+
+
+archives_argument = together(
+    click.argument("archives", nargs=-1, type=ARCHIVE, callback=_found),
+    click.option(
+        "--archives-from",
+        multiple=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_listed,
+        help="A file of more archives, a path or URL a line; - for standard input.",
+    ),
+)
 
 runner_options = together(
     click.option(

@@ -11,9 +11,9 @@ from jobs.kernel.opening import Place
 from pipeline.archives import Extraction
 from pipeline.classes import Ties
 from pipeline.cli.options import (
-    ARCHIVE,
     OUTPUT,
     Number,
+    archives_argument,
     class_options,
     extraction_options,
     keep_www_option,
@@ -36,7 +36,7 @@ work_option = click.option(
 
 
 @click.command()
-@click.argument("archives", nargs=-1, required=True, type=ARCHIVE)
+@archives_argument
 @work_option
 @extraction_options
 @keep_www_option
@@ -91,6 +91,8 @@ def run(
     processes: int | None,
 ) -> None:
     """From ARCHIVES to a precedence file in the work folder.
+
+    ARCHIVES: WARC, ARC, WAT and WACZ files, folders of them, globs in quotes, s3:// URLs of these.
 
     Run it again after an interruption, or with more archives: what is done is kept.
     """

@@ -11,8 +11,8 @@ from jobs.kernel.order import DIGITS
 from pipeline import steps
 from pipeline.archives import given_archives
 from pipeline.cli.options import (
-    ARCHIVE,
     OUTPUT,
+    archives_argument,
     digits_option,
     extraction_options,
     keep_www_option,
@@ -32,7 +32,7 @@ from pipeline.reports import round_line
 
 
 @click.command("extract-links")
-@click.argument("archives", nargs=-1, required=True, type=ARCHIVE)
+@archives_argument
 @output_option(help="Links to write: `target source hop`.")
 @output_option("--captures", help="Captures to write, 10 columns.")
 @extraction_options
@@ -55,7 +55,7 @@ def extract_links(
     runner: str,
     processes: int | None,
 ) -> None:
-    """Links and captures of archives: WARC, ARC, WAT and WACZ, files or s3:// URLs."""
+    """Links and captures of archives: WARC, ARC, WAT and WACZ files, folders, globs, s3:// URLs."""
     check_outputs(output, captures, inputs=archives)
     given = list(given_archives(archives).values())
     reports = steps.extract_links(
