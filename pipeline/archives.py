@@ -16,6 +16,7 @@ from typing import Any
 from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place, place, real, size_of
+from pipeline.counting import add_counters
 from pipeline.manifest import Manifest, file_fingerprint, fingerprint
 from pipeline.steps import ArchiveReport
 
@@ -75,7 +76,7 @@ class Extraction:
         """What the manifest says of the step: totals over the archives."""
         total: Counter[str] = Counter()
         for entry in manifest.archives.values():
-            total.update(entry["counters"])
+            add_counters(total, entry["counters"])
         rows = {"links": total["links"], "captures": total["captures"]}
         return {
             "parameters": self.parameters(),

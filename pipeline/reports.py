@@ -16,7 +16,7 @@ from jobs.kernel.lines import parse_score_row
 from pipeline.datasets import by_score, is_file, merged, replacing
 from pipeline.manifest import Manifest
 from pipeline.ranking import Round, Stop
-from pipeline.terminal import cell
+from pipeline.terminal import cell, new_table
 from pipeline.validation_report import ValidationReport
 
 MAX_ARCHIVES = 20
@@ -53,15 +53,6 @@ def write_report(report: ValidationReport, output: Path) -> None:
         place.write_text(json.dumps(report.as_dict(), indent=1) + "\n")
 
 
-def _table(title: str, *columns: str) -> Table:
-    """Columns whose name starts with > are numbers."""
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for column in columns:
-        right = column.startswith(">")
-        table.add_column(column.lstrip(">"), justify="right" if right else "left")
-    return table
-
-
 def status_tables(manifest: Manifest, names: Sequence[str]) -> Iterator[Table]:
     """Steps, rounds, and archives with what is wrong with them."""
     yield _steps_table(manifest, names)
@@ -72,14 +63,14 @@ def status_tables(manifest: Manifest, names: Sequence[str]) -> Iterator[Table]:
     if dropped.row_count:
         yield dropped
     if damage := damage_by_reason(manifest):
-        table = _table("damage", "reason", ">count")
+        table = new_table("damage", "reason", ">count")
         for reason, count in damage.most_common():
             table.add_row(cell(reason), f"{count:,}")
         yield table
 
 
 def _steps_table(manifest: Manifest, names: Sequence[str]) -> Table:
-    table = _table("steps", "step", "state", ">rows", ">seconds")
+    table = new_table("steps", "step", "state", ">rows", ">seconds")
     for name in names:
         entry = manifest.steps.get(name, {})
         state = "done" if "fingerprint" in entry else "begun" if entry else "to do"
@@ -90,7 +81,7 @@ def _steps_table(manifest: Manifest, names: Sequence[str]) -> Table:
 
 
 def _rounds_table(rounds: Sequence[Round]) -> Table:
-    table = _table(
+    table = new_table(
         "rounds of PageRank", ">round", ">certificate", ">of probabilities", ">eta", ">residual",
         ">mass", ">seconds",
     )  # fmt: skip
@@ -109,7 +100,7 @@ def _rounds_table(rounds: Sequence[Round]) -> Table:
 
 def _archives_table(archives: Sequence[dict[str, Any]]) -> Table:
     title = f"archives ({len(archives)})"
-    table = _table(title, "archive", ">captures", ">HTML pages", ">links", ">damage", "error")
+    table = new_table(title, "archive", ">captures", ">HTML pages", ">links", ">damage", "error")
     # the ones in need of attention first
     ordered = sorted(archives, key=lambda a: (not a["error"], not a["damage"], a["path"]))
     for entry in ordered[:MAX_ARCHIVES]:
@@ -129,7 +120,7 @@ def _archives_table(archives: Sequence[dict[str, Any]]) -> Table:
 
 def _dropped_table(entry: dict[str, Any]) -> Table:
     """Links and captures that canonicalize left out."""
-    table = _table("left out by canonicalize", "reason", ">count", "examples")
+    table = new_table("left out by canonicalize", "reason", ">count", "examples")
     for name, count in sorted(entry.get("counters", {}).items()):
         if name.startswith("dropped."):
             reason = name.removeprefix("dropped.")
@@ -151,7 +142,7 @@ def damage_by_reason(manifest: Manifest) -> Counter[str]:
 def summary_table(path: Path) -> Table:
     """The classes of a precedence.summary.json."""
     told = json.loads(path.read_text())
-    table = _table(
+    table = new_table(
         "precedence", ">precedence", ">URIs", ">pages", ">captured", ">highest score", ">lowest"
     )
     for entry in told["classes"]:
@@ -169,7 +160,7 @@ def summary_table(path: Path) -> Table:
 
 def best_table(scores: Path, count: int, digits: int) -> Table:
     """The first lines of a scores dataset, scores to the digits that they were ordered by."""
-    table = _table(f"the {count} pages with the highest scores", ">", ">score", "URI")
+    table = new_table(f"the {count} pages with the highest scores", ">", ">score", "URI")
     for place, line in enumerate(islice(merged(scores, by_score(digits)), count), 1):
         row = parse_score_row(line.rstrip(b"\n"))
         table.add_row(

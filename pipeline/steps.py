@@ -26,6 +26,7 @@ from jobs.kernel.errors import BadInput, NotConverged
 from jobs.kernel.opening import Place, place
 from jobs.kernel.order import DIGITS
 from jobs.launch import Launcher, Outcome, launch, plain_path
+from pipeline.counting import add_counters
 from pipeline.datasets import ORDER, by_score, deliver, write_parquet
 from pipeline.ranking import Round, Stop, rank
 
@@ -177,7 +178,7 @@ def totals(reports: Sequence[ArchiveReport]) -> dict[str, int]:
     """Counters of all archives together."""
     total: Counter[str] = Counter()
     for report in reports:
-        total.update(report.counters)
+        add_counters(total, report.counters)
     return dict(sorted(total.items()))
 
 

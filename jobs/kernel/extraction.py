@@ -52,7 +52,7 @@ _HOPS = {hop: hop.encode() for hop in "LREX"}
 NAV_HOPS, ALL_HOPS = frozenset("LR"), frozenset("LREX")
 BASE = "base/@href"  # Heritrix lists it like a link
 MAX_TYPES = 100  # media types of an archive that are counted by name; they are open-ended input
-_TYPES = "captures.type."
+TYPES = "captures.type."
 _MEDIA_TYPE = re.compile(r"[a-z]{1,20}/[a-z0-9!#$&^_.+-]{1,80}").fullmatch
 MAX_EXAMPLES, LONGEST_EXAMPLE = 5, 200  # of each reason, characters
 Examples = dict[str, list[str]]  # reason -> URIs as they stand in the archive
@@ -117,11 +117,11 @@ def totals(counters: Counter[str]) -> dict[str, int]:
 
 def _count_type(media_type: str, counters: Counter[str]) -> None:
     """By name; the first MAX_TYPES names that are media types, and the rest as `other`."""
-    name = _TYPES + media_type
+    name = TYPES + media_type
     if name not in counters and media_type != "-":
-        known = sum(counter.startswith(_TYPES) for counter in counters)
+        known = sum(counter.startswith(TYPES) for counter in counters)
         if known >= MAX_TYPES or not _MEDIA_TYPE(media_type):
-            name = _TYPES + "other"
+            name = TYPES + "other"
     counters[name] += 1
 
 

@@ -22,7 +22,7 @@ from jobs.kernel.zip_parts import Bomb, Inflated, Part
 
 FOLDER = "archive/"
 _STEP = 2**20
-_BEGINNINGS = (b"PK\x03\x04", b"PK\x05\x06")
+BEGINNINGS = (b"PK\x03\x04", b"PK\x05\x06")
 _HEADER = struct.Struct("<4s5H3L2H")  # of an entry; name and extra field follow
 _ENTRY = re.compile(rb"PK\x03\x04.{26}" + FOLDER.encode() + rb"[^/]", re.DOTALL)
 _NO_LIST = (
@@ -63,7 +63,7 @@ def read_archives(stream: BinaryIO, name: str, *, max_record: int) -> Iterator[A
     with seekable(stream, name) as file:
         head = file.read(4)
         file.seek(0)
-        if head not in _BEGINNINGS:
+        if head not in BEGINNINGS:
             yield Archive(name, read_records(file, name, max_record=max_record))
             return
         wacz = _Wacz(file, name, max_record)

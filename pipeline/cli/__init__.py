@@ -15,16 +15,15 @@ from typing import Any
 import click
 
 from jobs.kernel.errors import BadInput, CrawlrankError
+from pipeline.cli import inspect as inspect_commands
 from pipeline.cli import results as result_commands
 from pipeline.cli import run as run_commands
 from pipeline.cli import steps as step_commands
+from pipeline.inspection import UNEXPECTED
 from pipeline.manifest import crawlrank_version
 from pipeline.terminal import escape_unwritable, printable
 
 DISK = {28: "the disk is full", 30: "the file system is read-only", 122: "the quota is used up"}
-
-
-UNEXPECTED = "an error that was not foreseen (CRAWLRANK_DEBUG=1 shows where; please report it)"
 
 
 class Group(click.Group):
@@ -83,5 +82,6 @@ def main() -> None:
     """
 
 
-for command in (*run_commands.COMMANDS, *step_commands.COMMANDS, *result_commands.COMMANDS):
-    main.add_command(command)
+for commands in (run_commands, inspect_commands, step_commands, result_commands):
+    for command in commands.COMMANDS:
+        main.add_command(command)

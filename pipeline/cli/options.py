@@ -99,6 +99,14 @@ archives_argument = together(
     ),
 )
 
+jobs_option = click.option(
+    "--jobs",
+    "processes",
+    type=click.IntRange(1),
+    default=os.cpu_count(),
+    help="Processes at a time (default: the machine's cores).",
+)
+
 runner_options = together(
     click.option(
         "--runner",
@@ -107,13 +115,7 @@ runner_options = together(
         show_default=True,
         help="Where the jobs run: processes of this machine, or this process.",
     ),
-    click.option(
-        "--jobs",
-        "processes",
-        type=click.IntRange(1),
-        default=os.cpu_count(),
-        help="Processes at a time (default: the machine's cores).",
-    ),
+    jobs_option,
 )
 
 extraction_options = together(

@@ -1,0 +1,85 @@
+"""Archives inspected by several processes, one archive a task, results in the order given."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import signal
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+
+from jobs.kernel.extraction import Options
+from jobs.kernel.opening import Place
+from pipeline.inspection import Inspection, inspect_archive
+
+AHEAD = 4  # archives for each process that may be done before their turn; bounds memory
+KILLED = [
+    "the process that read it was killed, perhaps for want of memory",
+    "an archive that can be read in the memory there is",
+    "Try it by itself, with --jobs 1 and a smaller --max-record.",
+]
+
+
+def inspect_archives(
+    archives: Sequence[Place], options: Options, processes: int
+) -> Iterator[Inspection]:
+    """The audit of each. Where a process is killed, the archives that were being read then are
+    read again, each in a process of its own, so that no more than one result is lost."""
+    processes = min(processes, len(archives))
+    if processes <= 1:
+        yield from (inspect_archive(archive, options) for archive in archives)
+        return
+    todo, ahead = deque(archives), AHEAD * processes
+    while todo:
+        with _pool(processes) as pool:
+            yield from _in_order(pool, todo, options, ahead)
+        for _ in range(min(ahead, len(todo))):
+            yield _alone(todo.popleft(), options)
+
+
+def _in_order(
+    pool: ProcessPoolExecutor, todo: deque[Place], options: Options, ahead: int
+) -> Iterator[Inspection]:
+    """What is given leaves todo; some stay there if a process is killed."""
+    waiting: deque[Future[Inspection]] = deque()
+    with contextlib.suppress(BrokenProcessPool):
+        while todo:
+            while len(waiting) < min(ahead, len(todo)):
+                archive = todo[len(waiting)]
+                waiting.append(pool.submit(inspect_archive, archive, options))
+            found = waiting.popleft().result()
+            todo.popleft()
+            yield found
+
+
+def _alone(archive: Place, options: Options) -> Inspection:
+    with _pool(1) as pool:
+        try:
+            return pool.submit(inspect_archive, archive, options).result()
+        except BrokenProcessPool:
+            return Inspection(path=str(archive), error=KILLED)
+
+
+@contextlib.contextmanager
+def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
+    """Its processes end at once when this one is interrupted."""
+    others = set(multiprocessing.active_children())
+    # not forked: this process may have threads, and clients of S3 that a fork would break
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(processes, context, initializer=_leave_quietly)
+    try:
+        yield pool
+    except BaseException:
+        for child in set(multiprocessing.active_children()) - others:
+            child.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _leave_quietly() -> None:
+    """An interrupted process ends without a traceback; the one that started it tells."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
