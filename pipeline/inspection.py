@@ -136,7 +136,8 @@ def inspect_archive(archive: Place, options: Options) -> Inspection:
 
 @dataclass
 class Total(Summary):
-    """All archives. damaged: those that were read, with damage. places: the first of each reason of damage, as (path, damage)."""
+    """All archives. damaged: those that were read, with damage. places: the first damage of each
+    reason, with the path of its archive."""
 
     archives: int = 0
     damaged: int = 0
