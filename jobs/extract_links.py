@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from jobs.base import ARCHIVE, CAPTURES, DAMAGE, Job, to_json
+from jobs.base import ARCHIVE, CAPTURES, DAMAGE, READ, Job, to_json
 from jobs.kernel.damage import Damage
 from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options, extract
 from jobs.kernel.lines import Capture, Link, format_capture, format_link
 from jobs.kernel.opening import open_binary
+from jobs.kernel.positions import told_position
 
 MAX_LISTED = 1000  # damages of one archive that are listed; all are counted
 
@@ -55,7 +56,7 @@ class ExtractLinks(Job):
         counters: Counter[str] = Counter()
         end: dict[str, object] = {"archive": uri, "counters": counters}
         try:
-            with open_binary(path) as stream:
+            with open_binary(path) as stream, told_position(stream, self._tell):
                 for item in extract(stream, uri.rpartition("/")[2], options, counters):
                     if isinstance(item, Link):
                         yield format_link(item)
@@ -68,6 +69,10 @@ class ExtractLinks(Job):
         except OSError as error:
             end["error"] = [f"cannot be read ({error.strerror or error})", "a readable file", ""]
         yield ARCHIVE + b"\t" + to_json(end)
+
+    def _tell(self, place: int) -> None:
+        """For progress; and a sign of life for Hadoop, which ends silent tasks."""
+        self.set_status(READ % place)
 
     def _damage(self, uri: str, damage: Damage) -> Iterator[bytes]:
         self.counts["damage"] += 1

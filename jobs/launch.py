@@ -19,7 +19,7 @@ from mrjob.step import StepFailedException
 
 from jobs.base import COUNTERS, ERROR, SUMS, Job, side_name
 from jobs.kernel.errors import BadInput, CrawlrankError, JobFailed
-from jobs.kernel.opening import absolute
+from jobs.kernel.opening import absolute, place, size_of
 from jobs.kernel.reading import parts
 from jobs.places import Error, Source, first_error
 
@@ -27,6 +27,7 @@ logging.getLogger("mrjob").addHandler(logging.NullHandler())
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./+=,@-]+\Z")
 TaskProgress = Callable[[str, int, int], None]
+BytesProgress = Callable[[int, int], None]
 
 
 def is_plain(path: Path) -> bool:
@@ -55,6 +56,8 @@ class Launcher:
     runner: `inline` or `local`. tmp: folder for intermediate files, removed by whoever made it.
     processes: tasks at a time. ranges: reduce tasks of jobs that partition by range.
     on_task: told (job, tasks done, tasks of this phase) whenever a task ends.
+    on_read: told (bytes read, bytes of all) of the archives of a job that reads such, every now
+    and then.
     """
 
     runner: str
@@ -62,6 +65,7 @@ class Launcher:
     processes: int | None = None
     ranges: int = 8
     on_task: TaskProgress | None = None
+    on_read: BytesProgress | None = None
     job_class: Callable[[type[Job]], type[Job]] = lambda job: job  # tests put their runner in here
 
     @contextlib.contextmanager
@@ -159,12 +163,21 @@ def _run(
         if launcher.on_task:
             on_task = launcher.on_task
             runner.on_task = lambda done, total: on_task(name, done, total)
+        if launcher.on_read and job_class.reads_archives():
+            on_read, size = launcher.on_read, sum(map(_size, paths))
+            runner.on_read = lambda done: on_read(done, size)
         try:
             runner.run()
         except StepFailedException as error:
             raise JobFailed(_failure(name, runner.failure or str(error))) from error
         except MemoryError as error:
             raise JobFailed(_failure(name, "out of memory")) from error
+
+
+def _size(archive: str) -> int:
+    with contextlib.suppress(OSError):  # told of by the task that reads it
+        return size_of(place(archive))
+    return 0
 
 
 def _failure(name: str, said: str) -> str:

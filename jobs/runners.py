@@ -27,24 +27,31 @@ from mrjob.local import LocalMRJobRunner, _TaskFailedException
 from mrjob.sim import _split_records
 from mrjob.step import StepFailedException
 
+from jobs.bytes_read import BytesRead
 from jobs.kernel.errors import CrawlrankError
 from jobs.kernel.reading import read_lines
 
 Progress = Callable[[int, int], None]
 TAIL_LINES = 12
-INFLATED = 8  # about how much larger lines of links are than their gzip
+INFLATED = 8  # about how much larger lines of links are than their gzip or Parquet
 
 
 def _text_size(path: Path) -> int:
-    return path.stat().st_size * (INFLATED if path.suffix == ".gz" else 1)
+    return path.stat().st_size * (INFLATED if path.suffix in (".gz", ".parquet") else 1)
 
 
 class _Watched:
-    """Counts finished tasks for whoever set `on_task`, and keeps the last lines of a failure."""
+    """Counts finished tasks for whoever set `on_task`, and the bytes of archives that tasks have
+    read for whoever set `on_read`; keeps the last lines of a failure."""
 
     least_split = 1 << 18  # bytes
     on_task: Progress | None = None
+    on_read: Callable[[int], None] | None = None
     failure: str = ""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._bytes_read = BytesRead()
 
     def _split_mapper_input(self, input_paths: Any, step_num: int) -> Any:
         """As many splits as cores, of about equal size, over all input files together; none so
@@ -88,15 +95,25 @@ class InlineRunner(_Watched, InlineMRJobRunner):  # type: ignore[misc]
 
     def _run_multiple(self, funcs: Iterable[Callable[[], None]], num_processes: Any = None) -> None:
         tasks = list(funcs)
-        for done, task in enumerate(tasks, 1):
-            try:
-                task()
-            except (CrawlrankError, OSError):
-                raise
-            except Exception as error:
-                self.failure = "".join(traceback.format_exception_only(error)).rstrip()
-                raise StepFailedException(reason=repr(error)) from error
-            self._tick(done, len(tasks))
+        with self._bytes_read.told_to(self.on_read):
+            for done, task in enumerate(tasks, 1):
+                try:
+                    task()
+                except (CrawlrankError, OSError):
+                    raise
+                except Exception as error:
+                    self.failure = "".join(traceback.format_exception_only(error)).rstrip()
+                    raise StepFailedException(reason=repr(error)) from error
+                self._tick(done, len(tasks))
+
+    def _invoke_task_func(self, task_type: str, step_num: int, task_num: int) -> Any:
+        invoke = super()._invoke_task_func(task_type, step_num, task_num)
+
+        def watched(stdin: Any, stdout: Any, stderr: Any, *more: Any) -> None:
+            with self._bytes_read.by_task(stderr.name):
+                invoke(stdin, stdout, stderr, *more)
+
+        return watched
 
 
 class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
@@ -139,9 +156,12 @@ class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
     ) -> None:
         if self._stopped.is_set():
             return
-        with subprocess.Popen(
-            args, stdin=stdin, stdout=stdout, stderr=stderr, cwd=wd, env=env
-        ) as process:
+        with (
+            self._bytes_read.by_task(stderr.name),
+            subprocess.Popen(
+                args, stdin=stdin, stdout=stdout, stderr=stderr, cwd=wd, env=env
+            ) as process,
+        ):
             self._running.add(process)
             if self._stopped.is_set():
                 process.terminate()
@@ -163,8 +183,9 @@ class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
         tasks = list(funcs)
         pool = ThreadPool(max(1, min(self._num_cores(), len(tasks))))
         try:
-            for done, _ in enumerate(pool.imap_unordered(_call, tasks), 1):
-                self._tick(done, len(tasks))
+            with self._bytes_read.told_to(self.on_read):
+                for done, _ in enumerate(pool.imap_unordered(_call, tasks), 1):
+                    self._tick(done, len(tasks))
         except BaseException:
             self._stop_tasks()
             raise

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from jobs.extract_links import ExtractLinks
+from jobs.kernel.opening import size_of
 from jobs.launch import Launcher, launch
 from pipeline import steps
 from pipeline.archives import Extraction
@@ -53,8 +54,9 @@ class MrjobEngine:
     ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
         """Some archives at a time, so that a kill costs no more than those."""
         at_once = AT_ONCE * (self.launcher.processes or 1)
+        sizes = [size_of(task.place) for task in tasks]
         for before in range(0, len(tasks), at_once):
-            launcher = _counting_from(before, len(tasks), self.launcher)
+            launcher = _counting_from(before, sizes, self.launcher)
             yield from self._extract(tasks[before : before + at_once], extraction, launcher)
 
     def _extract(
@@ -133,8 +135,14 @@ def _place(found: Path, output: Path) -> None:
     found.replace(output)
 
 
-def _counting_from(before: int, total: int, launcher: Launcher) -> Launcher:
-    """The launcher, with progress that counts all archives and not only these."""
-    if (on_task := launcher.on_task) is None:
-        return launcher
-    return replace(launcher, on_task=lambda job, done, _: on_task(job, before + done, total))
+def _counting_from(before: int, sizes: Sequence[int], launcher: Launcher) -> Launcher:
+    """The launcher, with progress that counts all archives and not only these. sizes: in bytes."""
+    on_task, on_read = launcher.on_task, launcher.on_read
+    read_before, size = sum(sizes[:before]), sum(sizes)
+    if on_task is not None:
+        launcher = replace(
+            launcher, on_task=lambda job, done, _: on_task(job, before + done, len(sizes))
+        )
+    if on_read is not None:
+        launcher = replace(launcher, on_read=lambda done, _: on_read(read_before + done, size))
+    return launcher

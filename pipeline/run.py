@@ -279,7 +279,9 @@ def run(work: Path, archives: Sequence[Place], options: RunOptions, reporter: Re
 
 
 def _engine(work: Path, options: RunOptions, tmp: Path, reporter: Reporter) -> Engine:
-    launcher = Launcher(options.runner, tmp, options.processes, on_task=reporter.task)
+    launcher = Launcher(
+        options.runner, tmp, options.processes, on_task=reporter.task, on_read=reporter.read
+    )
     return MrjobEngine(work, launcher)
 
 

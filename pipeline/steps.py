@@ -25,10 +25,12 @@ from jobs.gen_graph import GenGraph
 from jobs.kernel.errors import BadInput, NotConverged
 from jobs.kernel.opening import Place, place
 from jobs.kernel.order import DIGITS
+from jobs.kernel.tables import CAPTURES, LINKS
 from jobs.launch import Launcher, Outcome, launch, plain_path
 from pipeline.counting import add_counters
 from pipeline.datasets import ORDER, by_score, deliver, write_parquet
 from pipeline.ranking import Round, Stop, rank
+from pipeline.tables import deliver_rows
 
 Paths = Sequence[str | Path]
 MAX_EXAMPLES = 20
@@ -87,8 +89,12 @@ def extract_links(
     forms: bool = False,
     pdf: bool = False,
     max_links_per_page: int | None = None,
+    tables: bool = False,
 ) -> list[ArchiveReport]:
-    """Links and captures of archives; reports in the order of the archives, failures among them."""
+    """Links and captures of archives; reports in the order of the archives, failures among them.
+
+    tables: outputs that are folders get Parquet, as files do whose names say so.
+    """
     args = ["--outlinks", outlinks, "--links", kept, "--nofollow", nofollow]
     args += ["--forms"] * forms + ["--pdf"] * pdf
     if max_record:
@@ -101,8 +107,8 @@ def extract_links(
         outcome = launch(ExtractLinks, list(named), found, there, args, {"captures": seen})
         reports = archive_reports(outcome, named)
         if not all(report.error for report in reports):
-            deliver(found, links, ORDER["links"])
-            deliver(seen, captures, ORDER["captures"])
+            deliver_rows(found, links, LINKS, tables)
+            deliver_rows(seen, captures, CAPTURES, tables)
     return reports
 
 

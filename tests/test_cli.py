@@ -92,6 +92,30 @@ class Steps:
         return precedence.read_bytes()
 
 
+def test_steps_read_the_tables_of_others(web: Path, more_web: Path, tmp_path: Path) -> None:
+    found = []
+    for ending, form in ((".txt", "text"), (".parquet", "parquet"), ("", "parquet")):
+        links, captures = tmp_path / f"links{ending}", tmp_path / f"captures{ending}"
+        outputs = ("--output", links, "--captures", captures, "--format", form)
+        ok("extract-links", web, more_web, *outputs, *INLINE)
+        outputs = ("--output", tmp_path / "canonical", "--uris", tmp_path / "uris.txt")
+        ok("canonicalize", links, "--captures", captures, *outputs, *INLINE)
+        canonical = b"".join(part.read_bytes() for part in (tmp_path / "canonical").iterdir())
+        found.append((canonical, (tmp_path / "uris.txt").read_bytes()))
+        shutil.rmtree(tmp_path / "canonical")
+    assert found[0] == found[1] == found[2]
+    assert b"example,b)/x" in found[0][0]
+
+
+def test_a_format_that_the_name_denies(web: Path, tmp_path: Path) -> None:
+    outputs = ("--output", tmp_path / "l.parquet", "--captures", tmp_path / "c.txt")
+    for form in ("text", "parquet"):
+        said = crawlrank("extract-links", web, *outputs, "--format", form, *INLINE)
+        assert said.code == 2
+        assert "end in .parquet, with --format" in said.err
+    assert not list(tmp_path.glob("?.*"))
+
+
 @pytest.mark.parametrize("ending", [".txt", ".txt.gz", ""], ids=["file", "gzip", "folder"])
 def test_steps_by_hand_are_what_run_does(
     ending: str, web: Path, more_web: Path, tmp_path: Path
@@ -144,6 +168,12 @@ def test_a_table_of_scores(web: Path, tmp_path: Path) -> None:
     assert [[repr(r["score"]), r["uri"], r["key"]] for r in rows] == lines
     assert abs(sum(row["probability"] for row in rows) - 1) < 1e-12
     assert {"id", "inlinks", "outlinks", "captures", "last"} <= set(rows[0])
+    made = []
+    for scores in (steps.path("scores"), output):
+        uris = ("--uris", steps.path("uris"), "--output", tmp_path / "again.txt")
+        ok("export-precedence", scores, *uris)
+        made.append((tmp_path / "again.txt").read_bytes())
+    assert made[0] == made[1]
 
 
 def test_outputs_that_are_there(web: Path, tmp_path: Path) -> None:

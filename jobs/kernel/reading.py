@@ -1,4 +1,7 @@
-"""Text datasets on disk: a file, a glob or a folder of parts, plain or .gz, read as rows."""
+"""Datasets on disk: a file, a glob or a folder of parts, read as lines or rows.
+
+Parts are text, plain or .gz, or Parquet of which each row is a line.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,13 @@ import gzip
 import os
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from jobs.kernel.errors import BadInput, BadLine
 from jobs.kernel.lines import Parser, Row
+from jobs.kernel.tables import is_table, table_lines
 
 SIDE = b"@"  # lines of a job's output that belong to another dataset, see jobs/base.py
 
@@ -43,9 +48,15 @@ def _visible(paths: Iterable[Path]) -> list[Path]:
     return sorted(path for path in paths if path.is_file() and path.name[0] not in "._")
 
 
-def open_part(path: Path) -> BinaryIO:
-    """A part as a stream of bytes, inflated when its name ends in .gz."""
-    return cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+@contextmanager
+def open_part(path: Path) -> Iterator[Iterable[bytes]]:
+    """The lines of a part with their ends, by its name: of .gz, of .parquet, or plain."""
+    if is_table(path):
+        yield table_lines(path)
+        return
+    opened = gzip.open(path) if path.suffix == ".gz" else path.open("rb")  # noqa: SIM115
+    with opened as stream:
+        yield cast(BinaryIO, stream)
 
 
 def read_lines(where: str | os.PathLike[str]) -> Iterator[tuple[Path, int, bytes]]:
@@ -63,7 +74,7 @@ def read_lines(where: str | os.PathLike[str]) -> Iterator[tuple[Path, int, bytes
             raise BadInput(
                 f"{path}, after line {number}",
                 f"cannot be read on ({error})",
-                "a whole file of text, plain or gzip",
+                "a whole file of text, plain or gzip, or such a table in Parquet",
                 "Copy or make it again.",
             ) from error
 

@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place, is_url
 from jobs.kernel.order import DIGITS
-from jobs.launch import Launcher
+from jobs.launch import BytesProgress, Launcher
 from pipeline.classes import MAX_BINS
 from pipeline.finding import find_archives, read_list
 from pipeline.ranking import Stop
@@ -259,6 +259,8 @@ def make_stop(iterations: int | None, tolerance: float, max_rounds: int) -> Stop
     return Stop(iterations, tolerance, max_rounds)
 
 
-def make_launcher(runner: str, processes: int | None) -> Launcher:
+def make_launcher(
+    runner: str, processes: int | None, on_read: BytesProgress | None = None
+) -> Launcher:
     """A launcher for a single step, which brings its own temporary folder."""
-    return Launcher(runner, Path(), processes)
+    return Launcher(runner, Path(), processes, on_read=on_read)

@@ -11,7 +11,8 @@ from rich.table import Table
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.reading import parts
-from pipeline.datasets import refuse_existing
+from jobs.kernel.tables import is_table
+from pipeline.datasets import is_file, refuse_existing
 from pipeline.terminal import cell, console
 
 
@@ -23,6 +24,14 @@ def said(rows: dict[str, int], counters: dict[str, int]) -> None:
     for name, count in {**rows, **counters}.items():
         table.add_row(cell(name), f"{count:,}")
     console(stderr=True).print(table)
+
+
+def check_format(form: str | None, *outputs: Path) -> None:
+    """Refuse files whose names say another format than --format."""
+    for output in outputs if form else ():
+        if is_file(output) and is_table(output) != (form == "parquet"):
+            wanted = "end in .parquet" if form == "parquet" else "not end in .parquet"
+            raise click.UsageError(f"{output} must {wanted}, with --format {form}")
 
 
 def check_outputs(*outputs: Path, inputs: Iterable[str | Path]) -> None:

@@ -24,7 +24,7 @@ from pipeline.cli.options import (
     runner_options,
     stop_options,
 )
-from pipeline.cli.outputs import check_outputs, said
+from pipeline.cli.outputs import check_format, check_outputs, said
 from pipeline.progress import reporter
 from pipeline.rank_report import read_rank_report, write_rank_report
 from pipeline.ranking import Round
@@ -33,16 +33,24 @@ from pipeline.reports import round_line
 
 @click.command("extract-links")
 @archives_argument
-@output_option(help="Links to write: `target source hop`.")
-@output_option("--captures", help="Captures to write, 10 columns.")
+@output_option(help="Links to write: `target source hop`; Parquet when it ends in .parquet.")
+@output_option("--captures", help="Captures to write, 10 columns; likewise.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "parquet"]),
+    help="What the outputs are (default: what their names say, text in folders).",
+)
 @extraction_options
 @click.option("--strict", is_flag=True, help="Damage inside an archive is an error (exit 3).")
 @click.option("--skip-bad-files", is_flag=True, help="Go on without unreadable archives.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
 @runner_options
 def extract_links(
     archives: tuple[Place, ...],
     output: Path,
     captures: Path,
+    form: str | None,
     outlinks: str,
     kept: str,
     nofollow: str,
@@ -52,25 +60,33 @@ def extract_links(
     max_links_per_page: int,
     strict: bool,
     skip_bad_files: bool,
+    quiet: bool,
     runner: str,
     processes: int | None,
 ) -> None:
     """Links and captures of archives: WARC, ARC, WAT and WACZ files, folders, globs, s3:// URLs."""
     check_outputs(output, captures, inputs=archives)
+    check_format(form, output, captures)
     given = list(given_archives(archives).values())
-    reports = steps.extract_links(
-        given,
-        output,
-        captures,
-        make_launcher(runner, processes),
-        outlinks=outlinks,
-        kept=kept,
-        max_record=max_record,
-        max_links_per_page=max_links_per_page,
-        nofollow=nofollow,
-        forms=forms,
-        pdf=pdf,
-    )
+    shown = reporter(quiet)
+    shown.step("extract-links")
+    try:
+        reports = steps.extract_links(
+            given,
+            output,
+            captures,
+            make_launcher(runner, processes, shown.read),
+            outlinks=outlinks,
+            kept=kept,
+            max_record=max_record,
+            nofollow=nofollow,
+            forms=forms,
+            pdf=pdf,
+            max_links_per_page=max_links_per_page,
+            tables=form == "parquet",
+        )
+    finally:
+        shown.close()
     said({"archives": len(reports)}, steps.totals(reports))
     steps.require_readable(reports, skip_bad_files, strict)
 
