@@ -1,10 +1,13 @@
 """Time from archive to canonical links on disk: crawlrank beside what people write today.
 
     python scripts/bench_extract.py ARCHIVE… [--repeat 3] [--skip soup] [--json FILE]
+                                    [--profile] [--processes 2]
 
 Each way runs in a process of its own, one after the other, in turn; the table gives the median of
 processor seconds, and the ratio to crawlrank. All write `target_key source_key` lines, distinct
-within a page. Needs the extra `bench` (beautifulsoup4, lxml).
+within a page. Needs the extra `bench` (beautifulsoup4, lxml). --profile: the seconds of each stage,
+see scripts/extract_stages.py. --processes: the same archives twice for each process, by one
+process and shared between so many; the ratio is of seconds on the clock.
 """
 
 from __future__ import annotations
@@ -26,6 +29,8 @@ from urllib.parse import urldefrag, urljoin
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
+
+COPIES = 2  # of the archives for each process: long enough to share the time of starting
 
 
 def html_responses(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -139,30 +144,69 @@ def table(runs: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
     return rows
 
 
+def run(way: str, archives: list[Path]) -> subprocess.Popen[str]:
+    command = [sys.executable, __file__, *map(str, archives), "--way", way]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def told(process: subprocess.Popen[str]) -> dict[str, Any]:
+    output, _ = process.communicate()
+    if process.returncode:
+        sys.exit(process.returncode)
+    return json.loads(output.splitlines()[-1])
+
+
+def several(archives: list[Path], processes: int) -> tuple[float, float]:
+    """Wall seconds of the same work by one process and by so many."""
+    walls = []
+    for count in (1, processes):
+        began = time.perf_counter()
+        shares = [archives * (COPIES * processes // count)] * count
+        for process in [run("crawlrank", share) for share in shares]:
+            told(process)
+        walls.append(time.perf_counter() - began)
+    return walls[0], walls[1]
+
+
+def print_ways(rows: list[dict[str, Any]]) -> None:
+    print(f"{'way':<12}{'cpu s':>8}{'ratio':>8}{'links':>10}{'peak MiB':>10}")
+    for row in rows:
+        numbers = f"{row['cpu']:>8.2f}{row['ratio']:>8.2f}{row['links']:>10,}{row['peak_mib']:>10}"
+        print(f"{row['way']:<12}{numbers}")
+
+
+def print_profile(archives: list[Path], repeat: int) -> None:
+    from extract_stages import profile
+
+    for stage, seconds, what in profile(archives, repeat):
+        print(f"{stage:<12}{seconds:>8.2f}  {what}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("archives", nargs="+", type=Path)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--skip", action="append", default=[], choices=list(WAYS))
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--way", choices=list(WAYS), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.way:
         print(json.dumps(measure(options.way, options.archives)))
         return
     runs: dict[str, list[dict[str, Any]]] = {w: [] for w in WAYS if w not in options.skip}
-    names = [str(path) for path in options.archives]
     for _ in range(options.repeat):
         for way in runs:
-            command = [sys.executable, __file__, *names, "--way", way]
-            done = subprocess.run(command, check=True, capture_output=True, text=True)
-            runs[way].append(json.loads(done.stdout.splitlines()[-1]))
+            runs[way].append(told(run(way, options.archives)))
     rows = table(runs)
-    print(f"{'way':<12}{'cpu s':>8}{'ratio':>8}{'links':>10}{'peak MiB':>10}")
-    for row in rows:
+    print_ways(rows)
+    if options.profile:
+        print_profile(options.archives, options.repeat)
+    if options.processes > 1:
+        one, many = several(options.archives, options.processes)
         print(
-            f"{row['way']:<12}{row['cpu']:>8.2f}{row['ratio']:>8.2f}{row['links']:>10,}"
-            f"{row['peak_mib']:>10}"
+            f"{options.processes} processes: {many:.2f} s for {one:.2f} s, {one / many:.2f} times"
         )
     if options.json:
         options.json.write_text(json.dumps({"runs": runs, "rows": rows}, indent=1) + "\n")

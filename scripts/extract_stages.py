@@ -1,0 +1,130 @@
+"""Where the time of extraction goes: each stage is the time of all up to it, less that of the stage
+before, so that no clock runs inside a loop. Used by scripts/bench_extract.py --profile."""
+
+from __future__ import annotations
+
+import sys
+import time
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from selectolax.lexbor import LexborHTMLParser
+
+from jobs.kernel.charsets import as_utf8, charset_of
+from jobs.kernel.documents import document
+from jobs.kernel.extraction import Options, extract
+from jobs.kernel.html_links import html_links, read_page
+from jobs.kernel.html_pieces import pieces
+from jobs.kernel.keys import KeyFunction, key_function
+from jobs.kernel.lines import Link
+from jobs.kernel.records import Record, read_records
+
+BLOCK = 2**16
+
+
+def inflate(archives: list[Path]) -> None:
+    """zlib alone, frame by frame, and nothing looked at."""
+    for archive in archives:
+        with archive.open("rb") as stream:
+            rest = b""
+            while data := rest or stream.read(BLOCK):
+                frame = zlib.decompressobj(31)
+                while data and not frame.eof:
+                    frame.decompress(data)
+                    rest, data = frame.unused_data, b"" if frame.eof else stream.read(BLOCK)
+
+
+def records(archives: list[Path]) -> Iterator[Record]:
+    for archive in archives:
+        with archive.open("rb") as stream:
+            for item in read_records(stream, archive.name):
+                if isinstance(item, Record):
+                    yield item
+
+
+def pages(archives: list[Path]) -> Iterator[Record]:
+    for record in records(archives):
+        if document(record.media_type, record.body, record.uri) == "html":
+            yield record
+
+
+def read(archives: list[Path]) -> None:
+    for _ in records(archives):
+        pass
+
+
+def prepare(archives: list[Path]) -> None:
+    for page in pages(archives):
+        for _ in pieces(as_utf8(page.body, charset_of(page.body, page.media_type))):
+            pass
+
+
+def parse(archives: list[Path]) -> None:
+    for page in pages(archives):
+        for piece in pieces(as_utf8(page.body, charset_of(page.body, page.media_type))):
+            LexborHTMLParser(piece)
+
+
+def select(archives: list[Path]) -> None:
+    for page in pages(archives):
+        charset = charset_of(page.body, page.media_type)
+        read_page(page.body, page.media_type, charset, nav=True)
+
+
+def join(archives: list[Path]) -> None:
+    counters: Counter[str] = Counter()
+    for page in pages(archives):
+        for _ in html_links(page.body, page.uri, page.media_type, counters, nav=True):
+            pass
+
+
+def links(archives: list[Path]) -> Iterator[Link]:
+    for archive in archives:
+        with archive.open("rb") as stream:
+            for item in extract(stream, archive.name, Options(), Counter()):
+                if isinstance(item, Link):
+                    yield item
+
+
+def collect(archives: list[Path]) -> None:
+    for _ in links(archives):
+        pass
+
+
+def keys(archives: list[Path], key_of: KeyFunction) -> None:
+    for link in links(archives):
+        key_of(link.target)
+        key_of(link.source)
+
+
+STAGES = {
+    "inflate": (inflate, "zlib"),
+    "read": (read, "records, headers, bodies"),
+    "prepare": (prepare, "kind of document, charset, pieces of large pages"),
+    "parse": (parse, "lexbor"),
+    "select": (select, "elements and attributes"),
+    "join": (join, "references to targets"),
+    "links": (collect, "captures, distinct links, counters"),
+}
+
+
+def profile(archives: list[Path], repeat: int) -> list[tuple[str, float, str]]:
+    """(stage, its processor seconds, what it does); the least of so many passes for each."""
+    passes = {name: (partial(run, archives), what) for name, (run, what) in STAGES.items()}
+    passes["key"] = (lambda: keys(archives, key_function(False)), "both ends of a link")
+    best = dict.fromkeys(passes, float("inf"))
+    for _ in range(repeat):
+        for name, (run, _) in passes.items():
+            began = time.process_time()
+            run()
+            best[name] = min(best[name], time.process_time() - began)
+    totals = [0.0, *best.values()]
+    return [
+        (name, totals[place + 1] - totals[place], what)
+        for place, (name, (_, what)) in enumerate(passes.items())
+    ]
