@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Literal
 
@@ -38,9 +38,9 @@ from jobs.kernel.documents import document, unpacked
 from jobs.kernel.header_links import header_nofollow, header_references, location
 from jobs.kernel.html_links import Found
 from jobs.kernel.lines import Capture, Link
-from jobs.kernel.link_rules import NAV_CONTEXTS
 from jobs.kernel.metadata import Junk, Outlink, is_metadata, read_metadata
 from jobs.kernel.metadata_matching import MetadataMatching
+from jobs.kernel.page_links import PageLinks
 from jobs.kernel.records import MAX_RECORD, Record
 from jobs.kernel.uris import as_crawled, field
 from jobs.kernel.wacz import read_archives
@@ -48,8 +48,6 @@ from jobs.kernel.wat import described
 
 KINDS = ("response", "resource", "revisit", "metadata", "request", "warcinfo", "conversion")
 CAPTURED = ("response", "resource", "revisit")
-_HOPS = {hop: hop.encode() for hop in "LREX"}
-NAV_HOPS, ALL_HOPS = frozenset("LR"), frozenset("LREX")
 BASE = "base/@href"  # Heritrix lists it like a link
 MAX_TYPES = 100  # media types of an archive that are counted by name; they are open-ended input
 TYPES = "captures.type."
@@ -137,54 +135,61 @@ class _Extraction:
         self._examples = examples
         self._matching = MetadataMatching()
         self._rows = CaptureRows(counters)
-        self._page = (b"", "")  # URI and time of the page at hand
-        self._given: set[tuple[bytes, str]] = set()  # its links so far
+        self._links = PageLinks(
+            nav=options.links == "nav",
+            drop=options.nofollow == "drop",
+            most=options.max_links_per_page,
+            counters=counters,
+        )
 
     def counted(self, damage: Damage) -> Damage:
         self._counters["damage"] += 1
         self._counters[f"damage.{damage.reason}"] += 1
         return damage
 
-    def of_record(self, record: Record) -> Iterator[Link | Capture | Damage]:
+    def of_record(self, record: Record) -> list[Link | Capture | Damage]:
         self._counters["records"] += 1
         self._counters[f"records.{record.kind if record.kind in KINDS else 'other'}"] += 1
         self._counters["bytes"] += record.size
         if record.kind in CAPTURED:
-            yield from self._capture(record)
-        elif is_metadata(record):
-            yield from self._rows.add_metadata(record)
-            if self._options.outlinks == "html" or not self._options.bodies:
-                return
+            return self._capture(record)
+        if not is_metadata(record):
+            return []
+        found: list[Link | Capture | Damage] = [*self._rows.add_metadata(record)]
+        if self._options.outlinks != "html" and self._options.bodies:
             for counting in self._matching.add_metadata(record):
-                yield from self._outlinks(counting)
+                found += self._outlinks(counting)
+        return found
 
     def rest(self) -> Iterator[Link | Capture | Damage]:
         yield from self._rows.rest()
         for record in self._matching.rest():
             yield from self._outlinks(record)
 
-    def _capture(self, record: Record) -> Iterator[Link | Capture | Damage]:
+    def _capture(self, record: Record) -> list[Link | Capture | Damage]:
         uri = as_crawled(record.uri)
         if isinstance(uri, str):
             self._dropped(f"capture.{uri}", record.uri)
-            return
-        yield from self._rows.add_capture(record, self._row(record, uri))
+            return []
+        found: list[Link | Capture | Damage]
+        found = [*self._rows.add_capture(record, self._row(record, uri))]
         if not self._options.bodies:
-            return
+            return found
         status = 200 if record.status is None else record.status
         good, outlinks = 200 <= status < 300, self._options.outlinks
         body, name = self._document(record) if good else (b"", "")
         if name:
             self._counters[f"pages.{name}"] += 1
-        self._begin(uri, record.timestamp)
+        self._links.begin(uri, record.timestamp)
         told = LINKING_FIELDS.intersection([key.lower() for key, _ in record.http_headers])
         if told:
-            yield from self._header(record, uri, status, good and outlinks != "metadata")
+            found += self._header(record, uri, status, good and outlinks != "metadata")
         if name and outlinks != "metadata":
-            yield from self._body(record._replace(body=body), uri, name, "x-robots-tag" in told)
+            found += self._body(record, body, uri, name, "x-robots-tag" in told)
         lines_count = good and not (name == "html" and outlinks in ("html", "auto"))
         for metadata in self._matching.add_capture(record, lines_count):
-            yield from self._outlinks(metadata)
+            found += self._outlinks(metadata)
+        return found
 
     def _row(self, record: Record, uri: bytes) -> Capture:
         status = str(record.status) if record.status else "-"
@@ -217,17 +222,18 @@ class _Extraction:
         name = document("" if body is not record.body else record.media_type, body, record.uri)
         return body, "" if name == "pdf" and not self._options.pdf else name
 
-    def _header(self, record: Record, uri: bytes, status: int, all_fields: bool) -> Iterator[Link]:
+    def _header(self, record: Record, uri: bytes, status: int, all_fields: bool) -> list[Link]:
         fields = record.http_headers
         references = [*location(fields, status)]
         if all_fields:
             references += header_references(fields)
-        yield from self._links(uri, resolved(references, uri.decode(), self._counters), "header")
+        found = resolved(references, uri.decode(), self._counters)
+        return self._links.add(uri, found, "header")
 
-    def _body(self, record: Record, uri: bytes, name: str, tagged: bool) -> Iterator[Link]:
+    def _body(self, record: Record, body: bytes, uri: bytes, name: str, tagged: bool) -> list[Link]:
         links = body_links(
             name,
-            record.body,
+            body,
             uri.decode(),
             record.media_type,
             self._counters,
@@ -236,7 +242,7 @@ class _Extraction:
         )
         if tagged and header_nofollow(record.http_headers):
             links = ((*found[:3], found[3] or found[1] in "LX") for found in links)
-        yield from self._links(uri, links, name)
+        return self._links.add(uri, links, name)
 
     def _outlinks(self, record: Record) -> Iterator[Link | Damage]:
         source = as_crawled(record.uri)
@@ -244,10 +250,10 @@ class _Extraction:
             self._dropped(f"metadata.{source}", record.uri)
             return
         self._counters["metadata.used"] += 1
-        if self._page != (source, record.timestamp):
-            self._begin(source, record.timestamp)
+        if self._links.page != (source, record.timestamp):
+            self._links.begin(source, record.timestamp)
         junk: list[str] = []
-        yield from self._links(source, self._heritrix_links(record.body, junk), "metadata")
+        yield from self._links.add(source, self._heritrix_links(record.body, junk), "metadata")
         if junk:
             yield self.counted(Damage(record.offset, "bad-metadata", ascii(junk[0])))
 
@@ -265,46 +271,3 @@ class _Extraction:
                     self._dropped(target, line.uri)
             elif isinstance(line, Junk) and not junk:
                 junk.append(line.beginning)
-
-    def _begin(self, page: bytes, timestamp: str) -> None:
-        self._page, self._given = (page, timestamp), set()
-
-    def _links(self, source: bytes, found: Iterable[Found], origin: str) -> list[Link]:
-        """Those that the options keep, each target and hop once, as many as a page may have."""
-        options, counters = self._options, self._counters
-        hops = NAV_HOPS if options.links == "nav" else ALL_HOPS
-        drop, room = options.nofollow == "drop", options.max_links_per_page - len(self._given)
-        given, duplicates = self._given, 0
-        links: list[Link] = []
-        for target, hop, context, nofollow in found:
-            if hop not in hops and not (hop in ALL_HOPS and context.lower() in NAV_CONTEXTS):
-                counters[f"dropped.hop.{hop}"] += 1
-                continue
-            if nofollow:
-                counters["flagged.nofollow"] += 1
-                if drop:
-                    counters["dropped.nofollow"] += 1
-                    continue
-            place = target, hop
-            if place in given:
-                duplicates += 1
-            elif len(links) >= room:
-                counters["dropped.over-limit"] += 1
-            else:
-                given.add(place)
-                links.append(Link(target, source, _HOPS[hop]))
-        self._count_links(links, duplicates, origin)
-        return links
-
-    def _count_links(self, links: list[Link], duplicates: int, origin: str) -> None:
-        """Once for a document: counting each as it comes takes as long as all the rest of it."""
-        counts = {
-            "links": len(links),
-            f"links.from.{origin}": len(links),
-            "dropped.duplicate": duplicates,
-        }
-        for hop, count in Counter([link.hop for link in links]).items():
-            counts[f"links.{hop.decode()}"] = count
-        for name, count in counts.items():
-            if count:
-                self._counters[name] += count

@@ -17,14 +17,23 @@ MANY_TAGS = 2000
 PIECE_TAGS = 1000
 LONG_TAG = 2**14
 
-# An end that never comes is at the end of the page, as in the standard: so each page is passed
-# over once, however many beginnings are in it.
-_NOT_TAGS = re.compile(
-    rb"<!--.*?(?:--!?>|\Z)"
-    rb"|(<(script|style|template|textarea|title|xmp|iframe|noembed|noframes)\b[^>]{0,4000}>)"
-    rb".*?(?:</\2(?=[\s/>])|\Z)",
-    re.DOTALL | re.IGNORECASE,
+# Of what holds no tags: its beginning, and by name its end, written so that each is looked for by
+# the bytes that it begins with. An end that never comes is at the end of the page, as in the
+# standard: so each page is passed over once, however many beginnings are in it.
+_NO_TAGS = (
+    *("script", "style", "template", "textarea", "title"),
+    *("xmp", "iframe", "noembed", "noframes"),
 )
+_BEGINNING = re.compile(
+    rb"<(?:!--|((?i:%b))\b[^>]{0,4000}>)" % "|".join(_NO_TAGS).encode(), re.DOTALL
+).search
+_COMMENT_END = re.compile(rb"--!?>").search
+_ENDS = {
+    name.encode(): re.compile(
+        "</{}(?=[\\s/>])".format("".join(f"[{c}{c.upper()}]" for c in name)).encode()
+    ).search
+    for name in _NO_TAGS
+}
 _TAG = re.compile(rb"<[A-Za-z/]")
 
 
@@ -32,7 +41,7 @@ def pieces(page: bytes) -> Iterator[bytes]:
     """The page itself, nearly always; else its pieces in order."""
     page = page[:LONGEST_PAGE]
     if not _is_simple(page):
-        page = _NOT_TAGS.sub(_start_tag, page)
+        page = b"".join(_tags(page))
     if _is_simple(page):
         yield page
     else:
@@ -51,9 +60,24 @@ def _is_simple(page: bytes) -> bool:
     return True
 
 
-def _start_tag(match: re.Match[bytes]) -> bytes:
-    """What stays: the start tag (scripts and iframes have links in theirs) and an end tag."""
-    return match[1] + b"</" + match[2] if match[1] else b""
+def _tags(page: bytes) -> Iterator[bytes]:
+    """The page in parts, without comments and contents that hold no tags; start tags stay, as
+    scripts and iframes have links in theirs, and each gets an end tag."""
+    place = 0
+    while beginning := _BEGINNING(page, place):
+        yield page[place : beginning.start()]
+        name = beginning[1]
+        if name:
+            yield beginning[0] + b"</" + name
+        end = (
+            _ENDS[name.lower()](page, beginning.end())
+            if name
+            else _COMMENT_END(page, beginning.end())
+        )
+        if not end:
+            return
+        place = end.end()
+    yield page[place:]
 
 
 def _cut(page: bytes) -> Iterator[bytes]:
