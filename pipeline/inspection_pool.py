@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -48,7 +50,8 @@ def _in_order(
         while todo:
             while len(waiting) < min(ahead, len(todo)):
                 archive = todo[len(waiting)]
-                waiting.append(pool.submit(inspect_archive, archive, options))
+                with _deaf():  # a submission may start a process
+                    waiting.append(pool.submit(inspect_archive, archive, options))
             found = waiting.popleft().result()
             todo.popleft()
             yield found
@@ -57,7 +60,9 @@ def _in_order(
 def _alone(archive: Place, options: Options) -> Inspection:
     with _pool(1) as pool:
         try:
-            return pool.submit(inspect_archive, archive, options).result()
+            with _deaf():
+                found = pool.submit(inspect_archive, archive, options)
+            return found.result()
         except BrokenProcessPool:
             return Inspection(path=str(archive), error=KILLED)
 
@@ -68,7 +73,7 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
     others = set(multiprocessing.active_children())
     # not forked: this process may have threads, and clients of S3 that a fork would break
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(processes, context, initializer=_leave_quietly)
+    pool = ProcessPoolExecutor(processes, context, initializer=_watch_parent)
     try:
         yield pool
     except BaseException:
@@ -79,7 +84,22 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(cancel_futures=True)
 
 
-def _leave_quietly() -> None:
-    """An interrupted process ends without a traceback; the one that started it tells."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """Processes started meanwhile never hear Ctrl-C: this one ends them, without tracebacks."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _watch_parent() -> None:
+    """End when the parent has been killed: nobody would end this process then."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)

@@ -39,7 +39,7 @@ STDOUT = Path("-")
 @click.option(
     "--no-links",
     is_flag=True,
-    help="Look at records and their headers only, into no page: several times as fast.",
+    help="Look at records and their headers only, into no page: two to four times as fast.",
 )
 @extraction_options
 @click.option("--strict", is_flag=True, help="Damage inside an archive is an error (exit 3).")
