@@ -13,14 +13,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from jobs.base import ARCHIVE, CAPTURES, DAMAGE, READ, Job, to_json
-from jobs.kernel.damage import Damage
+from jobs.kernel.damage import MAX_LISTED, Damage
 from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options, extract
 from jobs.kernel.lines import Capture, Link, format_capture, format_link
 from jobs.kernel.opening import open_binary
 from jobs.kernel.positions import told_position
-
-MAX_LISTED = 1000  # damages of one archive that are listed; all are counted
 
 
 class ExtractLinks(Job):

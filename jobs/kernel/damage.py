@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+MAX_LISTED = 1000  # damages of one archive that are listed; all are counted
 REASONS = {
     "bad-header": "no record begins where one should; skipped to the next",
     "bad-length": "the length of a record is missing, no number or false; it ends at the next",

@@ -27,6 +27,10 @@ class BadInput(CrawlrankError):
             message += f". {cure}"
         super().__init__(message)
 
+    def __reduce__(self) -> tuple[type[BadInput], tuple[str, str, str, str]]:
+        """So that it goes from a process of a pool to the one that tells the user."""
+        return BadInput, (self.where, self.found, self.expected, self.cure)
+
 
 class NotConverged(CrawlrankError):
     """The rounds or visits allowed were not enough, or a validation is below its threshold."""

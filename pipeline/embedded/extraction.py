@@ -1,0 +1,71 @@
+"""Links and captures of archives by a pool of processes, an archive a task, the largest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from jobs.kernel.extraction import Options
+from jobs.kernel.opening import size_of
+from pipeline.embedded.extraction_task import ArchiveAnswer, ArchiveWork, extract_archive
+from pipeline.engine import ArchiveTask
+from pipeline.steps import ArchiveReport
+from pipeline.workers import Died, answers
+
+EXPECTED = "an archive that can be read in the memory there is"
+CURE = "Try it by itself, with --jobs 1 and a smaller --max-record."
+
+
+def extract_archives(
+    tasks: Sequence[ArchiveTask],
+    options: Options,
+    links: Path,
+    captures: Path,
+    tmp: Path,
+    processes: int,
+    read: Callable[[int, int], None],
+) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
+    """Each archive once its parts are in the folders links and captures, as they are done.
+
+    read: is told how many bytes of all archives have been read. A process that dies, for want of
+    memory or by a fault of a parser, is the error of the archive that it read.
+    """
+    sizes = {task.content: size_of(task.place) for task in tasks}
+    done = _BytesRead(sum(sizes.values()), read)
+    works = {_work(task, options, tmp): task for task in tasks}
+    ordered = sorted(works, key=lambda work: -sizes[works[work].content])
+    for folder in (links, captures):
+        folder.mkdir(exist_ok=True)
+    for work, answer in answers(
+        extract_archive, ordered, processes, lambda work, far: done.at(works[work], far)
+    ):
+        task = works[work]
+        done.at(task, sizes[task.content])
+        if isinstance(answer, Died):
+            found = f"the process that read it died ({answer.how})"
+            answer = ArchiveAnswer({}, [], [found, EXPECTED, CURE])
+            # its parts are not whole, so that it is read again by the next run
+        else:
+            work.links.replace(links / task.part)
+            work.captures.replace(captures / task.part)
+        yield task, ArchiveReport(str(task.place), task.part, *answer)
+
+
+def _work(task: ArchiveTask, options: Options, tmp: Path) -> ArchiveWork:
+    name = str(task.place).rpartition("/")[2]
+    return ArchiveWork(
+        task.place, name, tmp / f"links-{task.part}", tmp / f"captures-{task.part}", options
+    )
+
+
+class _BytesRead:
+    """Bytes read of all archives, from how far each of them is."""
+
+    def __init__(self, total: int, read: Callable[[int, int], None]) -> None:
+        self._total, self._read, self._sum = total, read, 0
+        self._at: dict[str, int] = {}
+
+    def at(self, task: ArchiveTask, far: int) -> None:
+        self._sum += far - self._at.get(task.content, 0)
+        self._at[task.content] = far
+        self._read(self._sum, self._total)

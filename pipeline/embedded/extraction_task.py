@@ -1,0 +1,86 @@
+"""What a process of the pool does with one archive: its links and captures to Parquet."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, cast
+
+from jobs.kernel.damage import MAX_LISTED, Damage
+from jobs.kernel.errors import BadInput
+from jobs.kernel.extraction import Options, extract
+from jobs.kernel.lines import Capture, Link
+from jobs.kernel.opening import Place, open_binary
+from jobs.kernel.positions import told_position
+from pipeline.embedded.columns import CapturesWriter, LinksWriter
+from pipeline.workers import Tell
+
+
+class ArchiveWork(NamedTuple):
+    """An archive, the name that its captures give it, and where its links and captures go."""
+
+    place: Place
+    name: str
+    links: Path
+    captures: Path
+    options: Options
+
+
+class ArchiveAnswer(NamedTuple):
+    """error: found, expected and cure, when nothing in it could be read."""
+
+    counters: dict[str, int]
+    damage: list[list[Any]]
+    error: list[str] | None = None
+
+
+def extract_archive(work: ArchiveWork, tell: Tell) -> ArchiveAnswer:
+    """Read the archive, telling the bytes read now and then, and write both parts.
+
+    Parts are whole and readable also where the archive was not.
+    """
+    counters: Counter[str] = Counter()
+    damage: list[list[Any]] = []
+    error: list[str] | None = None
+    with LinksWriter(work.links) as links, CapturesWriter(work.captures) as captures:
+        try:
+            with _opened(work.place) as stream, told_position(stream, tell):
+                items = extract(stream, work.name, work.options, counters)
+                _write(items, links, captures, damage)
+        except BadInput as bad:
+            error = [bad.found, bad.expected, bad.cure]
+    return ArchiveAnswer(dict(counters), damage, error)
+
+
+def _opened(place: Place) -> BinaryIO:
+    try:
+        return open_binary(place)
+    except OSError as error:
+        found = f"cannot be read ({error.strerror or error})"
+        raise BadInput(str(place), found, "a readable file") from error
+
+
+def _write(
+    items: Iterator[Link | Capture | Damage],
+    links: LinksWriter,
+    captures: CapturesWriter,
+    damage: list[list[Any]],
+) -> None:
+    for kind, group in groupby(items, type):
+        if kind is Link:
+            _add(links, cast(Iterator[Link], group))
+        elif kind is Capture:
+            captures.add(cast(Iterator[Capture], group))
+        else:
+            found = [list(item) for item in group]
+            damage += found[: MAX_LISTED - len(damage)]
+
+
+def _add(writer: LinksWriter, links: Iterator[Link]) -> None:
+    """Links in a row, which are those of a page."""
+    for source, page in groupby(links, attrgetter("source")):
+        targets, _, hops = zip(*page, strict=True)
+        writer.add(source, targets, hops)

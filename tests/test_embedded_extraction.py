@@ -1,0 +1,123 @@
+"""The engine's extraction gives the job's links and captures, in Parquet."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from jobs.kernel.extraction import Options
+from jobs.kernel.lines import (
+    UNKNOWN,
+    Capture,
+    format_capture,
+    format_link,
+    parse_capture,
+    parse_link,
+)
+from pipeline import steps
+from pipeline.archives import part_name
+from pipeline.embedded import extraction, extraction_task
+from pipeline.embedded.columns import CAPTURE_SCHEMA
+from pipeline.embedded.extraction import extract_archives
+from pipeline.engine import ArchiveTask
+from pipeline.manifest import file_fingerprint
+from pipeline.steps import ArchiveReport
+from pipeline.workers import Tell
+from tests.cluster import inline
+from tests.crawls import DAMAGED, LOOPBACK, SAMPLES, SMALL
+
+ARCHIVES = [*SAMPLES.glob("*arc.gz"), *DAMAGED.iterdir(), SMALL / "samples__warcs__HTTP404.warc"]
+
+
+def tasks_of(*paths: Path) -> list[ArchiveTask]:
+    return [
+        ArchiveTask(content := file_fingerprint(path), path, part_name(content, path, ".parquet"))
+        for path in paths
+    ]
+
+
+def extracted(
+    work: Path, *paths: Path, processes: int = 2, **options: Any
+) -> tuple[dict[str, ArchiveReport], list[tuple[int, int]]]:
+    """Reports by archive, and what was told of the bytes read."""
+    read: list[tuple[int, int]] = []
+    tmp = work / "tmp"
+    tmp.mkdir(parents=True)
+    found = extract_archives(
+        tasks_of(*paths), Options(**options), work / "links", work / "captures", tmp, processes,
+        lambda *far: read.append(far),
+    )  # fmt: skip
+    reports = {report.path: report for _, report in found}
+    assert not list(tmp.iterdir())
+    return reports, read
+
+
+def links_of(part: Path) -> list[bytes]:
+    table = pq.read_table(part).to_pydict()
+    rows = zip(table["target"], table["source"], table["hop"], strict=True)
+    return [b"%s %s %s" % tuple(field.encode() for field in row) for row in rows]
+
+
+def captures_of(part: Path) -> list[bytes]:
+    table = pq.read_table(part)
+    assert table.schema.equals(CAPTURE_SCHEMA)
+    rows = [row.values() for row in table.to_pylist()]
+    fields = [[UNKNOWN if v is None else str(v).encode() for v in row] for row in rows]
+    return [format_capture(Capture(*row)) for row in fields]
+
+
+@pytest.mark.parametrize("kept", ["nav", "all"])
+def test_links_captures_and_reports_are_those_of_the_job(tmp_path: Path, kept: Any) -> None:
+    reports, read = extracted(tmp_path / "work", *ARCHIVES, links=kept)
+    total = sum(path.stat().st_size for path in ARCHIVES)
+    assert read[-1] == (total, total)
+    assert [done for done, _ in read] == sorted(done for done, _ in read)
+    for path in ARCHIVES:
+        links, captures = tmp_path / f"{path.name}.txt", tmp_path / f"{path.name}.tsv"
+        (expected,) = steps.extract_links([path], links, captures, inline(tmp_path), kept=kept)
+        told = reports[str(path)]
+        assert (told.counters, told.damage, told.error) == (
+            expected.counters, expected.damage, expected.error,
+        )  # fmt: skip
+        part = tmp_path / "work" / "links" / told.part
+        job = [format_link(parse_link(line)) for line in links.read_bytes().splitlines()]
+        assert links_of(part) == job
+        job = [format_capture(parse_capture(line)) for line in captures.read_bytes().splitlines()]
+        assert captures_of(tmp_path / "work" / "captures" / told.part) == job
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_an_unreadable_archive_leaves_the_others(tmp_path: Path, processes: int) -> None:
+    bad = tmp_path / "bad.warc.gz"
+    bad.write_bytes(b"no archive")
+    reports, _ = extracted(tmp_path / "work", bad, LOOPBACK, processes=processes)
+    assert reports[str(LOOPBACK)].error is None
+    found, expected, _ = reports[str(bad)].error or ["", "", ""]
+    assert "not one readable record" in found
+    assert "WARC" in expected
+    part = tmp_path / "work" / "links" / reports[str(bad)].part
+    assert pq.read_table(part).num_rows == 0
+
+
+def dying(work: extraction_task.ArchiveWork, tell: Tell) -> extraction_task.ArchiveAnswer:
+    if work.name.startswith("heritrix"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return extraction_task.extract_archive(work, tell)
+
+
+def test_a_parser_that_crashes_costs_one_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extraction, "extract_archive", dying)
+    reports, _ = extracted(tmp_path / "work", LOOPBACK, *DAMAGED.iterdir())
+    error = reports[str(LOOPBACK)].error
+    assert error
+    assert "died (SIGKILL)" in error[0]
+    assert not (tmp_path / "work" / "links" / reports[str(LOOPBACK)].part).exists()
+    others = [report.error for path, report in reports.items() if path != str(LOOPBACK)]
+    assert others == [None] * len(list(DAMAGED.iterdir()))
