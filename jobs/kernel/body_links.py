@@ -18,6 +18,7 @@ from jobs.kernel.xml_links import xml_references
 References = Iterable[tuple[str, str, str]]  # reference, hop, context
 Read = tuple[str, References]  # the document's own base or '', and its references
 OTHER_THAN_HTML = ("css", "feed", "sitemap", "robots", "pdf")
+_LONGEST = dict.fromkeys(("css", "feed", "sitemap"), LONGEST_PAGE) | {"robots": LONGEST_ROBOTS}
 
 
 def body_links(
@@ -37,6 +38,10 @@ def body_links(
     """
     if document == "html":
         return html_links(body, uri, media_type, counters, forms=forms, nav=nav)
+    limit = _LONGEST.get(document, len(body))
+    if len(body) > limit:
+        counters[f"dropped.{document}-tail"] += 1
+        body = body[:limit]
     base, references = _READERS[document](body, media_type, counters)
     return resolved(references, _base(base, uri), counters)
 
@@ -61,7 +66,7 @@ def _text(body: bytes, media_type: str) -> str:
 
 
 def _css(body: bytes, media_type: str, counters: Counter[str]) -> Read:
-    text = _text(body[:LONGEST_PAGE], media_type) if may_hold_links(body.lower()) else ""
+    text = _text(body, media_type) if may_hold_links(body.lower()) else ""
     return "", ((reference, "E", "url()") for reference in css_references(text))
 
 
@@ -74,7 +79,7 @@ def _sitemap(body: bytes, media_type: str, counters: Counter[str]) -> Read:
 
 
 def _robots(body: bytes, media_type: str, counters: Counter[str]) -> Read:
-    text = body[:LONGEST_ROBOTS].decode("utf-8", "replace")
+    text = body.decode("utf-8", "replace")
     return "", ((reference, "X", "Sitemap:") for reference in robots_references(text))
 
 

@@ -15,6 +15,7 @@ from jobs.kernel.frames import STEP, Frames
 from jobs.kernel.record_starts import LONGEST_LINE, find_start, starts_record
 
 _WINDOW = 4 * STEP
+_KEPT = 2**20  # bytes that may stay behind the place of reading
 
 
 class Run:
@@ -42,8 +43,7 @@ class Run:
     def _fill(self, count: int) -> None:
         if len(self._buffer) - self._at >= count:
             return
-        del self._buffer[: self._at]
-        self._base, self._at = self._base + self._at, 0
+        self._drop()
         while not self._ended and len(self._buffer) < count:
             chunk = next(self._next, None)
             if chunk is None:
@@ -60,7 +60,14 @@ class Run:
         """The next bytes, fewer only at the end of the run; read past them."""
         data = self.peek(count)
         self._at += len(data)
+        if self._at > _KEPT:
+            self._drop()
         return data
+
+    def _drop(self) -> None:
+        """Forget what is read."""
+        del self._buffer[: self._at]
+        self._base, self._at = self._base + self._at, 0
 
     def push_back(self, data: bytes) -> None:
         """Undo the last take of these bytes."""

@@ -91,6 +91,8 @@ def extract(
     `pages.DOCUMENT`, `metadata.used`, `metadata.unmatched` (its capture is not here), `links`,
     `links.HOP`, `links.from.SOURCE` (a document's name, `header`, `metadata`), `flagged.nofollow`
     (before duplicates go), `dropped.REASON`, `damage`, `damage.REASON`, `skipped.pdf.REASON`.
+    What is not read of a document that is too long is `dropped.DOCUMENT-tail`, and one with more
+    links than max_links_per_page counts once as `dropped.over-limit`.
     examples: is given the first URIs of captures and `outlink:` lines that are dropped, by reason.
     Of a WACZ, each archive in it by itself. Raises BadInput as `read_records`.
     """

@@ -35,6 +35,7 @@ Reference = tuple[str, str, str, bool]  # reference, hop, context, nofollow
 # asks not to count it (`rel`, robots meta, X-Robots-Tag)
 Found = tuple[bytes, str, str, bool]
 _DEEPEST_SRCDOC = 3
+_MOST_REFERENCES = 2**18  # of a page, repeated ones too; they take some 50 MB
 _FOLLOWED = frozenset({"a", "area", "form"})
 # In XHTML such an element may be empty; in HTML it would hold the rest of the page.
 _XHTML_EMPTY = re.compile(
@@ -97,9 +98,12 @@ def html_links(
     counters = Counter() if counters is None else counters
     if len(body) > LONGEST_PAGE:
         counters["dropped.html-tail"] += 1
+        body = body[:LONGEST_PAGE]
     charset = charset_of(body, content_type)
     codec = "utf-8" if charset.startswith("utf-16") else charset  # of queries, as WHATWG says
     document = read_page(body, content_type, charset, forms=forms, nav=nav)
+    if document.is_cut:
+        counters["dropped.html-tail"] += 1
     return _resolved(document, page, codec, counters)
 
 
@@ -124,7 +128,14 @@ class Document:
         self._forms, self._nav, self._depth = forms, nav, depth
         selection = _NAV if nav else _selection_for(text.lower(), forms)
         for piece in pieces(text):
+            if self.is_cut:
+                break
             self._read(piece, *selection)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there are so many references that no more are read."""
+        return len(self.references) >= _MOST_REFERENCES
 
     def _read(
         self,

@@ -9,9 +9,12 @@ from __future__ import annotations
 import importlib
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import zstandard
+
+from jobs.kernel.frames import ZSTD_MAGIC
 from jobs.kernel.record_headers import Fields, every, first, parse_lines
 from jobs.kernel.record_starts import GZIP_MAGIC
 
@@ -20,12 +23,13 @@ try:
 except ImportError:  # the user's choice: without it bodies in br are counted as damage
     brotli = None
 
-_DECODING_ERRORS: tuple[type[Exception], ...] = (zlib.error, EOFError)
+_DECODING_ERRORS: tuple[type[Exception], ...] = (zlib.error, EOFError, zstandard.ZstdError)
 if brotli is not None:
     _DECODING_ERRORS += (brotli.error,)
 
 MAX_HTTP_HEADER = 2**18
 _STEP = 2**16
+_ZSTD_WINDOW = 2**23  # the most that RFC 9659 allows in this use
 _HEADER_END = re.compile(rb"\r?\n\r?\n")
 _STATUS = re.compile(r"HTTP/?[0-9.]* +([1-9][0-9]{2})(?![0-9])", re.IGNORECASE)
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]{0,1000})?\r?\n")
@@ -106,6 +110,8 @@ def _inflated(body: bytes, coding: str, limit: int) -> tuple[bytes, str, str]:
         steps = _deflate_steps(body)
     elif coding == "br":
         steps = _brotli_steps(body)
+    elif coding == "zstd":
+        steps = _zstd_steps(body) if body.startswith(ZSTD_MAGIC) else None
     else:
         steps = None
         if coding not in ("", "identity", "none", "utf-8", "binary"):
@@ -153,14 +159,23 @@ def _deflate_steps(body: bytes) -> Iterator[bytes] | None:
     return None
 
 
-def _brotli_steps(body: bytes) -> Iterator[bytes] | None:
-    """In small steps: before brotli 1.2 one call could make any amount of output."""
+def _brotli_steps(body: bytes) -> Iterator[bytes]:
     if brotli is None:
-        return _refuse("brotli is not installed")
-    process: Callable[[bytes], bytes] = brotli.Decompressor().process
-    return (process(body[place : place + 256]) for place in range(0, len(body), 256))
+        raise EOFError("brotli is not installed")
+    inflater = brotli.Decompressor()
+    while not inflater.is_finished():
+        part = inflater.process(body, output_buffer_limit=_STEP)
+        yield part
+        body = b""
+        if not part and inflater.can_accept_more_data():
+            raise EOFError("the body ends inside its encoding")
 
 
-def _refuse(message: str) -> Iterator[bytes]:
-    raise EOFError(message)
-    yield b""
+def _zstd_steps(body: bytes) -> Iterator[bytes]:
+    """In small steps, as a call makes up to 32,768 times what it is given."""
+    frame = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
+    for place in range(0, len(body), 256):
+        yield frame.decompress(body[place : place + 256])
+        if frame.eof:
+            return
+    raise EOFError("the body ends inside its encoding")

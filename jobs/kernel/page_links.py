@@ -36,7 +36,7 @@ class PageLinks:
         hops, given, links = self._hops, self._given, list[Link]()
         before = {hop: len(targets) for hop, targets in given.items()}
         room = self._most - sum(before.values())
-        duplicates = over = 0
+        duplicates = 0
         for target, hop, context, nofollow in found:
             if hop not in hops and not (hop in ALL_HOPS and context.lower() in NAV_CONTEXTS):
                 self._counters[f"dropped.hop.{hop}"] += 1
@@ -45,7 +45,8 @@ class PageLinks:
             elif target in given[hop]:
                 duplicates += 1
             elif len(links) >= room:
-                over += 1
+                self._count("dropped.over-limit", 1)
+                break  # so that the rest need not even be joined
             else:
                 given[hop].add(target)
                 links.append(Link(target, source, _LETTERS[hop]))
@@ -54,7 +55,6 @@ class PageLinks:
         for hop, targets in given.items():
             self._count(f"links.{hop}", len(targets) - before[hop])
         self._count("dropped.duplicate", duplicates)
-        self._count("dropped.over-limit", over)
         return links
 
     def _flagged(self) -> bool:

@@ -26,7 +26,7 @@ from jobs.kernel.record_headers import Fields, Header, every, first, read_header
 from jobs.kernel.record_starts import LONGEST_LINE
 from jobs.kernel.run_reader import RunReader
 
-MAX_RECORD = 64 * 2**20
+MAX_RECORD = 32 * 2**20  # memory is up to four times that and the program; docs/decisions.md
 EXPECTED = "a WARC or ARC file, plain, gzip, zstd or lz4"
 
 _OTHER_FORMATS = {
@@ -172,6 +172,7 @@ def _read_record(
     if reason:
         yield Damage(offset, reason, shown(header.uri.encode("utf-8", "replace")))
     record, damage = _record(header, block, offset, run.place - place, max_record)
+    del block  # it would live on while the record is used
     if reason == "record-too-large":
         yield record._replace(body=b"")
         return

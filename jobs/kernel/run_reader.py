@@ -38,9 +38,10 @@ class RunReader:
         self._search = False
 
     def take_damage(self) -> list[Damage]:
-        """What was found wrong since the last call, apart from records."""
+        """What was found wrong since the last call, apart from records; what is inflated again
+        tells it again, which counts once."""
         damage, self._damage = self._damage, []
-        return damage
+        return list(dict.fromkeys(damage))
 
     def _read(self, place: int, count: int = STEP) -> bytes:
         self._file.seek(place)

@@ -34,6 +34,9 @@ _PLAIN = (
 )
 _AROUND.update(dict.fromkeys(_PLAIN, "%s"))
 _TELLING = ("rel", "type", "method", "name", "http-equiv", "content")  # what a rule may look at
+# Commas and brackets of a JSON text, each some 100 bytes once it is an object, and a link four or
+# five of them: no page that is read whole has so many.
+_MOST_VALUES = 2**20
 _CSS_ESCAPED = re.compile(r"[\x00-\x20\"'()\\<>]")
 
 
@@ -44,6 +47,8 @@ def described(item: Record | Damage) -> Record | Damage:
     """
     if isinstance(item, Damage) or not _may_be_wat(item):
         return item
+    if sum(map(item.body.count, (b",", b"{", b"["))) > _MOST_VALUES:
+        return Damage(item.offset, "bad-wat", f"more than {_MOST_VALUES} values")
     try:
         envelope = _dict(json.loads(item.body), "Envelope")
     except (ValueError, RecursionError) as error:
