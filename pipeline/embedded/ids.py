@@ -1,0 +1,96 @@
+"""assign-ids: which keys are nodes, and their ids, 0 to N - 1 in the order of the key numbers.
+
+map/map.parquet: id and key, ascending. map/ids.npy: for every key number its id, the type's
+greatest value without one. `linked`: keys of which a spelling is linked, by themselves too; `all`:
+every key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from jobs.kernel.errors import BadInput
+from pipeline.embedded.csr import id_type
+
+MAP, IDS = "map.parquet", "ids.npy"
+SCHEMA = pa.schema([("id", pa.int64()), ("key", pa.string())])
+
+
+@dataclass(frozen=True)
+class IdCounts:
+    """keys: of all spellings; nodes: those that have an id."""
+
+    keys: int
+    nodes: int
+
+
+def assign_ids(uris: Path, output: Path, *, nodes: str = "linked") -> IdCounts:
+    """Ids for the keys of a file of uris, in a new folder `output`.
+
+    Raises BadInput where no key gets one: a crawl without links has no ranks. Memory: 5 bytes a
+    key, and a row group of uris.
+    """
+    with uris.open("rb") as stream, pq.ParquetFile(stream) as file:
+        noded = _noded(file, everything=nodes == "all")
+        count = int(np.count_nonzero(noded))
+        if not count:
+            raise BadInput(
+                str(uris),
+                "no links at all, so no page gets an id",
+                "at least one link" + (" or capture" if nodes == "all" else ""),
+                "Look at what extract-links counted; --nodes all ranks pages without links too.",
+            )
+        kind = id_type(count)
+        ids: npt.NDArray[Any] = np.cumsum(noded, dtype=kind)
+        ids -= 1
+        ids[~noded] = np.iinfo(kind).max
+        output.mkdir(parents=True)
+        np.save(output / IDS, ids)
+        _write_map(file, ids, output / MAP)
+    return IdCounts(len(ids), count)
+
+
+def _groups(file: pq.ParquetFile, *columns: str) -> Iterator[list[Any]]:
+    """The columns of a row group; their first, the key number, as an array."""
+    for number in range(file.num_row_groups):
+        first, *others = file.read_row_group(number, ["number", *columns]).columns
+        yield [first.to_numpy(), *(other.combine_chunks() for other in others)]
+
+
+def _noded(file: pq.ParquetFile, *, everything: bool) -> npt.NDArray[np.bool_]:
+    """Which key numbers are nodes."""
+    keys = 0
+    for (numbers,) in _groups(file):
+        keys = int(numbers[-1]) + 1
+    noded = np.full(keys, everything)
+    if not everything:
+        for numbers, links in _groups(file, "links"):
+            noded[numbers[links.to_numpy() > 0]] = True
+    return noded
+
+
+def _write_map(file: pq.ParquetFile, ids: npt.NDArray[Any], path: Path) -> None:
+    none, latest = np.iinfo(ids.dtype).max, -1
+    encodings = {"id": "DELTA_BINARY_PACKED", "key": "DELTA_BYTE_ARRAY"}
+    with (
+        path.open("wb") as stream,
+        pq.ParquetWriter(
+            stream, SCHEMA, compression="zstd", use_dictionary=False, column_encoding=encodings
+        ) as rows,
+    ):
+        for numbers, keys in _groups(file, "key"):
+            first = np.flatnonzero(np.diff(numbers, prepend=latest))  # spelling of its key
+            latest = int(numbers[-1])
+            found = ids[numbers[first]]
+            kept = found != none
+            if kept.any():
+                columns = [pa.array(found[kept].astype(np.int64)), keys.take(first[kept])]
+                rows.write_table(pa.table(columns, SCHEMA))

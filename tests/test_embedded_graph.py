@@ -1,0 +1,271 @@
+"""From links and captures in Parquet to uris, ids and graph, held to the jobs on the same lines."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import plain
+import pyarrow.parquet as pq
+import pytest
+from cluster import dataset, inline
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from samples import HOSTILE, made_captures, made_links, write
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.lines import parse_capture, parse_link
+from pipeline import steps
+from pipeline.embedded import edges, pairs, partials
+from pipeline.embedded.columns import BLOCK, CapturesWriter, LinksWriter
+from pipeline.embedded.csr import open_csr
+from pipeline.embedded.edges import GraphCounts, gen_graph, opic_graph, transposed, write_graph
+from pipeline.embedded.ids import IdCounts, assign_ids
+from pipeline.embedded.spellings import SpellingCounts, canonicalize
+from pipeline.graph import read_graph
+
+Lines = Sequence[bytes]
+ROOMY = 1 << 32
+KEYLESS = [b"http://a.example:99999/", b"http://b.example:port/x"]
+
+
+class Made(NamedTuple):
+    """What the embedded engine made in a folder, and what it counted."""
+
+    folder: Path
+    spellings: SpellingCounts
+    ids: IdCounts
+    graph: GraphCounts
+
+    def uris(self) -> list[bytes]:
+        rows = pq.read_table(self.folder / "uris" / "uris.parquet").drop(["number"]).to_pylist()
+        return ["\t".join(map(str, row.values())).encode() for row in rows]
+
+    def numbers(self) -> list[int]:
+        return pq.read_table(self.folder / "uris" / "uris.parquet")["number"].to_pylist()
+
+    def map(self) -> list[bytes]:
+        rows = pq.read_table(self.folder / "map" / "map.parquet").to_pylist()
+        return [b"%d %s" % (row["id"], row["key"].encode()) for row in rows]
+
+    def lines(self) -> list[bytes]:
+        """The graph as the job writes it."""
+        csr = open_csr(self.folder / "graph")
+        targets: dict[int, list[int]] = {node: [] for node in range(csr.nodes)}
+        for node in range(csr.nodes):
+            sources = csr.sources[csr.offsets[node] : csr.offsets[node + 1]].tolist()
+            assert sources == sorted(set(sources))
+            for source in sources:
+                targets[source].append(node)
+        assert [len(found) for found in targets.values()] == csr.outdegrees.tolist()
+        return plain.graph_lines(targets)
+
+
+def embedded(
+    folder: Path,
+    links: Lines,
+    captures: Lines = (),
+    *,
+    nodes: str = "linked",
+    parts: int = 1,
+    block: int = BLOCK,
+    budget: int = ROOMY,
+    processes: int = 1,
+    threads: int = 1,
+) -> Made:
+    """All steps on lines, dealt to parts."""
+    for name in ("links", "captures", "tmp"):
+        (folder / name).mkdir(parents=True)
+    for number in range(parts):
+        with LinksWriter(folder / "links" / f"{number}.parquet", block) as file:
+            for link in map(parse_link, links[number::parts]):
+                file.add(link.source, [link.target], [link.hop])
+        if some := captures[number::parts]:
+            with CapturesWriter(folder / "captures" / f"{number}.parquet") as rows:
+                rows.add(map(parse_capture, some))
+    path, tmp = folder.__truediv__, folder / "tmp"
+    spellings = canonicalize(
+        path("links"), path("captures"), path("uris"), path("numbers"),
+        budget=budget, tmp=tmp, processes=processes, threads=threads,
+    )  # fmt: skip
+    ids = assign_ids(path("uris") / "uris.parquet", path("map"), nodes=nodes)
+    graph = gen_graph(
+        path("links"), path("numbers"), path("map") / "ids.npy", path("graph"),
+        budget=budget, tmp=tmp, threads=threads,
+    )  # fmt: skip
+    assert not any(tmp.iterdir())
+    return Made(folder, spellings, ids, graph)
+
+
+def check(made: Made, folder: Path, links: Lines, captures: Lines, nodes: str = "linked") -> None:
+    """Rows and counters are those of the jobs on the same lines."""
+    folder.mkdir()
+    launcher, path = inline(folder / "tmp"), folder.__truediv__
+    (folder / "tmp").mkdir()
+    inputs = [write(path("links.txt"), list(links))], [write(path("captures.txt"), list(captures))]
+    canonical = steps.canonicalize(*inputs, path("canonical_links"), path("uris"), launcher)
+    steps.assign_ids(
+        [path("canonical_links")], [path("uris")], path("input_links"), path("map"), launcher,
+        nodes=nodes,
+    )  # fmt: skip
+    maps = [path("map")] if nodes == "all" else []
+    graph = steps.gen_graph([path("input_links")], maps, path("graph"), launcher)
+
+    assert made.uris() == sorted(dataset(path("uris")))
+    keys = [row.split(b"\t")[0] for row in made.uris()]
+    assert made.numbers() == [sorted(set(keys)).index(key) for key in keys]
+    assert sorted(made.map()) == sorted(dataset(path("map")))
+    assert sorted(made.lines()) == sorted(dataset(path("graph")))
+
+    dropped = {f"dropped.{reason}": count for reason, count in made.spellings.dropped.items()}
+    counted = {"uris": made.spellings.uris, "links": made.spellings.links, **dropped}
+    if canonical.counters.get("canonical_links"):
+        counted["canonical_links"] = made.graph.canonical_links
+    assert {name: count for name, count in counted.items() if count} == canonical.counters
+    counted = {
+        "nodes": made.graph.nodes,
+        "edges": made.graph.edges,
+        "dangling": made.graph.dangling,
+        "dropped.self-links": made.graph.self_links,
+        "dropped.links-from-source-without-id": made.graph.without_id,
+    }
+    wanted = {name: count for name, count in graph.counters.items() if count}
+    assert {name: count for name, count in counted.items() if count} == wanted
+    assert made.ids == IdCounts(len(set(keys)), made.graph.nodes)
+
+
+def crawl() -> tuple[list[bytes], list[bytes]]:
+    """Made links and captures whose URIs are UTF-8, some without key."""
+    links = [line for line in made_links() if b"\xff" not in line]
+    links += [b"%s http://big.example/1 L" % uri for uri in KEYLESS * 3]
+    links += [b"http://big.example/2 %s R" % KEYLESS[0], b"%s %s I" % (KEYLESS[0], KEYLESS[1])]
+    captures = [line for line in made_captures() if b"\xff" not in line]
+    captures.append(KEYLESS[0] + b"\t20240101000000\t200\ttext/html\t-\tresponse\ta.warc\t0")
+    captures.append(b"http://big.example/3\t-\t200\ttext/html\t-\tresponse\ta.warc\t0")
+    return links, captures
+
+
+@pytest.mark.parametrize("nodes", ["linked", "all"])
+@pytest.mark.parametrize(
+    ("parts", "block", "budget", "threads"),
+    [(1, BLOCK, ROOMY, 1), (1, 1, ROOMY, 1), (5, 7, 0, 3), (40, 100, 0, 2)],
+)
+def test_the_same_as_the_jobs(
+    nodes: str,
+    parts: int,
+    block: int,
+    budget: int,
+    threads: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if not budget:
+        monkeypatch.setattr(pairs, "LEAST", 16)  # so that runs are written
+    links, captures = crawl()
+    made = embedded(
+        tmp_path / "embedded", links, captures,
+        nodes=nodes, parts=parts, block=block, budget=budget, threads=threads,
+    )  # fmt: skip
+    check(made, tmp_path / "jobs", links, captures, nodes)
+    assert made.spellings.dropped["no-key"] == 8
+    assert sorted(made.spellings.examples) == sorted(uri.decode() for uri in KEYLESS)
+
+
+def test_other_processes_do_the_same(tmp_path: Path) -> None:
+    links, captures = crawl()
+    made = embedded(tmp_path / "embedded", links, captures, parts=3, processes=2, threads=2)
+    check(made, tmp_path / "jobs", links, captures)
+
+
+PAGES = [*HOSTILE[:9], *HOSTILE[10:], KEYLESS[0], b"http://a.example/", b"http://www.a.example/"]
+LINKS = st.lists(st.tuples(*[st.sampled_from(PAGES)] * 2, st.sampled_from([b"L", b"R", b"I"])))
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(rows=LINKS, block=st.integers(1, 9), parts=st.integers(1, 4), seed=st.integers(0, 99))
+def test_any_links(
+    rows: list[tuple[bytes, bytes, bytes]],
+    block: int,
+    parts: int,
+    seed: int,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = tmp_path_factory.mktemp("made")
+    links = [b"%s %s %s" % row for row in rows] + [b"http://z.example/ http://y.example/ L"]
+    shuffled = random.Random(seed).sample(links, len(links))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairs, "LEAST", 4)
+        made = embedded(folder / "embedded", shuffled, parts=parts, block=block, budget=0)
+    check(made, folder / "jobs", links, ())
+
+
+def test_links_need_not_be_there(tmp_path: Path) -> None:
+    captures = [b"http://a.example/\t20240101000000\t200\ttext/html\t-\tresponse\ta.warc\t0"]
+    with pytest.raises(BadInput, match="no links at all, so no page gets an id") as refused:
+        embedded(tmp_path / "linked", [], captures)
+    assert "--nodes all" in refused.value.cure
+    made = embedded(tmp_path / "all", [], captures, nodes="all")
+    assert (made.graph.nodes, made.graph.edges, made.graph.dangling) == (1, 0, 1)
+    assert made.lines() == [b"0\t1.0\tO:dummy", b"dummy\t1.0\tO:dummy"]
+    with pytest.raises(BadInput, match="at least one link or capture"):
+        embedded(tmp_path / "nothing", [], nodes="all")
+
+
+def test_numbers_of_other_links_are_refused(tmp_path: Path) -> None:
+    links, captures = crawl()
+    made = embedded(tmp_path, links, captures)
+    numbers = tmp_path / "numbers" / "0.npy"
+    held = np.load(numbers)
+    for other in (held[:-1], np.append(held, held[:1]), held[:0]):
+        np.save(numbers, other)
+        with pytest.raises(BadInput, match="a number for every string of") as refused:
+            list(edges.key_pairs(tmp_path / "links" / "0.parquet", numbers))
+        assert refused.value.where == str(numbers)
+    assert made.graph.nodes
+
+
+@given(
+    given_pairs=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6))),
+    piece=st.integers(1, 5),
+)
+def test_a_graph_turned_round(
+    given_pairs: list[tuple[int, int]], piece: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("graph")
+    targets, sources = (np.array(given_pairs, np.int64).reshape(-1, 2)[:, i] for i in (0, 1))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(edges, "PIECE", piece)
+        write_graph([[(targets, sources)]], 7, folder / "in", budget=ROOMY, tmp=folder)
+        csr = open_csr(folder / "in")
+        turned = transposed(csr, folder / "out", budget=0, tmp=folder)
+    wanted = sorted({(s, t) for t, s in given_pairs if s != t})
+    found = [
+        (node, int(target))
+        for node in range(7)
+        for target in turned.sources[turned.offsets[node] : turned.offsets[node + 1]]
+    ]
+    assert found == wanted
+    assert turned.outdegrees.tolist() == np.diff(csr.offsets).tolist()
+
+
+def test_opic_walks_the_graph_of_the_text(tmp_path: Path) -> None:
+    links, captures = crawl()
+    made = embedded(tmp_path, links, captures)
+    csr = open_csr(tmp_path / "graph")
+    turned = transposed(csr, tmp_path / "outgoing", budget=ROOMY, tmp=tmp_path)
+    graph = opic_graph("made", csr, turned, np.ones(csr.nodes), 1.0)
+    text = read_graph(write(tmp_path / "pr0.txt", made.lines()))
+    for name in ("ids", "scores", "offsets", "targets"):
+        assert np.array_equal(getattr(graph, name), getattr(text, name))
+        assert getattr(graph, name).dtype == getattr(text, name).dtype
+    assert graph.dummy == text.dummy
+
+
+def test_full_tables_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partials, "ROW_BYTES", 1 << 40)  # each block fills one
+    links, captures = crawl()
+    made = embedded(tmp_path / "embedded", links, captures, parts=2, block=50)
+    check(made, tmp_path / "jobs", links, captures)
