@@ -57,6 +57,31 @@ def test_documents(name: str) -> None:
     assert targets(data, outlinks="metadata", links="all") == []
 
 
+def test_a_picture_of_vectors() -> None:
+    """Its links and pictures, as a browser finds them; it is counted as no page."""
+    svg = b"""<?xml version="1.0"?><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://dtd/">
+    <svg xmlns="http://ns/" xmlns:xlink="http://xlink/"><title/>
+    <style><![CDATA[ rect { fill: url(/style) } ]]></style><!-- <a href="/no"/> -->
+    <a xlink:href="/old"><image xlink:href="/image"/></a><a href="/new"/>
+    <use href="/use#part"/><use href="#own"/></svg>"""
+    data = of_type("image/svg+xml", svg, "http://h/d/x.svg")
+    found = ("/style", "E"), ("/old", "L"), ("/image", "E"), ("/new", "L"), ("/use", "E")
+    assert targets(data, links="all") == [(f"http://h{path}", hop) for path, hop in found]
+    counters = extracted(data, links="all")[3]
+    assert (counters["pages.html"], counters["links.from.svg"]) == (0, 5)
+
+
+def test_a_sitemap_of_lines() -> None:
+    body = "\ufeffhttp://h/a\r\n\r\n HTTPS://h/b?x#y \nno uri\nftp://h/\nhttp://h/\u00fc".encode()
+    data = of_type("text/plain", body, "http://h/d/sitemap1.txt")
+    links, _, _, counters = extracted(data)
+    assert [(link.target, link.hop) for link in links] == [
+        *((b"http://h/a", b"L"), (b"https://h/b?x", b"L"), (b"http://h/%C3%BC", b"L")),
+    ]
+    assert (counters["links.from.sitemap"], counters["dropped.no-uri"]) == (3, 2)
+    assert targets(of_type("text/plain", body, "http://h/d/list.txt")) == []
+
+
 def test_a_feed_in_its_charset_and_with_its_base() -> None:
     body = "<?xml version='1.0' encoding='cp1251'?><feed xml:base='/b/'><link href='я'/></feed>"
     assert targets(of_type("application/atom+xml", body.encode("cp1251"))) == [

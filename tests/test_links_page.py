@@ -9,12 +9,23 @@ from jobs.kernel.link_rules import FORM_RULES, RULES
 from jobs.kernel.xml_links import FEED_RULES, SITEMAP_RULES
 
 PAGE = Path(__file__).parents[1] / "docs" / "formats.md"
-OTHERS = {"style", "*/@style", "url()", "Location:", "Refresh:", "Link:", "Sitemap:", "Annot/URI"}
+OTHERS = {
+    "style",
+    "*/@style",
+    "url()",
+    "Location:",
+    "Refresh:",
+    "Link:",
+    "Sitemap:",
+    "Annot/URI",
+    "sitemap.txt",
+}
 
 
 def rows() -> list[tuple[set[str], set[str]]]:
     """Of each row the contexts and the hops."""
     section = PAGE.read_text().partition("## Where links are found")[2].partition("\n## ")[0]
+    section = section.partition("What is not read")[0]
     found = []
     for line in section.splitlines():
         if line.startswith("| `"):

@@ -127,7 +127,8 @@ DOCUMENTS = {
     "<urlset>": "sitemap",
     "<sm:sitemapindex>": "sitemap",
     '<?xml version="1.0"?><!DOCTYPE html PUBLIC "x" "y"><html lang="en">': "html",
-    "<svg>": "",
+    "<svg>": "svg",
+    "<math>": "",
     "text <rss>": "",
     "</rss>": "",
     "": "",
@@ -158,4 +159,4 @@ def test_time_is_linear(piece: str) -> None:
 @given(st.text(alphabet=st.sampled_from("<>link/![CDATA]-?'\"= \n&;a"), max_size=200))
 def test_any_text_can_be_read(text: str) -> None:
     assert all(reference for reference, _, _ in read(text))
-    assert document_of(text) in ("feed", "sitemap", "html", "")
+    assert document_of(text) in ("feed", "sitemap", "svg", "html", "")

@@ -17,7 +17,7 @@ from jobs.kernel.xml_links import xml_references
 
 References = Iterable[tuple[str, str, str]]  # reference, hop, context
 Read = tuple[str, References]  # the document's own base or '', and its references
-OTHER_THAN_HTML = ("css", "feed", "sitemap", "robots", "pdf")
+OTHERS = ("css", "feed", "sitemap", "robots", "pdf")
 _LONGEST = dict.fromkeys(("css", "feed", "sitemap"), LONGEST_PAGE) | {"robots": LONGEST_ROBOTS}
 
 
@@ -31,12 +31,12 @@ def body_links(
     forms: bool = False,
     nav: bool = False,
 ) -> Iterator[Found]:
-    """The links of a body in its order; document: one of `html` and OTHER_THAN_HTML.
+    """The links of a body in its order; document: one of `html`, `svg` and OTHERS.
 
     forms, nav: for HTML, as `html_links` takes them. What is no link of this dataset is counted
     in counters, see there.
     """
-    if document == "html":
+    if document in ("html", "svg"):
         return html_links(body, uri, media_type, counters, forms=forms, nav=nav)
     limit = _LONGEST.get(document, len(body))
     if len(body) > limit:
@@ -75,7 +75,20 @@ def _feed(body: bytes, media_type: str, counters: Counter[str]) -> Read:
 
 
 def _sitemap(body: bytes, media_type: str, counters: Counter[str]) -> Read:
-    return xml_references(_text(body, media_type), "sitemap")
+    text = _text(body, media_type)
+    if text.lstrip("\ufeff \t\r\n").startswith("<"):
+        return xml_references(text, "sitemap")
+    return "", ((line, "L", "sitemap.txt") for line in _text_sitemap(text, counters))
+
+
+def _text_sitemap(text: str, counters: Counter[str]) -> Iterator[str]:
+    """A whole URI a line, as sitemaps.org says; others are counted, as they would resolve to pages
+    that are not there."""
+    for line in map(str.strip, text.splitlines()):
+        if line.lower().startswith(("http://", "https://")):
+            yield line
+        elif line:
+            counters["dropped.no-uri"] += 1
 
 
 def _robots(body: bytes, media_type: str, counters: Counter[str]) -> Read:

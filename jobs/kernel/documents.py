@@ -5,7 +5,9 @@ tells nothing or too little.
 |---|---|
 | html | HTML types, XHTML also as plain XML; unless it begins like a feed, a sitemap or a picture |
 | css | text/css |
+| svg | XML types with that root: a page of pictures, read as HTML reads it inside pages |
 | feed, sitemap | XML types, and HTML types and unknown ones as browsers do, by the root element |
+| sitemap | also plain text that its name says is one, `sitemap*.txt`: a URI a line |
 | robots | `/robots.txt` that is no HTML |
 | pdf | application/pdf, and unknown types that begin like one |
 """
@@ -30,6 +32,7 @@ UNKNOWN_TYPES = (
 GZIP_TYPES = ("application/gzip", "application/x-gzip", "application/octet-stream")
 
 _SNIFFED = 2**14
+_TEXT_SITEMAP = re.compile(r"/site-?map[^/]*\.txt\Z", re.IGNORECASE)
 _HTML_START = re.compile(
     rb"<(?:!doctype\s+html|(?:html|head|body|title|script|style|iframe|frameset|h1|div|font|table"
     rb"|meta|a|b|br|p)[\s/>])",
@@ -67,8 +70,12 @@ def document(media_type: str, body: bytes, uri: str = "") -> str:
         return found
     if unknown and _begins_like_html(body[:_SNIFFED]):
         return "html"
-    is_text = unknown or name == "text/plain"
-    return "robots" if is_text and _path(uri) == "/robots.txt" else ""
+    if not (unknown or name == "text/plain"):
+        return ""
+    path = _path(uri)
+    if _TEXT_SITEMAP.search(path):
+        return "sitemap"
+    return "robots" if path == "/robots.txt" else ""
 
 
 def unpacked(media_type: str, body: bytes, uri: str, limit: int) -> bytes:

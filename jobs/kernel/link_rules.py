@@ -7,6 +7,7 @@
 | link rel=stylesheet, icon, preload… | E | the page needs it |
 | other link (canonical, next, alternate…) | X | told to machines; no reader sees or follows it |
 | frame, iframe, img, script, media, objects, backgrounds, svg images | E | the page shows it |
+| cite of quotations and edits, longdesc of images and frames | X | no browser shows it |
 | form with method GET, if asked for | X | its address before anything is filled in |
 
 Old attributes that no browser of today reads (`applet`, `codebase`, `lowsrc`) are left out.
@@ -129,6 +130,8 @@ RULES = (
     Rule("embed", "src", "E"),
     Rule("object", "data", "E"),
     Rule("input", "src", "E", _image_button),
+    *(Rule(element, "cite", "X") for element in ("blockquote", "q", "ins", "del")),
+    *(Rule(element, "longdesc", "X") for element in ("img", "frame", "iframe")),
     Rule("image", "href", "E"),
     Rule("image", "xlink:href", "E"),
     Rule("use", "href", "E"),

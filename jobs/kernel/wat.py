@@ -29,6 +29,7 @@ _AROUND = {
     **dict.fromkeys(("tr", "tbody", "thead", "tfoot"), "<table>%s</table>"),
 }
 _PLAIN = (
+    *("blockquote", "del", "ins", "q"),
     *("a", "area", "audio", "body", "embed", "form", "iframe", "img", "input", "link", "meta"),
     *("object", "script", "source", "table", "track", "video"),
 )

@@ -124,12 +124,14 @@ def root_of(text: str) -> str:
 
 
 def document_of(text: str) -> str:
-    """`feed`, `sitemap`, `html` by the root element, or ''."""
+    """`feed`, `sitemap`, `svg`, `html` by the root element, or ''."""
     root = root_of(text)
     local = root.rpartition(":")[2]
     if root in FEED_ROOTS or local in ("feed", "rss"):
         return "feed"
-    return "sitemap" if local in SITEMAP_ROOTS else "html" if local == "html" else ""
+    if local in SITEMAP_ROOTS:
+        return "sitemap"
+    return local if local in ("html", "svg") else ""
 
 
 class _Text:
