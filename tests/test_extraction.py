@@ -57,18 +57,28 @@ def test_kinds() -> None:
         "revisit",
     ]
     assert [len(result[0]) for result in made.values()] == [1, 1, 1, 0, 0, 0, 0]
-    assert made["x\ty"][3]["records.other"] == 1
+    for kind, (_, _, _, counters) in made.items():
+        counted = {name: n for name, n in counters.items() if name.startswith("records.")}
+        assert counted == {"records." + ("other" if "\t" in kind else kind): 1}
     assert made["response"][1][0].status == b"-"
 
 
-NO_PAGES = ["dns:h", "ftp://h/x", "whois://h/x", "screenshot:http://h/", "file:///x", "urn:x"]
+NO_PAGES = {
+    **{"dns:h": "scheme.dns", "ftp://h/x": "scheme.ftp", "FTPS://h/x": "scheme.ftps"},
+    **{"whois://h/x": "scheme.whois", "whois:h": "scheme.whois", "urn:view:x": "scheme.urn"},
+    **{"screenshot:http://h/": "scheme.screenshot", "thumbnail:http://h/": "scheme.thumbnail"},
+    **{"file:///x": "scheme.other", "filedesc://x": "scheme.other", "": "invalid"},
+    **{"http://": "invalid", "mailto:a@h": "scheme.mailto", "x\ty:z": "invalid"},
+}
 
 
-@pytest.mark.parametrize("uri", [*NO_PAGES, "", "http://", "filedesc://x"])
+@pytest.mark.parametrize("uri", NO_PAGES)
 def test_other_schemes_are_no_captures(uri: str) -> None:
     links, captures, _, counters = extracted(page("<a href=http://h/>", uri))
     assert (links, captures) == ([], [])
-    assert sum(n for name, n in counters.items() if name.startswith("dropped.capture.")) == 1
+    dropped = {name: n for name, n in counters.items() if name.startswith("dropped.")}
+    assert dropped == {f"dropped.capture.{NO_PAGES[uri]}": 1}
+    assert extracted(metadata(uri=uri))[3][f"dropped.metadata.{NO_PAGES[uri]}"] == 1
 
 
 STATUSES = {200: A, 204: A, 206: A, 301: [], 304: [], 404: [], 500: [], 199: []}

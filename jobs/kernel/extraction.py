@@ -54,6 +54,8 @@ TYPES = "captures.type."
 _MEDIA_TYPE = re.compile(r"[a-z]{1,20}/[a-z0-9!#$&^_.+-]{1,80}").fullmatch
 MAX_EXAMPLES, LONGEST_EXAMPLE = 5, 200  # of each reason, characters
 Examples = dict[str, list[str]]  # reason -> URIs as they stand in the archive
+# What archives hold besides web pages, counted by name.
+OTHER_SCHEMES = frozenset({"dns", "ftp", "ftps", "screenshot", "thumbnail", "urn", "whois"})
 LINKING_FIELDS = frozenset({"location", "refresh", "link", "x-robots-tag"})
 
 
@@ -171,7 +173,7 @@ class _Extraction:
     def _capture(self, record: Record) -> list[Link | Capture | Damage]:
         uri = as_crawled(record.uri)
         if isinstance(uri, str):
-            self._dropped(f"capture.{uri}", record.uri)
+            self._dropped(f"capture.{_named(uri, record.uri)}", record.uri)
             return []
         found: list[Link | Capture | Damage]
         found = [*self._rows.add_capture(record, self._row(record, uri))]
@@ -249,7 +251,7 @@ class _Extraction:
     def _outlinks(self, record: Record) -> Iterator[Link | Damage]:
         source = as_crawled(record.uri)
         if isinstance(source, str):
-            self._dropped(f"metadata.{source}", record.uri)
+            self._dropped(f"metadata.{_named(source, record.uri)}", record.uri)
             return
         self._counters["metadata.used"] += 1
         if self._links.page != (source, record.timestamp):
@@ -273,3 +275,9 @@ class _Extraction:
                     self._dropped(target, line.uri)
             elif isinstance(line, Junk) and not junk:
                 junk.append(line.beginning)
+
+
+def _named(reason: str, uri: str) -> str:
+    """The reason why a record is of no page, by its scheme where archives often have that."""
+    scheme = uri.partition(":")[0].strip().lower()
+    return f"scheme.{scheme}" if scheme in OTHER_SCHEMES else reason
