@@ -183,8 +183,8 @@ def test_what_is_dropped_has_examples(tmp_path: Path) -> None:
     archive = tmp_path / "a.warc"
     archive.write_bytes(b"".join(warc(b"", f"dns:h{n}", "resource") for n in range(9)))
     [found] = audit(archive)["archives"]
-    assert found["dropped"] == {"capture.scheme.other": 9}
-    assert found["examples"] == {"capture.scheme.other": [f"dns:h{n}" for n in range(5)]}
+    assert found["dropped"] == {"capture.scheme.dns": 9}
+    assert found["examples"] == {"capture.scheme.dns": [f"dns:h{n}" for n in range(5)]}
 
 
 def test_nothing_in_an_archive_steers_a_terminal(tmp_path: Path) -> None:
