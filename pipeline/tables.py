@@ -13,8 +13,8 @@ from jobs.kernel.reading import parts
 from jobs.kernel.tables import Shape, is_table
 from pipeline.datasets import deliver, is_file, replacing
 
-ROW_GROUP = 2**26  # bytes of a row group in memory, about
-BLOCK = 2**23  # bytes of text that become columns at once; longer than any line
+ROW_GROUP = 2**24  # bytes of a row group in memory, about
+BLOCK = 2**21  # bytes of text that become columns at once; longer than any line
 
 
 def deliver_rows(folder: Path, output: Path, shape: Shape, tables: bool) -> None:
