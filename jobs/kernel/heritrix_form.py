@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from jobs.kernel.heritrix_parse import HeritrixRejects, reparse
 from jobs.kernel.idna2003 import NotADomain, domain_to_ascii
 
-__all__ = ["HeritrixRejects", "heritrix_form", "lookup_key"]
+__all__ = ["IS_FORM", "MAX_LENGTH", "HeritrixRejects", "heritrix_form", "lookup_key"]
 
 MAX_LENGTH = 2083  # in UTF-16 units, before and after escaping
 
@@ -31,10 +31,16 @@ _SAFE = _SEGMENT + "/"  # what is left alone in user info and path
 _QUERY_SAFE = _SAFE + r"{}\[\]\^?"
 
 _PRINTABLE = re.compile(r"[!-~]+\Z")
-_IS_FORM = re.compile(
-    r"https?://[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?::(?!80/|443/)[1-9][0-9]{0,3})?"
-    rf"(?:/(?!\.\.?(?:[/?]|\Z))[{_SEGMENT}]*)+(?:\?[{_QUERY_SAFE}]+)?\Z"
+
+# What is a form already, all of it, if it is not too long. No look-ahead, which RE2 does not have:
+# pipeline/heritrix_column.py tests whole columns with the same expression.
+_PORT = "[1-9]|[1-79][0-9]|8[1-9]|[1-35-9][0-9]{2}|4[0-35-9][0-9]|44[0-24-9]|[1-9][0-9]{3}"
+_NO_DOTS = rf"(?:\.{{0,2}}[{_SEGMENT.replace('.', '')}][{_SEGMENT}]*|\.{{3}}[{_SEGMENT}]*)?"
+IS_FORM = (
+    rf"https?://[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?::(?:{_PORT}))?"  # neither 80 nor 443
+    rf"(?:/{_NO_DOTS})+(?:\?[{_QUERY_SAFE}]+)?"  # no segment is `.` or `..`
 )
+_is_form = re.compile(IS_FORM).fullmatch
 
 
 def heritrix_form(uri: str) -> str:
@@ -43,7 +49,7 @@ def heritrix_form(uri: str) -> str:
     The form is printable ASCII without blanks. Raises HeritrixRejects with the reason where
     Heritrix rejects the URI, for other schemes, and for the few forms that keep raw characters.
     """
-    if len(uri) <= MAX_LENGTH and _IS_FORM.match(uri):
+    if len(uri) <= MAX_LENGTH and _is_form(uri):
         return uri
     return _form_by_steps(uri)
 
