@@ -6,7 +6,7 @@ them, so keys need no memory; the result is one byte a node.
 
 from __future__ import annotations
 
-import tempfile
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,11 +14,14 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.lines import parse_map_row, parse_uri_row
-from jobs.kernel.reading import read_all, read_rows
+from jobs.kernel.lines import parse_map_row
+from jobs.kernel.reading import read_all
+from pipeline.embedded.tables import database
 from pipeline.graph import Graph, Mask
-from pipeline.precedence import database, decoded, insert
+from pipeline.scored import decoded, insert, row_batches, spelled_batches
 
+BUDGET = 2 << 30  # bytes
+MAPPED = pa.schema([("id", pa.int64()), ("key", pa.string())])
 CURE = "Give the uris, the map and the graph of one and the same run."
 
 
@@ -28,15 +31,12 @@ def captured_nodes(graph: Graph, uris: str | Path, maps: Sequence[str | Path], t
     Raises BadInput where the ids of the map are not those of the graph, or uris lacks a key of it.
     """
     named = ", ".join(map(str, maps))
-    with tempfile.TemporaryDirectory(prefix="captured-", dir=tmp) as own, database(Path(own)) as db:
+    with database(tmp, budget=BUDGET, threads=os.cpu_count() or 1) as (db, _):
         db.execute("CREATE TABLE mapped (id BIGINT, key VARCHAR)")
-        schema = pa.schema([("id", pa.int64()), ("key", pa.string())])
         rows = ((int(row.id), decoded(row.key)) for row in read_all(maps, parse_map_row))
-        insert(db, "mapped", schema, rows)
-        db.execute("CREATE TABLE spelled (key VARCHAR, captured BOOLEAN)")
-        schema = pa.schema([("key", pa.string()), ("captured", pa.bool_())])
-        seen = ((decoded(row.key), row.captures > 0) for row in read_rows(uris, parse_uri_row))
-        insert(db, "spelled", schema, seen)
+        insert(db, "mapped", row_batches(MAPPED, rows))
+        db.execute("CREATE TABLE spelled (key VARCHAR, uri VARCHAR, captured BOOLEAN)")
+        insert(db, "spelled", spelled_batches(uris))
         db.execute(
             "CREATE TABLE nodes AS SELECT m.id AS id, m.key AS key, s.captured AS captured FROM"
             " mapped m LEFT JOIN (SELECT key, bool_or(captured) AS captured FROM spelled"

@@ -32,6 +32,15 @@ OPEN_AT_ONCE = 200
 SORTED_AT_ONCE = 500_000  # lines in memory
 LineKey = Callable[[bytes], Any]
 
+#: the columns of scores in Parquet
+SCORES = pa.schema(
+    [
+        ("score", pa.float64()), ("uri", pa.string()), ("key", pa.string()), ("id", pa.int64()),
+        ("inlinks", pa.int64()), ("outlinks", pa.int64()), ("captures", pa.int64()),
+        ("last", pa.string()), ("probability", pa.float64()),
+    ]
+)  # fmt: skip
+
 
 def _by_id(line: bytes) -> float | int:
     identity = line.replace(b" ", b"\t", 1).partition(b"\t")[0]
@@ -192,23 +201,17 @@ def refuse_existing(output: Path) -> None:
 
 def write_parquet(scores: Path, output: Path, digits: int, total: float) -> None:
     """Scores with all columns as one Parquet file, in order. total: the sum of all scores."""
-    types = [
-        ("score", pa.float64()), ("uri", pa.string()), ("key", pa.string()), ("id", pa.int64()),
-        ("inlinks", pa.int64()), ("outlinks", pa.int64()), ("captures", pa.int64()),
-        ("last", pa.string()),
-    ]  # fmt: skip
-    schema = pa.schema([*types, ("probability", pa.float64())])
     lines = merged(scores, by_score(digits))
     with (
         replacing(output) as place,
         place.open("wb") as stream,  # pyarrow takes names in UTF-8 only
-        pq.ParquetWriter(stream, schema, compression="zstd") as file,
+        pq.ParquetWriter(stream, SCORES, compression="zstd") as file,
     ):
         while chunk := list(islice(lines, ROW_GROUP)):
             rows = [line.decode("utf-8", "replace").rstrip("\n").split("\t") for line in chunk]
             columns = [
-                pa.array(values, pa.string()).cast(kind)
-                for values, (_, kind) in zip(zip(*rows, strict=True), types, strict=True)
+                pa.array(values, pa.string()).cast(column.type)
+                for values, column in zip(zip(*rows, strict=True), SCORES, strict=False)
             ]
             columns.append(pc.divide(columns[0], total))
-            file.write_table(pa.table(columns, schema))
+            file.write_table(pa.table(columns, SCORES))

@@ -7,19 +7,32 @@ from typing import Any
 
 from pipeline.beans import beans_fragment
 from pipeline.datasets import require_name, write_file
-from pipeline.precedence import Options, export_precedence
+from pipeline.precedence import BUDGET, Options, export_precedence
 
 BEANS = "crawler-beans-fragment.xml"
 
 
 def write_precedence(
-    scores: Path, uris: Path | None, output: Path, tmp: Path, options: Options
+    scores: Path,
+    uris: Path | None,
+    output: Path,
+    tmp: Path,
+    options: Options,
+    *,
+    ids: Path | None = None,
+    budget: int = BUDGET,
+    threads: int | None = None,
 ) -> dict[str, Any]:
-    """The precedence file, and beside it the beans that use it and the summary."""
+    """The precedence file, and beside it the beans that use it and the summary.
+
+    What is given and raised is as in `export_precedence`; returned is what a manifest says.
+    """
     require_name(output)
     plain = output.with_suffix("") if output.suffix == ".gz" else output
     beans = beans_fragment(unlisted=options.unlisted_precedence)
-    summary = export_precedence(scores, uris, output, tmp, options)
+    summary = export_precedence(
+        scores, uris, output, tmp, options, ids=ids, budget=budget, threads=threads
+    )
     summary.write(plain.with_suffix(".summary.json"))
     write_file([beans.encode()], output.with_name(BEANS))
     return {"rows": {"precedence": summary.uris}}

@@ -314,7 +314,7 @@ def tiny_disk(place: Path, size: str, *options: str) -> Iterator[Path]:
         subprocess.run(["umount", str(place)], check=True)
 
 
-@pytest.mark.parametrize("size", ["24k", "60k", "160k", "400k"])
+@pytest.mark.parametrize("size", ["24k", "60k", "160k", "210k"])
 def test_a_full_disk(size: str, tmp_path: Path) -> None:
     with tiny_disk(tmp_path / "disk", size) as disk:
         said = process("run", LOOPBACK, "--work", disk / "work", "--iterations", 3, *INLINE)

@@ -108,7 +108,6 @@ def write(
         given_uris.write_text("".join(lines))
     output = folder / "precedence.txt"
     summary = export_precedence(folder / "scores.txt", given_uris, output, folder, options)
-    (folder / "precedence.duckdb").unlink(missing_ok=True)
     read = [line.split(" ") for line in output.read_text().splitlines()]
     return Written(output, [(uri, int(value)) for uri, value in read], summary)
 

@@ -1,0 +1,174 @@
+"""join-scores: every node with its score, its key and one of its spellings, best first.
+
+scores/scores.parquet holds what jobs/join_scores.py writes with all columns: the URI is the
+spelling of the key captured most, else linked most, then first in byte order; captures and last
+are of all its spellings. Order: by rounded score, best first, then by key, which is by id.
+
+Nothing is looked up by a string: uris are sorted by key number, so the spellings of a node follow
+each other and come in the order of the ids. DuckDB then sorts by place, an integer, within its
+memory limit. Memory: about 6 arrays of N beside that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.lines import UNKNOWN
+from jobs.kernel.order import DIGITS
+from pipeline.classes import rounded
+from pipeline.datasets import SCORES, replacing
+from pipeline.embedded.csr import Csr, open_csr
+from pipeline.embedded.tables import batches, database
+from pipeline.graph import Floats, Positions
+from pipeline.parquet import parquet_batches
+
+FIXED = 300 << 20  # bytes for Python, its libraries and the batches on their way
+CURE = "Give ranks, map, uris and graph of one and the same run."
+TOTALLED = pa.schema(
+    [
+        ("number", pa.int64()), ("key", pa.string()), ("uri", pa.string()),
+        ("captures", pa.int64()), ("links", pa.int64()), ("last", pa.string()),
+        ("total", pa.int64()),
+    ]
+)  # fmt: skip
+PLACED = pa.schema(
+    [
+        ("place", pa.int64()), ("uri", pa.string()), ("key", pa.string()),
+        ("captures", pa.int64()), ("last", pa.string()),
+    ]
+)  # fmt: skip
+
+
+def join_scores(
+    ranks: Path,
+    ids: Path,
+    uris: Path,
+    graph: Path,
+    output: Path,
+    tmp: Path,
+    *,
+    budget: int,
+    digits: int = DIGITS,
+    threads: int = 1,
+) -> int:
+    """Write the file `output` and return its rows, one for each node.
+
+    ranks: scores.npy. ids: the ids of key numbers. graph: the folder of a CSR. digits: significant
+    ones that scores must share to count as equal. budget: bytes of memory. Raises BadInput where
+    the files do not belong together.
+    """
+    scores: Floats = np.load(ranks, mmap_mode="r", allow_pickle=False)
+    of_keys, csr = np.load(ids, mmap_mode="r", allow_pickle=False), open_csr(graph)
+    if len(scores) != csr.nodes:
+        raise BadInput(str(ranks), f"{len(scores)} scores", f"one for {csr.nodes} nodes", CURE)
+    order = np.argsort(-rounded(scores, digits), kind="stable")
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    left = budget - FIXED - 6 * places.nbytes
+    with database(tmp, budget=left, threads=threads) as (db, _):
+        rows = pa.RecordBatchReader.from_batches(PLACED, _placed(uris, of_keys, places))
+        db.register("placed", rows)
+        ordered = batches(db, "SELECT * FROM placed ORDER BY place")
+        _write(ordered, output, scores, order, csr)
+    return len(scores)
+
+
+def _placed(uris: Path, ids: npt.NDArray[Any], places: Positions) -> Iterator[pa.RecordBatch]:
+    """The chosen spelling of every node, with its place; in the order of the ids."""
+    none, known = np.iinfo(ids.dtype).max, 0
+    for keys in one_row_a_key(parquet_batches(uris, TOTALLED.names[:-1])):
+        found = ids[keys["number"].to_numpy()]
+        nodes = found[found != none].astype(np.int64)
+        if not np.array_equal(nodes, np.arange(known, known + len(nodes))):
+            raise BadInput(str(uris), "other keys than in map", "every key of it, in order", CURE)
+        known += len(nodes)
+        if known > len(places):
+            break
+        rows = keys.filter(pa.array(found != none))
+        columns = [rows[name] for name in ("uri", "key", "total", "last")]
+        yield pa.record_batch([pa.array(places[nodes]), *columns], PLACED)
+    if known != len(places):
+        what = f"spellings of {known} nodes" if known < len(places) else "more nodes than scores"
+        raise BadInput(str(uris), what, f"of {len(places)}", CURE)
+
+
+def one_row_a_key(spellings: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """One row for each run of rows of a number: the chosen spelling, with the captures of all in
+    the column total and the latest timestamp."""
+    opened: pa.RecordBatch | None = None  # the row of a key that may go on
+    for batch in spellings:
+        if not len(batch):
+            continue
+        rows = pa.record_batch([*batch.columns, batch["captures"]], TOTALLED)
+        if opened is not None:
+            rows = pa.Table.from_batches([opened, rows]).combine_chunks().to_batches()[0]
+        rows = _chosen(rows)
+        yield rows[:-1]
+        opened = rows[-1:]
+    if opened is not None:
+        yield opened
+
+
+def _chosen(rows: pa.RecordBatch) -> pa.RecordBatch:
+    numbers = rows["number"].to_numpy()
+    starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
+    chosen = _first_best(starts, rows["captures"].to_numpy(), rows["links"].to_numpy())
+    latest = _first_best(starts, _seconds(rows["last"]))
+    totals = np.add.reduceat(rows["total"].to_numpy(), starts)
+    best = rows.take(pa.array(chosen))
+    columns = [best[name] for name in ("number", "key", "uri", "captures", "links")]
+    last = rows["last"].take(pa.array(latest))
+    return pa.record_batch([*columns, last, pa.array(totals)], rows.schema)
+
+
+def _first_best(starts: Positions, *columns: npt.NDArray[np.int64]) -> Positions:
+    """Of every run of rows the first that has most in the first column, then in the next ones."""
+    count = len(columns[0])
+    sizes, best = np.diff(np.append(starts, count)), np.ones(count, bool)
+    if len(starts) == count:
+        return starts
+    for column in columns:
+        values = np.where(best, column, -2)  # below all there are
+        best &= values == np.repeat(np.maximum.reduceat(values, starts), sizes)
+    result: Positions = np.minimum.reduceat(np.where(best, np.arange(count), count), starts)
+    return result
+
+
+def _seconds(timestamps: pa.StringArray) -> npt.NDArray[np.int64]:
+    """Timestamps as numbers in their order, -1 for an unknown one."""
+    known = pc.replace_with_mask(timestamps, pc.equal(timestamps, UNKNOWN.decode()), "-1")
+    seconds: npt.NDArray[np.int64] = known.cast(pa.int64()).to_numpy()
+    return seconds
+
+
+def _write(
+    ordered: Iterable[pa.RecordBatch], output: Path, scores: Floats, order: Positions, csr: Csr
+) -> None:
+    """Rows in order, with the columns that are arrays by id."""
+    total, done = float(scores.sum()), 0
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        replacing(output) as place,
+        place.open("wb") as stream,  # pyarrow takes names in UTF-8 only
+        pq.ParquetWriter(stream, SCORES, compression="zstd") as file,
+    ):
+        for batch in ordered:
+            nodes = order[done : done + len(batch)]
+            done += len(batch)
+            inlinks = csr.offsets[nodes + 1] - csr.offsets[nodes]
+            outlinks = csr.outdegrees[nodes].astype(np.int64)
+            columns = {
+                "score": scores[nodes], "uri": batch["uri"], "key": batch["key"], "id": nodes,
+                "inlinks": inlinks, "outlinks": outlinks, "captures": batch["captures"],
+                "last": batch["last"], "probability": scores[nodes] / total,
+            }  # fmt: skip
+            file.write_table(pa.table(columns, SCORES))

@@ -1,0 +1,189 @@
+"""What a precedence file is made of: the score of every node, and every spelling of a key.
+
+Nodes are positions here, 0 to N-1 in the order of their keys. The datasets of the embedded engine
+meet in numbers (`ByNumber`). All others, text or Parquet, meet in their keys (`ByKey`), which
+DuckDB sorts and joins within its memory limit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.lines import parse_score_row, parse_uri_row
+from jobs.kernel.reading import read_rows
+from pipeline.embedded.tables import batches, database
+from pipeline.graph import Floats
+from pipeline.parquet import is_parquet, parquet_batches
+
+BATCH = 100_000
+NO_NODE = -1
+SPELLINGS = pa.schema([("node", pa.int64()), ("uri", pa.string()), ("captured", pa.bool_())])
+SCORED = pa.schema([("key", pa.string()), ("uri", pa.string()), ("score", pa.float64())])
+SPELLED = pa.schema([("key", pa.string()), ("uri", pa.string()), ("captured", pa.bool_())])
+
+
+class Scored(Protocol):
+    """scores: float64[N], by position."""
+
+    scores: Floats
+
+    def spellings(self) -> Iterator[pa.RecordBatch]:
+        """Every spelling once, as SPELLINGS; NO_NODE for a key without score. To be called once."""
+
+    def key(self, node: int) -> str:
+        """The key of the node at a position, for a message."""
+
+
+@contextlib.contextmanager
+def open_scored(
+    scores: str | Path,
+    uris: str | Path | None,
+    ids: Path | None,
+    tmp: Path,
+    *,
+    budget: int,
+    threads: int,
+) -> Iterator[Scored]:
+    """Scores and their spellings; without uris, the URIs of the scores are all there are.
+
+    ids: the file that gives a key number its id, where all are the embedded engine's. budget:
+    bytes for DuckDB. Raises BadInput, for scores that are none or a key with two of them too.
+    """
+    if ids is not None and uris is not None:
+        yield ByNumber(Path(scores), Path(uris), ids)
+        return
+    with database(tmp, budget=budget, threads=threads) as (db, _):
+        yield ByKey(db, scores, uris)
+
+
+class ByNumber:
+    """The embedded engine's: ids are positions, and the spellings have the number of their key."""
+
+    def __init__(self, scores: Path, uris: Path, ids: Path) -> None:
+        self._path, self._uris = scores, uris
+        self._ids = np.load(ids, mmap_mode="r", allow_pickle=False)
+        self._none = np.iinfo(self._ids.dtype).max
+        self.scores = _by_id(scores)
+
+    def spellings(self) -> Iterator[pa.RecordBatch]:
+        for batch in parquet_batches(self._uris, ("number", "uri", "captures")):
+            found = self._ids[batch["number"].to_numpy()]
+            nodes = np.where(found == self._none, NO_NODE, found.astype(np.int64))
+            captured = pc.greater(batch["captures"], 0)
+            yield pa.record_batch([pa.array(nodes), batch["uri"], captured], SPELLINGS)
+
+    def key(self, node: int) -> str:
+        for batch in parquet_batches(self._path, ("id", "key")):
+            found = np.flatnonzero(batch["id"].to_numpy() == node)
+            if len(found):
+                return str(batch["key"][int(found[0])])
+        return f"id {node}"
+
+
+def _by_id(scores: Path) -> Floats:
+    """The scores in the order of their ids, which are all from 0 on."""
+    columns = [
+        (batch["id"].to_numpy(), batch["score"].to_numpy())
+        for batch in parquet_batches(scores, ("id", "score"))
+    ]
+    count = sum(len(ids) for ids, _ in columns)
+    if not count:
+        raise BadInput(str(scores), "no scores", "at least one row", "Run join-scores first.")
+    result = np.full(count, np.nan)
+    for ids, values in columns:
+        known = (ids >= 0) & (ids < count)
+        result[ids[known]] = values[known]
+    if np.isnan(result).any():
+        found = f"no score of id {int(np.flatnonzero(np.isnan(result))[0])}"
+        raise BadInput(str(scores), found, f"one for each id below {count}", "Run join-scores.")
+    return result
+
+
+class ByKey:
+    """Any scores and uris, in tables of DuckDB."""
+
+    def __init__(
+        self, db: duckdb.DuckDBPyConnection, scores: str | Path, uris: str | Path | None
+    ) -> None:
+        self._db = db
+        db.execute("CREATE TABLE scored (key VARCHAR, uri VARCHAR, score DOUBLE)")
+        insert(db, "scored", _score_batches(scores))
+        self._check(str(scores))
+        db.execute("CREATE TABLE spelled (key VARCHAR, uri VARCHAR, captured BOOLEAN)")
+        if uris is None:
+            db.execute("INSERT INTO spelled SELECT key, uri, false FROM scored")
+        else:
+            insert(db, "spelled", spelled_batches(uris))
+        self.scores = (
+            db.sql("SELECT score FROM scored ORDER BY key").to_arrow_table()["score"].to_numpy()
+        )
+
+    def _check(self, where: str) -> None:
+        query = "SELECT min(key) FROM scored GROUP BY key HAVING count(*) > 1 LIMIT 1"
+        if twice := self._db.execute(query).fetchone():
+            raise BadInput(where, f"two scores for the key {twice[0]}", "one line for a key")
+        if not self._db.execute("SELECT 1 FROM scored LIMIT 1").fetchone():
+            raise BadInput(where, "no scores", "at least one line", "Run join-scores first.")
+
+    def spellings(self) -> Iterator[pa.RecordBatch]:
+        query = (
+            f"SELECT coalesce(place, {NO_NODE})::BIGINT AS node, uri, captured FROM spelled"
+            " LEFT JOIN (SELECT key, row_number() OVER (ORDER BY key) - 1 AS place FROM scored)"
+            " USING (key)"
+        )
+        for batch in batches(self._db, query):
+            yield pa.record_batch(batch.columns, SPELLINGS)
+
+    def key(self, node: int) -> str:
+        query = "SELECT key FROM scored ORDER BY key LIMIT 1 OFFSET $node"
+        found = self._db.execute(query, {"node": node}).fetchone()
+        return str(found[0]) if found else f"number {node}"
+
+
+def _score_batches(scores: str | Path) -> Iterator[pa.RecordBatch]:
+    if is_parquet(scores):
+        yield from parquet_batches(Path(scores), SCORED.names)
+        return
+    rows = ((decoded(r.key), decoded(r.uri), r.score) for r in read_rows(scores, parse_score_row))
+    yield from row_batches(SCORED, rows)
+
+
+def spelled_batches(uris: str | Path) -> Iterator[pa.RecordBatch]:
+    """Spellings of text or Parquet, as SPELLED: with keys."""
+    if is_parquet(uris):
+        for batch in parquet_batches(Path(uris), ("key", "uri", "captures")):
+            captured = pc.greater(batch["captures"], 0)
+            yield pa.record_batch([batch["key"], batch["uri"], captured], SPELLED)
+        return
+    found = read_rows(uris, parse_uri_row)
+    rows = ((decoded(row.key), decoded(row.uri), row.captures > 0) for row in found)
+    yield from row_batches(SPELLED, rows)
+
+
+def decoded(field: bytes) -> str:
+    return field.decode("utf-8", "replace")
+
+
+def row_batches(schema: pa.Schema, rows: Iterable[tuple[Any, ...]]) -> Iterator[pa.RecordBatch]:
+    """Rows as batches of these columns."""
+    iterator = iter(rows)
+    while chunk := list(islice(iterator, BATCH)):
+        columns = zip(zip(*chunk, strict=True), schema.types, strict=True)
+        yield pa.record_batch([pa.array(values, kind) for values, kind in columns], schema)
+
+
+def insert(db: duckdb.DuckDBPyConnection, table: str, found: Iterable[pa.RecordBatch]) -> None:
+    for batch in found:
+        db.register("batch", pa.Table.from_batches([batch]))
+        db.execute(f"INSERT INTO {table} SELECT * FROM batch")
+        db.unregister("batch")
