@@ -9,6 +9,9 @@ WORK     ?= work/sample
 OPTIONS  ?=
 RUNNER   ?= local
 
+# what `make bench` extracts from, beside the checkout; see docs/benchmarks.md
+REFERENCE ?= ../shared/reference
+
 # of `make fuzz`
 COUNT ?= 20000
 SEED  ?= 1
@@ -51,8 +54,12 @@ unit: setup ## pytest
 fuzz: setup ## Extraction of 20,000 mutated archives (COUNT, SEED); finds go to work/fuzz
 	$(BIN)/python scripts/fuzz.py --count $(COUNT) --seed $(SEED) --out work/fuzz
 
-bench: setup ## Speed of OPIC on a synthetic graph
+bench: setup ## Speed of OPIC on a synthetic graph, and of extraction where REFERENCE has archives
 	$(BIN)/python scripts/bench_opic.py
+	@if [ -d $(REFERENCE)/archives/ics-uci ]; then \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]' \
+	  && $(BIN)/python scripts/bench_extract.py $(REFERENCE)/archives/ics-uci/*.gz --profile --processes 2; \
+	fi
 
 clean: ## Remove .venv, caches and the sample's work folder
 	rm -rf $(VENV) work/sample .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

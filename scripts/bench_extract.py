@@ -106,10 +106,12 @@ def crawlrank(archives: list[Path], out: Path) -> None:
     with out.open("wb") as lines:
         for archive in archives:
             with archive.open("rb") as stream:
+                page, source = b"", None
                 for item in extract(stream, archive.name, Options(), Counter()):
                     if isinstance(item, Link):
-                        target, source = key_of(item.target), key_of(item.source)
-                        if target and source:
+                        if item.source != page:
+                            page, source = item.source, key_of(item.source)
+                        if source and (target := key_of(item.target)):
                             lines.write(b"%s %s\n" % (target, source))
 
 

@@ -38,8 +38,9 @@ _HTML_START = re.compile(
     rb"|meta|a|b|br|p)[\s/>])",
     re.IGNORECASE,
 )
-_FEED_START = re.compile(
-    rb"<(?:\?xml|!--|!doctype\s+rss|rss|feed|rdf:rdf|urlset|sitemapindex)", re.IGNORECASE
+_FEED_START = re.compile(  # with what `_stripped` takes off
+    rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml|!--|!doctype\s+rss|rss|feed|rdf:rdf|urlset|sitemapindex)",
+    re.IGNORECASE,
 )
 _BINARY_STARTS = (
     b"%PDF-",
@@ -98,7 +99,7 @@ def _path(uri: str) -> str:
 
 def _like_xml(body: bytes, media_type: str) -> str:
     """As `_by_root`, of what its type calls something else."""
-    like_xml = _FEED_START.match(_stripped(body[:_SNIFFED]))
+    like_xml = _FEED_START.match(body, 0, _SNIFFED)  # of the body itself: most are no XML
     return _by_root(body, media_type) if like_xml else ""
 
 

@@ -46,10 +46,10 @@ def pieces(page: bytes) -> Iterator[bytes]:
     page = page[:LONGEST_PAGE]
     if not _is_simple(page):
         page = b"".join(_tags(page))
-    if _is_simple(page):
-        yield page
-    else:
-        yield from _cut(page)
+        if not _is_simple(page):
+            yield from _cut(page)
+            return
+    yield page
 
 
 def _is_simple(page: bytes) -> bool:
