@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
 
 from jobs.base import ARCHIVE, CAPTURES, DAMAGE, READ, Job, to_json
 from jobs.kernel.damage import MAX_LISTED, Damage
@@ -19,6 +21,21 @@ from jobs.kernel.extraction import Options, extract
 from jobs.kernel.lines import Capture, Link, format_capture, format_link
 from jobs.kernel.opening import open_binary
 from jobs.kernel.positions import told_position
+
+
+def parameters_of(options: Options) -> dict[str, Any]:
+    """What extraction's results depend on, by option name."""
+    given = {field.name: getattr(options, field.name) for field in fields(Options)}
+    del given["bodies"]  # links without bodies are none: only audits go without
+    return {f"--{name.replace('_', '-')}": value for name, value in given.items()}
+
+
+def arguments_of(options: Options) -> list[str]:
+    """The same as words of a command line."""
+    given = parameters_of(options).items()
+    flags = [name for name, value in given if value is True]
+    pairs = [(name, str(value)) for name, value in given if not isinstance(value, bool)]
+    return flags + [word for pair in pairs for word in pair]
 
 
 class ExtractLinks(Job):
@@ -41,16 +58,12 @@ class ExtractLinks(Job):
         for line in self._lines(input_path, input_uri):
             yield None, line
 
+    def extraction(self) -> Options:
+        names = [name[2:].replace("-", "_") for name in parameters_of(Options())]
+        return Options(**{name: getattr(self.options, name) for name in names})
+
     def _lines(self, path: str, uri: str) -> Iterator[bytes]:
-        options = Options(
-            outlinks=self.options.outlinks,
-            links=self.options.links,
-            nofollow=self.options.nofollow,
-            forms=self.options.forms,
-            pdf=self.options.pdf,
-            max_record=self.options.max_record,
-            max_links_per_page=self.options.max_links_per_page,
-        )
+        options = self.extraction()
         counters: Counter[str] = Counter()
         end: dict[str, object] = {"archive": uri, "counters": counters}
         try:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
+from jobs.extract_links import parameters_of
 from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place, place, real, size_of
@@ -39,50 +40,22 @@ def given_archives(paths: Sequence[Place]) -> Given:
     return found
 
 
-@dataclass(frozen=True)
-class Extraction:
-    """Options of extraction that its results depend on."""
+def extraction_mark(options: Options, content: str, form: str) -> str:
+    """Of one archive's extraction, to datasets of that form."""
+    return fingerprint(content, form, parameters_of(options))
 
-    outlinks: str = "auto"
-    links: str = "nav"
-    max_record: int = Options.max_record
-    nofollow: str = "keep"
-    forms: bool = False
-    pdf: bool = False
-    max_links_per_page: int = Options.max_links_per_page
 
-    def parameters(self) -> dict[str, Any]:
-        return {
-            "--outlinks": self.outlinks,
-            "--links": self.links,
-            "--max-record": self.max_record,
-            "--nofollow": self.nofollow,
-            "--forms": self.forms,
-            "--pdf": self.pdf,
-            "--max-links-per-page": self.max_links_per_page,
-        }
-
-    def args(self) -> list[str]:
-        given = self.parameters().items()
-        flags = [name for name, value in given if value is True]
-        pairs = [(name, str(value)) for name, value in given if not isinstance(value, bool)]
-        return flags + [word for pair in pairs for word in pair]
-
-    def mark(self, content: str, form: str) -> str:
-        """Of one archive's extraction, to datasets of that form."""
-        return fingerprint(content, form, self.parameters())
-
-    def entry(self, manifest: Manifest) -> dict[str, Any]:
-        """What the manifest says of the step: totals over the archives."""
-        total: Counter[str] = Counter()
-        for entry in manifest.archives.values():
-            add_counters(total, entry["counters"])
-        rows = {"links": total["links"], "captures": total["captures"]}
-        return {
-            "parameters": self.parameters(),
-            "rows": rows,
-            "counters": dict(sorted(total.items())),
-        }
+def extraction_entry(options: Options, manifest: Manifest) -> dict[str, Any]:
+    """What the manifest says of the step: totals over the archives."""
+    total: Counter[str] = Counter()
+    for entry in manifest.archives.values():
+        add_counters(total, entry["counters"])
+    rows = {"links": total["links"], "captures": total["captures"]}
+    return {
+        "parameters": parameters_of(options),
+        "rows": rows,
+        "counters": dict(sorted(total.items())),
+    }
 
 
 def reports(manifest: Manifest, given: Given) -> list[ArchiveReport]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
-from pipeline.archives import Extraction
 from pipeline.graph import Graph, Mask
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.ranking import Round, Stop
@@ -48,7 +48,7 @@ class Engine(Protocol):
     writes: Mapping[str, tuple[str, ...]]
 
     def extract(
-        self, tasks: Sequence[ArchiveTask], extraction: Extraction
+        self, tasks: Sequence[ArchiveTask], options: Options
     ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
         """Each archive once its parts are in place, or with its error, as they are done."""
 

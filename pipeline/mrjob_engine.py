@@ -8,11 +8,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from jobs.extract_links import ExtractLinks
+from jobs.extract_links import ExtractLinks, arguments_of
+from jobs.kernel.extraction import Options
 from jobs.kernel.opening import size_of
 from jobs.launch import Launcher, launch
 from pipeline import steps
-from pipeline.archives import Extraction
 from pipeline.captured import captured_nodes
 from pipeline.datasets import move
 from pipeline.engine import ArchiveTask, OnRound, Ranked, Told
@@ -50,23 +50,23 @@ class MrjobEngine:
         return self.work / dataset
 
     def extract(
-        self, tasks: Sequence[ArchiveTask], extraction: Extraction
+        self, tasks: Sequence[ArchiveTask], options: Options
     ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
         """Some archives at a time, so that a kill costs no more than those."""
         at_once = AT_ONCE * (self.launcher.processes or 1)
         sizes = [size_of(task.place) for task in tasks]
         for before in range(0, len(tasks), at_once):
             launcher = _counting_from(before, sizes, self.launcher)
-            yield from self._extract(tasks[before : before + at_once], extraction, launcher)
+            yield from self._extract(tasks[before : before + at_once], options, launcher)
 
     def _extract(
-        self, tasks: Sequence[ArchiveTask], extraction: Extraction, launcher: Launcher
+        self, tasks: Sequence[ArchiveTask], options: Options, launcher: Launcher
     ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
         by_path = {str(task.place): task for task in tasks}
         with launcher.workplace("extract-links") as tmp:
             found, seen = tmp / "links", tmp / "captures"
             named = writable_names([task.place for task in tasks], tmp)
-            args, side = extraction.args(), {"captures": seen}
+            args, side = arguments_of(options), {"captures": seen}
             outcome = launch(ExtractLinks, list(named), found, launcher, args, side)
             for report in archive_reports(outcome, named):
                 task = by_path[report.path]

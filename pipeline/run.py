@@ -13,15 +13,18 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from jobs.extract_links import parameters_of
 from jobs.kernel.errors import BadInput
+from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
 from jobs.launch import Launcher
 from pipeline import steps
 from pipeline.archives import (
-    Extraction,
     Given,
     check_archives,
     entry_of,
+    extraction_entry,
+    extraction_mark,
     forget_archives,
     given_archives,
     part_name,
@@ -62,7 +65,7 @@ class RunOptions:
 
     runner: str = "local"
     processes: int | None = None
-    extraction: Extraction = field(default_factory=Extraction)
+    extraction: Options = field(default_factory=Options)
     keep_www: bool = False
     nodes: str = "linked"
     stop: Stop = field(default_factory=Stop)
@@ -77,7 +80,7 @@ class RunOptions:
         """What results depend on, by option name."""
         stop, precedence = self.stop, self.precedence
         return {
-            **self.extraction.parameters(),
+            **parameters_of(self.extraction),
             "--keep-www": self.keep_www,
             "--nodes": self.nodes,
             "--iterations": stop.iterations,
@@ -162,7 +165,7 @@ class Run:
         pending = check_archives(
             self.work, manifest, given, self._archive_mark, force=options.force, skip_bad_files=skip
         )
-        mark = fingerprint(self.engine.form, extraction.parameters(), sorted(given))
+        mark = fingerprint(self.engine.form, parameters_of(extraction), sorted(given))
         self.marks["extract-links"] = mark
         if not pending and self._is_done("extract-links"):
             steps.require_readable(reports(manifest, given), skip, options.strict)
@@ -173,12 +176,12 @@ class Run:
         forget_archives(self.work, manifest, given, pending)
         self._extract_pending({content: given[content] for content in pending})
         steps.require_readable(reports(manifest, given), skip, options.strict)
-        entry = extraction.entry(manifest)
+        entry = extraction_entry(extraction, manifest)
         entry.update(fingerprint=mark, seconds=round(time.monotonic() - started, 3))
         manifest.done("extract-links", entry)
 
     def _archive_mark(self, content: str) -> str:
-        return self.options.extraction.mark(content, self.engine.form)
+        return extraction_mark(self.options.extraction, content, self.engine.form)
 
     def _extract_pending(self, pending: Given) -> None:
         """Each archive is in the manifest soon after it is done: saving takes a small part of the

@@ -20,9 +20,10 @@ from urllib.parse import quote
 from jobs import assign_ids as assign_ids_job
 from jobs import join_scores as join_scores_job
 from jobs.canonicalize import Canonicalize
-from jobs.extract_links import ExtractLinks
+from jobs.extract_links import ExtractLinks, arguments_of
 from jobs.gen_graph import GenGraph
 from jobs.kernel.errors import BadInput, NotConverged
+from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place, place
 from jobs.kernel.order import DIGITS
 from jobs.kernel.tables import CAPTURES, LINKS
@@ -81,26 +82,15 @@ def extract_links(
     links: Path,
     captures: Path,
     launcher: Launcher,
+    options: Options | None = None,
     *,
-    outlinks: str = "auto",
-    kept: str = "nav",
-    max_record: int | None = None,
-    nofollow: str = "keep",
-    forms: bool = False,
-    pdf: bool = False,
-    max_links_per_page: int | None = None,
     tables: bool = False,
 ) -> list[ArchiveReport]:
     """Links and captures of archives; reports in the order of the archives, failures among them.
 
     tables: outputs that are folders get Parquet, as files do whose names say so.
     """
-    args = ["--outlinks", outlinks, "--links", kept, "--nofollow", nofollow]
-    args += ["--forms"] * forms + ["--pdf"] * pdf
-    if max_record:
-        args += ["--max-record", str(max_record)]
-    if max_links_per_page:
-        args += ["--max-links-per-page", str(max_links_per_page)]
+    args = arguments_of(options or Options())
     with workplace(links, launcher) as there:
         found, seen = there.tmp / "links", there.tmp / "captures"
         named = writable_names([place(archive) for archive in archives], there.tmp)

@@ -79,7 +79,10 @@ def test_links_captures_and_reports_are_those_of_the_job(tmp_path: Path, kept: A
     assert [done for done, _ in read] == sorted(done for done, _ in read)
     for path in ARCHIVES:
         links, captures = tmp_path / f"{path.name}.txt", tmp_path / f"{path.name}.tsv"
-        (expected,) = steps.extract_links([path], links, captures, inline(tmp_path), kept=kept)
+        job_reports = steps.extract_links(
+            [path], links, captures, inline(tmp_path), Options(links=kept)
+        )
+        (expected,) = job_reports
         told = reports[str(path)]
         assert (told.counters, told.damage, told.error) == (
             expected.counters, expected.damage, expected.error,

@@ -8,9 +8,9 @@ from pathlib import Path
 from archive_samples import page
 from crawls import INLINE, ok
 
-from jobs.extract_links import ExtractLinks
+from jobs.extract_links import ExtractLinks, arguments_of
 from jobs.kernel.extraction import Options
-from pipeline.archives import Extraction
+from pipeline.archives import extraction_mark
 
 HTML = "<a href=l><a href=n rel=nofollow><img src=e><form action=x></form>"
 
@@ -33,26 +33,20 @@ def test_the_command_hands_them_on(tmp_path: Path) -> None:
     assert sorted(more) == [*everything, "http://h/x X"]
 
 
+OTHER = Options("both", "all", "drop", True, True, 2**20, 7)
+
+
 def test_the_job_takes_what_the_pipeline_gives() -> None:
-    other = Extraction("both", "all", 2**20, "drop", True, True, 7)
-    assert other.args() == [
-        *("--forms", "--pdf", "--outlinks", "both", "--links", "all"),
-        *("--max-record", "1048576", "--nofollow", "drop"),
-        *("--max-links-per-page", "7"),
+    assert arguments_of(OTHER) == [
+        *("--forms", "--pdf", "--outlinks", "both", "--links", "all", "--nofollow", "drop"),
+        *("--max-record", "1048576", "--max-links-per-page", "7"),
     ]
-    for extraction in (Extraction(), other):
-        told = ExtractLinks(extraction.args()).options
-        for field in fields(Extraction):
-            assert getattr(told, field.name) == getattr(extraction, field.name)
-
-
-def test_defaults_are_the_same_everywhere() -> None:
-    for field in fields(Extraction):
-        assert getattr(Options(), field.name) == field.default
+    for options in (Options(), OTHER):
+        assert ExtractLinks(arguments_of(options)).extraction() == options
 
 
 def test_every_option_marks_an_extraction() -> None:
-    other = Extraction("both", "all", 2**20, "drop", True, True, 7)
-    for field in fields(Extraction):
-        changed = replace(Extraction(), **{field.name: getattr(other, field.name)})
-        assert changed.mark("x", "text") != Extraction().mark("x", "text")
+    for field in fields(Options):
+        changed = replace(Options(), **{field.name: getattr(OTHER, field.name)})
+        marks = {extraction_mark(options, "x", "text") for options in (changed, Options())}
+        assert len(marks) == 1 + (field.name != "bodies")

@@ -6,7 +6,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,13 +49,7 @@ def inspect(
     archives: tuple[Place, ...],
     output: Path | None,
     no_links: bool,
-    outlinks: str,
-    kept: str,
-    nofollow: str,
-    forms: bool,
-    pdf: bool,
-    max_record: int,
-    max_links_per_page: int,
+    options: Options,
     strict: bool,
     quiet: bool,
     processes: int,
@@ -67,16 +61,7 @@ def inspect(
     """
     if output and output != STDOUT:
         check_outputs(output, inputs=archives)
-    options = Options(
-        outlinks=outlinks,  # type: ignore[arg-type]
-        links=kept,  # type: ignore[arg-type]
-        nofollow=nofollow,  # type: ignore[arg-type]
-        forms=forms,
-        pdf=pdf,
-        max_record=max_record,
-        max_links_per_page=max_links_per_page,
-        bodies=not no_links,
-    )
+    options = replace(options, bodies=not no_links)
     total = _inspect(archives, options, processes, output, quiet)
     if total.failed:
         first = total.failed[0]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 from click.core import ParameterSource
@@ -36,6 +38,7 @@ class Archive(click.Path):
 ARCHIVE = Archive(path_type=Path)
 RUNNERS = ("local", "inline")
 EXAMPLES = 3
+EXTRACTION = tuple(field.name for field in fields(Options) if field.name != "bodies")
 
 
 class Number(click.FloatRange):
@@ -118,7 +121,7 @@ runner_options = together(
     jobs_option,
 )
 
-extraction_options = together(
+_extraction_options = together(
     click.option(
         "--outlinks",
         type=click.Choice(["auto", "html", "metadata", "both"]),
@@ -129,7 +132,6 @@ extraction_options = together(
     ),
     click.option(
         "--links",
-        "kept",
         type=click.Choice(["nav", "all"]),
         default="nav",
         show_default=True,
@@ -167,6 +169,18 @@ extraction_options = together(
         help="Links of a page that are kept; a page with more is counted.",
     ),
 )
+
+
+def extraction_options(command: Command) -> Command:
+    """All of them as one argument, `options`."""
+
+    @functools.wraps(command)
+    def wrapped(**given: Any) -> Any:
+        named = {name: given.pop(name) for name in EXTRACTION if name in given}
+        return command(options=Options(**named), **given)
+
+    return cast(Command, _extraction_options(wrapped))
+
 
 keep_www_option = click.option(
     "--keep-www",

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
-from pipeline.archives import Extraction
 from pipeline.classes import Ties
 from pipeline.cli.options import (
     OUTPUT,
@@ -64,13 +64,7 @@ work_option = click.option(
 def run(
     archives: tuple[Place, ...],
     work: Path,
-    outlinks: str,
-    kept: str,
-    nofollow: str,
-    forms: bool,
-    pdf: bool,
-    max_record: int,
-    max_links_per_page: int,
+    options: Options,
     keep_www: bool,
     nodes: str,
     iterations: int | None,
@@ -100,10 +94,10 @@ def run(
     from pipeline.validation_report import ValidationFailed, ValidationOptions
 
     precedence = PrecedenceOptions(bins, unlisted, classes_over, ties, spellings)  # type: ignore[arg-type]
-    options = runs.RunOptions(
+    asked = runs.RunOptions(
         runner=runner,
         processes=processes,
-        extraction=Extraction(outlinks, kept, max_record, nofollow, forms, pdf, max_links_per_page),
+        extraction=options,
         keep_www=keep_www,
         nodes=nodes,
         stop=make_stop(iterations, tolerance, max_rounds),
@@ -115,7 +109,7 @@ def run(
         force=force,
     )
     try:
-        runs.run(work, archives, options, reporter(quiet))
+        runs.run(work, archives, asked, reporter(quiet))
     except ValidationFailed:
         if not quiet:
             _show_result(work, "was written, but its validation failed.")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
 from jobs.kernel.order import DIGITS
 from pipeline import steps
@@ -51,13 +52,7 @@ def extract_links(
     output: Path,
     captures: Path,
     form: str | None,
-    outlinks: str,
-    kept: str,
-    nofollow: str,
-    forms: bool,
-    pdf: bool,
-    max_record: int,
-    max_links_per_page: int,
+    options: Options,
     strict: bool,
     skip_bad_files: bool,
     quiet: bool,
@@ -76,13 +71,7 @@ def extract_links(
             output,
             captures,
             make_launcher(runner, processes, shown.read),
-            outlinks=outlinks,
-            kept=kept,
-            max_record=max_record,
-            nofollow=nofollow,
-            forms=forms,
-            pdf=pdf,
-            max_links_per_page=max_links_per_page,
+            options,
             tables=form == "parquet",
         )
     finally:
