@@ -174,7 +174,9 @@ def kinds(size: int) -> dict[str, Callable[[Path], None]]:
             path,
             response(lambda: chunked(repeated(PAGE, size)), more=b"Transfer-Encoding: chunked\r\n"),
         ),
-        "3 huge archives": lambda path: many(path, 3 * size),
+        "archive": lambda path: many(path, size // 32),
+        "archive, 4 times": lambda path: many(path, size // 8),
+        "archive, 96 times": lambda path: many(path, 3 * size),
     }
     fitting = {
         "fits, HTML": of(b"text/html", PAGE),
