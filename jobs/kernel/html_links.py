@@ -96,13 +96,13 @@ def html_links(
     counters: `dropped.` and the reasons of jobs/kernel/uris.py.
     """
     counters = Counter() if counters is None else counters
-    if len(body) > LONGEST_PAGE:
-        counters["dropped.html-tail"] += 1
+    is_long = len(body) > LONGEST_PAGE
+    if is_long:
         body = body[:LONGEST_PAGE]
     charset = charset_of(body, content_type)
     codec = "utf-8" if charset.startswith("utf-16") else charset  # of queries, as WHATWG says
     document = read_page(body, content_type, charset, forms=forms, nav=nav)
-    if document.is_cut:
+    if is_long or document.is_cut:
         counters["dropped.html-tail"] += 1
     return _resolved(document, page, codec, counters)
 
