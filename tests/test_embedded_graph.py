@@ -269,3 +269,19 @@ def test_full_tables_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     links, captures = crawl()
     made = embedded(tmp_path / "embedded", links, captures, parts=2, block=50)
     check(made, tmp_path / "jobs", links, captures)
+
+
+def test_a_part_that_is_no_parquet_is_named_by_any_process(tmp_path: Path) -> None:
+    links, _ = crawl()
+    embedded(tmp_path, links, parts=2)
+    broken = tmp_path / "links" / "1.parquet"
+    broken.write_bytes(broken.read_bytes()[:100])
+    for processes in (1, 2):
+        out = tmp_path / f"out-{processes}"
+        with pytest.raises(BadInput, match="no readable Parquet") as refused:
+            canonicalize(
+                tmp_path / "links", tmp_path / "captures", out / "uris", out / "numbers",
+                budget=ROOMY, tmp=tmp_path / "tmp", processes=processes,
+            )  # fmt: skip
+        assert refused.value.where == str(broken)
+        assert not any((tmp_path / "tmp").iterdir())

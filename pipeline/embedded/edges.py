@@ -59,7 +59,7 @@ def gen_graph(
     links and numbers do not belong together.
     """
     of_key = np.load(ids, mmap_mode="r")
-    parts = sorted(links.iterdir(), key=lambda part: part.stat().st_size, reverse=True)
+    parts = sorted(links.glob("*.parquet"), key=lambda part: part.stat().st_size, reverse=True)
     streams = [key_pairs(part, numbers / f"{part.stem}.npy") for part in parts]
     return write_graph(
         streams, len(of_key), output, budget=budget, tmp=tmp, threads=threads, ids=of_key

@@ -4,9 +4,9 @@ Keys are made of the distinct strings of blocks, about a tenth as many as links,
 added by their indices. A table holds what was counted for each spelling, until the part ends or
 the table is full; it then begins anew, and the same spelling has several rows, to be added later.
 
-Files of a part in the folder: NAME-0.parquet, NAME-1.parquet … with columns part, row, key, uri,
-captures, links and last (a timestamp as a number, or UNSEEN); and NAME.npy, int64: for each string
-of each block of links its row in the part, counted through all tables, or -1 without one.
+Files of part n in the folder: n-0.parquet, n-1.parquet … with columns part, row, key, uri,
+captures, links and last (a timestamp as a number, or UNSEEN); and n.npy, int64: for each string of
+each block of links its row in the part, counted through all tables, or -1 without one.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,7 @@ import pyarrow.parquet as pq
 from jobs.kernel.keys import KeyFunction, forgetful_key_function
 from pipeline.embedded.columns import Block, capture_blocks, link_blocks
 from pipeline.embedded.growing import Growing
+from pipeline.workers import Tell
 
 UNLINKED = "IP"  # hops that are never edges, as in jobs/canonicalize.py
 UNSEEN = -1
@@ -46,6 +48,26 @@ class Part:
     @property
     def name(self) -> str:
         return (self.links or self.captures or Path()).stem
+
+    @property
+    def rows(self) -> str:
+        """The name of the file of its strings' rows."""
+        return f"{self.number}.npy"
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return sum(path.stat().st_size for path in (self.links, self.captures) if path)
+
+
+class PartWork(NamedTuple):
+    """What to count, into which folder. budget: bytes of memory of the table, the program and a
+    block apart."""
+
+    part: Part
+    folder: Path
+    keep_www: bool
+    budget: int
 
 
 @dataclass
@@ -118,22 +140,28 @@ class _Table(dict[bytes, int]):
         )
 
 
-def _strings(values: list[bytes]) -> pa.Array:
-    return pa.array(values, pa.large_binary()).cast(pa.large_string())
+def _strings(values: list[bytes]) -> pa.LargeStringArray:
+    """UTF-8, as all keys are and all URIs that have one."""
+    ends = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, values), np.int64, len(values)), out=ends[1:])
+    return pa.LargeStringArray.from_buffers(
+        len(values), pa.py_buffer(ends), pa.py_buffer(b"".join(values))
+    )
 
 
 class _Counting:
     """A part on its way through tables."""
 
-    def __init__(self, part: Part, folder: Path, keep_www: bool, budget: int) -> None:
-        self._part, self._folder, self._budget = part, folder, budget
-        self._key_of = forgetful_key_function(keep_www)
+    def __init__(self, work: PartWork) -> None:
+        self._part, self._folder = work.part, work.folder
+        self._full = work.budget // 2  # a full table is copied to be written
+        self._key_of = forgetful_key_function(work.keep_www)
         self._table = _Table(self._key_of)
         self._tables = 0
         self.counted = Counted()
 
     def links(self, path: Path) -> None:
-        with Growing(self._folder / f"{self._part.name}.npy", np.int64) as file:
+        with Growing(self._folder / self._part.rows, np.int64) as file:
             for block in link_blocks(path):
                 targets, sources = map(self._table.rows, (block.targets, block.sources))
                 self._add(block, targets, sources)
@@ -181,7 +209,7 @@ class _Counting:
             self.counted.example({*self.counted.examples, *lost})
 
     def _end_block(self) -> None:
-        if self._table.size > self._budget:
+        if self._table.size > self._full:
             self.end_table()
 
     def end_table(self) -> None:
@@ -190,7 +218,7 @@ class _Counting:
             numbers = pa.array(np.full(len(columns), self._part.number, np.int32))
             _write(
                 columns.append_column("part", numbers),
-                self._folder / f"{self._part.name}-{self._tables}.parquet",
+                self._folder / f"{self._part.number}-{self._tables}.parquet",
             )
         self._tables += 1
         self.counted.rows += len(self._table)
@@ -204,13 +232,12 @@ def _write(columns: pa.Table, path: Path) -> None:
         )
 
 
-def count_part(part: Part, folder: Path, keep_www: bool, budget: int) -> Counted:
-    """Count the spellings of a part, into files of the folder. budget: bytes of memory, some 100
-    MB for the program and a block apart."""
-    counting = _Counting(part, folder, keep_www, budget // 2)
-    if part.links:
-        counting.links(part.links)
-    if part.captures:
-        counting.captures(part.captures)
+def count_part(work: PartWork, tell: Tell) -> Counted:
+    """Count the spellings of a part, into files of the folder."""
+    counting = _Counting(work)
+    if work.part.links:
+        counting.links(work.part.links)
+    if work.part.captures:
+        counting.captures(work.part.captures)
     counting.end_table()
     return counting.counted

@@ -12,12 +12,9 @@ one pass over that adds up what is the same and numbers the keys.
 
 from __future__ import annotations
 
-import multiprocessing
 import tempfile
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -27,11 +24,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import UNKNOWN
 from pipeline.embedded.csr import id_type
 from pipeline.embedded.growing import Growing
-from pipeline.embedded.partials import UNSEEN, Counted, Part, Rows, count_part
+from pipeline.embedded.partials import UNSEEN, Counted, Part, PartWork, Rows, count_part
 from pipeline.embedded.tables import batches, database
+from pipeline.workers import Died, answers
 
 URIS = "uris.parquet"
 DELTA = "DELTA_BYTE_ARRAY"
@@ -112,17 +111,22 @@ def _parts(links: Path, captures: Path) -> list[Part]:
 
 def _counted(
     parts: list[Part], folder: Path, keep_www: bool, budget: int, processes: int
-) -> Iterator[Counted]:
-    """What each part gave, in order."""
-    count = partial(
-        count_part, folder=folder, keep_www=keep_www, budget=budget // processes - PROCESS_BYTES
-    )
-    if processes == 1 or len(parts) < 2:
-        yield from map(count, parts)
-        return
-    context = multiprocessing.get_context("spawn")  # a fork would copy the locks of other threads
-    with ProcessPoolExecutor(min(processes, len(parts)), context) as pool:
-        yield from pool.map(count, parts)
+) -> list[Counted]:
+    """What each part gave."""
+    share = budget // processes - PROCESS_BYTES
+    works = {part.number: PartWork(part, folder, keep_www, share) for part in parts}
+    largest_first = sorted(works.values(), key=lambda work: -work.part.size)
+    found: dict[int, Counted] = {}
+    for work, answer in answers(count_part, largest_first, processes):
+        if isinstance(answer, Died):
+            raise BadInput(
+                str(work.part.links or work.part.captures),
+                f"the process that read it died ({answer.how})",
+                "a part that can be read in the memory there is",
+                "Run it again with less --memory or fewer --jobs, so that it takes less.",
+            )
+        found[work.part.number] = answer
+    return [found[part.number] for part in parts]
 
 
 def _sorted(folder: Path, budget: int, threads: int) -> Iterator[pa.RecordBatch]:
@@ -194,7 +198,7 @@ class _Merging:
     def write_numbers(self, part: Part, folder: Path, output: Path) -> None:
         """The key numbers of the strings of a part, for the rows that its file in folder has."""
         kind = id_type(self.keys)
-        rows = np.load(folder / f"{part.name}.npy", mmap_mode="r")
+        rows = np.load(folder / part.rows, mmap_mode="r")
         with Growing(output / f"{part.name}.npy", kind) as file:
             for at in range(0, len(rows), PIECE):
                 some = rows[at : at + PIECE]
