@@ -44,6 +44,14 @@ class Stop:
     def exhausted(self, rounds: list[Round]) -> bool:
         return self.iterations is None and len(rounds) >= self.max_rounds
 
+    def not_converged(self, rounds: list[Round]) -> NotConverged:
+        """What to raise when the rounds are exhausted and the scores are in place."""
+        return NotConverged(
+            f"PageRank: after {len(rounds)} rounds the certificate is "
+            f"{rounds[-1]['certificate']:.2e}, above the tolerance {self.tolerance:.2e}. The "
+            "scores are kept; allow more with --max-rounds, or ask for less with --tolerance."
+        )
+
 
 def rank(
     graph: Path,
@@ -64,15 +72,11 @@ def rank(
     current = folder / f"round-{len(rounds)}" if rounds else graph
     while not stop.reached(rounds):
         if stop.exhausted(rounds):
-            raise NotConverged(
-                f"PageRank: after {len(rounds)} rounds the certificate is "
-                f"{rounds[-1]['certificate']:.2e}, above the tolerance {stop.tolerance:.2e}. The "
-                "scores are kept; allow more with --max-rounds, or ask for less with --tolerance."
-            )
+            raise stop.not_converged(rounds)
         started = time.monotonic()
         output = folder / f"round-{len(rounds) + 1}"
         outcome = _round(current, output, launcher, rounds)
-        entry = _entry(len(rounds) + 1, _sums(outcome, current), time.monotonic() - started)
+        entry = round_entry(len(rounds) + 1, _sums(outcome, current), time.monotonic() - started)
         rounds.append(entry)
         on_round(entry, rounds)
         if current != graph:
@@ -110,14 +114,20 @@ def _sums(outcome: Outcome, graph: Path) -> RoundSums:
             f"N + 1 = {sums.nodes + 1}",
             "Start from gen-graph's output, or go on from a whole round.",
         )
+    check_mass(sums)
+    return sums
+
+
+def check_mass(sums: RoundSums) -> None:
+    """Raises JobFailed where a plain round has not kept the sum of all scores."""
     if not sums.mass_error <= MASS_TOLERANCE:
         raise JobFailed(
             f"PageRank lost mass in a round: the scores sum to {sums.mass!r}, not {sums.nodes + 1}"
         )
-    return sums
 
 
-def _entry(number: int, sums: RoundSums, seconds: float) -> Round:
+def round_entry(number: int, sums: RoundSums, seconds: float) -> Round:
+    """What is told of a plain round, on any runner."""
     return {
         "round": number,
         "nodes": sums.nodes,

@@ -12,7 +12,16 @@ KERNEL = sorted(ROOT.glob("jobs/kernel/*.py"))
 JOBS = sorted(ROOT.glob("jobs/*.py"))
 
 # module -> what it may not import. Algorithms see arrays and numbers, never paths or options.
-ALGORITHMS = ("classes", "opic", "opic_loops", "certificate")
+ALGORITHMS = (
+    "classes",
+    "opic",
+    "opic_loops",
+    "certificate",
+    "embedded/kernels",
+    "embedded/plain",
+    "embedded/rows",
+    "embedded/sweeps",
+)
 OUTSIDE = ("pathlib", "os", "io", "click", "rich", "duckdb", "pyarrow", "mrjob")
 
 # commands call, they are never called

@@ -1,0 +1,127 @@
+"""page-rank of the embedded engine: a Csr to ranks/, going on after any interruption.
+
+ranks/: scores.npy float64[N], dummy.npy float64[1]. While it works, at most every INTERVAL seconds,
+a checkpoint holds the vector, the entries of its rounds and what they are of; with the same graph,
+threads and kind of stop, ranking goes on from it to the very same result. Memory: see sweeps.py
+and plain.py; a checkpoint costs 8 bytes a node more while it is written.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pipeline.embedded.csr import Csr
+from pipeline.embedded.state import OnRound, Ranked, State
+from pipeline.ranking import Round, Stop
+
+SCORES, DUMMY = "scores.npy", "dummy.npy"
+INTERVAL = 10.0  # seconds between checkpoints
+PIECE = 1 << 24
+
+
+def rank(
+    csr: Csr,
+    stop: Stop,
+    threads: int,
+    budget: int,
+    state: State | None = None,
+    on_round: OnRound = lambda entry, rounds, state: None,
+) -> Ranked:
+    """Scores by plain rounds, if `stop` counts them, else by sweeps to its tolerance.
+
+    budget: bytes of memory. The last round's certificate tells whether the tolerance was reached.
+    Raises JobFailed when a plain round loses mass.
+    """
+    # compiled loops: numba takes a second to import
+    from pipeline.embedded.plain import rank_by_rounds
+    from pipeline.embedded.sweeps import rank_by_sweeps
+    from pipeline.embedded.team import team_of
+
+    with team_of(csr, threads) as team:
+        if stop.iterations is not None:
+            return rank_by_rounds(team, stop, state, on_round)
+        return rank_by_sweeps(team, stop, budget, state, on_round)
+
+
+def page_rank(
+    csr: Csr,
+    output: Path,
+    stop: Stop,
+    *,
+    threads: int,
+    budget: int,
+    checkpoint: Path,
+    on_round: Callable[[Round, list[Round]], None] = lambda entry, rounds: None,
+) -> list[Round]:
+    """Rank a graph into a new folder `output`; returns the entries of all rounds.
+
+    checkpoint: a file that may or may not be there; it stays, for the caller to remove once the
+    output is in place. Rounds done before an interruption are told again only by being in the list.
+    Raises NotConverged with the scores in `output`, JobFailed as `rank`.
+    """
+    of = _fingerprint(csr, stop, threads)
+    saved = time.monotonic()
+
+    def keep(entry: Round, rounds: list[Round], state: Callable[[], State]) -> None:
+        nonlocal saved
+        if time.monotonic() - saved >= INTERVAL:
+            write_checkpoint(checkpoint, of, state())
+            saved = time.monotonic()
+        on_round(entry, rounds)
+
+    ranked = rank(csr, stop, threads, budget, read_checkpoint(checkpoint, of), keep)
+    output.mkdir(parents=True)
+    np.save(output / SCORES, ranked.scores)
+    np.save(output / DUMMY, np.array([ranked.dummy]))
+    if not stop.reached(ranked.rounds):
+        raise stop.not_converged(ranked.rounds)
+    return ranked.rounds
+
+
+def write_checkpoint(path: Path, of: dict[str, Any], state: State) -> None:
+    """Replace the checkpoint, at once."""
+    told = json.dumps({"of": of, "rounds": state.rounds}).encode()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(f"{path.name}.new")
+    with new.open("wb") as file:
+        np.savez(file, vector=state.vector, dummy=state.dummy, told=np.frombuffer(told, "u1"))
+    new.replace(path)
+
+
+def read_checkpoint(path: Path, of: dict[str, Any]) -> State | None:
+    """The state to go on from; None without one, and where it is of something else."""
+    if not path.is_file():
+        return None
+    with np.load(path, allow_pickle=False) as found:
+        told = json.loads(found["told"].tobytes())
+        if told["of"] != of:
+            return None
+        return State(found["vector"], float(found["dummy"]), told["rounds"])
+
+
+def _fingerprint(csr: Csr, stop: Stop, threads: int) -> dict[str, Any]:
+    """What a state belongs to. Any number of threads makes the same plain rounds."""
+    sweeps = stop.iterations is None
+    return {
+        "kind": "sweeps" if sweeps else "plain",
+        "tolerance": stop.tolerance if sweeps else None,
+        "threads": threads if sweeps else None,
+        "nodes": csr.nodes,
+        "edges": csr.edges,
+        "offsets": _checksum(csr.offsets),
+        "outdegrees": _checksum(csr.outdegrees),
+    }
+
+
+def _checksum(array: Any) -> int:
+    found = 0
+    for begin in range(0, len(array), PIECE):
+        found = zlib.crc32(np.ascontiguousarray(array[begin : begin + PIECE]).data, found)
+    return found

@@ -1,0 +1,369 @@
+"""PageRank on a Csr: against math.fsum, exact rational solves, networkx and closed forms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from graphs import (
+    NAMED,
+    chain,
+    cycle,
+    exact_scores,
+    graph_of,
+    graphs,
+    rational_solution,
+    star,
+    web_like,
+)
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from jobs.kernel.errors import JobFailed, NotConverged
+from jobs.kernel.rank import new_score
+from pipeline.embedded import kernels, plain, ranks, team
+from pipeline.embedded.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, open_csr
+from pipeline.embedded.ranks import DUMMY, SCORES, page_rank, rank
+from pipeline.embedded.state import Ranked, State
+from pipeline.graph import Graph
+from pipeline.ranking import Round, Stop
+
+MUCH = 1 << 40
+WEB = web_like(2000, seed=3)
+
+
+def csr_of(graph: Graph, ids: type = np.uint32) -> Csr:
+    """The same graph by its incoming edges."""
+    sources = np.repeat(np.arange(graph.nodes), graph.outdegrees)
+    order = np.argsort(graph.targets, kind="stable")
+    offsets = np.concatenate(([0], np.cumsum(graph.indegrees))).astype(np.int64)
+    return Csr(offsets, sources[order].astype(ids), graph.outdegrees.astype(ids))
+
+
+def saved(csr: Csr, folder: Path) -> Csr:
+    folder.mkdir()
+    for name, array in (
+        (OFFSETS, csr.offsets),
+        (SOURCES, csr.sources),
+        (OUTDEGREES, csr.outdegrees),
+    ):
+        np.save(folder / name, array)
+    return open_csr(folder)
+
+
+def by_fsum(graph: Graph, rounds: int) -> tuple[list[float], float]:
+    """Scores and dummy's after plain rounds of lists and math.fsum, as the jobs make them."""
+    scores, dummy = [1.0] * graph.nodes, 1.0
+    targets = np.split(graph.targets, graph.offsets[1:-1])
+    for _ in range(rounds):
+        given: list[list[float]] = [[] for _ in range(graph.nodes)]
+        to_dummy = [dummy]
+        for score, of in zip(scores, targets, strict=True):
+            if not len(of):
+                to_dummy.append(score)
+            for target in of.tolist():
+                given[target].append(score / len(of))
+        scores, dummy = [new_score(values) for values in given], new_score(to_dummy)
+    return scores, dummy
+
+
+def swept(graph: Graph, tolerance: float = 1e-9, threads: int = 2, budget: int = MUCH) -> Ranked:
+    return rank(csr_of(graph), Stop(tolerance=tolerance), threads, budget)
+
+
+@settings(max_examples=150)
+@given(graphs(), st.integers(1, 6), st.integers(1, 3))
+def test_plain_rounds_are_those_of_fsum(graph: Graph, rounds: int, threads: int) -> None:
+    got = rank(csr_of(graph), Stop(iterations=rounds), threads, 0)
+    assert (got.scores.tolist(), got.dummy) == by_fsum(graph, rounds)
+
+
+@pytest.mark.parametrize("ids", [np.uint32, np.uint64])
+@pytest.mark.parametrize("block", [1, 100, team.BLOCK])
+def test_blocks_and_widths_change_no_bit(
+    ids: type, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(team, "BLOCK", block)
+    got = rank(csr_of(WEB, ids), Stop(iterations=5), 2, 0)
+    assert (got.scores.tolist(), got.dummy) == by_fsum(WEB, 5)
+
+
+# sums that lie half-way between two doubles, but for what comes last: no two parts can tell
+HALF_WAY = [1.0, 2.0**-53, 2.0**-106]
+
+
+@settings(max_examples=500)
+@given(st.lists(st.floats(0, 1e300), max_size=40))
+@example(HALF_WAY)
+@example([*HALF_WAY[:2], 0.0])
+@example([1.0, 2.0**-52, 2.0**-53, 0.0])
+@example([*HALF_WAY, 2.0**-200, 3.0])
+@example([0.0, 0.0, 0.0])
+def test_sums_are_correctly_rounded(values: list[float]) -> None:
+    if math.isinf(sum(values)):
+        return
+    every = np.arange(len(values), dtype=np.uint32)
+    y, partials = np.array(values), np.empty(kernels.PARTIALS)
+    assert kernels.rounded_sum(every, y, 0, len(y), partials) == math.fsum(values)
+
+
+@settings(max_examples=500)
+@given(
+    st.lists(st.tuples(st.integers(0, 1 << 54), st.integers(-300, 300)), min_size=1, max_size=40)
+)
+def test_exact_sums_are_exact(parts: list[tuple[int, int]]) -> None:
+    values = [math.ldexp(float(digits), exponent) for digits, exponent in parts]
+    partials, length = np.empty(kernels.PARTIALS), 0
+    for value in values:
+        length = kernels.grow(partials, length, value)
+    assert sum(map(Fraction, partials[:length].tolist())) == sum(map(Fraction, values))
+    assert kernels.nearest(partials, length) == math.fsum(values)
+
+
+def errors(graph: Graph, scores: list[float]) -> tuple[Fraction, Fraction, Fraction]:
+    """(l1, largest per score, of probabilities), exact."""
+    exact, x = rational_solution(graph), list(map(Fraction, scores))
+    gaps = [abs(a - b) for a, b in zip(x, exact, strict=True)]
+    apart = [abs(a / sum(x) - b / sum(exact)) for a, b in zip(x, exact, strict=True)]
+    each = max(gap / b for gap, b in zip(gaps, exact, strict=True))
+    return sum(gaps, Fraction()) / sum(x), each, sum(apart, Fraction())
+
+
+NAMES = ("certificate", "eta", "probability_certificate")
+
+
+@settings(max_examples=150)
+@given(graphs(max_nodes=7), st.integers(1, 3), st.sampled_from([1e-2, 1e-6, 1e-9, 1e-13]))
+def test_certificates_hold(graph: Graph, threads: int, tolerance: float) -> None:
+    got = swept(graph, tolerance, threads)
+    last = got.rounds[-1]
+    assert last["verified"]
+    assert last["certificate"] <= tolerance
+    for name, error in zip(NAMES, errors(graph, got.scores.tolist()), strict=True):
+        assert error <= Fraction(last[name])
+    assert got.dummy + math.fsum(got.scores) == pytest.approx(graph.nodes + 1, rel=1e-14)
+
+
+@settings(max_examples=100)
+@given(graphs(max_nodes=7), st.integers(1, 3), st.integers(1, 12))
+def test_every_sweep_tells_the_truth(graph: Graph, threads: int, sweeps: int) -> None:
+    """The coarse bounds of a sweep hold for the scores that it leaves, as the last pass does."""
+    told: list[Round] = []
+
+    def remember(entry: Round, rounds: list[Round], state: Any) -> None:
+        told.append(dict(entry))
+
+    rank(csr_of(graph), Stop(tolerance=1e-30, max_rounds=sweeps + 1), threads, MUCH, None, remember)
+    for allowed in range(1, sweeps + 1):
+        got = rank(csr_of(graph), Stop(tolerance=1e-30, max_rounds=allowed), threads, MUCH)
+        for name, error in zip(NAMES, errors(graph, got.scores.tolist()), strict=True):
+            assert error <= Fraction(told[allowed - 1][name])
+            assert error <= Fraction(got.rounds[-1][name])
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_networkx_agrees(threads: int) -> None:
+    sources = np.repeat(np.arange(WEB.nodes), WEB.outdegrees)
+    net = nx.DiGraph()
+    net.add_nodes_from(range(WEB.nodes))
+    net.add_edges_from(zip(sources.tolist(), WEB.targets.tolist(), strict=True))
+    want = nx.pagerank(net, alpha=0.85, tol=1e-14, max_iter=500)
+    got = swept(WEB, 1e-12, threads).scores
+    assert got / got.sum() == pytest.approx([want[i] for i in range(WEB.nodes)], rel=1e-8)
+
+
+@pytest.mark.parametrize("budget", [0, MUCH])
+@pytest.mark.parametrize("name", NAMED)
+def test_named_graphs(name: str, budget: int) -> None:
+    got = swept(NAMED[name], 1e-12, 2, budget)
+    assert got.scores == pytest.approx(exact_scores(NAMED[name]), rel=1e-11)
+
+
+def test_closed_forms() -> None:
+    """Cycle: 1 everywhere. Star: leaves 0.15, the centre what they give. Chain: a geometric sum."""
+    assert swept(cycle(9)).scores == pytest.approx(np.ones(9), rel=1e-9)
+    assert swept(star(8)).scores == pytest.approx([0.15 + 0.85 * 0.15 * 7] + [0.15] * 7, rel=1e-12)
+    sums = [0.15 * (1 - 0.85 ** (k + 1)) / 0.15 for k in range(6)]
+    assert swept(chain(6)).scores == pytest.approx(sums, rel=1e-9)
+
+
+def test_a_slow_mode_is_gone_at_once() -> None:
+    """Pairs that differ only shrink by 0.85^2 a sweep; two more leaves start them off unequal."""
+    pairs = [(2 * k, 2 * k + 1) for k in range(50)] + [(2 * k + 1, 2 * k) for k in range(50)]
+    graph = graph_of(101, [*pairs, (100, 0), (100, 10)])
+    got = swept(graph, 1e-12, 1)
+    assert any(entry["factor"] for entry in got.rounds)
+    assert len(got.rounds) < math.log(1e-12) / math.log(0.85**2) / 2
+    assert got.scores == pytest.approx(exact_scores(graph), rel=1e-11)
+
+
+def test_steps_that_alternate_are_not_followed() -> None:
+    """Two threads that wait for each other: differences shrink by one ratio, signs change."""
+    got = swept(graph_of(3, [(0, 1), (0, 2), (1, 2), (2, 0)]), 1e-9, 2)
+    assert not any(entry["factor"] for entry in got.rounds)
+
+
+def test_threads_agree_within_their_certificates() -> None:
+    got = [swept(WEB, threads=threads) for threads in (1, 2, 3)]
+    for one in got:
+        for other in got:
+            allowed = one.rounds[-1]["certificate"] + other.rounds[-1]["certificate"]
+            assert np.abs(one.scores - other.scores).sum() <= allowed * one.scores.sum()
+
+
+def untimed(rounds: list[Round]) -> list[Round]:
+    return [{**entry, "seconds": 0} for entry in rounds]
+
+
+def assert_same(one: Ranked, other: Ranked) -> None:
+    assert one.scores.tolist() == other.scores.tolist()
+    assert one.dummy == other.dummy
+    assert untimed(one.rounds) == untimed(other.rounds)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("block", [64, team.BLOCK])
+def test_a_number_of_threads_gives_one_result(
+    threads: int, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also without memory for compact rows, and with wider ids."""
+    monkeypatch.setattr(team, "BLOCK", block)
+    first = swept(WEB, threads=threads)
+    assert_same(first, swept(WEB, threads=threads))
+    assert_same(first, swept(WEB, threads=threads, budget=0))
+    assert_same(first, rank(csr_of(WEB, np.uint64), Stop(tolerance=1e-9), threads, MUCH))
+    assert_same(first, rank(csr_of(WEB, np.uint64), Stop(tolerance=1e-9), threads, 0))
+
+
+def test_more_threads_than_rows() -> None:
+    graph = graph_of(3, [(0, 1), (1, 0)])
+    assert swept(graph, threads=5).scores == pytest.approx([1, 1, 0.15], rel=1e-9)
+
+
+def test_a_mapped_graph_is_read_and_let_go(tmp_path: Path) -> None:
+    mapped = saved(csr_of(WEB), tmp_path / "graph")
+    for budget in (0, MUCH):
+        assert_same(swept(WEB), rank(mapped, Stop(tolerance=1e-9), 2, budget))
+    got = rank(mapped, Stop(iterations=4), 2, 0)
+    assert (got.scores.tolist(), got.dummy) == by_fsum(WEB, 4)
+
+
+class Killed(Exception):
+    pass
+
+
+@pytest.mark.parametrize("stop", [Stop(tolerance=1e-12), Stop(iterations=12)], ids=str)
+@pytest.mark.parametrize("budgets", [(MUCH, 0), (0, MUCH)])
+def test_going_on_gives_the_same_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: Stop, budgets: tuple[int, int]
+) -> None:
+    monkeypatch.setattr(ranks, "INTERVAL", 0.0)
+    csr = saved(csr_of(WEB), tmp_path / "graph")
+    whole = rank(csr, stop, 2, MUCH)
+    place, told = tmp_path / "checkpoint", 0
+
+    def interrupted(entry: Round, rounds: list[Round]) -> None:
+        nonlocal told
+        told += 1
+        if told % 3 == 0:
+            raise Killed
+
+    def attempt(number: int) -> list[Round]:
+        budget = budgets[number % 2]
+        return page_rank(
+            csr,
+            tmp_path / "ranks",
+            stop,
+            threads=2,
+            budget=budget,
+            checkpoint=place,
+            on_round=interrupted,
+        )
+
+    attempts = 0
+    while True:
+        try:
+            rounds = attempt(attempts)
+            break
+        except Killed:
+            attempts += 1
+            assert not (tmp_path / "ranks").exists()
+    assert attempts >= 2
+    assert told == len(whole.rounds)  # no round was done twice
+    assert untimed(rounds) == untimed(whole.rounds)
+    assert np.load(tmp_path / "ranks" / SCORES).tolist() == whole.scores.tolist()
+    assert np.load(tmp_path / "ranks" / DUMMY).tolist() == [whole.dummy]
+
+
+def run(csr: Csr, folder: Path, stop: Stop, threads: int = 2) -> list[Round]:
+    place = folder / "checkpoint"
+    output = folder / f"ranks-{len(list(folder.iterdir()))}"
+    return page_rank(csr, output, stop, threads=threads, budget=MUCH, checkpoint=place)
+
+
+def test_the_checkpoint_of_a_finished_run_is_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranks, "INTERVAL", 0.0)
+    first = run(csr_of(WEB), tmp_path, Stop(tolerance=1e-9))
+    assert run(csr_of(WEB), tmp_path, Stop(tolerance=1e-9)) == first  # seconds too: none was done
+    made = [np.load(path / SCORES) for path in sorted(tmp_path.glob("ranks-*"))]
+    assert made[0].tolist() == made[1].tolist()
+
+
+@pytest.mark.parametrize("stop", [Stop(iterations=2), Stop(tolerance=1e-3)], ids=str)
+def test_a_checkpoint_of_something_else_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: Stop
+) -> None:
+    monkeypatch.setattr(ranks, "INTERVAL", 0.0)
+    run(csr_of(WEB), tmp_path, Stop(tolerance=1e-9))
+    run(csr_of(web_like(2000, seed=4)), tmp_path, stop)
+    made = np.load(max(tmp_path.glob("ranks-*")) / SCORES)
+    other = rank(csr_of(web_like(2000, seed=4)), stop, 2, MUCH)
+    assert made.tolist() == other.scores.tolist()
+
+
+def test_too_few_sweeps_keep_their_scores(tmp_path: Path) -> None:
+    with pytest.raises(NotConverged, match=r"after 3 rounds .*--max-rounds"):
+        run(csr_of(WEB), tmp_path, Stop(tolerance=1e-9, max_rounds=3))
+    kept = np.load(tmp_path / "ranks-0" / SCORES)
+    told = rank(csr_of(WEB), Stop(tolerance=1e-9, max_rounds=3), 2, MUCH).rounds[-1]
+    assert told["certificate"] > 1e-9
+    exact = exact_scores(WEB)
+    assert np.abs(kept - exact).sum() / kept.sum() <= told["certificate"]
+
+
+def test_entries_are_those_of_the_jobs() -> None:
+    """A plain round on a cycle: nothing changes, so all there is is rounding."""
+    (entry,) = rank(csr_of(cycle(5)), Stop(iterations=1), 1, 0).rounds
+    assert entry["nodes"] == entry["edges"] == 5
+    assert (entry["round"], entry["dangling"], entry["mass"]) == (1, 0, 6.0)
+    assert 0 < entry["certificate"] < 1e-13
+    (told, *_) = swept(star(8)).rounds
+    assert (told["round"], told["nodes"], told["edges"], told["dangling"]) == (1, 8, 7, 1)
+    assert set(entry) - {"next_shift"} <= set(told)
+
+
+def test_lost_mass_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole: Callable[..., Any] = plain.divide
+    monkeypatch.setattr(plain, "divide", lambda x, *rest: whole(0.9 * x, *rest))
+    with pytest.raises(JobFailed, match="lost mass"):
+        rank(csr_of(WEB), Stop(iterations=2), 2, 0)
+
+
+def test_states_are_as_they_were_saved(tmp_path: Path) -> None:
+    of = {"kind": "plain"}
+    state = State(np.array([0.1, 1 / 3]), 0.7, [{"round": 1, "certificate": 0.1 + 0.2}])
+    ranks.write_checkpoint(tmp_path / "checkpoint", of, state)
+    found = ranks.read_checkpoint(tmp_path / "checkpoint", of)
+    assert found is not None
+    assert (found.vector.tolist(), found.dummy) == (state.vector.tolist(), 0.7)
+    assert found.rounds == state.rounds
+    assert ranks.read_checkpoint(tmp_path / "checkpoint", {"kind": "sweeps"}) is None
+    assert ranks.read_checkpoint(tmp_path / "none", of) is None
