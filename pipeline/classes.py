@@ -16,14 +16,15 @@ reverse. A node is near a boundary when these two places are in different classe
 plain "within 2 eta of the boundary's score" with the boundary's score read as the one across it,
 and it holds for rounding too: a node that is not near has the class that exact scores give it.
 
-Numbers only: scores in, classes out; nothing is read or written. Memory: about 15 arrays of N.
+Numbers only: scores in, classes out; nothing is read or written. There is one sort; whether a node
+is near is found from the few nodes at the boundaries. Memory: about 8 arrays of N.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -31,6 +32,7 @@ from pipeline.graph import Floats, Mask, Positions
 
 MAX_DIGITS = 9
 MAX_BINS = 125
+BLOCK = 1 << 20
 Ties = Literal["key", "together"]
 
 
@@ -68,13 +70,22 @@ def cut(
         raise ValueError(f"bins is {bins}, expected 1 to {MAX_BINS}")
     over = np.ones(len(scores), bool) if mask is None or not mask.any() else mask
     values = rounded(scores, digits)
-    classes = _classes(values, values, over, bins, ties)
+    order: Positions = np.argsort(-values, kind="stable")
     near = np.zeros(len(scores), bool)
+    if ties == "key":
+        before = np.cumsum(over[order]) - over[order]
+        classes = np.empty(len(scores), np.int64)
+        classes[order] = np.minimum(1 + bins * before // over.sum(), bins)
+    else:
+        classes = _together(values, values, over, order, bins)
     if eta > 0:
         low = rounded(scores / (1 + eta), digits)
         high = rounded(scores / (1 - eta), digits) if eta < 1 else np.full(len(scores), np.inf)
-        near = _classes(high, low, over, bins, ties) != _classes(low, high, over, bins, ties)
-    order = np.argsort(-values, kind="stable")
+        if ties == "key":
+            near = _earliest(high, low, over, bins) != _latest(low, high, over, bins)
+        else:
+            earliest = _together(high, low, over, order, bins)
+            near = earliest != _together(low, high, over, order, bins)
     return Classes(bins, digits, order, classes, near, _split_groups(values, order, classes))
 
 
@@ -85,6 +96,13 @@ def rounded(scores: Floats, digits: int) -> Floats:
     is the double nearest to the decimal; scores that lie too close to a tie or to a power of ten
     for the scaling to decide go through the format itself.
     """
+    result: Floats = np.empty(len(scores))
+    for begin in range(0, len(scores), BLOCK):
+        result[begin : begin + BLOCK] = _rounded(scores[begin : begin + BLOCK], digits)
+    return result
+
+
+def _rounded(scores: Floats, digits: int) -> Floats:
     result: Floats
     with np.errstate(all="ignore"):
         exponents = np.floor(np.log10(scores))
@@ -119,31 +137,77 @@ def order_digits(eta: float) -> int:
     return MAX_DIGITS if eta == 0 else max(1, min(MAX_DIGITS, 1 + math.ceil(-math.log10(2 * eta))))
 
 
-def _classes(own: Floats, others: Floats, over: Mask, bins: int, ties: Ties) -> Positions:
-    """The class of every node if it has its own value and all other nodes have theirs."""
-    n = int(over.sum())
-    if ties == "key":
-        return np.minimum(1 + bins * _places(own, others, over) // n, bins)
-    ranked = np.sort(others[over])
+def _together(own: Floats, others: Floats, over: Mask, order: Positions, bins: int) -> Positions:
+    """The class of every node if it has its own value and all other nodes have theirs, nodes of
+    equal value in one class. order: one in which the values all but fall, so that searching for
+    them touches memory in its order."""
+    n, ranked = int(over.sum()), np.sort(others[over])
+    own, others, over = own[order], others[order], over[order]
     above = n - np.searchsorted(ranked, own, side="right") - (over & (others > own))
     at_least = n - np.searchsorted(ranked, own, side="left") - (over & (others >= own)) + over
     last = np.maximum(at_least - 1, above)
-    return np.minimum(1 + bins * (above + last) // (2 * n), bins)
+    classes = np.empty(len(own), np.int64)
+    classes[order] = np.minimum(1 + bins * (above + last) // (2 * n), bins)
+    return classes
 
 
-def _places(own: Floats, others: Floats, over: Mask) -> Positions:
-    """How many other nodes of `over` stand before each node, by value and then by position.
+class _Entries(NamedTuple):
+    """Some nodes of `over` by their place in an order by value, best first, then by position."""
 
-    One stable sort of own and other values side by side: at equal values position decides, and a
-    node's own value stands before its other one, so that it never counts itself twice.
+    values: Floats
+    nodes: Positions
+
+
+def _earliest(own: Floats, others: Floats, over: Mask, bins: int) -> Positions:
+    """The classes of nodes whose own values are at least what the others' are taken for.
+
+    A node is in class k + 1 or later when p >= ceil(k n / B), that is when the node at that place
+    in the order of the others, counted from 1, is before it. It cannot be that node itself.
     """
-    both = np.empty(2 * len(own))
-    both[0::2], both[1::2] = -own, -others
-    order = np.argsort(both, kind="stable")
-    counted = (order % 2 == 1) & over[order // 2]
-    before = np.empty(len(both), np.int64)
-    before[order] = np.cumsum(counted)
-    return before[0::2] - (over & (others > own))
+    return 1 + _before(_entries(others, over, _least_places(over, bins)), own)
+
+
+def _latest(own: Floats, others: Floats, over: Mask, bins: int) -> Positions:
+    """Likewise with own values at most those: a node that the order of the others has before its
+    own value counts itself there, and so needs one place more."""
+    places = _least_places(over, bins)
+    classes = 1 + _before(_entries(others, over, places), own)
+    itself = np.flatnonzero(over & (others > own))
+    further = _entries(others, over, places[places < over.sum()] + 1)
+    classes[itself] = 1 + _before(further, own[itself], itself)
+    return classes
+
+
+def _least_places(over: Mask, bins: int) -> Positions:
+    """How many nodes of `over` are before the first of each class but the best, at least."""
+    return -(-np.arange(1, bins) * int(over.sum()) // bins)
+
+
+def _entries(values: Floats, over: Mask, places: Positions) -> _Entries:
+    """The nodes at these places, counted from 1."""
+    ranked = values[over]
+    if not len(places):
+        return _Entries(ranked[:0], places)
+    at = len(ranked) - places
+    found = np.partition(ranked, np.unique(at))[at]
+    nodes = np.empty(len(places), np.int64)
+    for value in np.unique(found):
+        equal = np.flatnonzero(over & (values == value))
+        mine = found == value
+        nodes[mine] = equal[places[mine] - 1 - np.count_nonzero(ranked > value)]
+    return _Entries(found, nodes)
+
+
+def _before(entries: _Entries, own: Floats, nodes: Positions | None = None) -> Positions:
+    """How many of the entries are before each node (by default the one at its position)."""
+    ascending = np.sort(entries.values)
+    upper = np.searchsorted(ascending, own, side="right")
+    equal = np.flatnonzero(np.searchsorted(ascending, own, side="left") != upper)
+    counts = len(ascending) - upper
+    named = equal if nodes is None else nodes[equal]
+    for value, node in zip(*entries, strict=True):
+        counts[equal] += (own[equal] == value) & (node < named)
+    return counts
 
 
 def _split_groups(values: Floats, order: Positions, classes: Positions) -> Mask:
