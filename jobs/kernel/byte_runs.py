@@ -9,6 +9,7 @@ frame a record, and of the inflated file for a file that is one frame.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from jobs.kernel.frames import STEP, Frames
@@ -16,6 +17,7 @@ from jobs.kernel.record_starts import LONGEST_LINE, find_start, starts_record
 
 _WINDOW = 4 * STEP
 _KEPT = 2**20  # bytes that may stay behind the place of reading
+_BLANKS = re.compile(rb"[\r\n]*")
 
 
 class Run:
@@ -29,7 +31,7 @@ class Run:
         self._chunks = chunks
         self._next = chunks(0)
         self._base = self._at = 0
-        self._buffer = bytearray()
+        self._buffer = b""
         self._ended = False
 
     @property
@@ -41,20 +43,24 @@ class Run:
         return self.start + self.place
 
     def _fill(self, count: int) -> None:
-        if len(self._buffer) - self._at >= count:
+        size = len(self._buffer) - self._at
+        if size >= count or self._ended:
             return
-        self._drop()
-        while not self._ended and len(self._buffer) < count:
+        chunks = [self._buffer[self._at :]] if size else []  # of one chunk no copy is made
+        while size < count:
             chunk = next(self._next, None)
             if chunk is None:
                 self._ended = True
-            else:
-                self._buffer += chunk
+                break
+            chunks.append(chunk)
+            size += len(chunk)
+        self._base, self._at = self._base + self._at, 0
+        self._buffer = b"".join(chunks)
 
     def peek(self, count: int) -> bytes:
         """The next bytes, fewer only at the end of the run."""
         self._fill(count)
-        return bytes(self._buffer[self._at : self._at + count])
+        return self._buffer[self._at : self._at + count]
 
     def take(self, count: int) -> bytes:
         """The next bytes, fewer only at the end of the run; read past them."""
@@ -66,13 +72,13 @@ class Run:
 
     def _drop(self) -> None:
         """Forget what is read."""
-        del self._buffer[: self._at]
+        self._buffer = self._buffer[self._at :]
         self._base, self._at = self._base + self._at, 0
 
     def push_back(self, data: bytes) -> None:
         """Undo the last take of these bytes."""
         if self._at < len(data):
-            self._buffer[: self._at] = data
+            self._buffer = data + self._buffer[self._at :]
             self._base, self._at = self._base - len(data) + self._at, 0
         else:
             self._at -= len(data)
@@ -88,17 +94,30 @@ class Run:
             count -= step
         return True
 
-    def skip_blank_lines(self) -> None:
+    def skip_blank_lines(self) -> bool:
+        """Whether anything follows."""
         while True:
             self._fill(1)
-            while self._at < len(self._buffer) and self._buffer[self._at] in b"\r\n":
-                self._at += 1
-            if self._at < len(self._buffer) or self._ended:
-                return
+            self._at = self._behind_blank_lines(len(self._buffer))
+            if self._at < len(self._buffer):
+                return True
+            if self._ended:
+                return False
+
+    def _behind_blank_lines(self, end: int) -> int:
+        blanks = _BLANKS.match(self._buffer, self._at, end)
+        return blanks.end() if blanks else self._at
+
+    def ends_well(self) -> bool:
+        """Whether the end of the run, or blank lines and another record, follow."""
+        self._fill(2 * LONGEST_LINE)
+        end = min(self._at + 2 * LONGEST_LINE, len(self._buffer))
+        place = self._behind_blank_lines(end)
+        return place == end or self._record_follows(self._buffer[place:end])
 
     def rewind(self, place: int) -> None:
         """Go back to a place. Costs reading from there, or inflating from the start of the run."""
-        self._buffer.clear()
+        self._buffer = b""
         self._ended = False
         self._next = self._chunks(place if self.plain else 0)
         self._base, self._at = place if self.plain else 0, 0
@@ -128,8 +147,7 @@ class Run:
         """Whether a frame of records seems to begin at the next byte of this plain stretch."""
         return self.plain and self._begins_frame(self.peek(LONGEST_LINE))
 
-    def record_follows(self, head: bytes) -> bool:
-        """Whether these bytes of the run begin with a record, or with a frame of records."""
+    def _record_follows(self, head: bytes) -> bool:
         return starts_record(head) or (self.plain and self._begins_frame(head))
 
     def _begins_frame(self, head: bytes) -> bool:

@@ -22,7 +22,7 @@ from jobs.kernel.damage import Damage, shown
 from jobs.kernel.errors import BadInput
 from jobs.kernel.frames import Frames
 from jobs.kernel.http_payload import MAX_HTTP_HEADER, decode, split_message
-from jobs.kernel.record_headers import Fields, Header, every, first, read_header
+from jobs.kernel.record_headers import Fields, Header, first, read_header
 from jobs.kernel.record_starts import LONGEST_LINE
 from jobs.kernel.run_reader import RunReader
 
@@ -139,8 +139,7 @@ def _read_file(file: BinaryIO, max_record: int) -> Iterator[Record | Damage]:
 
 def _read_run(run: Run, reader: RunReader, max_record: int) -> Iterator[Record | Damage]:
     while True:
-        run.skip_blank_lines()
-        if not run.peek(1):
+        if not run.skip_blank_lines():
             return
         if run.at_frame():
             reader.leave(run.offset)
@@ -180,12 +179,6 @@ def _read_record(
     yield record
 
 
-def _ends_well(run: Run) -> bool:
-    """Whether the end of the run, or blank lines and another record, follow."""
-    head = run.peek(2 * LONGEST_LINE).lstrip(b"\r\n")
-    return not head or run.record_follows(head)
-
-
 def _block(run: Run, length: int, reader: RunReader, max_record: int) -> tuple[bytes, str]:
     """(the bytes of a record, reason of damage or ''), its length believed if it fits.
 
@@ -196,7 +189,7 @@ def _block(run: Run, length: int, reader: RunReader, max_record: int) -> tuple[b
         block = run.take_until_start(max_record)
         return block[:length], "" if length <= len(block) <= length + 4 else "bad-length"
     block = run.take(length)
-    if len(block) == length and (_ends_well(run) or run.peek(4) == b"\r\n\r\n"):
+    if len(block) == length and (run.ends_well() or run.peek(4) == b"\r\n\r\n"):
         return block, ""
     place = run.find_in(block + run.peek(LONGEST_LINE))  # a start may lie across the end
     reader.rereads -= len(block)
@@ -215,7 +208,7 @@ def _large_block(run: Run, length: int, reader: RunReader, max_record: int) -> t
     place, head = run.place, run.peek(MAX_HTTP_HEADER)
     if reader.rereads > 0:
         whole = run.skip(length)
-        if whole and (_ends_well(run) or run.peek(4) == b"\r\n\r\n"):
+        if whole and (run.ends_well() or run.peek(4) == b"\r\n\r\n"):
             return head, "record-too-large"
         reader.rereads -= run.place if not run.plain else run.place - place
         run.rewind(place)
@@ -226,25 +219,29 @@ def _record(
     header: Header, block: bytes, offset: int, size: int, max_record: int
 ) -> tuple[Record, list[tuple[str, str]]]:
     """The record, and (reason, detail) of what of its body does not decode."""
+    media_type, body, status = header.media_type, block, None
+    fields: Fields = []
+    damage: list[tuple[str, str]] = []
+    is_http = media_type.lower().startswith("application/http")
+    if header.kind in ("response", "revisit") or (is_http and header.kind != "request"):
+        status, fields, payload = split_message(block)
+        body, damage = decode(fields, payload, max_record)
+        if fields or is_http:
+            media_type = first(fields, "Content-Type")
+    value = header.values.get
     record = Record(
         kind=header.kind,
         uri=header.uri,
         timestamp=header.timestamp,
-        media_type=header.media_type,
-        body=block,
+        media_type=media_type,
+        body=body,
         offset=offset,
-        record_id=first(header.fields, "WARC-Record-ID"),
-        concurrent_to=every(header.fields, "WARC-Concurrent-To"),
-        refers_to=first(header.fields, "WARC-Refers-To"),
-        digest=first(header.fields, "WARC-Payload-Digest"),
+        status=status,
+        http_headers=fields,
+        record_id=value("warc-record-id", ""),
+        concurrent_to=header.concurrent_to,
+        refers_to=value("warc-refers-to", ""),
+        digest=value("warc-payload-digest", ""),
         size=size,
     )
-    is_http = header.media_type.lower().startswith("application/http")
-    if header.kind == "request" or not (header.kind in ("response", "revisit") or is_http):
-        return record, []
-    status, fields, payload = split_message(block)
-    body, damage = decode(fields, payload, max_record)
-    media_type = first(fields, "Content-Type") if fields or is_http else header.media_type
-    return record._replace(
-        status=status, http_headers=fields, body=body, media_type=media_type
-    ), damage
+    return record, damage
