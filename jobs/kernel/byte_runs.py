@@ -46,7 +46,8 @@ class Run:
         size = len(self._buffer) - self._at
         if size >= count or self._ended:
             return
-        chunks = [self._buffer[self._at :]] if size else []  # of one chunk no copy is made
+        self._drop()
+        chunks = [self._buffer] if size else []  # of one chunk no copy is made
         while size < count:
             chunk = next(self._next, None)
             if chunk is None:
@@ -54,7 +55,6 @@ class Run:
                 break
             chunks.append(chunk)
             size += len(chunk)
-        self._base, self._at = self._base + self._at, 0
         self._buffer = b"".join(chunks)
 
     def peek(self, count: int) -> bytes:

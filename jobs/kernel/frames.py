@@ -58,32 +58,42 @@ class _Gzip:
     def __init__(self) -> None:
         self._member = zlib.decompressobj(31)
         self.full = False
+        # A copy of the member, what went in since and how much came out: for the case of an error.
+        self._saved: zlib._Decompress | None = None
+        self._fed, self._made = b"", 0
 
     @property
     def eof(self) -> bool:
         return self._member.eof
 
     def feed(self, raw: bytes, limit: int) -> tuple[bytes, bytes]:
-        before = self._member.copy()
         try:
             data = self._member.decompress(raw, limit)
         except zlib.error as error:
-            raise Broken(*_salvaged(before, raw), str(error)) from error
+            raise Broken(*self._salvaged(raw), str(error)) from error
         self.full = len(data) == limit
-        return data, self._member.unused_data if self.eof else self._member.unconsumed_tail
+        if self.eof:
+            return data, self._member.unused_data
+        rest = self._member.unconsumed_tail
+        self._fed += raw[: len(raw) - len(rest)]
+        self._made += len(data)
+        if len(self._fed) > STEP or self._made > 16 * STEP:
+            self._saved, self._fed, self._made = self._member.copy(), b"", 0
+        return data, rest
 
-
-def _salvaged(member: zlib._Decompress, raw: bytes) -> tuple[bytes, int]:
-    """What inflates before an error, and from how many bytes: zlib drops all of a failed call."""
-    data = bytearray()
-    for place in range(len(raw)):
-        try:
-            data += member.decompress(raw[place : place + 1])
-        except zlib.error:
-            return bytes(data), place
-        if len(data) > _SALVAGED:
-            return bytes(data), place + 1
-    return bytes(data), len(raw)
+    def _salvaged(self, raw: bytes) -> tuple[bytes, int]:
+        """What inflates before an error, and from how many bytes: zlib drops all of a failed call,
+        and fails again in the next."""
+        member = self._saved or zlib.decompressobj(31)
+        data = bytearray(member.decompress(self._fed)[self._made :])
+        for place in range(len(raw)):
+            try:
+                data += member.decompress(raw[place : place + 1])
+            except zlib.error:
+                return bytes(data), place
+            if len(data) > _SALVAGED:
+                return bytes(data), place + 1
+        return bytes(data), len(raw)
 
 
 Sizes = Generator[int, bytes, None]  # gives the size of the next part, is sent its first bytes
@@ -102,19 +112,26 @@ class _ByParts:
         return bool(self._decoder.eof)
 
     def feed(self, raw: bytes, limit: int) -> tuple[bytes, bytes]:
-        part, rest = raw[: self._left], raw[self._left :]
+        place, data = 0, b""
+        while not data and not self.eof and place < len(raw):
+            part = raw[place : place + self._left]
+            place += len(part)
+            data = self._part(part, place)
+        return data, raw[place:]
+
+    def _part(self, part: bytes, place: int) -> bytes:
         try:
             data: bytes = self._decoder.decompress(part)
         except self._error as error:
-            raise Broken(b"", len(part), str(error)) from error
+            raise Broken(b"", place, str(error)) from error
         self._left -= len(part)
         self._seen = (self._seen + part)[:8]
         while not self._left and not self.eof:
             try:
                 self._left, self._seen = self._sizes.send(self._seen), b""
             except StopIteration as end:
-                raise Broken(data, len(part), "no end where the frame ends") from end
-        return data, rest
+                raise Broken(data, place, "no end where the frame ends") from end
+        return data
 
 
 def _zstd_sizes() -> Sizes:

@@ -30,7 +30,8 @@ if brotli is not None:
 MAX_HTTP_HEADER = 2**18
 _STEP = 2**16
 _ZSTD_WINDOW = 2**23  # the most that RFC 9659 allows in this use
-_HEADER_END = re.compile(rb"\r?\n\r?\n")
+_HEADER_END = re.compile(rb"\n\r?\n")
+_CODINGS = {"transfer-encoding", "content-encoding"}
 _STATUS = re.compile(r"HTTP/?[0-9.]* +([1-9][0-9]{2})(?![0-9])", re.IGNORECASE)
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]{0,1000})?\r?\n")
 
@@ -64,6 +65,8 @@ def split_message(block: bytes) -> Message:
 
 def decode(fields: Fields, payload: bytes, limit: int) -> Decoded:
     """The payload without chunks and content encodings, at most limit bytes of it."""
+    if _CODINGS.isdisjoint([name.lower() for name, _ in fields]) and payload[:3] != GZIP_MAGIC:
+        return Decoded(payload, [])
     damage: list[tuple[str, str]] = []
     body = payload
     if "chunked" in first(fields, "Transfer-Encoding").lower():

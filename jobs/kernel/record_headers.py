@@ -8,6 +8,7 @@ no other oracle: warcio takes version 1 only.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from jobs.kernel.byte_runs import Run
@@ -27,7 +28,8 @@ Fields = list[tuple[str, str]]
 class Header(NamedTuple):
     """length: of the block behind the header, None if missing or no number. size: of the header.
 
-    values: see `by_name`. complete: False if it ends without its blank line, at the end of the run or at another record.
+    values: see `by_name`. complete: False if it ends without its blank line, at the end of the run
+    or at another record.
     """
 
     kind: str
@@ -96,12 +98,26 @@ def parse_lines(block: bytes) -> tuple[str, Fields]:
     The header ends at its first empty line. A line that begins with a blank goes on with the field
     before it. A value keeps its blanks inside only.
     """
-    lines = iter(_text_lines(block))
-    start, _, rest = next(lines).rstrip().partition(" ")
-    fields: Fields = []
+    start, *lines = _text_lines(block.rstrip())
+    protocol, _, status = start.rstrip().partition(" ")
+    first_line = f"{protocol} {status.strip()}"
+    if first_line == " ":
+        return first_line, []
+    if b"\n " not in block and b"\n\t" not in block:
+        try:
+            return first_line, [
+                (name.rstrip(" \t"), value.strip())
+                for name, value in [line.split(":", 1) for line in lines]
+            ]
+        except ValueError:  # a line without a colon, or empty
+            pass
+    return first_line, list(_unfolded(lines))
+
+
+def _unfolded(lines: list[str]) -> Iterator[tuple[str, str]]:
     name = colon = value = ""
     begun = False
-    for text in lines if start or rest else ():
+    for text in lines:
         line = text.rstrip()
         if not line:
             break
@@ -109,12 +125,11 @@ def parse_lines(block: bytes) -> tuple[str, Fields]:
             value += line
         else:
             if colon:
-                fields.append((name, value))
+                yield name, value
             name, colon, value = line.partition(":")
             name, value, begun = name.rstrip(" \t"), value.lstrip(), True
     if colon:
-        fields.append((name, value))
-    return f"{start} {rest.strip()}", fields
+        yield name, value
 
 
 def _text_lines(block: bytes) -> list[str]:
@@ -143,7 +158,10 @@ def by_name(fields: Fields) -> dict[str, str]:
 def first(fields: Fields, name: str) -> str:
     """The value of the first field of that name (case does not matter), or ''."""
     wanted = name.lower()
-    return next((value.strip() for key, value in fields if key.lower() == wanted), "")
+    for key, value in fields:
+        if key.lower() == wanted:
+            return value.strip()
+    return ""
 
 
 def every(fields: Fields, name: str) -> tuple[str, ...]:

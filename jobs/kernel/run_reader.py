@@ -7,16 +7,16 @@ from typing import BinaryIO
 
 from jobs.kernel.byte_runs import FrameSearch, Run
 from jobs.kernel.damage import Damage
+from jobs.kernel.file_bytes import FileBytes, OpenFrame
 from jobs.kernel.frames import (
     DICTIONARY_MAGIC,
     LONGEST_DICTIONARY,
-    STEP,
     Broken,
     Frames,
     Inflater,
     skippable,
 )
-from jobs.kernel.record_starts import LONGEST_LINE
+from jobs.kernel.record_starts import LONGEST_LINE, starts_record
 
 BOMB_RATIO = 200  # deflate reaches 1032, zstd 30,000; archives of text reach 10 to 20
 _HEADS = (LONGEST_LINE, 2**18, 2**23)  # the first block of a zstd frame fits in, of an lz4 frame
@@ -30,9 +30,11 @@ class RunReader:
     """
 
     def __init__(self, file: BinaryIO, max_record: int, rereads: int = 2**30) -> None:
-        self._file, self._max_record = file, max_record
+        self._max_record = max_record
         self.rereads = rereads
+        self._read = FileBytes(file).read
         self._frames = Frames()
+        self._looked_at: OpenFrame | None = None  # inflated so far as to tell that a record begins
         self._damage: list[Damage] = []
         self._next = 0  # file offset behind the run
         self._search = False
@@ -43,14 +45,12 @@ class RunReader:
         damage, self._damage = self._damage, []
         return list(dict.fromkeys(damage))
 
-    def _read(self, place: int, count: int = STEP) -> bytes:
-        self._file.seek(place)
-        return self._file.read(count)
-
     def next_run(self) -> Run | None:
         """The next run, once the one before is read to its end or left by `leave`."""
         start, search = self._next, self._search
         self._search = False
+        if self._looked_at and self._looked_at.begin == start and not search:
+            return self._frame_run(start)
         if not search:
             start = self._behind_skippable(start)
         head = self._read(start, 16)
@@ -59,8 +59,11 @@ class RunReader:
         if search:
             return FrameSearch(lambda at: self._plain(start + at), start, True, self._frames)
         if self._frames.open(head):
-            return Run(lambda _: self._inflated(start), start, False, self._frames)
+            return self._frame_run(start)
         return Run(lambda at: self._plain(start + at), start, True, self._frames)
+
+    def _frame_run(self, start: int) -> Run:
+        return Run(lambda _: self._inflated(start), start, False, self._frames)
 
     def _rest_is_padding(self, start: int) -> bool:
         """Whether nothing but zero bytes follows (tapes and block devices pad with them)."""
@@ -96,29 +99,30 @@ class RunReader:
         """The bytes of the frame at start and of those behind it that begin with no record."""
         begin: int | None = start
         made = 0
-        while begin is not None and (frame := self._frames.open(self._read(begin, 16))):
-            place, raw = begin, b""
-            while not frame.eof:
-                if not raw and not frame.full:
-                    raw = self._read(place)
-                    place += len(raw)
-                    if not raw:
-                        self._broken(frame, begin, place, "the file ends inside it")
-                        return
+        while begin is not None and (frame := self._open(begin)):
+            while True:
                 try:
-                    data, raw = frame.feed(raw, STEP)
+                    data = frame.next()
                 except Broken as error:
-                    self._broken(frame, begin, place - len(raw) + error.consumed, str(error))
+                    self._broken(frame.inflater, begin, frame.place, str(error))
                     yield error.data
                     return
+                if not data:
+                    break
                 made += len(data)
-                if self._is_bomb(made, place - len(raw) - start):
+                if self._is_bomb(made, frame.place - start):
                     self._damage.append(Damage(begin, "bomb", f"more than {made} bytes"))
-                    self._search, self._next = True, place - len(raw)
+                    self._search, self._next = True, frame.place
                     return
-                if data:
-                    yield data
-            begin = self._going_on(place - len(raw))
+                yield data
+            begin = self._going_on(frame.place)
+
+    def _open(self, begin: int) -> OpenFrame | None:
+        frame, self._looked_at = self._looked_at, None
+        if frame and frame.begin == begin:
+            return frame
+        inflater = self._frames.open(self._read(begin, 16))
+        return OpenFrame(self._read, inflater, begin) if inflater else None
 
     def _is_bomb(self, made: int, consumed: int) -> bool:
         return made > self._max_record and made > BOMB_RATIO * consumed
@@ -127,11 +131,24 @@ class RunReader:
         """Behind a frame: where the frame begins that goes on with its record, if one does."""
         self._next = place
         place = self._behind_skippable(place, dictionaries=False)
+        if self._look_at(place):
+            return None
         for size in _HEADS:
             begins = self._frames.begins_record(self._read(place, size), blank_lines=False)
             if begins is not None:
                 break
         return None if begins else place
+
+    def _look_at(self, place: int) -> bool:
+        """Whether a frame begins here that begins with a record and is whole so far: what came out
+        is kept, so that nearly every frame is inflated once."""
+        frame = self._open(place)
+        try:
+            if frame and starts_record(frame.look()[:LONGEST_LINE]):
+                self._looked_at = frame
+        except Broken:
+            return False  # whatever it is, it is told with more care
+        return self._looked_at is not None
 
     def _broken(self, frame: Inflater, begin: int, place: int, detail: str) -> None:
         """End the run; the search for the next frame begins behind the first byte of this one,
