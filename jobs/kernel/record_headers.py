@@ -1,8 +1,8 @@
 """The header of a WARC or ARC record: found, bounded, and read into the same few fields.
 
 Lines of a header are read as warcio reads them (folded lines, either end of line, UTF-8 or
-Latin-1), which took over a quarter of the time of reading; the tests hold them equal. ARC lines have
-no other oracle: warcio takes version 1 only.
+Latin-1), which took over a quarter of the time of reading; the tests hold them equal. ARC lines
+have no other oracle: warcio takes version 1 only.
 """
 
 from __future__ import annotations
