@@ -92,37 +92,40 @@ class Counted:
         self.examples = nsmallest(EXAMPLES, uris)
 
 
-class _Table(dict[bytes, int]):
+class _Table:
     """Spellings by their row, with the key of each (NO_KEY without) and its counts."""
 
     def __init__(self, key_of: KeyFunction) -> None:
-        super().__init__()
         self._key_of = key_of
+        self._row_of: dict[bytes, int] = {}
         self.uris: list[bytes] = []
-        self.uri_keys: list[bytes] = []
+        self._keys: list[bytes] = []
         self.size = 0  # bytes
         self.counts = np.zeros((3, 0), np.int64)  # captures, links, last
         self.keyed = np.zeros(0, np.bool_)
         self.spelled = np.zeros(0, np.bool_)  # in a link or capture that is kept
 
-    def __missing__(self, uri: bytes) -> int:
-        row = self[uri] = len(self)
-        key = self._key_of(uri) or NO_KEY
-        self.uris.append(uri)
-        self.uri_keys.append(key)
-        self.size += len(uri) + len(key) + ROW_BYTES
-        return row
+    def __len__(self) -> int:
+        return len(self.uris)
 
     def rows(self, uris: pa.StringArray) -> Rows:
-        """The rows of URIs, new ones where they are new."""
-        known, given = len(self.keyed), uris.cast(pa.binary()).to_pylist()
-        rows = np.fromiter(map(self.__getitem__, given), np.int64, len(given))
-        new = self.uri_keys[known:]
-        self.keyed = np.concatenate((self.keyed, np.fromiter(map(bool, new), np.bool_, len(new))))
-        self.spelled = np.concatenate((self.spelled, np.zeros(len(new), np.bool_)))
-        nothing = np.array([[0], [0], [UNSEEN]]).repeat(len(new), axis=1)
+        """The rows of distinct URIs, new ones where they are new."""
+        given = uris.cast(pa.binary()).to_pylist()
+        row_of = self._row_of
+        self._add([uri for uri in given if uri not in row_of])
+        return np.fromiter(map(row_of.__getitem__, given), np.int64, len(given))
+
+    def _add(self, uris: list[bytes]) -> None:
+        keys = [key or NO_KEY for key in map(self._key_of, uris)]
+        self._row_of.update(zip(uris, range(len(self), len(self) + len(uris)), strict=True))
+        self.uris += uris
+        self._keys += keys
+        self.size += sum(map(len, uris)) + sum(map(len, keys)) + ROW_BYTES * len(uris)
+        keyed = np.fromiter(map(bool, keys), np.bool_, len(keys))
+        self.keyed = np.concatenate((self.keyed, keyed))
+        self.spelled = np.concatenate((self.spelled, np.zeros(len(keys), np.bool_)))
+        nothing = np.array([[0], [0], [UNSEEN]]).repeat(len(keys), axis=1)
         self.counts = np.concatenate((self.counts, nothing), axis=1)
-        return rows
 
     def columns(self, first: int) -> pa.Table:
         """The spelled rows, numbered from `first`; all others are of strings that nothing kept."""
@@ -131,7 +134,7 @@ class _Table(dict[bytes, int]):
         return pa.table(
             {
                 "row": pc.add(spelled, first),
-                "key": _strings(self.uri_keys).take(spelled),
+                "key": _strings(self._keys).take(spelled),
                 "uri": _strings(self.uris).take(spelled),
                 "captures": captures,
                 "links": links,
