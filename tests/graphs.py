@@ -14,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
+from pipeline.embedded.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, open_csr
 from pipeline.graph import Graph
+from pipeline.ranking import Round
 
 Edges = Iterable[tuple[int, int]]
 
@@ -91,6 +93,30 @@ def lines_of(graph: Graph) -> list[str]:
 def write_graph(graph: Graph, path: Path) -> Path:
     path.write_text("\n".join(lines_of(graph)) + "\n")
     return path
+
+
+def csr_of(graph: Graph, ids: type = np.uint32) -> Csr:
+    """The same graph by its incoming edges."""
+    sources = np.repeat(np.arange(graph.nodes), graph.outdegrees)
+    order = np.argsort(graph.targets, kind="stable")
+    offsets = np.concatenate(([0], np.cumsum(graph.indegrees))).astype(np.int64)
+    return Csr(offsets, sources[order].astype(ids), graph.outdegrees.astype(ids))
+
+
+def saved(csr: Csr, folder: Path) -> Csr:
+    folder.mkdir()
+    for name, array in (
+        (OFFSETS, csr.offsets),
+        (SOURCES, csr.sources),
+        (OUTDEGREES, csr.outdegrees),
+    ):
+        np.save(folder / name, array)
+    return open_csr(folder)
+
+
+def untimed(rounds: list[Round]) -> list[Round]:
+    """Entries of rounds without what no two runs share."""
+    return [{**entry, "seconds": 0} for entry in rounds]
 
 
 def cycle(n: int) -> Graph:

@@ -1,0 +1,116 @@
+"""page-rank of the embedded engine: going on after an interruption, and what is kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from graphs import csr_of, exact_scores, saved, untimed, web_like
+
+from jobs.kernel.errors import NotConverged
+from pipeline.embedded import ranks
+from pipeline.embedded.csr import Csr
+from pipeline.embedded.ranks import DUMMY, SCORES, page_rank, rank
+from pipeline.embedded.state import State
+from pipeline.ranking import Round, Stop
+
+MUCH = 1 << 40
+WEB = web_like(2000, seed=3)
+
+
+class Killed(Exception):
+    pass
+
+
+@pytest.mark.parametrize("stop", [Stop(tolerance=1e-12), Stop(iterations=12)], ids=str)
+@pytest.mark.parametrize("budgets", [(MUCH, 0), (0, MUCH)])
+def test_going_on_gives_the_same_bits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: Stop, budgets: tuple[int, int]
+) -> None:
+    monkeypatch.setattr(ranks, "INTERVAL", 0.0)
+    csr = saved(csr_of(WEB), tmp_path / "graph")
+    whole = rank(csr, stop, 2, MUCH)
+    place, told = tmp_path / "checkpoint", 0
+
+    def interrupted(entry: Round, rounds: list[Round]) -> None:
+        nonlocal told
+        told += 1
+        if told % 3 == 0:
+            raise Killed
+
+    def attempt(number: int) -> list[Round]:
+        budget = budgets[number % 2]
+        return page_rank(
+            csr,
+            tmp_path / "ranks",
+            stop,
+            threads=2,
+            budget=budget,
+            checkpoint=place,
+            on_round=interrupted,
+        )
+
+    attempts = 0
+    while True:
+        try:
+            rounds = attempt(attempts)
+            break
+        except Killed:
+            attempts += 1
+            assert not (tmp_path / "ranks").exists()
+    assert attempts >= 2
+    assert told == len(whole.rounds)  # no round was done twice
+    assert untimed(rounds) == untimed(whole.rounds)
+    assert np.load(tmp_path / "ranks" / SCORES).tolist() == whole.scores.tolist()
+    assert np.load(tmp_path / "ranks" / DUMMY).tolist() == [whole.dummy]
+
+
+def run(csr: Csr, folder: Path, stop: Stop, threads: int = 2) -> list[Round]:
+    place = folder / "checkpoint"
+    output = folder / f"ranks-{len(list(folder.iterdir()))}"
+    return page_rank(csr, output, stop, threads=threads, budget=MUCH, checkpoint=place)
+
+
+def test_the_checkpoint_of_a_finished_run_is_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranks, "INTERVAL", 0.0)
+    first = run(csr_of(WEB), tmp_path, Stop(tolerance=1e-9))
+    assert run(csr_of(WEB), tmp_path, Stop(tolerance=1e-9)) == first  # seconds too: none was done
+    made = [np.load(path / SCORES) for path in sorted(tmp_path.glob("ranks-*"))]
+    assert made[0].tolist() == made[1].tolist()
+
+
+@pytest.mark.parametrize("stop", [Stop(iterations=2), Stop(tolerance=1e-3)], ids=str)
+def test_a_checkpoint_of_something_else_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: Stop
+) -> None:
+    monkeypatch.setattr(ranks, "INTERVAL", 0.0)
+    run(csr_of(WEB), tmp_path, Stop(tolerance=1e-9))
+    run(csr_of(web_like(2000, seed=4)), tmp_path, stop)
+    made = np.load(max(tmp_path.glob("ranks-*")) / SCORES)
+    other = rank(csr_of(web_like(2000, seed=4)), stop, 2, MUCH)
+    assert made.tolist() == other.scores.tolist()
+
+
+def test_too_few_sweeps_keep_their_scores(tmp_path: Path) -> None:
+    with pytest.raises(NotConverged, match=r"after 3 rounds .*--max-rounds"):
+        run(csr_of(WEB), tmp_path, Stop(tolerance=1e-9, max_rounds=3))
+    kept = np.load(tmp_path / "ranks-0" / SCORES)
+    told = rank(csr_of(WEB), Stop(tolerance=1e-9, max_rounds=3), 2, MUCH).rounds[-1]
+    assert told["certificate"] > 1e-9
+    exact = exact_scores(WEB)
+    assert np.abs(kept - exact).sum() / kept.sum() <= told["certificate"]
+
+
+def test_states_are_as_they_were_saved(tmp_path: Path) -> None:
+    of = {"kind": "plain"}
+    state = State(np.array([0.1, 1 / 3]), 0.7, [{"round": 1, "certificate": 0.1 + 0.2}])
+    ranks.write_checkpoint(tmp_path / "checkpoint", of, state)
+    found = ranks.read_checkpoint(tmp_path / "checkpoint", of)
+    assert found is not None
+    assert (found.vector.tolist(), found.dummy) == (state.vector.tolist(), 0.7)
+    assert found.rounds == state.rounds
+    assert ranks.read_checkpoint(tmp_path / "checkpoint", {"kind": "sweeps"}) is None
+    assert ranks.read_checkpoint(tmp_path / "none", of) is None
