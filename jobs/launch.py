@@ -25,6 +25,7 @@ from jobs.places import Error, Source, first_error
 
 logging.getLogger("mrjob").addHandler(logging.NullHandler())
 
+RUNNERS = ("local", "inline")  # what they leave is the same
 _PLAIN = re.compile(r"[A-Za-z0-9_./+=,@-]+\Z")
 TaskProgress = Callable[[str, int, int], None]
 BytesProgress = Callable[[int, int], None]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import DUMMY, parse_graph_line, parse_link
 from pipeline.datasets import ORDER, by_score, merged, write_file
+from pipeline.embedded import EMBEDDED
+from pipeline.embedded.memory import half_of_machine
 from pipeline.manifest import Manifest
 
 Convert = Callable[[bytes], Iterator[bytes]]
@@ -50,7 +53,16 @@ def export_text(work: Path, out: Path) -> list[Path]:
                 "a finished run",
                 "Finish it with `crawlrank run`.",
             )
-    last = len(manifest.steps["page-rank"]["rounds"])
+    last = f"pr{len(manifest.steps['page-rank']['rounds'])}.txt"
+    if manifest.parameters["--runner"] == EMBEDDED:
+        written = _from_columns(work, out, last)
+    else:
+        written = _from_lines(work, out, last, manifest)
+    shutil.copyfile(work / "precedence.txt", out / "precedence.txt")
+    return [*written, out / "precedence.txt"]
+
+
+def _from_lines(work: Path, out: Path, last: str, manifest: Manifest) -> list[Path]:
     digits = manifest.steps["join-scores"]["parameters"]["digits"]
     files: dict[str, tuple[str, Convert]] = {
         "links.txt": ("links", _two_columns),
@@ -58,7 +70,7 @@ def export_text(work: Path, out: Path) -> list[Path]:
         "input_links.txt": ("input_links", _whole),
         "map.txt": ("map", _whole),
         "pr0.txt": ("graph", _whole),
-        f"pr{last}.txt": ("ranks", _whole),
+        last: ("ranks", _whole),
         "pr.txt": ("ranks", _score_of_id),
         "score_uri.txt": ("scores", _score_and_uri),
     }
@@ -67,5 +79,25 @@ def export_text(work: Path, out: Path) -> list[Path]:
         key = by_score(digits) if dataset == "scores" else ORDER[dataset]
         lines = merged(work / dataset, key)
         write_file((done for line in lines for done in convert(line)), out / name)
-    shutil.copyfile(work / "precedence.txt", out / "precedence.txt")
-    return [out / name for name in (*files, "precedence.txt")]
+    return [out / name for name in files]
+
+
+def _from_columns(work: Path, out: Path, last: str) -> list[Path]:
+    from pipeline.embedded.text import TextSource  # what it imports takes a while
+
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=out) as tmp:
+        source = TextSource(work, Path(tmp), half_of_machine().budget)
+        files: dict[str, Iterator[bytes]] = {
+            "links.txt": source.links(),
+            "canonicalized_links.txt": source.canonical_links(),
+            "input_links.txt": source.input_links(),
+            "map.txt": source.map(),
+            "pr0.txt": source.graph(),
+            last: source.ranks(),
+            "pr.txt": source.scores_by_id(),
+            "score_uri.txt": source.score_uri(),
+        }
+        for name, pieces in files.items():
+            write_file(pieces, out / name)
+    return [out / name for name in files]

@@ -7,6 +7,7 @@ moved; extraction is kept for each of them.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -17,7 +18,7 @@ from jobs.extract_links import parameters_of
 from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
-from jobs.launch import Launcher
+from jobs.launch import RUNNERS, Launcher
 from pipeline import steps
 from pipeline.archives import (
     Given,
@@ -30,6 +31,8 @@ from pipeline.archives import (
     part_name,
     reports,
 )
+from pipeline.embedded import EMBEDDED
+from pipeline.embedded.memory import Memory, half_of_machine
 from pipeline.engine import ArchiveTask, Engine
 from pipeline.lock import locked
 from pipeline.manifest import Manifest, fingerprint
@@ -55,16 +58,18 @@ READS: dict[str, tuple[str, ...]] = {
     "validate-opic": ("page-rank", "assign-ids", "canonicalize"),
 }
 STEPS = tuple(READS)
+MRJOB = " or ".join(RUNNERS)  # the datasets of these are the same
 SAVING = 20  # times as long as the manifest took to save, it is not saved again
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What a run is asked for. Runner, processes, the bound on rounds and what to do about damage
-    do not change results and may differ from one run in a folder to the next."""
+    """What a run is asked for. Processes, memory, the bound on rounds and what to do about
+    damage do not change results and may differ from one run in a folder to the next."""
 
-    runner: str = "local"
+    runner: str = EMBEDDED
     processes: int | None = None
+    memory: Memory | None = None
     extraction: Options = field(default_factory=Options)
     keep_www: bool = False
     nodes: str = "linked"
@@ -80,6 +85,7 @@ class RunOptions:
         """What results depend on, by option name."""
         stop, precedence = self.stop, self.precedence
         return {
+            "--runner": EMBEDDED if self.runner == EMBEDDED else MRJOB,
             **parameters_of(self.extraction),
             "--keep-www": self.keep_www,
             "--nodes": self.nodes,
@@ -282,6 +288,12 @@ def run(work: Path, archives: Sequence[Place], options: RunOptions, reporter: Re
 
 
 def _engine(work: Path, options: RunOptions, tmp: Path, reporter: Reporter) -> Engine:
+    if options.runner == EMBEDDED:
+        from pipeline.embedded.engine import EmbeddedEngine  # what it imports takes a while
+
+        processes = options.processes or os.cpu_count() or 1
+        memory = options.memory or half_of_machine()
+        return EmbeddedEngine(work, tmp, memory, processes, reporter.read)
     launcher = Launcher(
         options.runner, tmp, options.processes, on_task=reporter.task, on_read=reporter.read
     )

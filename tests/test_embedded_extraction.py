@@ -9,6 +9,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from cluster import inline
+from crawls import DAMAGED, LOOPBACK, SAMPLES, SMALL
 
 from jobs.kernel.extraction import Options
 from jobs.kernel.lines import (
@@ -28,8 +30,6 @@ from pipeline.engine import ArchiveTask
 from pipeline.manifest import file_fingerprint
 from pipeline.steps import ArchiveReport
 from pipeline.workers import Tell
-from tests.cluster import inline
-from tests.crawls import DAMAGED, LOOPBACK, SAMPLES, SMALL
 
 ARCHIVES = [*SAMPLES.glob("*arc.gz"), *DAMAGED.iterdir(), SMALL / "samples__warcs__HTTP404.warc"]
 

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import click
-from click.core import ParameterSource
 
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place, is_url
 from jobs.kernel.order import DIGITS
-from jobs.launch import BytesProgress, Launcher
+from jobs.launch import RUNNERS, BytesProgress, Launcher
 from pipeline.classes import MAX_BINS
+from pipeline.embedded import EMBEDDED, TOLERANCE
+from pipeline.embedded.memory import LEAST, Memory, parse_size
 from pipeline.finding import find_archives, read_list
 from pipeline.ranking import Stop
 from pipeline.terminal import printable
@@ -36,7 +37,6 @@ class Archive(click.Path):
 
 
 ARCHIVE = Archive(path_type=Path)
-RUNNERS = ("local", "inline")
 EXAMPLES = 3
 EXTRACTION = tuple(field.name for field in fields(Options) if field.name != "bodies")
 
@@ -51,6 +51,23 @@ class Number(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value} is no finite number", param, ctx)
         return number
+
+
+class Size(click.ParamType):  # type: ignore[type-arg]
+    """A size of memory, `4GB` or `512MB`."""
+
+    name = "size"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Memory:
+        try:
+            memory = Memory(parse_size(str(value)))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        if memory.total < LEAST:
+            self.fail(f"{value} is too little: at least {LEAST >> 20}MB", param, ctx)
+        return memory
 
 
 def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
@@ -119,6 +136,25 @@ runner_options = together(
         help="Where the jobs run: processes of this machine, or this process.",
     ),
     jobs_option,
+)
+
+run_options = together(
+    click.option(
+        "--runner",
+        type=click.Choice([EMBEDDED, *RUNNERS]),
+        default=EMBEDDED,
+        show_default=True,
+        help="embedded: this process and a pool, the fastest on one machine; the others run the"
+        " jobs of a cluster, as processes of this machine or in this process.",
+    ),
+    jobs_option,
+    click.option(
+        "--memory",
+        type=Size(),
+        metavar="SIZE",
+        help="What the embedded runner's processes may take together, such as 4GB (default: half"
+        " of the machine's).",
+    ),
 )
 
 _extraction_options = together(
@@ -205,9 +241,8 @@ stop_options = together(
     click.option(
         "--tolerance",
         type=Number(1e-14, 1, max_open=True),
-        default=1e-6,
-        show_default=True,
-        help="Without --iterations: rounds until the scores are certainly this near, relative.",
+        help="Without --iterations: rounds until the scores are certainly this near, relative"
+        f" (default: {TOLERANCE:g} on the embedded runner, {Stop.tolerance:g} on others).",
     ),
     click.option(
         "--max-rounds",
@@ -265,12 +300,16 @@ report_option = click.option(
 )
 
 
-def make_stop(iterations: int | None, tolerance: float, max_rounds: int) -> Stop:
+def make_stop(
+    iterations: int | None,
+    tolerance: float | None,
+    max_rounds: int,
+    usual: float = Stop.tolerance,
+) -> Stop:
     """When PageRank stops; only one of --iterations and --tolerance may be given."""
-    source = click.get_current_context().get_parameter_source("tolerance")
-    if iterations is not None and source is ParameterSource.COMMANDLINE:
+    if iterations is not None and tolerance is not None:
         raise click.UsageError("--iterations and --tolerance exclude each other")
-    return Stop(iterations, tolerance, max_rounds)
+    return Stop(iterations, usual if tolerance is None else tolerance, max_rounds)
 
 
 def make_launcher(

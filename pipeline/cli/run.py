@@ -19,13 +19,16 @@ from pipeline.cli.options import (
     keep_www_option,
     make_stop,
     nodes_option,
-    runner_options,
+    run_options,
     stop_options,
 )
+from pipeline.embedded import EMBEDDED, TOLERANCE
+from pipeline.embedded.memory import Memory
 from pipeline.export_text import export_text as write_text_files
 from pipeline.manifest import Manifest
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.progress import reporter
+from pipeline.ranking import Stop
 from pipeline.terminal import console, printable
 
 TOP = 10
@@ -60,7 +63,7 @@ work_option = click.option(
     " done again.",
 )
 @click.option("--quiet", is_flag=True, help="Show no progress and no tables.")
-@runner_options
+@run_options
 def run(
     archives: tuple[Place, ...],
     work: Path,
@@ -68,7 +71,7 @@ def run(
     keep_www: bool,
     nodes: str,
     iterations: int | None,
-    tolerance: float,
+    tolerance: float | None,
     max_rounds: int,
     bins: int,
     unlisted: int | None,
@@ -83,6 +86,7 @@ def run(
     quiet: bool,
     runner: str,
     processes: int | None,
+    memory: Memory | None,
 ) -> None:
     """From ARCHIVES to a precedence file in the work folder.
 
@@ -93,14 +97,16 @@ def run(
     from pipeline import run as runs
     from pipeline.validation_report import ValidationFailed, ValidationOptions
 
+    usual = TOLERANCE if runner == EMBEDDED else Stop.tolerance
     precedence = PrecedenceOptions(bins, unlisted, classes_over, ties, spellings)  # type: ignore[arg-type]
     asked = runs.RunOptions(
         runner=runner,
         processes=processes,
+        memory=memory,
         extraction=options,
         keep_www=keep_www,
         nodes=nodes,
-        stop=make_stop(iterations, tolerance, max_rounds),
+        stop=make_stop(iterations, tolerance, max_rounds, usual),
         precedence=precedence,
         validation=ValidationOptions(min_agreement=min_agreement),
         validate=validate,

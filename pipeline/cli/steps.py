@@ -160,7 +160,7 @@ def page_rank(
     graph: Path,
     output: Path,
     iterations: int | None,
-    tolerance: float,
+    tolerance: float | None,
     max_rounds: int,
     report: Path | None,
     quiet: bool,

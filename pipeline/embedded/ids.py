@@ -94,3 +94,14 @@ def _write_map(file: pq.ParquetFile, ids: npt.NDArray[Any], path: Path) -> None:
             if kept.any():
                 columns = [pa.array(found[kept].astype(np.int64)), keys.take(first[kept])]
                 rows.write_table(pa.table(columns, SCHEMA))
+
+
+def captured_nodes(uris: Path, ids: Path, nodes: int) -> npt.NDArray[np.bool_]:
+    """Which nodes, by id, were captured in any spelling: bool[nodes]."""
+    of_key = np.load(ids, mmap_mode="r", allow_pickle=False)
+    mask = np.zeros(nodes, np.bool_)
+    with uris.open("rb") as stream, pq.ParquetFile(stream) as file:
+        for numbers, captures in _groups(file, "captures"):
+            found = of_key[numbers[captures.to_numpy() > 0]]
+            mask[found[found != np.iinfo(of_key.dtype).max]] = True
+    return mask

@@ -1,0 +1,148 @@
+"""The steps of a run by this process and a pool, on datasets of Parquet and arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from jobs.kernel.extraction import Options
+from pipeline.datasets import move
+from pipeline.embedded.csr import open_csr
+from pipeline.embedded.edges import gen_graph, opic_graph, transposed
+from pipeline.embedded.extraction import extract_archives
+from pipeline.embedded.ids import IDS, assign_ids, captured_nodes
+from pipeline.embedded.memory import Memory
+from pipeline.embedded.ranks import DUMMY, SCORES, page_rank
+from pipeline.embedded.scores import join_scores
+from pipeline.embedded.spellings import URIS, canonicalize
+from pipeline.engine import ArchiveTask, OnRound, Ranked, Told
+from pipeline.precedence import Options as PrecedenceOptions
+from pipeline.precedence_files import write_precedence
+from pipeline.ranking import Round, Stop
+from pipeline.steps import ArchiveReport
+from pipeline.work_folder import remove
+
+PARQUET = "scores.parquet"
+CHECKPOINT = "rounds"  # a folder, as the jobs have one by that name
+
+
+class EmbeddedEngine:
+    """One work folder. tmp: a folder in it for what is under way."""
+
+    form = "Parquet"
+    suffix = ".parquet"
+    writes: Mapping[str, tuple[str, ...]] = MappingProxyType(
+        {
+            "extract-links": ("links", "captures"),
+            "canonicalize": ("uris", "numbers"),
+            "assign-ids": ("map",),
+            "gen-graph": ("graph",),
+            "page-rank": ("ranks",),
+            "join-scores": ("scores",),
+            "export-precedence": ("precedence.txt",),
+            "validate-opic": ("report",),
+        }
+    )
+
+    def __init__(
+        self,
+        work: Path,
+        tmp: Path,
+        memory: Memory,
+        processes: int,
+        read: Callable[[int, int], None],
+    ) -> None:
+        self.work, self.tmp, self.memory = work, tmp, memory
+        self.processes, self.read = processes, read
+
+    def path(self, dataset: str) -> Path:
+        return self.work / dataset
+
+    def extract(
+        self, tasks: Sequence[ArchiveTask], options: Options
+    ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
+        processes = self.memory.extracting(self.processes)
+        return extract_archives(
+            tasks, options, self.path("links"), self.path("captures"), self.tmp,
+            processes, self.read,
+        )  # fmt: skip
+
+    def canonicalize(self, keep_www: bool) -> Told:
+        uris, numbers = self.tmp / "uris", self.tmp / "numbers"
+        counts = canonicalize(
+            self.path("links"), self.path("captures"), uris, numbers, keep_www=keep_www,
+            budget=self.memory.budget, tmp=self.tmp, processes=self.processes,
+            threads=self.processes,
+        )  # fmt: skip
+        self._place(uris, numbers)
+        counters = {f"dropped.{reason}": count for reason, count in counts.dropped.items()}
+        return {
+            "rows": {"uris": counts.uris},
+            "counters": {"keys": counts.keys, "links": counts.links, **counters},
+            "examples": [f"no-key\t{uri}" for uri in counts.examples],
+        }
+
+    def assign_ids(self, nodes: str) -> Told:
+        found = self.tmp / "map"
+        counts = assign_ids(self.path("uris") / URIS, found, nodes=nodes)
+        self._place(found)
+        return {"rows": {"map": counts.nodes}, "counters": asdict(counts)}
+
+    def gen_graph(self, nodes: str) -> Told:
+        found = self.tmp / "graph"
+        counts = gen_graph(
+            self.path("links"), self.path("numbers"), self.path("map") / IDS, found,
+            budget=self.memory.budget, tmp=self.tmp, threads=self.processes,
+        )  # fmt: skip
+        self._place(found)
+        return {"rows": {"graph": counts.nodes}, "counters": asdict(counts)}
+
+    def rank(self, stop: Stop, rounds: list[Round], on_round: OnRound) -> list[Round]:
+        """The checkpoint in the folder `rounds` tells what was done before, not the manifest."""
+        folder, found = self.path(CHECKPOINT), self.tmp / "ranks"
+        if not rounds:
+            remove(folder)
+        done = page_rank(
+            open_csr(self.path("graph")), found, stop, threads=self.processes,
+            budget=self.memory.budget, checkpoint=folder / "checkpoint.npz", on_round=on_round,
+        )  # fmt: skip
+        self._place(found)
+        remove(folder)
+        return done
+
+    def join_scores(self, digits: int) -> Told:
+        found = self.tmp / "scores"
+        found.mkdir()
+        rows = join_scores(
+            self.path("ranks") / SCORES, self.path("map") / IDS, self.path("uris") / URIS,
+            self.path("graph"), found / PARQUET, self.tmp, digits=digits,
+            budget=self.memory.budget, threads=self.processes,
+        )  # fmt: skip
+        self._place(found)
+        return {"rows": {"scores": rows}}
+
+    def export_precedence(self, options: PrecedenceOptions) -> Told:
+        return write_precedence(
+            self.path("scores") / PARQUET, self.path("uris") / URIS,
+            self.path("precedence.txt"), self.tmp, options, ids=self.path("map") / IDS,
+            budget=self.memory.budget, threads=self.processes,
+        )  # fmt: skip
+
+    def ranked(self) -> Ranked:
+        csr, ranks = open_csr(self.path("graph")), self.path("ranks")
+        out = transposed(
+            csr, self.tmp / "outgoing", budget=self.memory.budget, tmp=self.tmp,
+            threads=self.processes,
+        )  # fmt: skip
+        graph = opic_graph("graph", csr, out, np.ones(csr.nodes), 1.0)
+        scores, dummy = np.load(ranks / SCORES), float(np.load(ranks / DUMMY)[0])
+        captured = captured_nodes(self.path("uris") / URIS, self.path("map") / IDS, csr.nodes)
+        return Ranked(graph, replace(graph, name="ranks", scores=scores, dummy=dummy), captured)
+
+    def _place(self, *folders: Path) -> None:
+        for folder in folders:
+            move(folder, self.path(folder.name))
