@@ -12,6 +12,7 @@ import plain
 import pyarrow.parquet as pq
 import pytest
 from cluster import dataset, inline
+from crawls import SAMPLES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from samples import HOSTILE, made_captures, made_links, write
@@ -116,7 +117,8 @@ def check(made: Made, folder: Path, links: Lines, captures: Lines, nodes: str = 
 
     assert made.uris() == sorted(dataset(path("uris")))
     keys = [row.split(b"\t")[0] for row in made.uris()]
-    assert made.numbers() == [sorted(set(keys)).index(key) for key in keys]
+    rank = {key: number for number, key in enumerate(sorted(set(keys)))}
+    assert made.numbers() == [rank[key] for key in keys]
     assert sorted(made.map()) == sorted(dataset(path("map")))
     assert sorted(made.lines()) == sorted(dataset(path("graph")))
 
@@ -172,6 +174,19 @@ def test_the_same_as_the_jobs(
     check(made, tmp_path / "jobs", links, captures, nodes)
     assert made.spellings.dropped["no-key"] == 8
     assert sorted(made.spellings.examples) == sorted(uri.decode() for uri in KEYLESS)
+
+
+@pytest.mark.parametrize("nodes", ["linked", "all"])
+def test_real_archives(nodes: str, tmp_path: Path) -> None:
+    """Links and captures of the sample archives, as the job extracts them, in one part each."""
+    archives = sorted(SAMPLES.glob("*.warc.gz"))
+    (tmp_path / "tmp").mkdir()
+    both = tmp_path / "links", tmp_path / "captures"
+    steps.extract_links(archives, *both, inline(tmp_path / "tmp"))
+    links, captures = map(dataset, both)
+    assert len(links) > 1000 and len(captures) > 100
+    made = embedded(tmp_path / "embedded", links, captures, nodes=nodes, parts=len(archives))
+    check(made, tmp_path / "jobs", links, captures, nodes)
 
 
 def test_other_processes_do_the_same(tmp_path: Path) -> None:

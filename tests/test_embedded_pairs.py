@@ -67,13 +67,19 @@ def test_one_target_of_everybody_takes_several_ranges(
     assert max(len(targets) for targets, _ in found) <= 1.25 * least
 
 
-def test_a_stream_that_fails_fails_the_sort(tmp_path: Path) -> None:
+def test_a_stream_that_fails_ends_the_sort(tmp_path: Path) -> None:
+    """At once, though the other stream has no end."""
+
     def broken() -> Iterator[Pairs]:
         yield np.zeros(1, np.uint32), np.zeros(1, np.uint32)
         raise OSError("no disk")
 
+    def endless() -> Iterator[Pairs]:
+        while True:
+            yield np.zeros(1, np.uint32), np.zeros(1, np.uint32)
+
     with pytest.raises(OSError, match="no disk"):
-        list(distinct_pairs([broken(), broken()], 5, 0, tmp_path, 2))
+        list(distinct_pairs([endless(), broken()], 5, 0, tmp_path, 2))
 
 
 MEASURED = """

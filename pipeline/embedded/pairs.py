@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
 from itertools import count, pairwise
@@ -108,29 +108,52 @@ def distinct(words: Words) -> Words:
     return words[new]
 
 
-def _fill(streams: deque[Iterable[Pairs]], packing: Packing, size: int, runs: _Runs) -> None:
-    """Sort the pairs of streams, `size` at a time, taking streams while there are any."""
-    pieces: dict[int, list[Words]] = defaultdict(list)
-    filled = 0
+class _Filling:
+    """Streams being sorted to runs, `size` pairs at a time, by any number of threads."""
 
-    def empty(put: Callable[[int, Words], None]) -> None:
+    def __init__(
+        self, streams: Iterable[Iterable[Pairs]], packing: Packing, size: int, runs: _Runs
+    ) -> None:
+        self._streams = deque(streams)
+        self._packing, self._size, self._runs = packing, size, runs
+        self._stopped = False
+
+    def run(self, pool: ThreadPoolExecutor, threads: int) -> None:
+        """Until all streams are empty, or one of them fails or the program is interrupted."""
+        try:
+            futures = [pool.submit(self._work) for _ in range(threads)]
+            for future in wait(futures, return_when=FIRST_EXCEPTION).done:
+                future.result()
+        finally:
+            self._stopped = True  # or the pool would wait for the other streams' ends
+
+    def _work(self) -> None:
+        pieces: dict[int, list[Words]] = defaultdict(list)
+        filled = 0
+        for targets, sources in self._pairs():
+            for slab, words in self._packing.packed(targets, sources):
+                pieces[slab].append(words)
+            filled += len(targets)
+            if filled >= self._size:
+                self._sort(pieces, self._runs.write)
+                filled = 0
+        self._sort(pieces, self._runs.hold)
+
+    def _pairs(self) -> Iterator[Pairs]:
+        while True:
+            try:
+                stream = self._streams.popleft()
+            except IndexError:
+                return
+            for pairs in stream:
+                if self._stopped:
+                    return
+                yield pairs
+
+    def _sort(self, pieces: dict[int, list[Words]], put: Callable[[int, Words], None]) -> None:
         for slab in list(pieces):
             words = np.concatenate(pieces.pop(slab))
             put(slab, distinct(words))
-
-    while streams:
-        try:
-            stream = streams.popleft()
-        except IndexError:  # another thread was faster
-            break
-        for targets, sources in stream:
-            for slab, words in packing.packed(targets, sources):
-                pieces[slab].append(words)
-            filled += len(targets)
-            if filled >= size:
-                empty(runs.write)
-                filled = 0
-    empty(runs.hold)
 
 
 def _cuts(runs: Sequence[Run], size: int) -> Iterator[tuple[tuple[int, int], ...]]:
@@ -179,12 +202,11 @@ def distinct_pairs(
     bound: all numbers are below it, at most 2^63. Streams are read by `threads` threads, each
     stream by one. folder: for runs, of 8 bytes a pair, if not everything fits; there, and empty.
     """
-    packing, runs, waiting = Packing.of(bound), _Runs(folder), deque(streams)
+    packing, runs = Packing.of(bound), _Runs(folder)
     size = max(LEAST, budget // FILL_BYTES // threads)
     range_size = max(LEAST, budget // MERGE_BYTES // threads)
     with ThreadPoolExecutor(threads) as pool:
-        for filling in [pool.submit(_fill, waiting, packing, size, runs) for _ in range(threads)]:
-            filling.result()
+        _Filling(streams, packing, size, runs).run(pool, threads)
         for slab, of_slab in runs.settled().items():
             ranges = partial(_merged, of_slab)
             for words in in_order(pool, ranges, _cuts(of_slab, range_size), threads):
