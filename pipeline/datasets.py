@@ -23,9 +23,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.lines import DUMMY
+from jobs.kernel.lines import DUMMY, ScoreRow, parse_score_row
 from jobs.kernel.order import DIGITS, descending
 from jobs.kernel.reading import open_part, parts
+from pipeline.parquet import parquet_batches, parquet_file
 
 ROW_GROUP = 100_000
 OPEN_AT_ONCE = 200
@@ -199,13 +200,34 @@ def refuse_existing(output: Path) -> None:
         )
 
 
+def best_first(scores: Path, digits: int = DIGITS) -> Iterator[ScoreRow]:
+    """The rows of a scores dataset, text or Parquet, in order; those not asked for are not read."""
+    if path := parquet_file(scores):
+        for batch in parquet_batches(path, ("score", "uri", "key")):
+            for score, uri, key in zip(*(c.to_pylist() for c in batch.columns), strict=True):
+                yield ScoreRow(score, uri.encode(), key.encode())
+        return
+    for line in merged(scores, by_score(digits)):
+        yield parse_score_row(line.rstrip(b"\n"))
+
+
+def scores_writer(stream: BinaryIO) -> pq.ParquetWriter:
+    """Rows of SCORES; only what repeats is worth the search of a dictionary."""
+    return pq.ParquetWriter(
+        stream,
+        SCORES,
+        compression="zstd",
+        use_dictionary=["inlinks", "outlinks", "captures", "last"],
+    )
+
+
 def write_parquet(scores: Path, output: Path, digits: int, total: float) -> None:
     """Scores with all columns as one Parquet file, in order. total: the sum of all scores."""
     lines = merged(scores, by_score(digits))
     with (
         replacing(output) as place,
         place.open("wb") as stream,  # pyarrow takes names in UTF-8 only
-        pq.ParquetWriter(stream, SCORES, compression="zstd") as file,
+        scores_writer(stream) as file,
     ):
         while chunk := list(islice(lines, ROW_GROUP)):
             rows = [line.decode("utf-8", "replace").rstrip("\n").split("\t") for line in chunk]

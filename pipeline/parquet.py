@@ -14,9 +14,14 @@ BATCH = 1 << 16  # rows
 CURE = "Run the step that writes it again."
 
 
-def is_parquet(where: str | Path) -> bool:
-    """Whether a dataset is one file of Parquet, as its name tells."""
-    return Path(where).suffix == ".parquet"
+def parquet_file(where: str | Path) -> Path | None:
+    """The file of a dataset that is one file of Parquet, alone or in a folder, as names tell; or
+    None for a dataset of text."""
+    path = Path(where)
+    if path.suffix == ".parquet":
+        return path
+    inside = sorted(path.glob("*.parquet")) if path.is_dir() else []
+    return inside[0] if len(inside) == 1 else None
 
 
 def parquet_batches(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:

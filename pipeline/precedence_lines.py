@@ -26,6 +26,7 @@ from pipeline.heritrix_column import forms
 from pipeline.scored import NO_NODE
 
 EXAMPLES = 10
+HASHES = 1 << 26  # at a time, of 8 bytes
 FORMED = pa.schema(
     [
         ("form", pa.string()), ("node", pa.int64()), ("captured", pa.bool_()),
@@ -33,12 +34,12 @@ FORMED = pa.schema(
     ]
 )  # fmt: skip
 LINES = pa.schema([("form", pa.string()), ("place", pa.int64()), ("precedence", pa.int16())])
-MEETING = "SELECT hash(form) AS h FROM lines GROUP BY h HAVING count(*) > 1"
 MET = (
     "SELECT form, min(place) AS place, min(precedence) AS precedence FROM lines"
     " WHERE hash(form) IN (SELECT h FROM meeting) GROUP BY form"
 )
-SORTED = (
+SORTED = "SELECT form, precedence FROM lines ORDER BY place, form"
+APART = (
     "SELECT form, precedence FROM (SELECT * FROM lines"
     " WHERE hash(form) NOT IN (SELECT h FROM meeting) UNION ALL SELECT * FROM met)"
     " ORDER BY place, form"
@@ -50,19 +51,20 @@ class Formed:
     """All spellings in their forms, or with the reason why they have none, in a file.
 
     captured, spelled: by position, whether a spelling of the node was captured, or is there.
-    captured_unscored: captured spellings of keys without score.
+    captured_unscored: captured spellings of keys without score. rows: spellings.
     """
 
     def __init__(self, path: Path, nodes: int, spellings: Iterator[pa.RecordBatch]) -> None:
         self._path = path
         self.captured, self.spelled = np.zeros(nodes, bool), np.zeros(nodes, bool)
-        self.any_captured, self.captured_unscored = False, 0
+        self.any_captured, self.captured_unscored, self.rows = False, 0, 0
         options = pa.ipc.IpcWriteOptions(compression="lz4")
         with path.open("wb") as stream, pa.ipc.new_file(stream, FORMED, options=options) as file:
             for batch in spellings:
                 file.write_batch(self._formed(batch))
 
     def _formed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        self.rows += len(batch)
         nodes = batch["node"].to_numpy()
         captured = batch["captured"].to_numpy(zero_copy_only=False)
         scored = nodes != NO_NODE
@@ -124,19 +126,29 @@ class Lines:
 
     def pieces(self, db: duckdb.DuckDBPyConnection) -> Iterator[bytes]:
         """The file, some lines at a time; changes and counts are whole behind the last."""
-        self._find_meeting(db)
+        meeting = self._find_meeting(db)
+        if meeting:
+            with _reader(db, self._rows()):
+                db.execute("CREATE TABLE met AS " + MET)
         with _reader(db, self._rows()):
-            db.execute("CREATE TABLE met AS " + MET)
-        with _reader(db, self._rows()):
-            for batch in batches(db, SORTED):
+            for batch in batches(db, APART if meeting else SORTED):
                 precedences = batch["precedence"].to_numpy()
                 self.counts += np.bincount(precedences, minlength=len(self.counts))
                 yield _written(batch)
 
-    def _find_meeting(self, db: duckdb.DuckDBPyConnection) -> None:
-        """The table `meeting`: hashes of more than one form."""
-        with _reader(db, self._rows(self.changes)):
-            db.execute("CREATE TABLE meeting AS " + MEETING)
+    def _find_meeting(self, db: duckdb.DuckDBPyConnection) -> int:
+        """The table `meeting`: hashes of more than one form, of some range at a time; how many."""
+        ranges, changes = 1 + self._formed.rows // HASHES, self.changes
+        found: list[npt.NDArray[np.uint64]] = []
+        for number in range(ranges):
+            query = f"SELECT hash(form) AS h FROM lines WHERE hash(form) % {ranges} = {number}"
+            with _reader(db, self._rows(changes if number == 0 else None)):
+                parts = [batch.column(0).to_numpy() for batch in batches(db, query)]
+            hashes = np.sort(np.concatenate([np.empty(0, np.uint64), *parts]))
+            found.append(np.unique(hashes[1:][hashes[1:] == hashes[:-1]]))
+        db.register("found", pa.table({"h": np.concatenate(found)}))
+        db.execute("CREATE TABLE meeting AS SELECT h FROM found")
+        return sum(map(len, found))
 
     def _rows(self, changes: Changes | None = None) -> Iterator[pa.RecordBatch]:
         for wanted in self._formed.wanted(only_captured=self._only):

@@ -12,8 +12,7 @@ from typing import Any
 
 from rich.table import Table
 
-from jobs.kernel.lines import parse_score_row
-from pipeline.datasets import by_score, is_file, merged, replacing
+from pipeline.datasets import best_first, is_file, replacing
 from pipeline.manifest import Manifest
 from pipeline.ranking import Round, Stop
 from pipeline.terminal import cell, new_table
@@ -161,8 +160,7 @@ def summary_table(path: Path) -> Table:
 def best_table(scores: Path, count: int, digits: int) -> Table:
     """The first lines of a scores dataset, scores to the digits that they were ordered by."""
     table = new_table(f"the {count} pages with the highest scores", ">", ">score", "URI")
-    for place, line in enumerate(islice(merged(scores, by_score(digits)), count), 1):
-        row = parse_score_row(line.rstrip(b"\n"))
+    for place, row in enumerate(islice(best_first(scores, digits), count), 1):
         table.add_row(
             str(place), f"{row.score:#.{digits}g}", cell(row.uri.decode("utf-8", "replace"))
         )

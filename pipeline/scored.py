@@ -23,7 +23,7 @@ from jobs.kernel.lines import parse_score_row, parse_uri_row
 from jobs.kernel.reading import read_rows
 from pipeline.embedded.tables import batches, database
 from pipeline.graph import Floats
-from pipeline.parquet import is_parquet, parquet_batches
+from pipeline.parquet import parquet_batches, parquet_file
 
 BATCH = 100_000
 NO_NODE = -1
@@ -151,8 +151,8 @@ class ByKey:
 
 
 def _score_batches(scores: str | Path) -> Iterator[pa.RecordBatch]:
-    if is_parquet(scores):
-        yield from parquet_batches(Path(scores), SCORED.names)
+    if path := parquet_file(scores):
+        yield from parquet_batches(path, SCORED.names)
         return
     rows = ((decoded(r.key), decoded(r.uri), r.score) for r in read_rows(scores, parse_score_row))
     yield from row_batches(SCORED, rows)
@@ -160,8 +160,8 @@ def _score_batches(scores: str | Path) -> Iterator[pa.RecordBatch]:
 
 def spelled_batches(uris: str | Path) -> Iterator[pa.RecordBatch]:
     """Spellings of text or Parquet, as SPELLED: with keys."""
-    if is_parquet(uris):
-        for batch in parquet_batches(Path(uris), ("key", "uri", "captures")):
+    if path := parquet_file(uris):
+        for batch in parquet_batches(path, ("key", "uri", "captures")):
             captured = pc.greater(batch["captures"], 0)
             yield pa.record_batch([batch["key"], batch["uri"], captured], SPELLED)
         return

@@ -18,7 +18,8 @@ from samples import write
 
 from jobs.kernel.errors import BadInput
 from jobs.launch import Launcher
-from pipeline import parquet
+from pipeline import parquet, precedence_lines
+from pipeline.datasets import best_first
 from pipeline.embedded.scores import join_scores
 from pipeline.precedence import Options, export_precedence
 from pipeline.steps import join_scores as join_scores_by_jobs
@@ -180,6 +181,37 @@ def test_precedences_are_the_same_from_text_and_from_numbers(
         )
         written.add((output.read_bytes(), json.dumps(asdict(summary))))
     assert len(written) == 1
+
+
+def test_the_best_are_the_first_of_text_and_of_parquet(tmp_path: Path) -> None:
+    crawl = with_another(ONE)
+    write_text(tmp_path, crawl)
+    write_arrays(tmp_path, crawl)
+    (tmp_path / "dataset").mkdir()
+    joined(tmp_path)
+    (tmp_path / "scores.parquet").rename(tmp_path / "dataset" / "scores.parquet")
+    lines = [b"0.2\thttp://b.example/\texample,b)/", b"0.15\thttp://a.example/\texample,a)/"]
+    text = write(tmp_path / "scores.txt", lines)
+    expected = [(0.2, b"http://b.example/"), (0.15, b"http://a.example/")]
+    for where in (text, tmp_path / "dataset", tmp_path / "dataset" / "scores.parquet"):
+        assert [(row.score, row.uri) for row in best_first(where)] == expected
+
+
+def test_hashes_in_several_ranges_find_what_meets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [Spelling("example,a)/", f"http://a.example{port}/", 1, 0, "-") for port in ("", ":80")]
+    others = [Spelling("example,b)/", f"http://b.example/{n}", 1, 0, "-") for n in range(9)]
+    write_arrays(tmp_path, Crawl([*rows, *others], ["example,a)/", "example,b)/"], [], [2.0, 1.0]))
+    joined(tmp_path)
+    monkeypatch.setattr(precedence_lines, "HASHES", 2)
+    summary = export_precedence(
+        tmp_path / "scores.parquet", tmp_path / "uris.parquet", tmp_path / "p.txt", tmp_path,
+        Options(bins=2), ids=tmp_path / "ids.npy",
+    )  # fmt: skip
+    assert (summary.uris, summary.duplicates_removed, summary.spellings_rewritten) == (10, 1, 1)
+    lines = ["http://a.example/ 1\n", *(f"http://b.example/{n} 2\n" for n in range(9))]
+    assert (tmp_path / "p.txt").read_text() == "".join(lines)
 
 
 ONE = Crawl([Spelling("example,a)/", "http://a.example/", 1, 1, "-")], ["example,a)/"], [], [0.15])

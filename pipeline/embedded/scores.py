@@ -19,13 +19,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import UNKNOWN
 from jobs.kernel.order import DIGITS
 from pipeline.classes import rounded
-from pipeline.datasets import SCORES, replacing
+from pipeline.datasets import SCORES, replacing, scores_writer
 from pipeline.embedded.csr import Csr, open_csr
 from pipeline.embedded.tables import batches, database
 from pipeline.graph import Floats, Positions
@@ -159,7 +158,7 @@ def _write(
     with (
         replacing(output) as place,
         place.open("wb") as stream,  # pyarrow takes names in UTF-8 only
-        pq.ParquetWriter(stream, SCORES, compression="zstd") as file,
+        scores_writer(stream) as file,
     ):
         for batch in ordered:
             nodes = order[done : done + len(batch)]
