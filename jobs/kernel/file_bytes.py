@@ -42,6 +42,10 @@ class OpenFrame:
         self._ahead = self._ahead or self.next()
         return self._ahead
 
+    def give_back(self, data: bytes) -> None:
+        """Undo the calls of `next` that gave this."""
+        self._ahead = data + self._ahead
+
     def next(self) -> bytes:
         """The next bytes, b"" at the end of the frame. Raises Broken, and OSError."""
         data, self._ahead = self._ahead, b""

@@ -49,16 +49,26 @@ def read_header(run: Run) -> Header | None:
     head = run.peek(LONGEST_LINE)
     start = WARC_LINE.match(head)
     if start:
-        return _warc_header(run, head, start.end())
+        if not _BLANK_LINE.search(head, start.end() - 1):
+            head = run.peek(MAX_HEADER)
+        return _warc_header(head, start.end())
     line = arc_line(head)
     return _arc_header(line) if line else None
 
 
-def _warc_header(run: Run, head: bytes, begin: int) -> Header:
+def whole_record_header(data: bytes) -> Header | None:
+    """The header of a WARC record that is just these bytes, with its two empty lines behind it."""
+    start = WARC_LINE.match(data)
+    if not start or not data.endswith(b"\r\n\r\n"):
+        return None
+    header = _warc_header(data[:LONGEST_LINE], start.end())
+    if not header.complete or header.length is None:
+        return None
+    return header if header.size + header.length + 4 == len(data) else None
+
+
+def _warc_header(head: bytes, begin: int) -> Header:
     end = _BLANK_LINE.search(head, begin - 1)
-    if not end:
-        head = run.peek(MAX_HEADER)
-        end = _BLANK_LINE.search(head, begin - 1)
     block = head[: end.end()] if end else head
     other = WARC_LINE.search(block, begin) if b"warc/" in block[begin:].lower() else None
     if other:

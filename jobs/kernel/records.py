@@ -22,7 +22,7 @@ from jobs.kernel.damage import Damage, shown
 from jobs.kernel.errors import BadInput
 from jobs.kernel.frames import Frames
 from jobs.kernel.http_payload import MAX_HTTP_HEADER, decode, split_message
-from jobs.kernel.record_headers import Fields, Header, first, read_header
+from jobs.kernel.record_headers import Fields, Header, first, read_header, whole_record_header
 from jobs.kernel.record_starts import LONGEST_LINE
 from jobs.kernel.run_reader import RunReader
 
@@ -126,7 +126,11 @@ def _no_archive(name: str, head: bytes) -> BadInput:
 
 def _read_file(file: BinaryIO, max_record: int) -> Iterator[Record | Damage]:
     reader = RunReader(file, max_record)
-    while run := reader.next_run():
+    while True:
+        yield from _read_whole(reader, max_record)
+        run = reader.next_run()
+        if not run:
+            break
         if isinstance(run, FrameSearch):
             run.take_until_start(0)
             if run.peek(1):
@@ -135,6 +139,22 @@ def _read_file(file: BinaryIO, max_record: int) -> Iterator[Record | Damage]:
             yield from _read_run(run, reader, max_record)
         yield from reader.take_damage()
     yield from reader.take_damage()
+
+
+def _read_whole(reader: RunReader, max_record: int) -> Iterator[Record | Damage]:
+    """Records of a frame each, as long as nothing is strange about them."""
+    while whole := reader.next_whole():
+        offset, data = whole
+        header = whole_record_header(data)
+        if header is None or header.length is None or header.length > max_record:
+            reader.again(offset)
+            return
+        end = header.size + header.length
+        record, damage = _record(header, data[header.size : end], offset, end, max_record)
+        del data  # it would live on while the record is used
+        yield from (Damage(offset, kind, detail) for kind, detail in damage)
+        yield record
+        yield from reader.take_damage()
 
 
 def _read_run(run: Run, reader: RunReader, max_record: int) -> Iterator[Record | Damage]:

@@ -19,6 +19,7 @@ from jobs.kernel.frames import (
 from jobs.kernel.record_starts import LONGEST_LINE, starts_record
 
 BOMB_RATIO = 200  # deflate reaches 1032, zstd 30,000; archives of text reach 10 to 20
+_WHOLE = 2**20  # bytes of a frame that is inflated at once
 _HEADS = (LONGEST_LINE, 2**18, 2**23)  # the first block of a zstd frame fits in, of an lz4 frame
 
 
@@ -44,6 +45,33 @@ class RunReader:
         tells it again, which counts once."""
         damage, self._damage = self._damage, []
         return list(dict.fromkeys(damage))
+
+    def next_whole(self) -> tuple[int, bytes] | None:
+        """(offset, bytes) of the next frame if it is small and whole, begins with a record, and so
+        does the frame behind it: most are, and need no run. None leaves all to `next_run`."""
+        frame = self._looked_at
+        if frame is None or frame.begin != self._next or self._search:
+            return None
+        chunks, room = [], min(_WHOLE, self._max_record)
+        try:
+            while data := frame.next():
+                chunks.append(data)
+                room -= len(data)
+                if room < 0:
+                    frame.give_back(b"".join(chunks))
+                    return None
+        except Broken:
+            self._looked_at = None  # it is told by whoever reads it from the beginning
+            return None
+        self._looked_at = None
+        if self._going_on(frame.place) is not None:
+            self.again(frame.begin)
+            return None
+        return frame.begin, chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+    def again(self, begin: int) -> None:
+        """What `next_whole` gave is to be read as a run: it is no single record."""
+        self._next, self._looked_at = begin, None
 
     def next_run(self) -> Run | None:
         """The next run, once the one before is read to its end or left by `leave`."""
