@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import socket
+import sys
 import types
 import warnings
 
+# surt needs it for public suffixes, which no key has; it brings along an HTTP client, which takes
+# several times as long to load as all the rest. So it is loaded when surt asks it for something.
+_SUFFIXES = "tldextract"
+_later = types.ModuleType(_SUFFIXES)
+_later.__getattr__ = lambda name: getattr(importlib.import_module(_SUFFIXES), name)  # type: ignore[method-assign]
+_loaded = sys.modules.setdefault(_SUFFIXES, _later)
 with warnings.catch_warnings():  # surt's own pattern strings, when no compiled file exists yet
     warnings.simplefilter("ignore")
     import surt
     from surt import GoogleURLCanonicalizer
+if _loaded is _later:
+    del sys.modules[_SUFFIXES]
 
 _PRINTABLE = re.compile(r"[!-?A-~][!-~]*\Z")  # no blank; `@` starts side lines, see jobs/base.py
 
