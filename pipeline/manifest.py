@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -25,6 +26,7 @@ from pipeline.datasets import replacing
 
 FORMAT = 1
 SAMPLED = 1 << 20
+SAVING = 20  # times as long as the manifest took to save, it is not saved again unless it must be
 
 
 def crawlrank_version() -> str:
@@ -57,6 +59,7 @@ class Manifest:
 
     def __init__(self, work: Path) -> None:
         self.path = work / "manifest.json"
+        self._next_save = 0.0
         self._data: dict[str, Any] = {
             "format": FORMAT,
             "crawlrank": crawlrank_version(),
@@ -88,8 +91,17 @@ class Manifest:
         return data
 
     def save(self) -> None:
+        begun = time.monotonic()
         with replacing(self.path) as place:
             place.write_text(json.dumps(self._data, indent=1) + "\n")
+        now = time.monotonic()
+        self._next_save = now + SAVING * (now - begun)
+
+    def save_in_time(self) -> None:
+        """Save, unless it was done a moment ago: a manifest of many archives takes its time, and
+        what comes often may be lost by a kill to the last moment."""
+        if time.monotonic() >= self._next_save:
+            self.save()
 
     @property
     def archives(self) -> dict[str, dict[str, Any]]:
@@ -114,6 +126,11 @@ class Manifest:
         for step in steps:
             self.steps.pop(step, None)
         self.save()
+
+    def begun(self, step: str, entry: dict[str, Any]) -> None:
+        """Record how far a step is."""
+        self.steps[step] = {**entry, "crawlrank": crawlrank_version()}
+        self.save_in_time()
 
     def done(self, step: str, entry: dict[str, Any]) -> None:
         """Record a finished step and save."""

@@ -59,7 +59,6 @@ READS: dict[str, tuple[str, ...]] = {
 }
 STEPS = tuple(READS)
 MRJOB = " or ".join(RUNNERS)  # the datasets of these are the same
-SAVING = 20  # times as long as the manifest took to save, it is not saved again
 
 
 @dataclass(frozen=True)
@@ -192,7 +191,7 @@ class Run:
     def _extract_pending(self, pending: Given) -> None:
         """Each archive is in the manifest soon after it is done: saving takes a small part of the
         time, however many there are."""
-        suffix, next_save = self.engine.suffix, 0.0
+        suffix = self.engine.suffix
         tasks = [
             ArchiveTask(content, path, part_name(content, path, suffix))
             for content, path in pending.items()
@@ -200,10 +199,7 @@ class Run:
         for task, report in self.engine.extract(tasks, self.options.extraction):
             mark = self._archive_mark(task.content)
             self.manifest.archives[task.content] = entry_of(report, task.part, mark)
-            if (begun := time.monotonic()) >= next_save:
-                self.manifest.save()
-                now = time.monotonic()
-                next_save = now + SAVING * (now - begun)
+            self.manifest.save_in_time()
         self.manifest.save()
 
     def _graph(self) -> None:
@@ -228,7 +224,7 @@ class Run:
         before: list[Round] = entry.get("rounds", []) if entry.get("of") == mark else []
 
         def save(_: Round, so_far: list[Round]) -> None:
-            self.manifest.done("page-rank", {"of": mark, "rounds": so_far})
+            self.manifest.begun("page-rank", {"of": mark, "rounds": so_far})
             self.reporter.round(round_line(so_far, stop))
 
         rounds = self.engine.rank(stop, before, save)

@@ -176,7 +176,7 @@ def test_missing_file_folder_and_empty_file(tmp_path: Path) -> None:
 
 
 def test_gzip_by_name(tmp_path: Path) -> None:
-    packed = gzip.compress(f"{GOOD}\n".encode())
+    packed = gzip.compress(f"{GOOD}\n".encode(), mtime=0)  # times may look like ends of lines
     for name, expected in (("a.gz", []), ("a.GZ", []), ("a.txt", ["gzip without .gz"])):
         (tmp_path / name).write_bytes(packed)
         assert problems(tmp_path / name)[:1] == expected

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from archive_samples import each, page
 from click.testing import CliRunner
-from crawls import WEB, write_warc
+from crawls import INLINE, WEB, write_warc
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.opening import absolute, is_url, open_binary, place, real, size_of
@@ -138,7 +138,8 @@ def test_a_run_from_s3_goes_on_with_copies_on_disk(bucket: Any, tmp_path: Path) 
 
 def test_a_url_with_control_characters(bucket: Any, tmp_path: Path) -> None:
     url = put(bucket, "a\tb", write_warc(tmp_path / "web.warc.gz", WEB))
-    result = CliRunner().invoke(main, ["run", url, "--work", str(tmp_path / "w")])
+    run("run", url, "--work", tmp_path / "embedded")
+    result = CliRunner().invoke(main, ["run", url, "--work", str(tmp_path / "w"), *INLINE])
     assert (result.exit_code, "control characters" in result.output) == (3, True)
 
 
