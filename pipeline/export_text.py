@@ -12,6 +12,7 @@ from jobs.kernel.lines import DUMMY, parse_graph_line, parse_link
 from pipeline.datasets import ORDER, by_score, merged, write_file
 from pipeline.embedded import EMBEDDED
 from pipeline.embedded.memory import half_of_machine
+from pipeline.imported import GRAPH, WITHOUT_URIS
 from pipeline.manifest import Manifest
 
 Convert = Callable[[bytes], Iterator[bytes]]
@@ -37,15 +38,19 @@ def _score_and_uri(line: bytes) -> Iterator[bytes]:
 
 
 def export_text(work: Path, out: Path) -> list[Path]:
-    """Write links.txt, canonicalized_links.txt, input_links.txt, map.txt, pr0.txt, prK.txt, pr.txt,
-    score_uri.txt and precedence.txt; K is the number of the last round.
+    """Write links.txt, captures.txt, canonicalized_links.txt, input_links.txt, map.txt, pr0.txt,
+    prK.txt, pr.txt, score_uri.txt and precedence.txt; K is the number of the last round.
+
+    Of what was imported without URIs, the files that there can be, with score_key.txt for
+    score_uri.txt.
 
     Raises BadInput when a step is missing.
     """
     if out.resolve() == work.resolve():
         raise BadInput(str(out), "the work folder itself", "another folder", "Name one with --out.")
     manifest = Manifest(work)
-    for step in ("export-precedence", "page-rank"):
+    kind = manifest.imported.get("kind")
+    for step in ("page-rank", "join-scores" if kind in WITHOUT_URIS else "export-precedence"):
         if "fingerprint" not in manifest.steps.get(step, {}):
             raise BadInput(
                 str(work),
@@ -55,9 +60,11 @@ def export_text(work: Path, out: Path) -> list[Path]:
             )
     last = f"pr{len(manifest.steps['page-rank']['rounds'])}.txt"
     if manifest.parameters["--runner"] == EMBEDDED:
-        written = _from_columns(work, out, last)
+        written = _from_columns(work, out, last, kind)
     else:
         written = _from_lines(work, out, last, manifest)
+    if kind in WITHOUT_URIS:
+        return written
     shutil.copyfile(work / "precedence.txt", out / "precedence.txt")
     return [*written, out / "precedence.txt"]
 
@@ -66,6 +73,7 @@ def _from_lines(work: Path, out: Path, last: str, manifest: Manifest) -> list[Pa
     digits = manifest.steps["join-scores"]["parameters"]["digits"]
     files: dict[str, tuple[str, Convert]] = {
         "links.txt": ("links", _two_columns),
+        "captures.txt": ("captures", _whole),
         "canonicalized_links.txt": ("canonical_links", _whole),
         "input_links.txt": ("input_links", _whole),
         "map.txt": ("map", _whole),
@@ -82,22 +90,27 @@ def _from_lines(work: Path, out: Path, last: str, manifest: Manifest) -> list[Pa
     return [out / name for name in files]
 
 
-def _from_columns(work: Path, out: Path, last: str) -> list[Path]:
+def _from_columns(work: Path, out: Path, last: str, kind: str | None) -> list[Path]:
     from pipeline.embedded.text import TextSource  # what it imports takes a while
 
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=out) as tmp:
         source = TextSource(work, Path(tmp), half_of_machine().budget)
-        files: dict[str, Iterator[bytes]] = {
-            "links.txt": source.links(),
-            "canonicalized_links.txt": source.canonical_links(),
-            "input_links.txt": source.input_links(),
-            "map.txt": source.map(),
-            "pr0.txt": source.graph(),
-            last: source.ranks(),
-            "pr.txt": source.scores_by_id(),
-            "score_uri.txt": source.score_uri(),
+        uris = {"links.txt": source.links, "captures.txt": source.captures}
+        keys = {
+            "canonicalized_links.txt": source.canonical_links,
+            "input_links.txt": source.input_links,
         }
+        nodes = {
+            "map.txt": source.map,
+            "pr0.txt": source.graph,
+            last: source.ranks,
+            "pr.txt": source.scores_by_id,
+            "score_key.txt" if kind in WITHOUT_URIS else "score_uri.txt": source.score_uri,
+        }
+        files = nodes if kind == GRAPH else {**keys, **nodes}
+        if kind not in WITHOUT_URIS:
+            files = {**uris, **files}
         for name, pieces in files.items():
-            write_file(pieces, out / name)
+            write_file(pieces(), out / name)
     return [out / name for name in files]

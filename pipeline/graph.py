@@ -76,7 +76,7 @@ def read_graph(where: str | os.PathLike[str]) -> Graph:
     for row in read_rows(where, parse_graph_line):
         if row.id == DUMMY:
             if dummy is not None:
-                _refuse(where, DUMMY, "a second dummy line", "one", nth=2)
+                refuse_node(where, DUMMY, "a second dummy line", "one", nth=2)
             dummy = row.score
             continue
         ids.append(int(row.id))
@@ -111,7 +111,7 @@ def _arranged(
         ids, scores, degrees = ids[order], scores[order], degrees[order]
         if np.any(ids[1:] == ids[:-1]):
             twice = int(ids[np.flatnonzero(ids[1:] == ids[:-1])[0]])
-            _refuse(where, b"%d" % twice, f"id {twice} a second time", "every id once", nth=2)
+            refuse_node(where, b"%d" % twice, f"id {twice} a second time", "every id once", nth=2)
         shifts = starts - (np.cumsum(degrees) - degrees)
         targets = targets[np.repeat(shifts, degrees) + np.arange(len(targets))]
     offsets = np.concatenate(([0], np.cumsum(degrees)))
@@ -135,7 +135,7 @@ def _positions(
             edge = begin + int(unknown[0])
             source = int(ids[np.searchsorted(offsets, edge, side="right") - 1])
             what = f"target {int(targets[edge])} of id {source}, which has no line"
-            _refuse(where, b"%d" % source, what, "a line for every target")
+            refuse_node(where, b"%d" % source, what, "a line for every target")
         positions[begin : begin + len(block)] = found
     return positions
 
@@ -151,7 +151,7 @@ def _ascending(offsets: Positions, targets: Targets) -> Targets:
     return targets[np.lexsort((targets, sources))]
 
 
-def _refuse(
+def refuse_node(
     where: str | os.PathLike[str], node: bytes, found: str, expected: str, nth: int = 1
 ) -> NoReturn:
     """Raise BadInput at the nth line of a node: reads again, as lines are not remembered."""

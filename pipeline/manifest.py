@@ -2,6 +2,7 @@
 
     {"format": 1, "crawlrank": version,
      "archives": {fingerprint: {"path", "size", "part", "counters", "damage", "error"}},
+     "imported": {"kind", "files", "datasets", "fingerprint"},
      "parameters": {name: value},
      "steps": {name: {"fingerprint", "parameters", "rows", "counters", "seconds", "crawlrank",
                       "rounds": [{"round", "certificate", "eta", …}]}}}
@@ -106,6 +107,12 @@ class Manifest:
     @property
     def archives(self) -> dict[str, dict[str, Any]]:
         found: dict[str, dict[str, Any]] = self._data["archives"]
+        return found
+
+    @property
+    def imported(self) -> dict[str, Any]:
+        """What text files the folder was made of, if any; see pipeline/imported.py."""
+        found: dict[str, Any] = self._data.setdefault("imported", {})
         return found
 
     @property

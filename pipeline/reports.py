@@ -57,7 +57,10 @@ def status_tables(manifest: Manifest, names: Sequence[str]) -> Iterator[Table]:
     yield _steps_table(manifest, names)
     if rounds := manifest.steps.get("page-rank", {}).get("rounds"):
         yield _rounds_table(rounds)
-    yield _archives_table(list(manifest.archives.values()))
+    if imported := manifest.imported:
+        yield _imported_table(imported["files"])
+    else:
+        yield _archives_table(list(manifest.archives.values()))
     dropped = _dropped_table(manifest.steps.get("canonicalize", {}))
     if dropped.row_count:
         yield dropped
@@ -94,6 +97,15 @@ def _rounds_table(rounds: Sequence[Round]) -> Table:
             f"{entry['mass']:.9g}",
             f"{entry['seconds']:.1f}",
         )
+    return table
+
+
+def _imported_table(files: Sequence[str]) -> Table:
+    table = new_table(f"imported text files ({len(files)})", "file")
+    for name in files[:MAX_ARCHIVES]:
+        table.add_row(cell(name))
+    if len(files) > MAX_ARCHIVES:
+        table.add_row(f"… and {len(files) - MAX_ARCHIVES} more")
     return table
 
 

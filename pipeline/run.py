@@ -34,6 +34,7 @@ from pipeline.archives import (
 from pipeline.embedded import EMBEDDED
 from pipeline.embedded.memory import Memory, half_of_machine
 from pipeline.engine import ArchiveTask, Engine
+from pipeline.imported import KEYS, require_import, steps_of
 from pipeline.lock import locked
 from pipeline.manifest import Manifest, fingerprint
 from pipeline.mrjob_engine import MrjobEngine
@@ -110,12 +111,18 @@ class Run:
 
     def all_steps(self, archives: Sequence[Place]) -> None:
         """Every step that is not done; raises the first error, with all before it kept."""
+        if self.manifest.imported:
+            self.marks = require_import(self.work, self.manifest, archives, self.options.runner)
+        steps_here = steps_of(self.manifest, STEPS)
         self._accept_parameters()
-        self._extract(archives)
-        self._graph()
+        if not self.marks:
+            self._extract(archives)
+        if "canonicalize" in steps_here:
+            self._graph()
         self._rank()
         self._scores()
-        self._precedence()
+        if "export-precedence" in steps_here:
+            self._precedence()
         self._validate()
 
     def path(self, dataset: str) -> Path:
@@ -125,7 +132,8 @@ class Run:
         """Refuse other parameters than those the folder was made with, unless forced."""
         before, now = self.manifest.parameters, self.options.parameters()
         made = self.manifest.archives or self.manifest.steps
-        changed = [name for name in now if made and before.get(name) != now[name]]
+        asked = now if not self.manifest.imported or len(before) > 1 else []  # by the first run
+        changed = [name for name in asked if made and before.get(name) != now[name]]
         if changed and not self.options.force:
             name = changed[0]
             raise BadInput(
@@ -270,7 +278,7 @@ class Run:
 
 
 def run(work: Path, archives: Sequence[Place], options: RunOptions, reporter: Reporter) -> Run:
-    """Run all steps on the archives in the folder `work`."""
+    """Run all steps on the archives in the folder `work`; without any, on what was imported."""
     try:
         with locked(work):
             refuse_foreign(work)
@@ -289,7 +297,8 @@ def _engine(work: Path, options: RunOptions, tmp: Path, reporter: Reporter) -> E
 
         processes = options.processes or os.cpu_count() or 1
         memory = options.memory or half_of_machine()
-        return EmbeddedEngine(work, tmp, memory, processes, reporter.read)
+        keyed = Manifest(work).imported.get("kind") == KEYS
+        return EmbeddedEngine(work, tmp, memory, processes, reporter.read, keyed=keyed)
     launcher = Launcher(
         options.runner, tmp, options.processes, on_task=reporter.task, on_read=reporter.read
     )

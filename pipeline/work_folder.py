@@ -14,8 +14,8 @@ from pipeline.precedence_files import BEANS
 TMP = ".crawlrank-tmp"
 #: everything that a run leaves, by whatever engine
 DATASETS = (
-    "links", "captures", "canonical_links", "uris", "numbers", "input_links", "map", "graph",
-    "ranks", "scores", "precedence.txt", "report",
+    "links", "captures", "keys", "canonical_links", "uris", "numbers", "input_links", "map",
+    "graph", "ranks", "scores", "precedence.txt", "report",
 )  # fmt: skip
 FILES = ("manifest.json", "precedence.summary.json", BEANS)
 

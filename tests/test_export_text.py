@@ -21,11 +21,12 @@ def text(web: Path, more_web: Path, tmp_path: Path) -> Path:
 
 
 NAMES = (
-    "links.txt", "canonicalized_links.txt", "input_links.txt", "map.txt", "pr0.txt", "pr3.txt",
-    "pr.txt", "score_uri.txt", "precedence.txt",
+    "links.txt", "captures.txt", "canonicalized_links.txt", "input_links.txt", "map.txt", "pr0.txt",
+    "pr3.txt", "pr.txt", "score_uri.txt", "precedence.txt",
 )  # fmt: skip
 LINES = {
     "links.txt": r"\S+ \S+",
+    "captures.txt": r"\S+\t\d{14}\t\d{3}(\t[^\t]+){7}",
     "canonicalized_links.txt": r"\S+ \S+",
     "input_links.txt": r"\d+ \S+ \S+",
     "map.txt": r"\d+ \S+",
@@ -46,6 +47,7 @@ def test_lines(name: str, text: Path) -> None:
 
 def test_the_files_are_the_datasets(text: Path, tmp_path: Path) -> None:
     found = datasets(tmp_path / "work")
+    assert (text / "captures.txt").read_bytes() == found["captures"]
     assert (text / "canonicalized_links.txt").read_bytes() == found["canonical_links"]
     assert (text / "pr3.txt").read_bytes() == found["ranks"]
     assert (text / "pr0.txt").read_bytes() == found["graph"]

@@ -19,6 +19,7 @@ from pipeline.cli import inspect as inspect_commands
 from pipeline.cli import results as result_commands
 from pipeline.cli import run as run_commands
 from pipeline.cli import steps as step_commands
+from pipeline.cli import text as text_commands
 from pipeline.inspection import UNEXPECTED
 from pipeline.manifest import crawlrank_version
 from pipeline.terminal import escape_unwritable, printable
@@ -82,6 +83,6 @@ def main() -> None:
     """
 
 
-for commands in (run_commands, inspect_commands, step_commands, result_commands):
+for commands in (run_commands, text_commands, inspect_commands, step_commands, result_commands):
     for command in commands.COMMANDS:
         main.add_command(command)

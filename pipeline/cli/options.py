@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -96,6 +96,17 @@ def _found(
     named = [*names, *ctx.meta.get("archives", ())]
     if not named:
         raise click.MissingParameter(ctx=ctx, param=param)
+    return _searched(named)
+
+
+def _found_if_any(
+    ctx: click.Context, param: click.Parameter, names: tuple[Place, ...]
+) -> tuple[Place, ...]:
+    named = [*names, *ctx.meta.get("archives", ())]
+    return _searched(named) if named else ()
+
+
+def _searched(named: Sequence[Place]) -> tuple[Place, ...]:
     found = find_archives(named)
     if found.left_out:
         click.echo(
@@ -107,16 +118,25 @@ def _found(
     return tuple(found.archives)
 
 
+_archives_from = click.option(
+    "--archives-from",
+    multiple=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_listed,
+    help="A file of more archives, a path or URL a line; - for standard input.",
+)
+
 archives_argument = together(
-    click.argument("archives", nargs=-1, type=ARCHIVE, callback=_found),
-    click.option(
-        "--archives-from",
-        multiple=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_listed,
-        help="A file of more archives, a path or URL a line; - for standard input.",
-    ),
+    click.argument("archives", nargs=-1, type=ARCHIVE, callback=_found), _archives_from
+)
+
+run_archives_argument = together(
+    click.argument("archives", nargs=-1, type=ARCHIVE, callback=_found_if_any), _archives_from
+)
+
+work_option = click.option(
+    "--work", type=OUTPUT, required=True, help="Work folder, where everything is kept."
 )
 
 jobs_option = click.option(
@@ -138,6 +158,14 @@ runner_options = together(
     jobs_option,
 )
 
+memory_option = click.option(
+    "--memory",
+    type=Size(),
+    metavar="SIZE",
+    help="What the embedded runner's processes may take together, such as 4GB (default: half"
+    " of the machine's).",
+)
+
 run_options = together(
     click.option(
         "--runner",
@@ -148,13 +176,7 @@ run_options = together(
         " jobs of a cluster, as processes of this machine or in this process.",
     ),
     jobs_option,
-    click.option(
-        "--memory",
-        type=Size(),
-        metavar="SIZE",
-        help="What the embedded runner's processes may take together, such as 4GB (default: half"
-        " of the machine's).",
-    ),
+    memory_option,
 )
 
 _extraction_options = together(

@@ -1,4 +1,4 @@
-"""`run`, `status` and `export-text`: a work folder as a whole."""
+"""`run` and `status`: a work folder as a whole."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
 from pipeline.classes import Ties
 from pipeline.cli.options import (
-    OUTPUT,
     Number,
-    archives_argument,
     class_options,
     extraction_options,
     keep_www_option,
     make_stop,
     nodes_option,
+    run_archives_argument,
     run_options,
     stop_options,
+    work_option,
 )
 from pipeline.embedded import EMBEDDED, TOLERANCE
 from pipeline.embedded.memory import Memory
-from pipeline.export_text import export_text as write_text_files
+from pipeline.imported import steps_of
 from pipeline.manifest import Manifest
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.progress import reporter
@@ -33,13 +33,9 @@ from pipeline.terminal import console, printable
 
 TOP = 10
 
-work_option = click.option(
-    "--work", type=OUTPUT, required=True, help="Work folder, where everything is kept."
-)
-
 
 @click.command()
-@archives_argument
+@run_archives_argument
 @work_option
 @extraction_options
 @keep_www_option
@@ -91,12 +87,15 @@ def run(
     """From ARCHIVES to a precedence file in the work folder.
 
     ARCHIVES: WARC, ARC, WAT and WACZ files, folders of them, globs in quotes, s3:// URLs of these.
+    None in a work folder that `crawlrank import-text` has made: the run goes on from there.
 
     Run it again after an interruption, or with more archives: what is done is kept.
     """
     from pipeline import run as runs
     from pipeline.validation_report import ValidationFailed, ValidationOptions
 
+    if not (archives or ((work / "manifest.json").exists() and Manifest(work).imported)):
+        raise click.UsageError("Missing argument 'ARCHIVES...'.")
     usual = TOLERANCE if runner == EMBEDDED else Stop.tolerance
     precedence = PrecedenceOptions(bins, unlisted, classes_over, ties, spellings)  # type: ignore[arg-type]
     asked = runs.RunOptions(
@@ -130,14 +129,22 @@ def _show_result(work: Path, said: str) -> None:
     out, manifest = console(), Manifest(work)
     digits = manifest.steps["join-scores"]["parameters"]["digits"]
     out.print(best_table(work / "scores", TOP, digits))
-    out.print()
-    out.print(summary_table(work / "precedence.summary.json"))
+    listed = "export-precedence" in steps_of(manifest, ["export-precedence"])
+    if listed:
+        out.print()
+        out.print(summary_table(work / "precedence.summary.json"))
     if damage := damage_by_reason(manifest):
         total = sum(damage.values())
         out.print(f"\n{total:,} damaged places were passed over: see `crawlrank status`.")
     if told := manifest.steps.get("validate-opic"):
         out.print(f"\nOPIC agrees on the class of {told['agreement']:.2%} of the pages.")
-    click.echo(f"\n{printable(str(work / 'precedence.txt'))} {said}")
+    if listed:
+        click.echo(f"\n{printable(str(work / 'precedence.txt'))} {said}")
+    else:
+        click.echo(
+            f"\n{printable(str(work / 'scores'))} has the scores; without URIs there is no"
+            " precedence file."
+        )
 
 
 @click.command()
@@ -152,18 +159,10 @@ def status(work: Path) -> None:
             str(work), "no manifest.json in it", "a work folder", "Make one with `crawlrank run`."
         )
     out = console()
-    for table in status_tables(Manifest(work), STEPS):
+    manifest = Manifest(work)
+    for table in status_tables(manifest, steps_of(manifest, STEPS)):
         out.print(table)
         out.print()
 
 
-@click.command("export-text")
-@work_option
-@click.option("--out", type=OUTPUT, required=True, help="Folder for the recipe's own files.")
-def export_text(work: Path, out: Path) -> None:
-    """The recipe's own text files, from links.txt to precedence.txt."""
-    for path in write_text_files(work, out):
-        click.echo(printable(str(path)))
-
-
-COMMANDS = (run, status, export_text)
+COMMANDS = (run, status)

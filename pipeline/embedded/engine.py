@@ -31,7 +31,8 @@ CHECKPOINT = "rounds"  # a folder, as the jobs have one by that name
 
 
 class EmbeddedEngine:
-    """One work folder. tmp: a folder in it for what is under way."""
+    """One work folder. tmp: a folder in it for what is under way. keyed: its links are of keys, as
+    imported, and the folder keys has those of a map."""
 
     form = "Parquet"
     suffix = ".parquet"
@@ -55,9 +56,11 @@ class EmbeddedEngine:
         memory: Memory,
         processes: int,
         read: Callable[[int, int], None],
+        *,
+        keyed: bool = False,
     ) -> None:
         self.work, self.tmp, self.memory = work, tmp, memory
-        self.processes, self.read = processes, read
+        self.processes, self.read, self.keyed = processes, read, keyed
 
     def path(self, dataset: str) -> Path:
         return self.work / dataset
@@ -74,9 +77,9 @@ class EmbeddedEngine:
     def canonicalize(self, keep_www: bool) -> Told:
         uris, numbers = self.tmp / "uris", self.tmp / "numbers"
         counts = canonicalize(
-            self.path("links"), self.path("captures"), uris, numbers, keep_www=keep_www,
-            budget=self.memory.budget, tmp=self.tmp, processes=self.processes,
-            threads=self.processes,
+            self.path("links"), self.path("keys" if self.keyed else "captures"), uris, numbers,
+            keep_www=keep_www, keyed=self.keyed, budget=self.memory.budget, tmp=self.tmp,
+            processes=self.processes, threads=self.processes,
         )  # fmt: skip
         self._place(uris, numbers)
         counters = {f"dropped.{reason}": count for reason, count in counts.dropped.items()}

@@ -61,12 +61,13 @@ class Part:
 
 
 class PartWork(NamedTuple):
-    """What to count, into which folder. budget: bytes of memory of the table, the program and a
-    block apart."""
+    """What to count, into which folder. keyed: the URIs are keys already, and captures no captures
+    but keys to know of. budget: bytes of memory of the table, the program and a block apart."""
 
     part: Part
     folder: Path
     keep_www: bool
+    keyed: bool
     budget: int
 
 
@@ -143,6 +144,10 @@ class _Table:
         )
 
 
+def _itself(key: bytes) -> bytes:
+    return key
+
+
 def _strings(values: list[bytes]) -> pa.LargeStringArray:
     """UTF-8, as all keys are and all URIs that have one."""
     ends = np.zeros(len(values) + 1, np.int64)
@@ -158,7 +163,8 @@ class _Counting:
     def __init__(self, work: PartWork) -> None:
         self._part, self._folder = work.part, work.folder
         self._full = work.budget // 2  # a full table is copied to be written
-        self._key_of = forgetful_key_function(work.keep_www)
+        self._keyed = work.keyed
+        self._key_of = _itself if work.keyed else forgetful_key_function(work.keep_www)
         self._table = _Table(self._key_of)
         self._tables = 0
         self.counted = Counted()
@@ -181,10 +187,10 @@ class _Counting:
             self._without_key(rows[~keyed])
             numbers = pc.fill_null(block["timestamp"].cast(pa.int64()), UNSEEN).to_numpy()
             captures, _, last = self._table.counts
-            np.add.at(captures, rows[keyed], 1)
+            np.add.at(captures, rows[keyed], not self._keyed)
             np.maximum.at(last, rows[keyed], numbers[keyed])
             self._table.spelled[rows[keyed]] = True
-            self.counted.captures += int(np.count_nonzero(keyed))
+            self.counted.captures += int(np.count_nonzero(keyed)) if not self._keyed else 0
             self._end_block()
 
     def _add(self, block: Block, targets: Rows, sources: Rows) -> None:

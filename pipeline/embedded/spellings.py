@@ -68,11 +68,13 @@ def canonicalize(
     processes: int = 1,
     threads: int = 1,
     keep_www: bool = False,
+    keyed: bool = False,
 ) -> SpellingCounts:
     """Spellings and key numbers of all parts, in new folders `uris` and `numbers`.
 
-    links, captures: folders of parts. budget: bytes of memory for all processes together. tmp: a
-    folder for what does not fit. Raises BadInput for a part that cannot be read.
+    links, captures: folders of parts. keyed: their URIs are keys, see `PartWork`. budget: bytes of
+    memory for all processes together. tmp: a folder for what does not fit. Raises BadInput for a
+    part that cannot be read.
     """
     for folder in (uris, numbers):
         folder.mkdir(parents=True)
@@ -80,7 +82,9 @@ def canonicalize(
     total, offsets = Counted(), [0]
     with tempfile.TemporaryDirectory(dir=tmp) as name:
         folder = Path(name)
-        for counted in _counted(parts, folder, keep_www, budget, processes):
+        share = budget // processes - PROCESS_BYTES
+        works = [PartWork(part, folder, keep_www, keyed, share) for part in parts]
+        for counted in _counted(works, processes):
             total.add(counted)
             offsets.append(total.rows)
         merging = _Merging(np.array(offsets))
@@ -109,13 +113,9 @@ def _parts(links: Path, captures: Path) -> list[Part]:
     return [Part(number, *found[name]) for number, name in enumerate(sorted(found))]
 
 
-def _counted(
-    parts: list[Part], folder: Path, keep_www: bool, budget: int, processes: int
-) -> list[Counted]:
+def _counted(works: list[PartWork], processes: int) -> list[Counted]:
     """What each part gave."""
-    share = budget // processes - PROCESS_BYTES
-    works = {part.number: PartWork(part, folder, keep_www, share) for part in parts}
-    largest_first = sorted(works.values(), key=lambda work: -work.part.size)
+    largest_first = sorted(works, key=lambda work: -work.part.size)
     found: dict[int, Counted] = {}
     for work, answer in answers(count_part, largest_first, processes):
         if isinstance(answer, Died):
@@ -126,7 +126,7 @@ def _counted(
                 "Run it again with less --memory or fewer --jobs, so that it takes less.",
             )
         found[work.part.number] = answer
-    return [found[part.number] for part in parts]
+    return [found[work.part.number] for work in works]
 
 
 def _sorted(folder: Path, budget: int, threads: int) -> Iterator[pa.RecordBatch]:

@@ -48,6 +48,14 @@ class TextSource:
                 targets = block.targets.take(pa.array(block.target))
                 yield lines(" ", targets, block.sources.take(pa.array(block.source)))
 
+    def captures(self) -> Iterator[bytes]:
+        """Captures in ten columns, as they lie in the parts."""
+        for part in sorted((self.work / "captures").iterdir()):
+            with part.open("rb") as stream, pq.ParquetFile(stream) as file:
+                for rows in file.iter_batches(NODES):
+                    texts = [column.cast(pa.string()).fill_null("-") for column in rows.columns]
+                    yield lines("\t", *texts)
+
     def canonical_links(self) -> Iterator[bytes]:
         """`target_key source_key`, distinct and sorted."""
         with self._pairs() as (keys, pairs):

@@ -1,0 +1,138 @@
+"""`crawlrank import-text`: text files to a new work folder, for a run to go on from.
+
+What is imported takes the place of the first steps: links and captures of URIs that of
+extract-links; links of keys likewise, with keys for URIs; a graph that of all before PageRank.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.reading import parts
+from pipeline.datasets import move
+from pipeline.embedded import EMBEDDED
+from pipeline.imported import GRAPH, KEYS, LINKS, REPLACED
+from pipeline.lock import locked
+from pipeline.manifest import Manifest, file_fingerprint, fingerprint
+from pipeline.work_folder import clear_leftovers, refuse_foreign, temporary
+
+Files = Sequence[str]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What to import: files, globs or folders of parts. One of links, canonical_links, input_links
+    and graph is given; captures belong to links, map to input_links or graph.
+
+    source_first: the columns of links are `source target`.
+    """
+
+    links: Files = ()
+    captures: Files = ()
+    canonical_links: Files = ()
+    input_links: Files = ()
+    map: Files = ()
+    graph: str = ""
+    source_first: bool = False
+
+    @property
+    def kind(self) -> str:
+        return GRAPH if self.graph else LINKS if self.links else KEYS
+
+    def files(self) -> list[Path]:
+        """All that is read. Raises BadInput for what is not there."""
+        named = [*self.links, *self.captures, *self.canonical_links, *self.input_links, *self.map]
+        return [part for where in [*named, *filter(None, [self.graph])] for part in parts(where)]
+
+
+@dataclass(frozen=True)
+class Imported:
+    """rows: by dataset. counters: what was left out, by reason. examples: of the lines of that."""
+
+    rows: dict[str, int]
+    counters: dict[str, int]
+    examples: list[str]
+
+
+def import_text(work: Path, texts: Texts, *, budget: int, threads: int) -> Imported:
+    """Make a work folder of text files. budget: bytes of memory.
+
+    Raises BadInput for a line that is none, with file and line, and for a folder that was used.
+    """
+    files = texts.files()
+    with locked(work):
+        refuse_foreign(work)
+        clear_leftovers(work)
+        manifest = Manifest(work)
+        _refuse_used(work, manifest)
+        started = time.monotonic()
+        entry: dict[str, Any] = {
+            "kind": texts.kind,
+            "files": [str(path) for path in files],
+            "datasets": [],
+        }
+        _save(manifest, entry)
+        with temporary(work) as tmp:
+            found = _convert(texts, tmp, budget, threads)
+            made = sorted(path for path in tmp.iterdir() if not path.name.startswith("."))
+            for folder in made:
+                move(folder, work / folder.name)
+        entry["datasets"] = [folder.name for folder in made]
+        entry["fingerprint"] = fingerprint(
+            texts.kind, texts.source_first, list(map(file_fingerprint, files))
+        )
+        _save(manifest, entry)
+        manifest.done(
+            REPLACED[texts.kind][-1],
+            {
+                "fingerprint": entry["fingerprint"],
+                "parameters": {},
+                "rows": found.rows,
+                "counters": found.counters,
+                "examples": found.examples,
+                "seconds": round(time.monotonic() - started, 3),
+            },
+        )
+    return found
+
+
+def _refuse_used(work: Path, manifest: Manifest) -> None:
+    if manifest.archives or manifest.steps:
+        raise BadInput(
+            str(work),
+            "is a work folder already",
+            "a new folder",
+            "Name another one with --work; `crawlrank run` goes on in one that was imported.",
+        )
+
+
+def _save(manifest: Manifest, entry: dict[str, Any]) -> None:
+    manifest.imported.clear()
+    manifest.imported.update(entry)
+    manifest.parameters["--runner"] = EMBEDDED
+    manifest.save()
+
+
+def _convert(texts: Texts, tmp: Path, budget: int, threads: int) -> Imported:
+    """Write the datasets as folders in tmp."""
+    # pyarrow and numpy take a while
+    from pipeline.embedded.from_text import Reading
+    from pipeline.embedded.graph_from_text import read_graph_lines
+
+    if texts.graph:
+        counts = read_graph_lines(texts.graph, texts.map, tmp, budget=budget, threads=threads)
+        return Imported(counts.rows, counts.counters, [])
+    reading = Reading()
+    rows = {}
+    if texts.links:
+        rows["links"] = reading.links(texts.links, tmp / "links", texts.source_first)
+        rows["captures"] = reading.captures(texts.captures, tmp / "captures")
+    else:
+        rows["links"] = reading.key_links(texts.canonical_links, texts.input_links, tmp / "links")
+        rows["keys"] = reading.map_keys(texts.map, tmp / "keys")
+    return Imported(rows, dict(reading.dropped), reading.examples)

@@ -1,0 +1,417 @@
+"""`crawlrank import-text`: somebody's text files to a work folder, and a run from there."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import plain
+import pytest
+from crawls import INLINE, LOOPBACK, Said, crawlrank, ok
+from samples import made_links, oracle
+
+from jobs.kernel.lines import parse_graph_line
+from pipeline.embedded import from_text, graph_from_text
+
+RUN = ("--iterations", 3, "--no-validate", "--quiet", "--jobs", 2)
+ROUNDING = 2e-12  # 18,000 terms of dummy's sum, as doubles in any order
+ORACLE = Path(__file__).parent / "data" / "pagerank-oracle"
+
+
+def recipe(work: Path, *archives: Path, nodes: str = "linked", rounds: int = 3) -> dict[str, bytes]:
+    """The recipe's files after a run, by their names."""
+    options = ("--iterations", rounds, "--no-validate", "--quiet", "--jobs", 2, "--nodes", nodes)
+    ok("run", *archives, "--work", work, *options)
+    out = work.with_name(f"{work.name}-text")
+    ok("export-text", "--work", work, "--out", out)
+    return {path.name: path.read_bytes() for path in out.iterdir()}
+
+
+def manifest(work: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((work / "manifest.json").read_text())
+    return found
+
+
+def write(path: Path, *lines: bytes | str) -> Path:
+    data = b"".join(line if isinstance(line, bytes) else line.encode() for line in lines)
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+def same(found: dict[str, bytes], expected: dict[str, bytes]) -> None:
+    """Each file, so that a difference is named."""
+    assert found.keys() <= expected.keys()
+    assert [name for name in found if found[name] != expected[name]] == []
+
+
+def keyed(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Those that need no URIs, with keys where scores have URIs."""
+    keys = dict(line.split(b" ") for line in files["map.txt"].splitlines())
+    scores = dict(line.split(b"\t") for line in files["pr.txt"].splitlines())
+    best = sorted(scores, key=lambda node: (-float(f"{float(scores[node]):.9g}"), keys[node]))
+    names = (
+        "canonicalized_links.txt",
+        "input_links.txt",
+        "map.txt",
+        "pr0.txt",
+        "pr3.txt",
+        "pr.txt",
+    )
+    rows = b"".join(b"%s\t%s\n" % (scores[node], keys[node]) for node in best)
+    return {"score_key.txt": rows, **{name: files[name] for name in names}}
+
+
+# ---- round trips
+
+
+@pytest.mark.parametrize("nodes", ["linked", "all"])
+def test_links_and_captures_there_and_back(
+    nodes: str, web: Path, more_web: Path, tmp_path: Path
+) -> None:
+    work, again = tmp_path / "work", tmp_path / "again"
+    expected = recipe(work, web, more_web, LOOPBACK, nodes=nodes)
+    text = tmp_path / "work-text"
+    links, captures = text / "links.txt", text / "captures.txt"
+    ok("import-text", "--links", links, "--captures", captures, "--work", again)
+    found = recipe(again, nodes=nodes)
+    assert found.keys() == expected.keys()
+    same(found, expected)
+    assert (again / "uris" / "uris.parquet").read_bytes() == (
+        work / "uris" / "uris.parquet"
+    ).read_bytes()
+
+
+def test_files_of_every_shape_and_many_parts(
+    web: Path, more_web: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """gzip and plain, a folder, a glob, Parquet; and parts shorter than any of them."""
+    expected = recipe(tmp_path / "work", web, more_web)
+    lines = expected["links.txt"].splitlines(keepends=True)
+    third = len(lines) // 3
+    (tmp_path / "folder").mkdir()
+    write(tmp_path / "folder" / "part-0.gz", *lines[:third])
+    write(tmp_path / "folder" / "_SUCCESS", "not a line\n")
+    write(tmp_path / "glob-0.txt", *lines[third : 2 * third])
+    write(tmp_path / "glob-1.txt", *lines[2 * third :])
+    inputs = ("--links", tmp_path / "folder", "--links", tmp_path / "glob-*.txt")
+    ok("extract-links", more_web, web, "--output", tmp_path / "links", "--captures",
+       tmp_path / "captures.parquet", "--quiet", *INLINE)  # fmt: skip
+    monkeypatch.setattr(from_text, "PART", 2)
+    monkeypatch.setattr(from_text, "BATCH", 3)
+    again = tmp_path / "again"
+    ok("import-text", *inputs, "--captures", tmp_path / "captures.parquet", "--work", again)
+    assert len(list((again / "links").iterdir())) == -(-len(lines) // 2) > 3
+    same(recipe(again), expected)
+
+
+@pytest.mark.parametrize("nodes", ["linked", "all"])
+@pytest.mark.parametrize("given", ["canonical", "input"])
+def test_links_of_keys(given: str, nodes: str, web: Path, more_web: Path, tmp_path: Path) -> None:
+    """With `--nodes all`, pages without any link are known from the map alone."""
+    expected = recipe(tmp_path / "work", web, more_web, nodes=nodes)
+    text = tmp_path / "work-text"
+    if given == "canonical":
+        inputs = ["--canonical-links", text / "canonicalized_links.txt"]
+    else:
+        inputs = ["--input-links", text / "input_links.txt", "--map", text / "map.txt"]
+    ok("import-text", *inputs, "--work", tmp_path / "again")
+    found = recipe(tmp_path / "again", nodes=nodes)
+    assert found.keys() == keyed(expected).keys()
+    same(found, keyed(expected))
+
+
+def test_a_page_of_the_map_that_no_link_has(tmp_path: Path) -> None:
+    links = write(tmp_path / "input.txt", "1 b)/ a)/\n")
+    maps = write(tmp_path / "map.txt", "0 a)/\n1 b)/\n2 c)/\n")
+    ok("import-text", "--input-links", links, "--map", maps, "--work", tmp_path / "work")
+    found = recipe(tmp_path / "work", nodes="all")
+    assert found["map.txt"] == maps.read_bytes()
+    assert found["canonicalized_links.txt"] == b"b)/ a)/\n"
+    assert found["pr3.txt"].splitlines()[2].split(b"\t")[::2] == [b"2", b"O:dummy"]
+
+
+def test_a_graph_and_its_map(web: Path, more_web: Path, tmp_path: Path) -> None:
+    expected = keyed(recipe(tmp_path / "work", web, more_web))
+    text = tmp_path / "work-text"
+    inputs = ("--graph", text / "pr0.txt", "--map", text / "map.txt")
+    ok("import-text", *inputs, "--work", tmp_path / "again")
+    found = recipe(tmp_path / "again")
+    assert found.keys() == {"map.txt", "pr0.txt", "pr3.txt", "pr.txt", "score_key.txt"}
+    same(found, expected)
+
+
+# ---- what Heritrix's own jobs made
+
+
+def oracle_scores(name: str) -> dict[bytes, float]:
+    return {row.id: row.score for row in map(parse_graph_line, oracle(name))}
+
+
+@pytest.mark.parametrize("piece", [graph_from_text.PIECE, 100])
+def test_the_published_graph_gets_its_scores(
+    piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph_from_text, "PIECE", piece)
+    ok("import-text", "--graph", ORACLE / "pr0.txt.gz", "--work", tmp_path / "work")
+    found = recipe(tmp_path / "work", rounds=10)
+    scores = {row.id: row.score for row in map(parse_graph_line, found["pr10.txt"].splitlines())}
+    expected = oracle_scores("pr10.txt.gz")
+    assert scores.keys() == expected.keys()
+    assert scores == pytest.approx(expected, rel=ROUNDING)
+    assert set(map(parse_line, found["pr0.txt"].splitlines())) == set(
+        map(parse_line, oracle("pr0.txt.gz"))
+    )
+    best = dict(line.split(b"\t")[::-1] for line in found["score_key.txt"].splitlines())
+    assert {node: float(score) for node, score in best.items()} == pytest.approx(
+        {node: score for node, score in expected.items() if node != b"dummy"}, rel=ROUNDING
+    )
+
+
+def parse_line(line: bytes) -> tuple[bytes, frozenset[bytes]]:
+    row = parse_graph_line(line)
+    return row.id, frozenset(row.targets)
+
+
+def test_the_published_input_links_give_the_published_graph(tmp_path: Path) -> None:
+    ok("import-text", "--input-links", ORACLE / "input_links.txt.gz", "--work", tmp_path / "work")
+    found = recipe(tmp_path / "work", rounds=10)
+    assert set(map(parse_line, found["pr0.txt"].splitlines())) == set(
+        map(parse_line, oracle("pr0.txt.gz"))
+    )
+
+
+def test_a_validated_run_of_a_graph_and_a_second_one(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    ok("import-text", "--graph", ORACLE / "pr0.txt.gz", "--work", work)
+    said = ok("run", "--work", work, "--jobs", 2)
+    assert "OPIC agrees" in said.out
+    assert "there is no precedence file" in said.out.replace("\n", " ")
+    assert not (work / "precedence.txt").exists()
+    before = manifest(work)
+    assert before["steps"].keys() == {"gen-graph", "page-rank", "join-scores", "validate-opic"}
+    ok("run", "--work", work, "--jobs", 2)
+    assert manifest(work) == before
+    shown = ok("status", "--work", work).out
+    assert "imported text files (1)" in shown
+    assert "extract-links" not in shown and "export-precedence" not in shown
+    assert "to do" not in shown
+
+
+# ---- lines
+
+
+def test_links_of_somebody_else(tmp_path: Path) -> None:
+    """Hostile URIs, hops, doubles: ids and graph are those of the recipe in plain Python."""
+    links = [line for line in made_links() if _is_text(line)]
+    source = write(tmp_path / "links.txt", *(line + b"\n" for line in links))
+    ok("import-text", "--links", source, "--work", tmp_path / "work")
+    found = recipe(tmp_path / "work")
+    canonical = plain.canonical_links(links)
+    ids = plain.ids(canonical)
+    assert found["canonicalized_links.txt"].splitlines() == canonical
+    assert found["map.txt"].splitlines() == [b"%d %s" % (ids[key], key) for key in sorted(ids)]
+    assert found["pr0.txt"].splitlines() == plain.graph_lines(plain.graph(canonical, ids))
+
+
+def _is_text(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("separator", [" ", "\t"])
+def test_edges_with_the_source_first(separator: str, tmp_path: Path) -> None:
+    edges = [("http://a/", "http://b/"), ("http://a/", "http://c/"), ("http://c/", "http://b/")]
+    here = write(tmp_path / "edges.txt", *(f"{s}{separator}{t}\n" for s, t in edges))
+    there = write(tmp_path / "links.txt", *(f"{t} {s} L\n" for s, t in edges))
+    ok("import-text", "--links", here, "--order", "source-target", "--work", tmp_path / "one")
+    ok("import-text", "--links", there, "--work", tmp_path / "other")
+    found = recipe(tmp_path / "one")
+    assert found == recipe(tmp_path / "other")
+    assert found["map.txt"] == b"0 b)/\n1 c)/\n"
+    assert found["pr0.txt"].splitlines()[1] == b"1\t1.0\tO:0"
+
+
+def test_what_is_not_utf8_is_counted(tmp_path: Path) -> None:
+    good = "http://a/ http://b/ L\n"
+    source = write(tmp_path / "links.txt", good, b"http://a/\xff http://b/\n", good)
+    captures = write(tmp_path / "captures.txt", b"http://a/\xff\t-\t-\t-\t-\tresponse\tx.warc\t0\n")
+    work = tmp_path / "work"
+    said = ok("import-text", "--links", source, "--captures", captures, "--work", work)
+    assert "dropped.not-utf-8 2" in " ".join(said.err.split())
+    assert f"left out: {source}, line 2\n" in said.err
+    assert f"left out: {captures}, line 1\n" in said.err
+    told = manifest(work)["steps"]["extract-links"]
+    assert told["counters"] == {"dropped.not-utf-8": 2}
+    assert told["rows"] == {"links": 2, "captures": 0}
+
+
+def test_ids_with_gaps_in_any_order(tmp_path: Path) -> None:
+    """They are told as keys; scores are those of the recipe in exact fractions."""
+    graph = write(
+        tmp_path / "pr0.txt",
+        "70\t1.0\tO:1000, 5\n", "dummy 1.0 O:dummy\n", "1000\t1.0\tO:dummy\n", "5\t0.5\tO:70\n",
+    )  # fmt: skip
+    said = ok("import-text", "--graph", graph, "--work", tmp_path / "work")
+    assert "scores not taken over 1" in " ".join(said.err.split())
+    found = recipe(tmp_path / "work")
+    assert found["map.txt"] == b"0 5\n1 70\n2 1000\n"
+    expected = plain.scores_after(3, {5: [70], 70: [5, 1000], 1000: []})
+    rows = [line.split(b"\t") for line in found["score_key.txt"].splitlines()]
+    assert {int(key): float(score) for score, key in rows} == expected
+    assert [line.split(b"\t")[2] for line in found["pr0.txt"].splitlines()] == [
+        b"O:1", b"O:0,2", b"O:dummy", b"O:dummy",
+    ]  # fmt: skip
+
+
+LINK, DUMMY = "http://a.example/ http://b.example/\n", "dummy\t1.0\tO:dummy\n"
+CAPTURE = "http://a/\t20200101000000\t200\t-\t-\tresponse\tx.warc\t0\n"
+BAD: dict[str, tuple[tuple[str, ...], str, str, str]] = {
+    "no second column": (("--links",), LINK, "http://a.example/", "'http://a.example/'"),
+    "an empty line": (("--links",), LINK, "", "an empty line"),
+    "two blanks": (("--links",), LINK, "http://a/  http://b/", "one blank"),
+    "an escape sequence": (("--links",), LINK, "http://a/\x1b[31m http://b/", "control character"),
+    "a C1 character": (("--links",), LINK, "http://a/\x9b http://b/", "control character"),
+    "a hop": (("--links",), LINK, "http://a/ http://b/ Z", "hop 'Z'"),
+    "source first": (
+        ("--order", "source-target", "--links"), LINK, "http://a/", "`source target hop`",
+    ),
+    "columns": (("--links", LINK, "--captures"), CAPTURE, "http://a/\t-", "10 columns"),
+    "a status": (
+        ("--links", LINK, "--captures"), CAPTURE, CAPTURE.strip().replace("200\t-", "OK\t-"),
+        "status 'OK'",
+    ),
+    "an offset": (("--links", LINK, "--captures"), CAPTURE, CAPTURE.strip() + "x", "offset '0x'"),
+    "no URI": (
+        ("--links", LINK, "--captures"), CAPTURE, CAPTURE.strip().replace("http://a/", "-"),
+        "no URI",
+    ),
+    "a key": (("--canonical-links",), "a)/ b)/\n", "a)/é b)/", "printable ASCII"),
+    "an id": (("--input-links",), "0 a)/ b)/\n", "x a)/ b)/", "id 'x'"),
+    "a map's id": (("--input-links", "0 a)/ b)/\n", "--map"), "0 a)/\n", "-1 b)/", "id '-1'"),
+    "a self-loop": (("--graph",), DUMMY, "1\t1.0\tO:1", "target of itself"),
+    "a score": (("--graph",), DUMMY, "1\tnan\tO:dummy", "score"),
+    "a second dummy": (("--graph",), DUMMY, DUMMY.strip(), "a second dummy line"),
+    "an unknown target": (("--graph",), DUMMY, "1\t1.0\tO:2", "target 2 of id 1"),
+    "an id twice": (
+        ("--graph",), "0\t1.0\tO:dummy\n", f"{DUMMY}0\t1.0\tO:dummy", "id 0 a second time",
+    ),
+}  # fmt: skip
+
+
+def bad_import(row: str, packed: str, tmp_path: Path) -> tuple[Path, Said]:
+    args, good, bad, _ = BAD[row]
+    source = write(tmp_path / f"in.txt{packed}", good, bad, "\n")
+    given: list[object] = list(args)
+    for number, arg in enumerate(args):
+        if arg.endswith("\n"):
+            given[number] = write(tmp_path / f"other-{number}.txt", arg)
+    return source, crawlrank("import-text", *given, source, "--work", tmp_path / "work")
+
+
+@pytest.mark.parametrize("row", BAD)
+@pytest.mark.parametrize("packed", ["", ".gz"])
+def test_a_bad_line_is_named(row: str, packed: str, tmp_path: Path) -> None:
+    source, said = bad_import(row, packed, tmp_path)
+    line = 3 if row == "an id twice" else 2
+    assert said.code == 3
+    assert f"{source}, line {line}: " in said.err
+    assert BAD[row][3] in said.err
+    assert "expected" in said.err
+    left = {path.name for path in (tmp_path / "work").iterdir()}
+    assert left == {".lock", "manifest.json"}
+
+
+@pytest.mark.parametrize(
+    "graph, maps, said",
+    [
+        ("0\t1.0\tO:dummy\n", "", "no dummy line"),
+        (DUMMY, "", "no node, only dummy"),
+        ("", "", "no dummy line"),
+        (f"0\t1.0\tO:dummy\n{DUMMY}", "1 a)/\n", "other ids than the graph"),
+        (f"0\t1.0\tO:dummy\n{DUMMY}", "0 a)/\n0 b)/\n", "other ids than the graph"),
+        (f"0\t1.0\tO:1\n1\t1.0\tO:dummy\n{DUMMY}", "0 a)/\n", "other ids than the graph"),
+    ],
+)
+def test_what_is_no_graph(graph: str, maps: str, said: str, tmp_path: Path) -> None:
+    inputs: list[object] = ["--graph", write(tmp_path / "pr0.txt", graph)]
+    if maps:
+        inputs += ["--map", write(tmp_path / "map.txt", maps)]
+    found = crawlrank("import-text", *inputs, "--work", tmp_path / "work")
+    assert found.code == 3
+    assert said in found.err
+
+
+# ---- work folders
+
+
+def test_a_failed_import_is_done_again(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    bad_import("a hop", "", tmp_path)
+    said = crawlrank("run", "--work", work, *RUN)
+    assert said.code == 3
+    assert "an import that is not whole" in said.err
+    ok("import-text", "--links", write(tmp_path / "links.txt", LINK), "--work", work)
+    assert recipe(work)["links.txt"].decode() == LINK
+
+
+def test_what_does_not_go_with_an_import(web: Path, tmp_path: Path) -> None:
+    work, links = tmp_path / "work", write(tmp_path / "links.txt", LINK)
+    ok("import-text", "--links", links, "--work", work)
+    for force in ([], ["--force"]):
+        for more, found in (([web], "import-text"), (INLINE, "--runner embedded")):
+            said = crawlrank("run", *more, "--work", work, *RUN, *force)
+            assert said.code == 3
+            assert found in said.err
+    ok("run", "--work", work, *RUN)
+    said = crawlrank("run", "--work", work, "--iterations", 4, "--quiet")
+    assert said.code == 3
+    assert "was made with --iterations 3" in said.err
+    said = crawlrank("import-text", "--links", links, "--work", work)
+    assert said.code == 3
+    assert "a work folder already" in said.err
+
+
+def test_an_import_into_a_folder_of_archives(web: Path, tmp_path: Path) -> None:
+    work, links = tmp_path / "work", write(tmp_path / "links.txt", LINK)
+    ok("run", web, "--work", work, *RUN)
+    before = manifest(work)
+    assert crawlrank("import-text", "--links", links, "--work", work).code == 3
+    assert manifest(work) == before
+    said = crawlrank("run", "--work", work, *RUN)
+    assert said.code == 2
+    assert "ARCHIVES" in said.err
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        (),
+        ("--captures", "x"),
+        ("--links", "x", "--graph", "y"),
+        ("--links", "x", "--map", "y"),
+        ("--graph", "x", "--captures", "y"),
+        ("--canonical-links", "x", "--map", "y"),
+        ("--graph", "x", "--order", "source-target"),
+    ],
+)
+def test_wrong_usage(args: tuple[str, ...], tmp_path: Path) -> None:
+    said = crawlrank("import-text", *args, "--work", tmp_path / "work")
+    assert said.code == 2
+    assert not (tmp_path / "work").exists()
+
+
+def test_no_links_at_all(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    said = crawlrank("import-text", "--links", tmp_path / "missing", "--work", work)
+    assert said.code == 3
+    assert "no such file" in said.err
+    assert not work.exists()
+    ok("import-text", "--links", write(tmp_path / "empty.txt"), "--work", work)
+    said = crawlrank("run", "--work", work, *RUN)
+    assert said.code == 3
+    assert "no links at all" in said.err
