@@ -12,7 +12,7 @@ from jobs.kernel.lines import DUMMY, parse_graph_line, parse_link
 from pipeline.datasets import ORDER, by_score, merged, write_file
 from pipeline.embedded import EMBEDDED
 from pipeline.embedded.memory import half_of_machine
-from pipeline.imported import GRAPH, WITHOUT_URIS
+from pipeline.imported import GRAPH, WITHOUT_URIS, require_finished
 from pipeline.manifest import Manifest
 
 Convert = Callable[[bytes], Iterator[bytes]]
@@ -50,14 +50,7 @@ def export_text(work: Path, out: Path) -> list[Path]:
         raise BadInput(str(out), "the work folder itself", "another folder", "Name one with --out.")
     manifest = Manifest(work)
     kind = manifest.imported.get("kind")
-    for step in ("page-rank", "join-scores" if kind in WITHOUT_URIS else "export-precedence"):
-        if "fingerprint" not in manifest.steps.get(step, {}):
-            raise BadInput(
-                str(work),
-                f"{step} is not done",
-                "a finished run",
-                "Finish it with `crawlrank run`.",
-            )
+    require_finished(manifest)
     last = f"pr{len(manifest.steps['page-rank']['rounds'])}.txt"
     if manifest.parameters["--runner"] == EMBEDDED:
         written = _from_columns(work, out, last, kind)

@@ -36,6 +36,13 @@ def steps_of(manifest: Manifest, steps: Sequence[str]) -> list[str]:
     return [step for step in steps if step not in no_steps]
 
 
+def require_finished(manifest: Manifest) -> None:
+    """Raise BadInput where a step that a run in this work folder has is not done; validation may
+    be left out."""
+    without = manifest.imported.get("kind") in WITHOUT_URIS
+    manifest.require_done("page-rank", "join-scores" if without else "export-precedence")
+
+
 def require_import(
     work: Path, manifest: Manifest, archives: Sequence[Place], runner: str
 ) -> dict[str, str]:

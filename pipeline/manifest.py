@@ -128,6 +128,13 @@ class Manifest:
     def is_done(self, step: str, mark: str) -> bool:
         return self.steps.get(step, {}).get("fingerprint") == mark
 
+    def require_done(self, *steps: str) -> None:
+        """Raise BadInput for the first of the steps that is not."""
+        for step in steps:
+            if "fingerprint" not in self.steps.get(step, {}):
+                cure = "Finish it with `crawlrank run`."
+                raise BadInput(str(self.path.parent), f"{step} is not done", "a finished run", cure)
+
     def forget(self, steps: Iterable[str]) -> None:
         """Steps that are done no longer."""
         for step in steps:

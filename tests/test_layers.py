@@ -17,6 +17,7 @@ ALGORITHMS = (
     "opic",
     "opic_loops",
     "certificate",
+    "plot_bins",
     "embedded/kernels",
     "embedded/plain",
     "embedded/rows",

@@ -1,4 +1,4 @@
-"""`run` and `status`: a work folder as a whole."""
+"""`run`, `status` and `plot`: a work folder as a whole."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
 from pipeline.classes import Ties
 from pipeline.cli.options import (
+    OUTPUT,
     Number,
     class_options,
     extraction_options,
@@ -165,4 +166,32 @@ def status(work: Path) -> None:
         out.print()
 
 
-COMMANDS = (run, status)
+@click.command()
+@work_option
+@click.option(
+    "--out", type=OUTPUT, help="Folder for the pictures (default: plots in the work folder)."
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["png", "svg"]),
+    default="png",
+    show_default=True,
+    help="Of pixels, or of lines that stay sharp at any size.",
+)
+def plot(work: Path, out: Path | None, form: str) -> None:
+    """Pictures of a finished run: distribution of scores, rank against indegree, classes by host.
+
+    Needs matplotlib: pip install 'crawlrank[plot]'.
+    """
+    from pipeline import plots
+
+    try:
+        written = plots.plot(work, out or work / "plots", form)
+    except plots.NoMatplotlib as error:
+        raise click.UsageError(str(error)) from error
+    for path in written:
+        click.echo(printable(str(path)))
+
+
+COMMANDS = (run, status, plot)

@@ -1,0 +1,152 @@
+"""What a work folder, of either engine, says of every node: as arrays, for the plots.
+
+Nodes are positions, 0 to N-1 in the order of their keys. Keys are read a batch at a time and none
+is kept: those of a host follow each other, so a host is a range of nodes, and only the names of
+the largest hosts stay. (In an imported graph whose ids do not follow its keys a host is several.)
+Memory: about 12 arrays of N, for text datasets the edges besides.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.kernel.lines import parse_map_row
+from pipeline.captured import MAPPED, captured_nodes
+from pipeline.classes import cut
+from pipeline.datasets import ORDER, merged
+from pipeline.embedded import EMBEDDED
+from pipeline.graph import Floats, Mask, Positions, read_graph
+from pipeline.imported import require_finished
+from pipeline.manifest import Manifest
+from pipeline.parquet import parquet_batches
+from pipeline.scored import decoded, row_batches
+
+TOP_HOSTS = 20
+
+
+class HostRange(NamedTuple):
+    """The nodes begin to end - 1 are those of a host. key: its part of their keys."""
+
+    begin: int
+    end: int
+    key: str
+
+
+@dataclass(frozen=True, eq=False)
+class Pages:
+    """Columns of N, by position. ranks: places in the order, from 1. classes: precedences, from 1
+    to bins. hosts: the largest, by captured nodes, then by all; there are `host_count`."""
+
+    scores: Floats
+    indegrees: Positions
+    captured: Mask
+    ranks: Positions
+    classes: Positions
+    bins: int
+    hosts: list[HostRange]
+    host_count: int
+
+
+def read_pages(work: Path, tmp: Path) -> Pages:
+    """The nodes of a finished run. tmp: a folder for what does not fit into memory.
+
+    Raises BadInput where a step is missing or its dataset cannot be read.
+    """
+    manifest = Manifest(work)
+    require_finished(manifest)
+    if manifest.parameters["--runner"] == EMBEDDED:
+        scores, indegrees, captured = _from_arrays(work)
+        keys: Iterable[pa.RecordBatch] = parquet_batches(work / "map" / "map.parquet", ["key"])
+    else:
+        scores, indegrees, captured = _from_lines(work, tmp)
+        keys = _keys(work / "map")
+    asked = manifest.parameters
+    found = cut(
+        scores,
+        asked["--bins"],
+        digits=manifest.steps["join-scores"]["parameters"]["digits"],
+        mask=captured if asked["--classes-over"] == "captured" else None,
+        ties=asked["--ties"],
+    )
+    ranks = np.empty(len(scores), np.int64)
+    ranks[found.order] = np.arange(1, len(scores) + 1)
+    counted = _Counted(host_ranges(keys))
+    hosts = heapq.nlargest(TOP_HOSTS, counted, key=lambda host: _size(host, captured))
+    return Pages(
+        scores, indegrees, captured, ranks, found.classes, found.bins, hosts, counted.count
+    )
+
+
+def _from_arrays(work: Path) -> tuple[Floats, Positions, Mask]:
+    from pipeline.embedded.csr import open_csr
+    from pipeline.embedded.ids import IDS
+    from pipeline.embedded.ids import captured_nodes as captured_by_number
+    from pipeline.embedded.ranks import SCORES
+    from pipeline.embedded.spellings import URIS
+
+    csr = open_csr(work / "graph")
+    captured = captured_by_number(work / "uris" / URIS, work / "map" / IDS, csr.nodes)
+    scores = np.load(work / "ranks" / SCORES, allow_pickle=False)
+    return scores, np.diff(csr.offsets), captured
+
+
+def _from_lines(work: Path, tmp: Path) -> tuple[Floats, Positions, Mask]:
+    graph = read_graph(work / "ranks")
+    captured = captured_nodes(graph, work / "uris", [work / "map"], tmp)
+    return graph.scores, graph.indegrees, captured
+
+
+def _keys(where: Path) -> Iterator[pa.RecordBatch]:
+    rows = (parse_map_row(line.rstrip(b"\n")) for line in merged(where, ORDER["map"]))
+    return row_batches(MAPPED, ((int(row.id), decoded(row.key)) for row in rows))
+
+
+def host_ranges(batches: Iterable[pa.RecordBatch]) -> Iterator[HostRange]:
+    """The hosts of keys that ascend, with their ranges. batches: with a column `key`."""
+    begin = at = done = 0
+    host: str | None = None
+    for batch in batches:
+        before = pc.split_pattern(batch["key"], ")", max_splits=1)
+        runs = pc.run_end_encode(pc.list_element(before, 0))
+        for end, name in zip(runs.run_ends.to_numpy(), runs.values.to_pylist(), strict=True):
+            if name != host:
+                if host is not None:
+                    yield HostRange(begin, at, host)
+                begin, host = at, name
+            at = done + int(end)
+        done += len(batch)
+    if host is not None:
+        yield HostRange(begin, at, host)
+
+
+def host_name(key: str) -> str:
+    """`www.archive.org:8080` of the key's part `org,archive,www:8080`."""
+    host, colon, port = key.rpartition(":")
+    if not port.isdigit():
+        host, colon, port = key, "", ""
+    return ".".join(reversed(host.split(","))) + colon + port
+
+
+class _Counted:
+    """Hosts, and how many went by."""
+
+    def __init__(self, hosts: Iterable[HostRange]) -> None:
+        self._hosts, self.count = hosts, 0
+
+    def __iter__(self) -> Iterator[HostRange]:
+        for host in self._hosts:
+            self.count += 1
+            yield host
+
+
+def _size(host: HostRange, captured: Mask) -> tuple[int, int, int]:
+    seen = int(np.count_nonzero(captured[host.begin : host.end]))
+    return seen, host.end - host.begin, -host.begin
