@@ -18,6 +18,7 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place, place, real, size_of
 from pipeline.counting import add_counters
+from pipeline.engine import ArchiveTask
 from pipeline.manifest import Manifest, file_fingerprint, fingerprint
 from pipeline.steps import ArchiveReport
 
@@ -38,6 +39,14 @@ def given_archives(paths: Sequence[Place]) -> Given:
                 str(path), f"cannot be read ({error.strerror or error})", "a WARC or ARC file"
             ) from error
     return found
+
+
+def archive_tasks(given: Given, suffix: str = ".parquet") -> list[ArchiveTask]:
+    """What an engine extracts: each archive, and the name of its parts, which ends in `suffix`."""
+    return [
+        ArchiveTask(content, path, part_name(content, path, suffix))
+        for content, path in given.items()
+    ]
 
 
 def extraction_mark(options: Options, content: str, form: str) -> str:

@@ -22,18 +22,18 @@ from jobs.launch import RUNNERS, Launcher
 from pipeline import steps
 from pipeline.archives import (
     Given,
+    archive_tasks,
     check_archives,
     entry_of,
     extraction_entry,
     extraction_mark,
     forget_archives,
     given_archives,
-    part_name,
     reports,
 )
 from pipeline.embedded import EMBEDDED
 from pipeline.embedded.memory import Memory, half_of_machine
-from pipeline.engine import ArchiveTask, Engine
+from pipeline.engine import Engine
 from pipeline.imported import KEYS, require_import, steps_of
 from pipeline.lock import locked
 from pipeline.manifest import Manifest, fingerprint
@@ -199,11 +199,7 @@ class Run:
     def _extract_pending(self, pending: Given) -> None:
         """Each archive is in the manifest soon after it is done: saving takes a small part of the
         time, however many there are."""
-        suffix = self.engine.suffix
-        tasks = [
-            ArchiveTask(content, path, part_name(content, path, suffix))
-            for content, path in pending.items()
-        ]
+        tasks = archive_tasks(pending, self.engine.suffix)
         for task, report in self.engine.extract(tasks, self.options.extraction):
             mark = self._archive_mark(task.content)
             self.manifest.archives[task.content] = entry_of(report, task.part, mark)

@@ -245,9 +245,11 @@ def page_rank(
     output: Path,
     launcher: Launcher,
     stop: Stop,
-    on_round: Callable[[Round, list[Round]], None],
+    on_round: Callable[[Round, list[Round]], None] = lambda entry, rounds: None,
 ) -> list[Round]:
-    """Rounds of PageRank from a graph to ranks. What NotConverged leaves is put in place too."""
+    """Rounds of PageRank from a graph to ranks; the entries of all rounds, the last of which tells
+    the certificates. Raises NotConverged, with the scores in place, and BadInput for a graph that
+    does not start with the sum N + 1."""
     with workplace(output, launcher) as there:
         folder = there.tmp / "rounds"
         rounds: list[Round] = []

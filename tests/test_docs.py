@@ -1,4 +1,4 @@
-"""The commands in README.md and docs/ run, and what the README shows is what is printed."""
+"""Commands and Python blocks in README.md and docs/ run, and what the README shows is printed."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
 COMMAND = '#!/bin/sh\nexec "{python}" -m pipeline "$@"\n'
 
@@ -20,6 +21,26 @@ COMMAND = '#!/bin/sh\nexec "{python}" -m pipeline "$@"\n'
 def commands(page: Path) -> list[str]:
     """The shell lines of a page, in order."""
     return [line for block in SHELL.findall(page.read_text()) for line in block.splitlines()]
+
+
+def script(page: Path) -> str:
+    """The Python blocks of a page as one program; its line numbers are the page's."""
+    text = page.read_text()
+    lines = [""] * text.count("\n")
+    for block in PYTHON.finditer(text):
+        begin = text.count("\n", 0, block.start(1))
+        code = block[1].splitlines()
+        lines[begin : begin + len(code)] = code
+    return "\n".join(lines)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where the pages think that they are."""
+    place = tmp_path / "folder"
+    place.mkdir()
+    (place / "sample_data").symlink_to(ROOT / "sample_data")
+    return place
 
 
 @pytest.fixture
@@ -37,20 +58,30 @@ def shell(tmp_path: Path) -> dict[str, str]:
 def test_some_pages_have_commands() -> None:
     with_commands = {page.name for page in PAGES if commands(page)}
     assert {"README.md", "rank-a-crawl.md", "heritrix.md"} <= with_commands
+    assert script(ROOT / "docs" / "library.md").strip()
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if commands(p)], ids=lambda page: page.name)
 def test_the_commands_of_a_page_run_in_order(
-    page: Path, tmp_path: Path, shell: dict[str, str]
+    page: Path, folder: Path, shell: dict[str, str]
 ) -> None:
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    (folder / "sample_data").symlink_to(ROOT / "sample_data")
     for command in commands(page):
         done = subprocess.run(
             command, shell=True, cwd=folder, env=shell, capture_output=True, text=True, timeout=120
         )
         assert done.returncode == 0, f"{command}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if script(p).strip()], ids=lambda p: p.name)
+def test_the_python_blocks_of_a_page_run_in_order(
+    page: Path, folder: Path, shell: dict[str, str]
+) -> None:
+    (folder / "page.py").write_text(script(page))
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "page.py"]
+    done = subprocess.run(
+        command, cwd=folder, env=shell, capture_output=True, text=True, timeout=240
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

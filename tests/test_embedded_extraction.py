@@ -22,12 +22,11 @@ from jobs.kernel.lines import (
     parse_link,
 )
 from pipeline import steps
-from pipeline.archives import part_name
+from pipeline.archives import archive_tasks, given_archives
 from pipeline.embedded import extraction, extraction_task
 from pipeline.embedded.columns import CAPTURE_SCHEMA
 from pipeline.embedded.extraction import extract_archives
 from pipeline.engine import ArchiveTask
-from pipeline.manifest import file_fingerprint
 from pipeline.steps import ArchiveReport
 from pipeline.workers import Tell
 
@@ -35,10 +34,7 @@ ARCHIVES = [*SAMPLES.glob("*arc.gz"), *DAMAGED.iterdir(), SMALL / "samples__warc
 
 
 def tasks_of(*paths: Path) -> list[ArchiveTask]:
-    return [
-        ArchiveTask(content := file_fingerprint(path), path, part_name(content, path, ".parquet"))
-        for path in paths
-    ]
+    return archive_tasks(given_archives(paths))
 
 
 def extracted(
@@ -49,8 +45,8 @@ def extracted(
     tmp = work / "tmp"
     tmp.mkdir(parents=True)
     found = extract_archives(
-        tasks_of(*paths), Options(**options), work / "links", work / "captures", tmp, processes,
-        lambda *far: read.append(far),
+        tasks_of(*paths), work / "links", work / "captures", tmp=tmp, options=Options(**options),
+        processes=processes, read=lambda *far: read.append(far),
     )  # fmt: skip
     reports = {report.path: report for _, report in found}
     assert not list(tmp.iterdir())

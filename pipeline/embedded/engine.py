@@ -70,8 +70,8 @@ class EmbeddedEngine:
     ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
         processes = self.memory.extracting(self.processes)
         return extract_archives(
-            tasks, options, self.path("links"), self.path("captures"), self.tmp,
-            processes, self.read,
+            tasks, self.path("links"), self.path("captures"), tmp=self.tmp, options=options,
+            processes=processes, read=self.read,
         )  # fmt: skip
 
     def canonicalize(self, keep_www: bool) -> Told:

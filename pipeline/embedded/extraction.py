@@ -18,24 +18,28 @@ CURE = "Try it by itself, with --jobs 1 and a smaller --max-record."
 
 def extract_archives(
     tasks: Sequence[ArchiveTask],
-    options: Options,
     links: Path,
     captures: Path,
+    *,
     tmp: Path,
-    processes: int,
-    read: Callable[[int, int], None],
+    options: Options | None = None,
+    processes: int = 1,
+    read: Callable[[int, int], None] = lambda done, total: None,
 ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
-    """Each archive once its parts are in the folders links and captures, as they are done.
+    """Each archive once its parts are in the folders links and captures, as they are done; so
+    nothing is done before the first is asked for. tasks: of `archive_tasks`.
 
-    read: is told how many bytes of all archives have been read. A process that dies, for want of
-    memory or by a fault of a parser, is the error of the archive that it read.
+    tmp: a folder on the same file system. read: is told (bytes read, bytes of all) of all archives
+    together. An archive in which nothing could be read has an error in its report, and raises
+    nothing. A process that dies, for want of memory or by a fault of a parser, is the error of the
+    archive that it read. Memory: 300 MiB a process.
     """
     sizes = {task.content: size_of(task.place) for task in tasks}
     done = _BytesRead(sum(sizes.values()), read)
-    works = {_work(task, options, tmp): task for task in tasks}
+    works = {_work(task, options or Options(), tmp): task for task in tasks}
     ordered = sorted(works, key=lambda work: -sizes[works[work].content])
     for folder in (links, captures):
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     for work, answer in answers(
         extract_archive, ordered, processes, lambda work, far: done.at(works[work], far)
     ):

@@ -55,28 +55,30 @@ def page_rank(
     output: Path,
     stop: Stop,
     *,
-    threads: int,
     budget: int,
-    checkpoint: Path,
+    threads: int = 1,
+    checkpoint: Path | None = None,
     on_round: Callable[[Round, list[Round]], None] = lambda entry, rounds: None,
 ) -> list[Round]:
     """Rank a graph into a new folder `output`; returns the entries of all rounds.
 
-    checkpoint: a file that may or may not be there; it stays, for the caller to remove once the
-    output is in place. Rounds done before an interruption are told again only by being in the list.
-    Raises NotConverged with the scores in `output`, JobFailed as `rank`.
+    budget: bytes of memory. checkpoint: a file that may or may not be there; it stays, for the
+    caller to remove once the output is in place; None keeps none. Rounds done before an
+    interruption are told again only by being in the list. Raises NotConverged with the scores
+    in `output`, JobFailed as `rank`.
     """
     of = _fingerprint(csr, stop, threads)
     saved = time.monotonic()
 
     def keep(entry: Round, rounds: list[Round], state: Callable[[], State]) -> None:
         nonlocal saved
-        if time.monotonic() - saved >= INTERVAL:
+        if checkpoint and time.monotonic() - saved >= INTERVAL:
             write_checkpoint(checkpoint, of, state())
             saved = time.monotonic()
         on_round(entry, rounds)
 
-    ranked = rank(csr, stop, threads, budget, read_checkpoint(checkpoint, of), keep)
+    before = read_checkpoint(checkpoint, of) if checkpoint else None
+    ranked = rank(csr, stop, threads, budget, before, keep)
     output.mkdir(parents=True)
     np.save(output / SCORES, ranked.scores)
     np.save(output / DUMMY, np.array([ranked.dummy]))
