@@ -8,11 +8,11 @@ each at most, some megabytes. Rows leave in the order of the archive.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from jobs.kernel.lines import Capture
 from jobs.kernel.metadata import provenance
-from jobs.kernel.metadata_matching import capture_keys, described_keys
+from jobs.kernel.metadata_matching import Names, capture_keys, described_keys, names
 from jobs.kernel.records import Record
 from jobs.kernel.uris import LONGEST, field
 
@@ -22,8 +22,8 @@ WAITING = 1000
 class _Row:
     """A capture's row until it leaves."""
 
-    def __init__(self, capture: Capture, keys: list[int]) -> None:
-        self.capture, self.keys = capture, keys
+    def __init__(self, capture: Capture, names: Names) -> None:
+        self.capture, self.names = capture, names
         self.complete = False
 
     def add(self, via: bytes, hops: bytes) -> None:
@@ -46,37 +46,46 @@ class CaptureRows:
     def __init__(self, counters: Counter[str]) -> None:
         self._counters = counters
         self._rows: deque[_Row] = deque()
-        self._by_key: dict[int, _Row] = {}
+        self._by_key: dict[int, _Row] | None = None  # from the first metadata record on
         self._told: OrderedDict[int, _Told] = OrderedDict()
 
-    def add_capture(self, record: Record, capture: Capture) -> Iterator[Capture]:
+    def add_capture(self, record: Record, capture: Capture) -> Iterable[Capture]:
         """The rows that are complete now, or have waited long enough."""
-        row = _Row(capture, capture_keys(record))
+        row = _Row(capture, names(record))
         self._rows.append(row)
-        told = [told for key in row.keys if (told := self._told.pop(key, None)) and not told.used]
+        if self._by_key is not None:
+            self._match(row, self._by_key)
+        return self._leaving()
+
+    def _match(self, row: _Row, by_key: dict[int, _Row]) -> None:
+        keys = capture_keys(row.names)
+        told = [told for key in keys if (told := self._told.pop(key, None)) and not told.used]
         if told:
             row.add(told[0].via, told[0].hops)
             told[0].used = True
         else:
-            self._by_key.update(dict.fromkeys(row.keys, row))
-        yield from self._leaving()
+            by_key.update(dict.fromkeys(keys, row))
 
-    def add_metadata(self, record: Record) -> Iterator[Capture]:
+    def add_metadata(self, record: Record) -> Iterable[Capture]:
         """The same, after a metadata record."""
         via, hops = provenance(record.body)
         if not (via or hops):
-            return
+            return ()
+        if self._by_key is None:
+            self._by_key = {}
+            for row in self._rows:
+                self._match(row, self._by_key)
         told = _Told(field(via, LONGEST), field(hops))
         keys = described_keys(record)
         for key in keys:
-            row = self._by_key.get(key)
-            if row and not row.complete:
-                row.add(told.via, told.hops)
-                yield from self._leaving()
-                return
+            known = self._by_key.get(key)
+            if known and not known.complete:
+                known.add(told.via, told.hops)
+                return self._leaving()
         self._told.update(dict.fromkeys(keys, told))
         while len(self._told) > 2 * WAITING:
             self._give_up(self._told.popitem(last=False)[1])
+        return ()
 
     def rest(self) -> Iterator[Capture]:
         """At the end of the archive."""
@@ -85,14 +94,16 @@ class CaptureRows:
         for row in self._rows:
             yield row.capture
 
-    def _leaving(self) -> Iterator[Capture]:
-        rows = self._rows
+    def _leaving(self) -> list[Capture]:
+        rows, leaving = self._rows, list[Capture]()
         while rows and (rows[0].complete or len(rows) > WAITING):
             row = rows.popleft()
-            for key in row.keys:
-                if self._by_key.get(key) is row:
-                    del self._by_key[key]
-            yield row.capture
+            leaving.append(row.capture)
+            if self._by_key is not None:
+                for key in capture_keys(row.names):
+                    if self._by_key.get(key) is row:
+                        del self._by_key[key]
+        return leaving
 
     def _give_up(self, told: _Told) -> None:
         self._counters["metadata.unmatched"] += not told.used

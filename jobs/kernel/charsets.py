@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from functools import lru_cache
 
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16-be"), (b"\xff\xfe", "utf-16-le"))
 _PRESCAN = 4096  # the standard says 1,024; pages with long scripts before it are many
@@ -113,6 +114,7 @@ def _declared(head: bytes) -> str:
     return "utf-8" if codec.startswith("utf-16") else codec  # else it could not have been read
 
 
+@lru_cache(1000)  # labels are short, and those of a crawl are few
 def _codec(label: str) -> str:
     """The codec of a label, '' if it names none that a page may have."""
     name = label.lower()

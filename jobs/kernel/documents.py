@@ -81,9 +81,9 @@ def document(media_type: str, body: bytes, uri: str = "") -> str:
 
 def unpacked(media_type: str, body: bytes, uri: str, limit: int) -> bytes:
     """A body of `….xml.gz`, as sitemaps often are, inflated to at most limit bytes."""
-    name = media_type.partition(";")[0].strip().lower()
     if not (body.startswith(GZIP_MAGIC) and _path(uri).endswith(".xml.gz")):
         return body
+    name = media_type.partition(";")[0].strip().lower()
     if "xml" not in name and "/" in name and name not in GZIP_TYPES:
         return body
     try:

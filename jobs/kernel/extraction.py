@@ -29,6 +29,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import BinaryIO, Literal
 
 from jobs.kernel.body_links import body_links, resolved
@@ -117,6 +118,12 @@ def totals(counters: Counter[str]) -> dict[str, int]:
     return {name: counters[name] for name in names}
 
 
+@lru_cache(1000)  # most records of an archive have one of few
+def _media_type(value: str) -> bytes:
+    """Of the value of a header, without its parameters."""
+    return field(value.partition(";")[0].lower())
+
+
 def _count_type(media_type: str, counters: Counter[str]) -> None:
     """By name; the first MAX_TYPES names that are media types, and the rest as `other`."""
     name = TYPES + media_type
@@ -200,7 +207,7 @@ class _Extraction:
         self._counters["captures"] += 1
         self._counters[f"captures.{record.kind}"] += 1
         self._counters[f"captures.status.{status}"] += 1
-        media_type = field(record.media_type.partition(";")[0].lower())
+        media_type = _media_type(record.media_type)
         _count_type(media_type.decode(), self._counters)
         return Capture(
             uri=uri,

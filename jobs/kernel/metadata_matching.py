@@ -6,8 +6,8 @@ name an id that is nowhere, so its URI and time stand in for it.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Iterator
+from collections import OrderedDict, deque
+from collections.abc import Iterable, Iterator
 
 from jobs.kernel.records import Record
 
@@ -16,29 +16,45 @@ WAITING = 1000  # metadata records whose capture may still come
 WAITING_BYTES = 2**25  # and what these hold
 
 
+Names = tuple[str, str, str]  # of a capture: record id or '', URI, timestamp
+
+
 class MetadataMatching:
     """Says of each metadata record whether its lines count, once that can be known."""
 
     def __init__(self) -> None:
+        # Until the first metadata record, as most archives have none, and keys take time to make.
+        self._unmatched: deque[tuple[Names, bool]] | None = deque(maxlen=REMEMBERED)
         self._verdicts: OrderedDict[int, bool] = OrderedDict()
         self._waiting: OrderedDict[int, Record] = OrderedDict()  # by offset
         self._by_key: dict[int, int] = {}
         self._bytes = 0
 
-    def add_capture(self, record: Record, lines_count: bool) -> Iterator[Record]:
+    def add_capture(self, record: Record, lines_count: bool) -> Iterable[Record]:
         """Remember whether lines about this capture count; those that waited for it and do."""
-        for key in capture_keys(record):
+        if self._unmatched is not None:
+            self._unmatched.append((names(record), lines_count))
+            return ()
+        return self._matched(names(record), lines_count)
+
+    def _matched(self, named: Names, lines_count: bool) -> list[Record]:
+        found = []
+        for key in capture_keys(named):
             self._verdicts[key] = lines_count
             waiting = self._waiting.get(self._by_key.get(key, -1))
             if waiting:
                 self._forget(waiting)
                 if lines_count:
-                    yield waiting
+                    found.append(waiting)
         while len(self._verdicts) > 2 * REMEMBERED:
             self._verdicts.popitem(last=False)
+        return found
 
     def add_metadata(self, record: Record) -> Iterator[Record]:
         """The records whose lines count now: this one, or such as waited too long."""
+        for named, lines_count in self._unmatched or ():
+            self._matched(named, lines_count)
+        self._unmatched = None
         for key in described_keys(record):
             if key in self._verdicts:
                 if self._verdicts[key]:
@@ -63,10 +79,15 @@ class MetadataMatching:
             self._by_key.pop(key, None)
 
 
-def capture_keys(record: Record) -> list[int]:
+def names(record: Record) -> Names:
+    return record.record_id, record.uri, record.timestamp
+
+
+def capture_keys(named: Names) -> list[int]:
     """What a metadata record may know this capture by."""
-    by_time = hash((record.uri, record.timestamp))
-    return [hash(record.record_id), by_time] if record.record_id else [by_time]
+    record_id, *by_time = named
+    keys = [hash(tuple(by_time))]
+    return [hash(record_id), *keys] if record_id else keys
 
 
 def described_keys(record: Record) -> list[int]:

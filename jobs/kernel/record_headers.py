@@ -159,10 +159,7 @@ def _text(line: bytes) -> str:
 
 def by_name(fields: Fields) -> dict[str, str]:
     """The value of the first field of each name, names in lower case."""
-    values: dict[str, str] = {}
-    for name, value in fields:
-        values.setdefault(name.lower(), value.strip())
-    return values
+    return {name.lower(): value.strip() for name, value in reversed(fields)}
 
 
 def first(fields: Fields, name: str) -> str:
@@ -202,4 +199,4 @@ def unbracketed(uri: str) -> str:
 
 
 def _length(text: str) -> int | None:
-    return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else None
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None

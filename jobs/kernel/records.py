@@ -152,7 +152,8 @@ def _read_whole(reader: RunReader, max_record: int) -> Iterator[Record | Damage]
         end = header.size + header.length
         record, damage = _record(header, data[header.size : end], offset, end, max_record)
         del data  # it would live on while the record is used
-        yield from (Damage(offset, kind, detail) for kind, detail in damage)
+        for kind, detail in damage:
+            yield Damage(offset, kind, detail)
         yield record
         yield from reader.take_damage()
 

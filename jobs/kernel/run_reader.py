@@ -43,6 +43,8 @@ class RunReader:
     def take_damage(self) -> list[Damage]:
         """What was found wrong since the last call, apart from records; what is inflated again
         tells it again, which counts once."""
+        if not self._damage:
+            return []
         damage, self._damage = self._damage, []
         return list(dict.fromkeys(damage))
 
