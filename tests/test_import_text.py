@@ -335,6 +335,7 @@ def test_a_bad_line_is_named(row: str, packed: str, tmp_path: Path) -> None:
         (f"0\t1.0\tO:dummy\n{DUMMY}", "1 a)/\n", "other ids than the graph"),
         (f"0\t1.0\tO:dummy\n{DUMMY}", "0 a)/\n0 b)/\n", "other ids than the graph"),
         (f"0\t1.0\tO:1\n1\t1.0\tO:dummy\n{DUMMY}", "0 a)/\n", "other ids than the graph"),
+        (f"0\t1.0\tO:1\n1\t1.0\tO:dummy\n{DUMMY}", "0 a)/\n1 a)/\n", "two ids for the key a)/"),
     ],
 )
 def test_what_is_no_graph(graph: str, maps: str, said: str, tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ from pipeline.graph import CURE, refuse_node
 from pipeline.scored import decoded, insert, row_batches
 
 PIECE = 1 << 20  # edges
+TWICE = "SELECT min(key) FROM mapped GROUP BY key HAVING count(*) > 1 LIMIT 1"
 NODES = 1 << 16  # rows of map and uris at once
 
 Given = npt.NDArray[np.int64]  # ids as they stand in the text
@@ -160,9 +161,12 @@ def _names(
             yield batch["key"]
             begin = end
         total = db.execute("SELECT count(*) FROM mapped").fetchone()
+        twice = db.execute(TWICE).fetchone()
     if (begin, total) != (len(ids), (len(ids),)):
         found = f"other ids than the graph ({total[0] if total else 0} for {len(ids)} nodes)"
         raise BadInput(where, found, "one line for each node of the graph", "Give the graph's map.")
+    if twice:
+        raise BadInput(where, f"two ids for the key {twice[0]}", "one line for a key")
 
 
 def _write_names(keys: Iterator[pa.StringArray], nodes: int, output: Path) -> None:
