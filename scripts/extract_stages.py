@@ -18,7 +18,7 @@ from selectolax.lexbor import LexborHTMLParser
 from jobs.kernel.charsets import as_utf8, charset_of
 from jobs.kernel.documents import document
 from jobs.kernel.extraction import Options, extract
-from jobs.kernel.html_links import html_links, read_page
+from jobs.kernel.html_links import html_runs, read_page
 from jobs.kernel.html_pieces import pieces
 from jobs.kernel.keys import KeyFunction, key_function
 from jobs.kernel.lines import Link
@@ -79,7 +79,7 @@ def select(archives: list[Path]) -> None:
 def join(archives: list[Path]) -> None:
     counters: Counter[str] = Counter()
     for page in pages(archives):
-        for _ in html_links(page.body, page.uri, page.media_type, counters, nav=True):
+        for _ in html_runs(page.body, page.uri, page.media_type, counters, nav=True):
             pass
 
 

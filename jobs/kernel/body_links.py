@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from jobs.kernel.charsets import as_utf8, charset_of
 from jobs.kernel.css_links import css_references, may_hold_links
-from jobs.kernel.html_links import Found, html_links
+from jobs.kernel.html_links import Run, html_runs
 from jobs.kernel.html_pieces import LONGEST_PAGE
 from jobs.kernel.joining import Base
 from jobs.kernel.pdf_links import pdf_references
@@ -30,14 +31,15 @@ def body_links(
     *,
     forms: bool = False,
     nav: bool = False,
-) -> Iterator[Found]:
+    most: int = sys.maxsize,
+) -> Iterator[Run]:
     """The links of a body in its order; document: one of `html`, `svg` and OTHERS.
 
-    forms, nav: for HTML, as `html_links` takes them. What is no link of this dataset is counted
-    in counters, see there.
+    forms, nav, most: for HTML, as `html_runs` takes them. What is no link of this dataset is
+    counted in counters, see there.
     """
     if document in ("html", "svg"):
-        return html_links(body, uri, media_type, counters, forms=forms, nav=nav)
+        return html_runs(body, uri, media_type, counters, forms=forms, nav=nav, most=most)
     limit = _LONGEST.get(document, len(body))
     if len(body) > limit:
         counters[f"dropped.{document}-tail"] += 1
@@ -46,14 +48,10 @@ def body_links(
     return resolved(references, _base(base, uri), counters)
 
 
-def resolved(references: References, base: str, counters: Counter[str]) -> Iterator[Found]:
-    join = Base(base).join
+def resolved(references: References, base: str, counters: Counter[str]) -> Iterator[Run]:
+    joining = Base(base)
     for reference, hop, context in references:
-        target = join(reference)
-        if isinstance(target, bytes):
-            yield target, hop, context, False
-        else:
-            counters[f"dropped.{target}"] += 1
+        yield joining.targets([reference], counters), hop, context, False
 
 
 def _base(own: str, uri: str) -> str:

@@ -37,7 +37,7 @@ from jobs.kernel.capture_rows import CaptureRows
 from jobs.kernel.damage import Damage
 from jobs.kernel.documents import document, unpacked
 from jobs.kernel.header_links import header_nofollow, header_references, location
-from jobs.kernel.html_links import Found
+from jobs.kernel.html_links import Run
 from jobs.kernel.lines import Capture, Link
 from jobs.kernel.metadata import Junk, Outlink, is_metadata, read_metadata
 from jobs.kernel.metadata_matching import MetadataMatching
@@ -250,6 +250,7 @@ class _Extraction:
             self._counters,
             forms=self._options.forms,
             nav=self._options.links == "nav",
+            most=self._links.room,
         )
         if tagged and header_nofollow(record.http_headers):
             links = ((*found[:3], found[3] or found[1] in "LX") for found in links)
@@ -268,7 +269,7 @@ class _Extraction:
         if junk:
             yield self.counted(Damage(record.offset, "bad-metadata", ascii(junk[0])))
 
-    def _heritrix_links(self, body: bytes, junk: list[str]) -> Iterator[Found]:
+    def _heritrix_links(self, body: bytes, junk: list[str]) -> Iterator[Run]:
         """The outlinks of a metadata record; the first line that is none goes to junk."""
         for line in read_metadata(body):
             if isinstance(line, Outlink):
@@ -277,7 +278,7 @@ class _Extraction:
                     continue
                 target = as_crawled(line.uri)
                 if isinstance(target, bytes):
-                    yield target, line.hop, line.context, False
+                    yield [target], line.hop, line.context, False
                 else:
                     self._dropped(target, line.uri)
             elif isinstance(line, Junk) and not junk:

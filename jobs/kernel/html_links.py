@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import product
+from itertools import groupby, product
+from operator import itemgetter
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -34,6 +35,9 @@ Reference = tuple[str, str, str, bool]  # reference, hop, context, nofollow
 # target as in the links dataset, hop as there, context such as `a/@href`, and whether its page
 # asks not to count it (`rel`, robots meta, X-Robots-Tag)
 Found = tuple[bytes, str, str, bool]
+# the same of links that stand together and differ in their target only
+Run = tuple[list[bytes], str, str, bool]
+_KIND = itemgetter(1, 2, 3)  # of a reference: hop, context, nofollow
 _DEEPEST_SRCDOC = 3
 _MOST_REFERENCES = 2**18  # of a page, repeated ones too; they take some 50 MB
 _FOLLOWED = frozenset({"a", "area", "form"})
@@ -96,6 +100,24 @@ def html_links(
     counters: `dropped.` and the reasons of jobs/kernel/uris.py.
     """
     counters = Counter() if counters is None else counters
+    runs = html_runs(body, page, content_type, counters, forms=forms, nav=nav)
+    for targets, hop, context, nofollow in runs:
+        for target in targets:
+            yield target, hop, context, nofollow
+
+
+def html_runs(
+    body: bytes,
+    page: str,
+    content_type: str,
+    counters: Counter[str],
+    *,
+    forms: bool = False,
+    nav: bool = False,
+    most: int = _MOST_REFERENCES,
+) -> Iterator[Run]:
+    """As `html_links`, in runs; of a page of more references than most each is a run, so that the
+    rest need not be joined once there are enough links."""
     is_long = len(body) > LONGEST_PAGE
     if is_long:
         body = body[:LONGEST_PAGE]
@@ -104,7 +126,7 @@ def html_links(
     document = read_page(body, content_type, charset, forms=forms, nav=nav)
     if is_long or document.is_cut:
         counters["dropped.html-tail"] += 1
-    return _resolved(document, page, codec, counters)
+    return _resolved(document, page, codec, counters, most)
 
 
 def read_page(
@@ -208,19 +230,24 @@ def _embeds(reference: str) -> bool:
 
 
 def _resolved(
-    document: Document, page: str, codec: str, counters: Counter[str], nofollow: bool = False
-) -> Iterator[Found]:
-    base = _base(document, page)
-    join = Base(base, codec).join
+    document: Document,
+    page: str,
+    codec: str,
+    counters: Counter[str],
+    most: int,
+    nofollow: bool = False,
+) -> Iterator[Run]:
+    page = _base(document, page)
+    base = Base(page, codec)
     nofollow = nofollow or document.nofollow
-    for reference, hop, context, flag in document.references:
-        target = join(reference)
-        if isinstance(target, bytes):
-            yield target, hop, context, flag or (nofollow and hop in "LX")
-        else:
-            counters[f"dropped.{target}"] += 1
+    one_by_one = len(document.references) > most
+    for (hop, context, flag), group in groupby(document.references, _KIND):
+        references = [reference[0] for reference in group]
+        for some in ([one] for one in references) if one_by_one else (references,):
+            targets = base.targets(some, counters)
+            yield targets, hop, context, flag or (nofollow and hop in "LX")
     for inner in document.framed:
-        yield from _resolved(inner, base, codec, counters, nofollow)
+        yield from _resolved(inner, page, codec, counters, most, nofollow)
 
 
 def _base(document: Document, page: str) -> str:

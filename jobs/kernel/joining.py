@@ -4,9 +4,11 @@ ada takes some five microseconds a reference, and pages repeat theirs. So what d
 but the directory of the base (all but `?a`, `#a`, the empty one and odd spellings of these) is
 remembered by directory, and what the standard leaves as it stands is joined as text:
 
-  a/b.html?c    no `.` at the beginning of a name, no `:` before a `?`, nothing that is escaped
+  a/b.html?c    behind the directory, or as many above it as there are `../` before; no `:` before
+                a `?`, no name that is `.` or `..`, nothing that is escaped
   /a/b.html     likewise, behind scheme and host
-  http://a.b/c  likewise, its host of letters, digits and single hyphens, in lower case
+  http://a.b/c  likewise, its host of letters, digits and single hyphens, in lower case; or the
+                same without scheme
 
 ada gets everything else. Tests compare the two on made and on real references.
 """
@@ -14,6 +16,8 @@ ada gets everything else. Tests compare the two on made and on real references.
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 
 from jobs.kernel.uris import LONGEST, parsed, resolve
 
@@ -23,12 +27,11 @@ _LONGEST_TARGET = 512  # characters of a directory, bytes of a target
 
 _PATH = r"[A-Za-z0-9_~!$&'()*+,;=@/.%-]*"
 _QUERY = r"(?:\?[A-Za-z0-9_~!$&()*+,;=@/.%:?-]*)?"  # browsers escape `'` here
-_REST = rf"({_PATH})({_QUERY})(?:#[\x00-\x7f]*)?"  # lone surrogates are refused
-_HOST = r"(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]+"  # no `xn--`, and not the end of an address
-_RELATIVE = re.compile(rf"(?=[^./#?]){_REST}").fullmatch
-_OF_HOST = re.compile(rf"(?=/(?!/)){_REST}").fullmatch
-_ABSOLUTE = re.compile(rf"(https?://{_HOST})(?:(?=[/?#]){_REST})?").fullmatch
-_ESCAPED_DOT = re.compile("%2e", re.IGNORECASE).search
+_AS_IT_STANDS = re.compile(_PATH + _QUERY).fullmatch
+_DOTS = re.compile(r"(?:\A|/)(?:\.|%2e){1,2}(?:[/?]|\Z)", re.IGNORECASE).search
+_ORIGIN = re.compile(  # no `xn--`, and not the end of an address
+    r"https?://(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]+(?=[/?]|\Z)"
+).match
 _OF_DIRECTORY = re.compile(r"[/.]|https?://|[A-Za-z0-9_~][^:]*\Z").match
 
 Target = bytes | str  # as `resolve` returns it: a URI, or the reason why there is none
@@ -62,7 +65,7 @@ class Base:
 
     def __init__(self, uri: str, charset: str = "utf-8") -> None:
         self._uri, self._charset = uri, charset
-        normal = _as_text(_ABSOLUTE(uri), "") or parsed(uri)
+        normal = _absolute(uri) or parsed(uri)
         self._page: bytes | None = normal if isinstance(normal, bytes) else None
         if self._page is None:
             self._known: dict[str, Target] = {}
@@ -82,27 +85,54 @@ class Base:
             return resolve(reference, self._uri, self._charset)
         if reference.startswith("#") and reference.isascii():
             return self._page
-        target = self._joined(reference) or resolve(reference, self._uri, self._charset)
-        if _memory.room > 0 and len(target) <= _LONGEST_TARGET and _OF_DIRECTORY(reference):
+        target: Target | None = self._joined(reference)
+        kept = target is not None or _OF_DIRECTORY(reference)
+        if target is None:
+            target = resolve(reference, self._uri, self._charset)
+        if kept and _memory.room > 0 and len(target) <= _LONGEST_TARGET:
             _memory.room -= 1
             self._known[reference] = target
         return target
 
+    def targets(self, references: Iterable[str], counters: Counter[str]) -> list[bytes]:
+        """Those of many; where there is none, its reason is counted as `dropped.REASON`."""
+        known, found = self._known.get, self._found
+        joined = [known(reference) or found(reference) for reference in references]
+        targets = [target for target in joined if type(target) is bytes]
+        if len(targets) < len(joined):
+            counters.update(f"dropped.{target}" for target in joined if type(target) is str)
+        return targets
+
     def _joined(self, reference: str) -> bytes | None:
-        """The target where text will do."""
-        if reference.startswith("/"):
-            return _as_text(_OF_HOST(reference), self._origin)
-        if reference.startswith(("http://", "https://")):
-            return _as_text(_ABSOLUTE(reference), "")
-        return _as_text(_RELATIVE(reference), self._directory)
+        """The target where text will do; it depends on the directory alone."""
+        text, _, fragment = reference.partition("#")
+        if not (text and fragment.isascii()):  # lone surrogates are refused
+            return None
+        if text.startswith("//"):
+            return _absolute(self._origin.partition("/")[0] + text)
+        if text.startswith("/"):
+            return _as_text(self._origin, text)
+        if text.startswith(("http://", "https://")):
+            return _absolute(text)
+        directory = self._directory
+        while text.startswith("../"):
+            text = text[3:]
+            if len(directory) > len(self._origin) + 1:
+                directory = directory[: directory.rindex("/", 0, -1) + 1]
+        return None if text.startswith(("/", "?")) else _as_text(directory, text)
 
 
-def _as_text(match: re.Match[str] | None, before: str) -> bytes | None:
-    """What the match of one of the three expressions is as it stands, if it is nothing else."""
-    if match is None:
+def _absolute(text: str) -> bytes | None:
+    origin = _ORIGIN(text)
+    if not origin:
         return None
-    *host, path, query = match.groups("")
-    if "/." in path or ("%2" in path and _ESCAPED_DOT(path)):
+    rest = text[origin.end() :]
+    return _as_text(origin[0], rest if rest.startswith("/") else f"/{rest}")
+
+
+def _as_text(before: str, rest: str) -> bytes | None:
+    """The two together, if the standard leaves the rest, a path and perhaps a query, as it is."""
+    if not _AS_IT_STANDS(rest) or (("." in rest or "%2" in rest) and _DOTS(rest)):
         return None
-    target = f"{before}{''.join(host)}{path or '/'}{query}".encode()
+    target = (before + rest).encode()
     return target if len(target) <= LONGEST else None
