@@ -16,7 +16,7 @@ REFERENCE ?= ../shared/reference
 COUNT ?= 20000
 SEED  ?= 1
 
-.PHONY: help setup pipeline test lint types unit fuzz bench clean
+.PHONY: help setup pipeline test lint types unit test-kill fuzz bench clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -50,6 +50,9 @@ types: setup ## mypy, strict
 
 unit: setup ## pytest
 	$(BIN)/pytest -n auto --dist worksteal
+
+test-kill: setup ## Random kills of the embedded engine by the dozen, some minutes
+	$(BIN)/pytest -m kills
 
 fuzz: setup ## Extraction of 20,000 mutated archives (COUNT, SEED); finds go to work/fuzz
 	$(BIN)/python scripts/fuzz.py --count $(COUNT) --seed $(SEED) --out work/fuzz

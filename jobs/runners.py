@@ -6,12 +6,14 @@ which fails on the damaged ones and shifts all offsets); many small files share 
 starts at least one process for each) and a truncated .gz is an error (mrjob reads it as if it
 ended there); paths are paths, not globs; tasks are awaited by threads, not by a
 pool of processes that each print a traceback when interrupted; a task that fails leaves what it
-said last in `failure`, of a traceback the error alone.
+said last in `failure`, of a traceback the error alone; one that dies while it reads an archive is
+that archive's error.
 """
 
 from __future__ import annotations
 
 import contextlib
+import signal
 import subprocess
 import sys
 import threading
@@ -27,8 +29,9 @@ from mrjob.local import LocalMRJobRunner, _TaskFailedException
 from mrjob.sim import _split_records
 from mrjob.step import StepFailedException
 
+from jobs.base import ARCHIVE, to_json
 from jobs.bytes_read import BytesRead
-from jobs.kernel.errors import CrawlrankError
+from jobs.kernel.errors import CrawlrankError, died
 from jobs.kernel.reading import read_lines
 
 Progress = Callable[[int, int], None]
@@ -169,7 +172,9 @@ class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
                 code = process.wait()
             finally:
                 self._running.discard(process)
-        if code and not self._stopped.is_set():
+        if code < 0 and self._reads_an_archive(task) and not self._stopped.is_set():
+            _give_up(stdin, stdout, signal.Signals(-code).name)
+        elif code and not self._stopped.is_set():
             self.failure = tail(Path(stderr.name))
             raise _TaskFailedException(
                 reason=f"{task[0]} {task[2]} ended with {code}",
@@ -178,6 +183,9 @@ class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
                 task_type=task[0],
                 task_num=task[2],
             )
+
+    def _reads_an_archive(self, task: tuple[str, int, int]) -> bool:
+        return task[:2] == ("mapper", 0) and bool(self._uses_input_manifest())
 
     def _run_multiple(self, funcs: Iterable[Callable[[], None]], num_processes: Any = None) -> None:
         tasks = list(funcs)
@@ -201,6 +209,16 @@ class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
 
     def _log_cause_of_error(self, ex: Exception) -> None:
         """Nothing to log: `failure` has it."""
+
+
+def _give_up(stdin: IO[bytes], stdout: IO[bytes], how: str) -> None:
+    """Where the task of an archive died: that it did, in place of what it gave; others go on."""
+    stdin.seek(0)
+    archive = stdin.readline().rstrip(b"\n").partition(b"\t")[2]
+    told = {"archive": archive.decode(), "counters": {}, "error": died(how)}
+    stdout.seek(0)
+    stdout.truncate()
+    stdout.write(ARCHIVE + b"\t" + to_json(told) + b"\n")
 
 
 def _call(task: Callable[[], None]) -> None:

@@ -1,6 +1,28 @@
-"""`python -m pipeline`: the command crawlrank, where it is not installed."""
+"""The command crawlrank, by that name or as `python -m pipeline`.
 
-from pipeline.cli import main
+Importing it takes a second, in which there is nothing yet to end well; and the processes of pools,
+which import this file, do without it.
+"""
+
+from __future__ import annotations
+
+import _signal as signal  # type: ignore[import-not-found]  # `signal` imports enum first
+import os
+
+
+def main() -> None:
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _leave)
+    from pipeline.cli import main as command
+
+    command(prog_name="crawlrank")
+
+
+def _leave(*_: object) -> None:
+    """At once: an exception would pass through half-made modules, and some take it for theirs."""
+    os.write(2, b"crawlrank: interrupted\n")
+    os._exit(130)
+
 
 if __name__ == "__main__":
-    main(prog_name="crawlrank")
+    main()

@@ -5,23 +5,20 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
-import signal
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
+from jobs.kernel.errors import died
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
 from pipeline.inspection import Inspection, inspect_archive
+from pipeline.workers import deaf
 
 AHEAD = 4  # archives for each process that may be done before their turn; bounds memory
-KILLED = [
-    "the process that read it was killed, perhaps for want of memory",
-    "an archive that can be read in the memory there is",
-    "Try it by itself, with --jobs 1 and a smaller --max-record.",
-]
+KILLED = died("perhaps for want of memory")
 
 
 def inspect_archives(
@@ -50,7 +47,7 @@ def _in_order(
         while todo:
             while len(waiting) < min(ahead, len(todo)):
                 archive = todo[len(waiting)]
-                with _deaf():  # a submission may start a process
+                with deaf():  # a submission may start a process
                     waiting.append(pool.submit(inspect_archive, archive, options))
             found = waiting.popleft().result()
             todo.popleft()
@@ -60,7 +57,7 @@ def _in_order(
 def _alone(archive: Place, options: Options) -> Inspection:
     with _pool(1) as pool:
         try:
-            with _deaf():
+            with deaf():
                 found = pool.submit(inspect_archive, archive, options)
             return found.result()
         except BrokenProcessPool:
@@ -82,16 +79,6 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-@contextlib.contextmanager
-def _deaf() -> Iterator[None]:
-    """Processes started meanwhile never hear Ctrl-C: this one ends them, without tracebacks."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _watch_parent() -> None:

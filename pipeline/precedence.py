@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -121,8 +122,8 @@ def export_precedence(
         formed = Formed(Path(name, "formed.arrow"), len(scored.scores), scored.spellings())
         _require_spellings(scored, formed, str(scores))
         lines = _classified(scored.scores, formed, options, summary)
-        with database(Path(name), **limits) as (db, _):
-            write_file(lines.pieces(db), output)
+        with database(Path(name), **limits) as (db, _), closing(lines.pieces(db)) as pieces:
+            write_file(pieces, output)
         _tell(lines, formed, summary)
     return summary
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import duckdb
@@ -124,7 +124,7 @@ class Lines:
         self.changes = Changes()
         self.counts: npt.NDArray[np.int64] = np.zeros(bins + 1, np.int64)  # by precedence
 
-    def pieces(self, db: duckdb.DuckDBPyConnection) -> Iterator[bytes]:
+    def pieces(self, db: duckdb.DuckDBPyConnection) -> Generator[bytes, None, None]:
         """The file, some lines at a time; changes and counts are whole behind the last."""
         meeting = self._find_meeting(db)
         if meeting:

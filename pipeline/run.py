@@ -45,7 +45,7 @@ from pipeline.ranking import Round, Stop
 from pipeline.reports import round_line, write_report
 from pipeline.validation import validate
 from pipeline.validation_report import ValidationOptions, ValidationReport
-from pipeline.work_folder import clear_leftovers, refuse_foreign, temporary
+from pipeline.work_folder import DATASETS, clear_leftovers, refuse_foreign, remove, temporary
 
 #: step -> the steps that it reads
 READS: dict[str, tuple[str, ...]] = {
@@ -142,9 +142,18 @@ class Run:
                 "the same options, or a new work folder",
                 "With --force, the steps that this changes are done again.",
             )
+        if "--runner" in changed:
+            self._remove_others()
         before.clear()
         before.update(now)
         self.manifest.save()
+
+    def _remove_others(self) -> None:
+        """Datasets that another engine made and this one would leave as they are, for others to
+        take for its own."""
+        ours = {name for names in self.engine.writes.values() for name in names}
+        for name in set(DATASETS) - ours:
+            remove(self.path(name))
 
     def _is_done(self, name: str) -> bool:
         there = all(self.path(dataset).exists() for dataset in self.engine.writes[name])
@@ -283,6 +292,10 @@ def run(work: Path, archives: Sequence[Place], options: RunOptions, reporter: Re
                 this = Run(work, options, _engine(work, options, tmp, reporter), reporter)
                 this.all_steps(archives)
                 return this
+    except OSError as error:
+        if error.filename is None:  # nobody could say which file it was
+            error.filename = str(work)
+        raise
     finally:
         reporter.close()
 

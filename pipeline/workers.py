@@ -107,9 +107,21 @@ def _start(work: Callable[..., Any]) -> _Worker[Any]:
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     process = context.Process(target=_serve, args=(work, there), daemon=True)
-    process.start()
+    with deaf():
+        process.start()
     there.close()
     return _Worker(process, here)
+
+
+@contextlib.contextmanager
+def deaf() -> Iterator[None]:
+    """Processes started meanwhile never hear Ctrl-C, not even while they import what they need:
+    this one ends them, without tracebacks. It hears of it a little later itself."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end_of(process: BaseProcess) -> str:
@@ -124,7 +136,6 @@ def _end_of(process: BaseProcess) -> str:
 
 def _serve(work: Callable[[Any, Tell], Any], pipe: Connection[Any, Any]) -> None:
     """In the worker: tasks until there are none."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that started it ends it, and tells
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, OSError):

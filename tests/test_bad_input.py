@@ -6,7 +6,6 @@ steers a terminal.
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import os
 import re
@@ -14,7 +13,7 @@ import resource
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -36,6 +35,7 @@ from crawls import (
     write_records,
     write_warc,
 )
+from disks import tiny_disk
 
 # ---- archives
 
@@ -291,27 +291,6 @@ def test_two_ids_for_a_key(tmp_path: Path) -> None:
 
 
 # ---- the machine
-
-
-@contextlib.contextmanager
-def tiny_disk(place: Path, size: str, *options: str) -> Iterator[Path]:
-    """A file system of that size; skips where none can be mounted."""
-    place.mkdir()
-    mount = [
-        "mount",
-        "-t",
-        "tmpfs",
-        "-o",
-        ",".join((f"size={size}", *options)),
-        "tmpfs",
-        str(place),
-    ]
-    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("cannot mount a file system here")
-    try:
-        yield place
-    finally:
-        subprocess.run(["umount", str(place)], check=True)
 
 
 @pytest.mark.parametrize("size", ["24k", "60k", "160k", "210k"])

@@ -44,6 +44,16 @@ class JobFailed(CrawlrankError):
     exit_code = 5
 
 
+def died(how: str) -> list[str]:
+    """Found, expected and cure of an archive whose process died, for want of memory or by a fault
+    of a parser. how: a signal or an exit code."""
+    return [
+        f"the process that read it died ({how})",
+        "an archive that can be read in the memory there is",
+        "Try it by itself, with --jobs 1 and a smaller --max-record.",
+    ]
+
+
 class BadLine(ValueError):
     """A line of a text dataset that does not have its format; the reader adds file and number."""
 

@@ -6,6 +6,7 @@ converged or validation below its threshold, 5 a job failed, 130 interrupted.
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import sys
@@ -24,6 +25,7 @@ from pipeline.inspection import UNEXPECTED
 from pipeline.manifest import crawlrank_version
 from pipeline.terminal import escape_unwritable, printable
 
+INTERRUPTED = "interrupted; what was finished is kept"
 DISK = {28: "the disk is full", 30: "the file system is read-only", 122: "the quota is used up"}
 
 
@@ -36,15 +38,14 @@ class Group(click.Group):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         kwargs["standalone_mode"] = False
         escape_unwritable()
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, _interrupt)  # end as Ctrl-C does, leaving nothing behind
+        interruption = _Interruption()
         try:
             code = super().main(*args, **kwargs)
         except click.ClickException as error:
             error.show()
             code = error.exit_code
         except (click.Abort, KeyboardInterrupt):
-            code = _say("interrupted; what was finished is kept", 130)
+            code = _say(INTERRUPTED, 130)
         except CrawlrankError as error:
             code = _say(str(error), error.exit_code)
         except OSError as error:
@@ -52,12 +53,39 @@ class Group(click.Group):
         except Exception as error:  # no traceback reaches a user
             if "CRAWLRANK_DEBUG" in os.environ:
                 raise
-            code = _say(f"{UNEXPECTED}: {type(error).__name__}: {error}", 1)
+            if interruption.came:  # and some import made another error of it
+                code = _say(INTERRUPTED, 130)
+            else:
+                code = _say(f"{UNEXPECTED}: {type(error).__name__}: {error}", 1)
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
+class _Interruption:
+    """Ctrl-C, and SIGTERM, which ends all as Ctrl-C does, leaving nothing behind.
+
+    came: whether there was one.
+    """
+
+    def __init__(self) -> None:
+        self.came = False
+        if threading.current_thread() is not threading.main_thread():
+            return
+        if sys.unraisablehook is sys.__unraisablehook__:
+            sys.unraisablehook = self._again
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, self._come)
+
+    def _come(self, *_: object) -> None:
+        self.came = True
+        raise KeyboardInterrupt
+
+    def _again(self, what: sys.UnraisableHookArgs) -> None:
+        """Where it came while an object was being taken down, it is lost, and comes once more."""
+        if issubclass(what.exc_type, KeyboardInterrupt):
+            _thread.interrupt_main()
+        else:
+            sys.__unraisablehook__(what)
 
 
 def _say(message: str, code: int) -> int:

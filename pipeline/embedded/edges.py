@@ -19,7 +19,7 @@ import numpy as np
 from jobs.kernel.errors import BadInput
 from pipeline.embedded.columns import link_blocks
 from pipeline.embedded.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, Ids, id_type, open_csr
-from pipeline.embedded.growing import Growing
+from pipeline.embedded.growing import Growing, save
 from pipeline.embedded.pairs import Pairs, distinct_pairs
 from pipeline.embedded.partials import UNLINKED
 from pipeline.graph import Floats, Graph
@@ -119,7 +119,7 @@ def write_graph(
                 ends.add(edges[0])
                 sources.write(edges[1])
     outdegrees = _outdegrees(np.load(output / SOURCES, mmap_mode="r"), nodes)
-    np.save(output / OUTDEGREES, outdegrees)
+    save(output / OUTDEGREES, outdegrees)
     return GraphCounts(
         nodes=nodes,
         edges=sources.length,

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from jobs.kernel.errors import NotConverged
 from jobs.kernel.extraction import Options
 from pipeline.datasets import move
 from pipeline.embedded.csr import open_csr
@@ -109,10 +110,14 @@ class EmbeddedEngine:
         folder, found = self.path(CHECKPOINT), self.tmp / "ranks"
         if not rounds:
             remove(folder)
-        done = page_rank(
-            open_csr(self.path("graph")), found, stop, threads=self.processes,
-            budget=self.memory.budget, checkpoint=folder / "checkpoint.npz", on_round=on_round,
-        )  # fmt: skip
+        try:
+            done = page_rank(
+                open_csr(self.path("graph")), found, stop, threads=self.processes,
+                budget=self.memory.budget, checkpoint=folder / "checkpoint.npz", on_round=on_round,
+            )  # fmt: skip
+        except NotConverged:
+            self._place(found)  # for whom they are good enough; the checkpoint stays to go on from
+            raise
         self._place(found)
         remove(folder)
         return done

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from jobs.kernel.errors import died
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import size_of
 from pipeline.embedded.extraction_task import ArchiveAnswer, ArchiveWork, extract_archive
 from pipeline.engine import ArchiveTask
 from pipeline.steps import ArchiveReport
 from pipeline.workers import Died, answers
-
-EXPECTED = "an archive that can be read in the memory there is"
-CURE = "Try it by itself, with --jobs 1 and a smaller --max-record."
 
 
 def extract_archives(
@@ -46,8 +44,7 @@ def extract_archives(
         task = works[work]
         done.at(task, sizes[task.content])
         if isinstance(answer, Died):
-            found = f"the process that read it died ({answer.how})"
-            answer = ArchiveAnswer({}, [], [found, EXPECTED, CURE])
+            answer = ArchiveAnswer({}, [], died(answer.how))
             # its parts are not whole, so that it is read again by the next run
         else:
             work.links.replace(links / task.part)

@@ -1,4 +1,8 @@
-"""A .npy file whose length is known when all is written."""
+"""Arrays to .npy files, also where the length is known only when all is written.
+
+Files are written by Python: numpy itself tells of a full disk by numbers of items, and not so that
+anybody could know it.
+"""
 
 from __future__ import annotations
 
@@ -49,3 +53,9 @@ class Growing:
         with self._file:
             if kind is None:
                 self._head()
+
+
+def save(path: Path, numbers: npt.NDArray[Any]) -> None:
+    """An array of one dimension to a .npy file."""
+    with Growing(path, numbers.dtype) as file:
+        file.write(numbers)

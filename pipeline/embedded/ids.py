@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from jobs.kernel.errors import BadInput
 from pipeline.embedded.csr import id_type
+from pipeline.embedded.growing import save
 
 MAP, IDS = "map.parquet", "ids.npy"
 SCHEMA = pa.schema([("id", pa.int64()), ("key", pa.string())])
@@ -53,7 +54,7 @@ def assign_ids(uris: Path, output: Path, *, nodes: str = "linked") -> IdCounts:
         ids -= 1
         ids[~noded] = np.iinfo(kind).max
         output.mkdir(parents=True)
-        np.save(output / IDS, ids)
+        save(output / IDS, ids)
         _write_map(file, ids, output / MAP)
     return IdCounts(len(ids), count)
 

@@ -85,7 +85,8 @@ class _Runs:
 
     def write(self, slab: int, words: Words) -> None:
         path = self._folder / f"run-{next(self._numbers)}"
-        words.tofile(path)
+        with path.open("wb") as file:  # tofile() would not say why it failed
+            file.write(words.data)
         self._written.append((slab, path))
 
     def settled(self) -> dict[int, list[Run]]:

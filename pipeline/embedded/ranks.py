@@ -1,9 +1,10 @@
 """page-rank of the embedded engine: a Csr to ranks/, going on after any interruption.
 
 ranks/: scores.npy float64[N], dummy.npy float64[1]. While it works, at most every INTERVAL seconds,
-a checkpoint holds the vector, the entries of its rounds and what they are of; with the same graph,
-threads and kind of stop, ranking goes on from it to the very same result. Memory: see sweeps.py
-and plain.py; a checkpoint costs 8 bytes a node more while it is written.
+and when no more rounds are allowed, a checkpoint holds the vector, the entries of its rounds and
+what they are of; with the same graph, threads and kind of stop, ranking goes on from it, after an
+interruption to the very same result. Memory: see sweeps.py and plain.py; a checkpoint costs 8 bytes
+a node more while it is written.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
 from pipeline.embedded.csr import Csr
+from pipeline.embedded.growing import save
 from pipeline.embedded.state import OnRound, Ranked, State
 from pipeline.ranking import Round, Stop
 
@@ -72,7 +75,8 @@ def page_rank(
 
     def keep(entry: Round, rounds: list[Round], state: Callable[[], State]) -> None:
         nonlocal saved
-        if checkpoint and time.monotonic() - saved >= INTERVAL:
+        due = stop.exhausted(rounds) or time.monotonic() - saved >= INTERVAL
+        if checkpoint and due:
             write_checkpoint(checkpoint, of, state())
             saved = time.monotonic()
         on_round(entry, rounds)
@@ -80,8 +84,8 @@ def page_rank(
     before = read_checkpoint(checkpoint, of) if checkpoint else None
     ranked = rank(csr, stop, threads, budget, before, keep)
     output.mkdir(parents=True)
-    np.save(output / SCORES, ranked.scores)
-    np.save(output / DUMMY, np.array([ranked.dummy]))
+    save(output / SCORES, ranked.scores)
+    save(output / DUMMY, np.array([ranked.dummy]))
     if not stop.reached(ranked.rounds):
         raise stop.not_converged(ranked.rounds)
     return ranked.rounds
@@ -98,14 +102,15 @@ def write_checkpoint(path: Path, of: dict[str, Any], state: State) -> None:
 
 
 def read_checkpoint(path: Path, of: dict[str, Any]) -> State | None:
-    """The state to go on from; None without one, and where it is of something else."""
-    if not path.is_file():
+    """The state to go on from; None without one, and where it is damaged or of something else."""
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            told = json.loads(found["told"].tobytes())
+            if told["of"] != of:
+                return None
+            return State(found["vector"], float(found["dummy"]), told["rounds"])
+    except (OSError, ValueError, EOFError, KeyError, BadZipFile):  # ranking begins anew
         return None
-    with np.load(path, allow_pickle=False) as found:
-        told = json.loads(found["told"].tobytes())
-        if told["of"] != of:
-            return None
-        return State(found["vector"], float(found["dummy"]), told["rounds"])
 
 
 def _fingerprint(csr: Csr, stop: Stop, threads: int) -> dict[str, Any]:

@@ -1,0 +1,107 @@
+"""Seconds and memory of every step after extraction, on made crawls of 1, 10 and 50 million links.
+
+    python scripts/bench_scale.py [--links 1,10,50] [--memory 4GB] [--folder DIR] [--json FILE]
+
+Each crawl is that of made_crawl.py. `crawlrank run` finds its archives extracted and does the
+rest; it ran on a small crawl before, so that nothing is compiled. Memory is that of all its
+processes together, looked at every 50 ms: resident, resident without what is a file's and the
+system can drop, and the sum of shares (a page of two processes counts once).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from measuring import Peaks, size_of_tree, watched
+
+ROOT = Path(__file__).resolve().parents[1]
+STEPS = (
+    "canonicalize", "assign-ids", "gen-graph", "page-rank", "join-scores", "export-precedence",
+    "validate-opic",
+)  # fmt: skip
+WARMING = 0.05  # million links
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--links", default="1,10,50", help="millions of links, one crawl each")
+    parser.add_argument("--memory", default="4GB")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--folder", type=Path, help="where crawls are made, and removed again")
+    parser.add_argument("--json", type=Path, help="also write the figures here")
+    options = parser.parse_args()
+    crawls = [WARMING, *map(float, options.links.split(","))]
+    rows = [measured(millions, options) for millions in crawls][1:]
+    print_table(rows)
+    if options.json:
+        machine = {"python": platform.python_version(), "cores": os.cpu_count()}
+        told = {"memory": options.memory, "jobs": options.jobs, "machine": machine, "crawls": rows}
+        options.json.write_text(json.dumps(told, indent=1) + "\n")
+
+
+def measured(millions: float, options: argparse.Namespace) -> dict[str, Any]:
+    """Makes a crawl, runs what follows extraction and removes all."""
+    folder = Path(tempfile.mkdtemp(prefix="bench-scale-", dir=options.folder))
+    try:
+        work, archives = folder / "work", folder / "archives"
+        making = [sys.executable, str(ROOT / "scripts" / "made_crawl.py"), str(folder)]
+        subprocess.run([*making, "--links", str(int(millions * 1e6))], check=True)
+        command = [sys.executable, "-m", "pipeline", "run", str(archives), "--work", str(work)]
+        command += ["--memory", options.memory, "--jobs", str(options.jobs), "--quiet"]
+        before = size_of_tree(work)
+        run = watched(command, work)
+        manifest = json.loads((work / "manifest.json").read_text())
+        steps = {name: manifest["steps"][name]["seconds"] for name in STEPS}
+        rounds = manifest["steps"]["page-rank"]["rounds"]
+        return {
+            "links": manifest["steps"]["extract-links"]["rows"]["links"],
+            "nodes": rounds[-1]["nodes"],
+            "edges": manifest["steps"]["gen-graph"]["counters"]["edges"],
+            "steps": steps,
+            "wall": run.wall,
+            "cpu": run.cpu,
+            **vars(run.peaks),
+            "links_mb": before / 1e6,
+            "made_mb": (size_of_tree(work) - before) / 1e6,
+            "most_mb": run.most_bytes / 1e6,
+            "precedences": (work / "precedence.txt").read_bytes().count(b"\n"),
+        }
+    finally:
+        shutil.rmtree(folder)
+
+
+def print_table(rows: list[dict[str, Any]]) -> None:
+    """A column for each crawl."""
+
+    def line(name: str, values: list[str]) -> None:
+        print(f"{name:<32}" + "".join(f"{value:>14}" for value in values))
+
+    line("", [f"{row['links'] / 1e6:.2f} M links" for row in rows])
+    for name in ("nodes", "edges", "precedences"):
+        line(name, [f"{row[name]:,}" for row in rows])
+    for name in STEPS:
+        line(f"{name}, s", [f"{row['steps'][name]:.2f}" for row in rows])
+    line("all, s", [f"{row['wall']:.2f}" for row in rows])
+    line("all, CPU s", [f"{row['cpu']:.2f}" for row in rows])
+    for name in ("wall", "cpu"):
+        line(
+            f"{name} s per million links", [f"{row[name] / row['links'] * 1e6:.2f}" for row in rows]
+        )
+    for name in vars(Peaks()):
+        line(name.replace("_mb", ", peak MB"), [f"{row[name]:,.0f}" for row in rows])
+    line("links and captures, MB", [f"{row['links_mb']:,.0f}" for row in rows])
+    line("what the steps made, MB", [f"{row['made_mb']:,.0f}" for row in rows])
+    line("most in the work folder, MB", [f"{row['most_mb']:,.0f}" for row in rows])
+
+
+if __name__ == "__main__":
+    main()

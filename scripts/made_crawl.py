@@ -1,0 +1,143 @@
+"""A work folder of `crawlrank run` in which extraction is done: links and captures of a made web.
+
+    python scripts/made_crawl.py FOLDER --links N
+
+The web is that of synthetic.py: two thirds of the pages are known from links alone. Pages come as
+a crawler takes them, some of a host in a row, then some of another. FOLDER/archives has a
+file for each archive, which holds its name only; FOLDER/work has what extraction would have left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from synthetic import web_like
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from jobs.kernel.lines import Capture
+from pipeline.archives import (
+    entry_of,
+    extraction_entry,
+    extraction_mark,
+    given_archives,
+    part_name,
+)
+from pipeline.embedded import TOLERANCE
+from pipeline.embedded.columns import CapturesWriter, LinksWriter
+from pipeline.embedded.engine import EmbeddedEngine
+from pipeline.manifest import Manifest, fingerprint
+from pipeline.ranking import Stop
+from pipeline.run import RunOptions
+from pipeline.steps import ArchiveReport
+
+LINKS_AN_ARCHIVE = 2_000_000
+IN_A_ROW = 100  # pages
+HOST = 50  # pages of a made host
+OTHER_SPELLINGS = 0.02  # of all links
+NAVIGATION = [b"L"]
+
+Ints = npt.NDArray[np.int64]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--links", type=int, required=True)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    make(options.folder, options.links, options.seed)
+
+
+def make(folder: Path, links: int, seed: int) -> None:
+    archives, work = folder / "archives", folder / "work"
+    for path in (archives, work / "links", work / "captures"):
+        path.mkdir(parents=True)
+    count = -(-links // LINKS_AN_ARCHIVE)
+    for number in range(count):
+        (archives / f"{number:05}.warc").write_text(f"made, archive {number} of {count}\n")
+    engine, options = EmbeddedEngine, RunOptions(stop=Stop(tolerance=TOLERANCE))
+    given = given_archives(sorted(archives.iterdir()))
+    manifest = Manifest(work)
+    for (content, place), pages in zip(given.items(), crawled(links, seed, count), strict=True):
+        part = part_name(content, place, engine.suffix)
+        counters = write(work, part, str(place.name), pages)
+        report = ArchiveReport(str(place), part, counters)
+        mark = extraction_mark(options.extraction, content, engine.form)
+        manifest.archives[content] = entry_of(report, part, mark)
+    entry = extraction_entry(options.extraction, manifest)
+    entry["fingerprint"] = fingerprint(engine.form, entry["parameters"], sorted(given))
+    manifest.parameters.update(options.parameters())
+    manifest.done("extract-links", {**entry, "seconds": 0.0})
+
+
+def crawled(links: int, seed: int, archives: int) -> Iterator[Iterator[tuple[bytes, list[bytes]]]]:
+    """The pages of each archive with their links."""
+    rng = np.random.default_rng(seed)
+    nodes, sources, targets = web_like(links, seed)
+    uris = spellings(nodes, rng)
+    other = rng.random(len(targets)) < OTHER_SPELLINGS
+    targets = np.where(other, targets + nodes, targets).astype(np.int32)
+    offsets = np.searchsorted(sources, np.arange(nodes + 1))
+    del sources
+    runs = rng.permutation(-(-nodes // IN_A_ROW))
+
+    def pages(some: Ints) -> Iterator[tuple[bytes, list[bytes]]]:
+        for run in some.tolist():
+            for page in range(run * IN_A_ROW, min(nodes, (run + 1) * IN_A_ROW)):
+                begin, end = offsets[page : page + 2]
+                if end > begin:
+                    to = targets[begin:end].tolist()
+                    yield uri_of(uris, page, nodes), [uri_of(uris, t, nodes) for t in to]
+
+    for some in np.array_split(runs, archives):
+        yield pages(some)
+
+
+def spellings(nodes: int, rng: np.random.Generator) -> list[bytes]:
+    """A URI for each page, hosts and paths in the order of their keys."""
+    words = rng.integers(0, 1 << 40, nodes).tolist()
+    return [
+        b"http://site%07d.example/%02d/story-%010x.html" % (page // HOST, page % HOST, word)
+        for page, word in enumerate(words)
+    ]
+
+
+def uri_of(uris: list[bytes], number: int, nodes: int) -> bytes:
+    """Of a page; from `nodes` on another spelling of it, which has the same key."""
+    if number < nodes:
+        return uris[number]
+    return uris[number - nodes].replace(b"http://", b"https://www.", 1)
+
+
+def write(
+    work: Path, part: str, archive: str, pages: Iterator[tuple[bytes, list[bytes]]]
+) -> dict[str, int]:
+    """The parts of an archive; its counters."""
+    name = archive.encode()
+    with (
+        LinksWriter(work / "links" / part) as links,
+        CapturesWriter(work / "captures" / part) as captures,
+    ):
+        for number, (uri, targets) in enumerate(pages):
+            links.add(uri, targets, NAVIGATION * len(targets))
+            captures.add([capture(uri, name, number)])
+    return {"captures": captures.rows, "links": links.rows}
+
+
+def capture(uri: bytes, archive: bytes, number: int) -> Capture:
+    unknown = dict.fromkeys(Capture._fields, b"-")
+    told = {
+        "uri": uri, "timestamp": b"20240506070809", "status": b"200", "media_type": b"text/html",
+        "kind": b"response", "archive": archive, "offset": b"%d" % (1000 * number),
+    }  # fmt: skip
+    return Capture(**{**unknown, **told})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""Time, memory and disk of a command with all processes that it starts, as Linux tells them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+LOOKS = 0.05  # seconds between two looks at memory
+DISK_LOOKS = 20  # looks at memory for one at the disk
+KIB = 1024
+
+
+@dataclass
+class Peaks:
+    """Most of all processes together, in MB of 10^6 bytes.
+
+    rss_mb: resident. anonymous_mb: of these, what is no file's. pss_mb: resident, where a page
+    that several processes have counts as one.
+    """
+
+    rss_mb: float = 0.0
+    anonymous_mb: float = 0.0
+    pss_mb: float = 0.0
+
+
+@dataclass
+class Measured:
+    """wall, cpu: seconds. most_bytes: in the folder at any look."""
+
+    wall: float = 0.0
+    cpu: float = 0.0
+    peaks: Peaks = field(default_factory=Peaks)
+    most_bytes: int = 0
+
+
+def watched(command: Sequence[str], folder: Path | None = None) -> Measured:
+    """Run a command, which has to end well, and tell what it took."""
+    found = Measured()
+    before, began = os.times(), time.perf_counter()
+    process = subprocess.Popen(command, cwd=Path(__file__).resolve().parents[1])
+    ended = threading.Event()
+    looker = threading.Thread(target=_look, args=(process.pid, folder, ended, found))
+    looker.start()
+    try:
+        code = process.wait()
+    finally:
+        ended.set()
+        looker.join()
+    found.wall = time.perf_counter() - began
+    after = os.times()
+    found.cpu = sum(after[2:4]) - sum(before[2:4])
+    if code:
+        sys.exit(f"{' '.join(command)}: exit code {code}")
+    return found
+
+
+def _look(pid: int, folder: Path | None, ended: threading.Event, found: Measured) -> None:
+    looks = 0
+    while not ended.wait(LOOKS):
+        sums = dict.fromkeys(("Rss", "Anonymous", "Pss"), 0)
+        for member in tree(pid):
+            for name, size in _rollup(member):
+                if name in sums:
+                    sums[name] += size
+        peaks = found.peaks
+        peaks.rss_mb = max(peaks.rss_mb, sums["Rss"] / 1e6)
+        peaks.anonymous_mb = max(peaks.anonymous_mb, sums["Anonymous"] / 1e6)
+        peaks.pss_mb = max(peaks.pss_mb, sums["Pss"] / 1e6)
+        if folder and looks % DISK_LOOKS == 0:
+            found.most_bytes = max(found.most_bytes, size_of_tree(folder))
+        looks += 1
+
+
+def tree(pid: int) -> list[int]:
+    """A process and all that it and its children started and that are there."""
+    found = [pid]
+    for parent in found:
+        for path in Path(f"/proc/{parent}/task").glob("*/children"):
+            with contextlib.suppress(OSError):
+                found += map(int, path.read_text().split())
+    return found
+
+
+def _rollup(pid: int) -> Iterator[tuple[str, int]]:
+    """Names and bytes of a process's memory; nothing of one that is gone."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]:
+            name, size, *_ = line.split()
+            yield name.rstrip(":"), int(size) * KIB
+
+
+def size_of_tree(folder: Path) -> int:
+    """Bytes on disk of the files in a folder."""
+    total = 0
+    for path in folder.rglob("*"):
+        with contextlib.suppress(OSError):
+            total += path.lstat().st_blocks * 512
+    return total

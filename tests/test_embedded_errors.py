@@ -1,0 +1,216 @@
+"""The embedded engine when something is in its way: each row through the real command."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from crawls import (
+    COMMAND,
+    LOOPBACK,
+    Said,
+    checked,
+    crawlrank,
+    environment,
+    ok,
+    process,
+    write_warc,
+)
+from disks import grow, tiny_disk
+from test_lock import hold
+from work_folders import await_end, files_of, tree_of
+
+from jobs.kernel.errors import BadInput
+from pipeline.embedded.tables import database
+from pipeline.precedence import Options, export_precedence
+
+ROUNDS = ("--iterations", "3", "--no-validate", "--jobs", "2")
+RANKED = re.compile(r" s +round (\d+)")
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    work = tmp_path_factory.mktemp("undisturbed") / "work"
+    ok("run", LOOPBACK, "--work", work, "--quiet", *ROUNDS)
+    return files_of(work)
+
+
+@pytest.mark.parametrize("size", ["12k", "24k", "40k", "64k", "80k"])
+def test_a_full_disk(size: str, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+    with tiny_disk(tmp_path / "disk", size) as disk:
+        work = disk / "work"
+        said = process("run", LOOPBACK, "--work", work, *ROUNDS)
+        assert said.code == 3
+        *_, last = said.err.splitlines()
+        assert last.startswith(f"crawlrank: {work}")
+        assert last.endswith(": the disk is full. Make room, or write elsewhere.")
+        assert not list(work.glob(".crawlrank-*"))
+        begun = [line.split()[2] for line in said.err.splitlines() if re.match(" +[0-9.]+ s", line)]
+        grow(disk, "9m")
+        again = process("run", LOOPBACK, "--work", work, *ROUNDS)
+        assert again.code == 0
+        for step in [name for name in begun if "-" in name or name == "canonicalize"][:-1]:
+            assert f"{step}: unchanged, kept" in again.err
+        assert files_of(work) == undisturbed
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_a_disk_that_fills_while_lines_are_sorted(tmp_path: Path) -> None:
+    """What writes the lines fails while the sort still has some: both end, with one error."""
+    scores = tmp_path / "scores.txt"
+    rows = (f"{n}.0\thttp://a/{n}\ta)/{n}\n" for n in range(20_000, 0, -1))
+    scores.write_text("".join(rows))
+    with (
+        tiny_disk(tmp_path / "disk", "100k") as disk,
+        pytest.raises(OSError, match="No space left"),
+    ):
+        export_precedence(scores, None, disk / "precedence.txt", tmp_path, Options())
+
+
+@pytest.mark.parametrize(
+    ("limit", "found"),
+    [("memory", "Out of Memory"), ("disk", "failed to offload")],
+)
+def test_a_sort_without_room(limit: str, found: str, tmp_path: Path) -> None:
+    with (
+        pytest.raises(BadInput, match=found) as error,
+        database(tmp_path, budget=0, threads=1) as (db, _),
+    ):
+        if limit == "memory":
+            db.execute("SET temp_directory = ''")
+        else:
+            db.execute("SET max_temp_directory_size = '1MB'")
+        rows = "SELECT range::VARCHAR || repeat('x', 99) AS x FROM range(3000000)"
+        db.execute(f"CREATE TABLE t AS {rows} ORDER BY x")
+    assert error.value.where == str(tmp_path)
+    assert "Make room there, or give more --memory" in str(error.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_read_only_work_folder(tmp_path: Path) -> None:
+    with tiny_disk(tmp_path / "disk", "64k", "ro") as disk:
+        for work in (disk, disk / "work"):
+            said = crawlrank("run", LOOPBACK, "--work", work)
+            assert said.code == 3
+            assert f"{work}: cannot be used as a work folder (Read-only file system)" in said.err
+
+
+def test_a_finished_folder_that_became_read_only(tmp_path: Path) -> None:
+    with tiny_disk(tmp_path / "disk", "9m") as disk:
+        ok("run", LOOPBACK, "--work", disk / "work", "--quiet", *ROUNDS)
+        grow(disk, "9m,ro")
+        said = process("run", LOOPBACK, "--work", disk / "work", *ROUNDS)
+        assert said.code == 3
+        assert f"{disk / 'work'}: cannot be used as a work folder (Read-only" in said.err
+
+
+def test_two_runs_at_once(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    with hold(work) as other:
+        said = crawlrank("run", LOOPBACK, "--work", work, *ROUNDS)
+        other.kill()
+    assert said.code == 3
+    assert f"another run is at work in this folder (process {other.pid})" in said.err
+    assert [path.name for path in work.iterdir()] == [".lock"]
+
+
+@pytest.mark.parametrize("first", ["embedded", "inline"])
+def test_another_runner_in_a_work_folder(
+    first: str, undisturbed: dict[str, bytes], tmp_path: Path
+) -> None:
+    work = tmp_path / "work"
+    runners = {"embedded": "embedded", "inline": "local or inline"}
+    (second,) = set(runners) - {first}
+    words = ("run", LOOPBACK, "--work", work, "--quiet", *ROUNDS)
+    ok(*words, "--runner", first)
+    before = (work / "precedence.txt").read_bytes()
+    said = crawlrank(*words, "--runner", second)
+    assert said.code == 3
+    assert f"was made with --runner {runners[first]}, now it is {runners[second]}" in said.err
+    assert "--force" in said.err
+    ok(*words, "--runner", second, "--force")
+    assert (work / "precedence.txt").read_bytes() == before
+    if second == "embedded":
+        assert files_of(work) == undisturbed
+
+
+def test_more_rounds_after_too_few(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    words = ("run", LOOPBACK, "--work", work, "--no-validate")
+    for most, told in ((3, [1, 2, 3]), (3, []), (5, [4, 5])):
+        said = crawlrank(*words, "--max-rounds", most)
+        assert said.code == 4
+        assert "--max-rounds" in said.err
+        assert list(map(int, RANKED.findall(said.err))) == told
+        scores = np.load(work / "ranks" / "scores.npy")
+        assert scores.min() >= 0.15
+        assert not (work / "scores").exists()
+    said = ok(*words)
+    rounds = list(map(int, RANKED.findall(said.err)))
+    assert rounds[0] == 6
+    whole = tmp_path / "whole"
+    ok("run", LOOPBACK, "--work", whole, "--no-validate", "--quiet")
+    exact = np.load(whole / "ranks" / "scores.npy")
+    scores = np.load(work / "ranks" / "scores.npy")
+    assert np.abs(scores - exact).sum() <= 2e-9 * exact.sum()
+    assert not (work / "rounds").exists()
+
+
+# ---- Ctrl-C
+
+
+def interrupted(run: subprocess.Popen[str]) -> Said:
+    """After the signal that a terminal sends, to all processes of the run."""
+    tree = tree_of(run.pid)
+    os.killpg(run.pid, signal.SIGINT)
+    out, err = run.communicate(timeout=60)
+    await_end(tree)
+    return checked(Said(run.returncode, out, err))
+
+
+def begun(*words: object, python: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+    command = [COMMAND[0], *python, *COMMAND[1:], *map(str, words)]
+    return subprocess.Popen(
+        command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("step", ["extract-links", "canonicalize", "gen-graph", "page-rank"])
+def test_control_c(step: str, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+    more = write_warc(tmp_path / "more.warc", {"http://x.example/": ["http://y.example/"]})
+    words = ("run", LOOPBACK, more, "--work", tmp_path / "work", *ROUNDS)
+    with begun(*words) as run:
+        assert run.stderr is not None
+        for line in run.stderr:
+            if line.endswith(f" s  {step}\n"):
+                break
+        said = interrupted(run)
+    assert said.code == 130
+    assert said.err.splitlines()[-1] == "crawlrank: interrupted; what was finished is kept"
+    assert not list((tmp_path / "work").glob(".crawlrank-*"))
+    assert process(*words).code == 0
+
+
+@pytest.mark.parametrize("imported", [1, 100, 300, 600, 900])
+def test_control_c_while_it_starts(imported: int, tmp_path: Path) -> None:
+    """After so many modules were imported, of which Python tells on stderr."""
+    words = ("run", LOOPBACK, "--work", tmp_path / "work", *ROUNDS)
+    with begun(*words, python=("-X", "importtime")) as run:
+        assert run.stderr is not None
+        for line in run.stderr:
+            if line.endswith("| pipeline\n"):
+                break
+        for _ in range(imported):
+            run.stderr.readline()
+        said = interrupted(run)
+    lines = filter(None, said.err.splitlines())  # what importtime wrote may be cut
+    told = [line for line in lines if not line.startswith("import time:")]
+    assert said.code == 130
+    assert told[-1].startswith("crawlrank: interrupted")
+    assert [line for line in told[:-1] if not re.match(" +[0-9.]+ s ", line)] == []

@@ -1,0 +1,52 @@
+"""What a work folder holds, whoever ran in it; and the processes of a run."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from graphs import untimed
+
+
+def files_of(work: Path) -> dict[str, bytes]:
+    """Everything in a work folder, but for the lock and the manifest, which has times."""
+    found = {str(path.relative_to(work)): path for path in work.rglob("*") if path.is_file()}
+    for name in (".lock", "manifest.json"):
+        del found[name]
+    return {name: path.read_bytes() for name, path in found.items()}
+
+
+def told(work: Path) -> dict[str, object]:
+    """What a manifest says, without its times."""
+    manifest = json.loads((work / "manifest.json").read_text())
+    for entry in manifest["steps"].values():
+        del entry["seconds"]
+        if "rounds" in entry:
+            entry["rounds"] = untimed(entry["rounds"])
+    manifest["archives"] = dict(sorted(manifest["archives"].items()))
+    return manifest  # type: ignore[no-any-return]
+
+
+def tree_of(pid: int) -> dict[int, str]:
+    """A process and all that it started and that are there, with their command lines."""
+    found = {pid: ""}
+    for parent in list(found):
+        for path in Path(f"/proc/{parent}/task").glob("*/children"):
+            with contextlib.suppress(OSError):
+                for child in map(int, path.read_text().split()):
+                    found[child] = Path(f"/proc/{child}/cmdline").read_text()
+    return found
+
+
+def await_end(pids: Iterable[int]) -> None:
+    """Nobody is left behind, but for a moment."""
+    deadline = time.monotonic() + 60
+    for pid in pids:
+        stat = Path(f"/proc/{pid}/stat")
+        with contextlib.suppress(OSError):
+            while stat.read_text().rpartition(")")[2].split()[0] not in "ZX":
+                assert time.monotonic() < deadline, f"process {pid} stayed"
+                time.sleep(0.05)
