@@ -16,7 +16,7 @@ REFERENCE ?= ../shared/reference
 COUNT ?= 20000
 SEED  ?= 1
 
-.PHONY: help setup pipeline test lint types unit test-kill fuzz bench clean
+.PHONY: help setup pipeline test lint types unit test-kill fuzz bench benchmarks clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -63,6 +63,15 @@ bench: setup ## Speed of OPIC on a synthetic graph, and of extraction where REFE
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]' \
 	  && $(BIN)/python scripts/bench_extract.py $(REFERENCE)/archives/ics-uci/*.gz --profile --processes 2; \
 	fi
+
+benchmarks: setup ## Measure anew what docs/benchmarks.md says of scale and of the steps
+	mkdir -p work/benchmarks
+	$(BIN)/python scripts/bench_scale.py --json work/benchmarks/scale.json
+	@if [ -d $(REFERENCE)/archives/ics-uci ]; then \
+	  PYTHONPATH=. $(BIN)/python scripts/bench_pipeline.py $(REFERENCE)/archives/ics-uci/*.gz \
+	    --json work/benchmarks/pipeline.json; \
+	fi
+	$(BIN)/python scripts/make_benchmarks_page work/benchmarks
 
 clean: ## Remove .venv, caches and the sample's work folder
 	rm -rf $(VENV) work/sample .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

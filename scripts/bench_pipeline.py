@@ -1,0 +1,122 @@
+"""What each step of `crawlrank run` takes on real archives, and the same by the jobs.
+
+    python scripts/bench_pipeline.py ARCHIVE… [--mb 50] [--json FILE]
+
+The archives are repeated under other host names, which are as long, until they have so many MB.
+A run on one of them comes first, so that nothing is compiled in those that count. The later steps
+are to take less than 30 % of extraction's time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import platform
+import re
+import shutil
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from measuring import watched
+
+from pipeline.run import STEPS
+
+SHARE = 0.30
+LEVEL = 6  # of gzip, as crawlers write
+HOST = re.compile(rb"(?<=://)([a-z0-9-]+\.)*([a-z0-9-]+)(?=\.[a-z]{2,}[:/\s\"'<])")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("archives", nargs="+", type=Path, help="WARC files, each record a member")
+    parser.add_argument("--mb", type=float, default=50)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--runners", default="embedded,local")
+    parser.add_argument("--folder", type=Path, help="where the archives are made, and removed")
+    parser.add_argument("--json", type=Path, help="also write the figures here")
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="bench-pipeline-", dir=options.folder))
+    try:
+        archives, size = repeated(options.archives, folder, options.mb * 1e6)
+        rows = {}
+        for runner in options.runners.split(","):
+            measured(runner, archives[:1], folder / f"warm-{runner}", options.jobs)
+            rows[runner] = measured(runner, archives, folder / runner, options.jobs)
+            print_table(runner, size, rows[runner])
+    finally:
+        shutil.rmtree(folder)
+    if options.json:
+        machine = {"python": platform.python_version(), "cores": os.cpu_count()}
+        told = {"mb": size / 1e6, "jobs": options.jobs, "machine": machine, "runners": rows}
+        options.json.write_text(json.dumps(told, indent=1) + "\n")
+
+
+def repeated(archives: list[Path], folder: Path, wanted: float) -> tuple[list[Path], int]:
+    """Archives of other hosts until they have as many bytes, and how many those are."""
+    made: list[Path] = []
+    size = turn = 0
+    while size < wanted:
+        for archive in archives:
+            made.append(folder / f"{turn:03}-{archive.name}")
+            with gzip.open(archive) as old:
+                records = old.read()
+            rename = partial(other_host, turn)
+            other = HOST.sub(rename, records) if turn else records
+            made[-1].write_bytes(members(other))
+            size += made[-1].stat().st_size
+        turn += 1
+    return made, size
+
+
+def other_host(turn: int, found: re.Match[bytes]) -> bytes:
+    """Lengths in headers stay right: the name's first letters turn into a number's."""
+    name = found[2]
+    number = b"%0*x" % (min(3, len(name)), turn)
+    return (found[1] or b"") + number[-len(name) :] + name[len(number) :]
+
+
+def members(records: bytes) -> bytes:
+    """A member a record, as crawlers write."""
+    starts = [found.start() for found in re.finditer(rb"^WARC/1\.[01]\r\n", records, re.MULTILINE)]
+    ends = [*starts[1:], len(records)]
+    return b"".join(
+        gzip.compress(records[begin:end], LEVEL) for begin, end in zip(starts, ends, strict=True)
+    )
+
+
+def measured(runner: str, archives: list[Path], work: Path, jobs: int) -> dict[str, Any]:
+    command = [sys.executable, "-m", "pipeline", "run", *map(str, archives), "--work", str(work)]
+    command += ["--runner", runner, "--jobs", str(jobs), "--tolerance", "1e-9", "--quiet"]
+    run = watched(command, work)
+    manifest = json.loads((work / "manifest.json").read_text())["steps"]
+    steps = {name: manifest[name]["seconds"] for name in STEPS}
+    later = sum(steps.values()) - steps["extract-links"]
+    return {
+        "rows": manifest["extract-links"]["rows"],
+        "steps": steps,
+        "later": later,
+        "share": later / steps["extract-links"],
+        "wall": run.wall,
+        "cpu": run.cpu,
+        **vars(run.peaks),
+    }
+
+
+def print_table(runner: str, size: int, row: dict[str, Any]) -> None:
+    counts = ", ".join(f"{count:,} {name}" for name, count in row["rows"].items())
+    print(f"\n{runner}: {size / 1e6:.0f} MB, {counts}")
+    for name, seconds in row["steps"].items():
+        print(f"{name:<20}{seconds:>10.2f} s{seconds / row['wall']:>8.1%}")
+    print(f"{'start and end':<20}{row['wall'] - sum(row['steps'].values()):>10.2f} s")
+    print(f"{'all':<20}{row['wall']:>10.2f} s, {row['cpu']:.1f} CPU s, {row['rss_mb']:.0f} MB")
+    verdict = "kept" if row["share"] < SHARE else "missed"
+    print(f"later steps are {row['share']:.1%} of extraction: below {SHARE:.0%} is {verdict}")
+
+
+if __name__ == "__main__":
+    main()
