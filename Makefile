@@ -49,7 +49,7 @@ types: setup ## mypy, strict
 	$(BIN)/mypy
 
 unit: setup ## pytest
-	$(BIN)/pytest -n auto --dist worksteal
+	$(BIN)/pytest -n auto --dist worksteal $(if $(TESTS),-m "$(TESTS)")
 
 test-kill: setup ## Random kills of the embedded engine by the dozen, some minutes
 	$(BIN)/pytest -m kills
