@@ -240,7 +240,10 @@ class Run:
             self.manifest.begun("page-rank", {"of": mark, "rounds": so_far})
             self.reporter.round(round_line(so_far, stop))
 
-        rounds = self.engine.rank(stop, before, save)
+        try:
+            rounds = self.engine.rank(stop, before, save)
+        finally:
+            self.manifest.save()  # the last rounds too, for those who allow more of them
         return {"of": mark, "rounds": rounds, "rows": {"ranks": rounds[-1]["nodes"] + 1}}
 
     @property
