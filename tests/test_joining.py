@@ -29,6 +29,7 @@ PIECES = [
     *("a.example", "b-c.example.", "1.2", "0x1", "xn--a", "a--b.example", "H.example"),
     *("?", "#", "..", ".", "%2e", "%2E", "%20", "%", "'", "@", ":80", ":", "&=+,;!$()*"),
     *("\\", "\t", "\n", " ", "\x00", "\u00e9", "\u4e00", "\ud800", "|", "^", "[", "{"),
+    *("../", "../../", "./", ".svn/", "//b.example", "...", ".%2e/"),
     *("x", "Y~", "a.b", "-", "_", "javascript:", "file:///", "x" * 250, "y" * 600),
 ]
 MADE = st.lists(st.sampled_from(PIECES), max_size=6).map("".join) | st.text(max_size=12)

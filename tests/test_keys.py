@@ -159,6 +159,18 @@ def test_keys_of_everyday_uris_load_no_surt() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, cwd=root)
 
 
+def test_surt_loads_no_http_client_and_leaves_its_module_as_it_is() -> None:
+    code = (
+        "import sys\nfrom jobs.kernel.keys import key_of\nkey_of(b'http://1.2.3.4/')\n"
+        "assert 'requests' not in sys.modules and 'tldextract' not in sys.modules\n"
+        "import tldextract\n"
+        "held = sys.modules['surt.handyurl'].tldextract\n"
+        "assert held.extract is tldextract.extract"
+    )
+    root = Path(__file__).resolve().parents[1]
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=root)
+
+
 def test_keys_are_those_of_the_surt_package_alone() -> None:
     """Another Python, in which surt is as installed; this package is not on its path."""
     uris = [text for text in TEXTS if re.match("https?:", text) and text.isascii()]
