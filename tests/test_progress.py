@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 import threading
 from pathlib import Path
 
@@ -67,7 +68,10 @@ def archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Two archives, the second with nothing readable in it; and eager looks at them."""
     monkeypatch.setattr(positions, "SECONDS", 0.001)
     monkeypatch.setattr(bytes_read, "LOOKS", 0.001)
-    records = [page("<a href=x>" * 200, f"http://h/{number}") for number in range(2000)]
+    noise = random.Random(1).randbytes  # the file is read in pieces of 256 KiB
+    records = [
+        page("<a href=x>" * 200 + noise(1000).hex(), f"http://h/{number}") for number in range(2000)
+    ]
     good, bad = tmp_path / "a.warc.gz", tmp_path / "b.warc.gz"
     good.write_bytes(each(records))
     bad.write_bytes(b"no archive" * 1000)
