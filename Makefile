@@ -52,7 +52,7 @@ unit: setup ## pytest
 	$(BIN)/pytest -n auto --dist worksteal $(if $(TESTS),-m "$(TESTS)")
 
 test-kill: setup ## Random kills of the embedded engine by the dozen, some minutes
-	$(BIN)/pytest -m kills
+	$(BIN)/pytest -m kills -n auto
 
 fuzz: setup ## Extraction of 20,000 mutated archives (COUNT, SEED); finds go to work/fuzz
 	$(BIN)/python scripts/fuzz.py --count $(COUNT) --seed $(SEED) --out work/fuzz

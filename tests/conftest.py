@@ -22,8 +22,9 @@ settings.load_profile("steady")
 #: what differs between versions of Python shows in the others: .ci/run runs these with one
 WHOLE = (
     "bad_input", "bounds", "docs", "dying_tasks", "embedded_errors", "embedded_kill",
-    "embedded_resume", "inspection_pool", "kill", "library", "mutations", "opening", "plot", "run",
-    "runners_agree", "workers",
+    "embedded_resume", "embedded_scores", "extraction_real", "inspection_pool", "kill", "launch",
+    "merges", "mutations", "opening", "page_rank", "plots", "precedence", "ranking", "run",
+    "runners", "runners_agree", "workers",
 )  # fmt: skip
 
 
