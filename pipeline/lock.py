@@ -5,10 +5,14 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from jobs.kernel.errors import BadInput
+
+PATIENCE = 1.0  # seconds
 
 
 @contextlib.contextmanager
@@ -29,7 +33,7 @@ def locked(work: Path) -> Iterator[None]:
         ) from error
     with file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _take(file)
         except BlockingIOError as error:
             file.seek(0)
             owner = file.read().strip() or "unknown"
@@ -43,3 +47,17 @@ def locked(work: Path) -> Iterator[None]:
         file.write(f"{os.getpid()}\n")
         file.flush()
         yield
+
+
+def _take(file: IO[str]) -> None:
+    """Take the lock, after a moment if need be: a task that a killed run was about to start holds
+    it until it has started, or has ended for want of its parent. Raises BlockingIOError."""
+    last = time.monotonic() + PATIENCE
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > last:
+                raise
+            time.sleep(PATIENCE / 20)
