@@ -40,8 +40,9 @@ def summary(work: Path, runner: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("nodes", ["linked", "all"])
-@pytest.mark.parametrize("name", CRAWLS)
+@pytest.mark.parametrize(
+    ("name", "nodes"), [*((name, "linked") for name in CRAWLS), ("loopback", "all")]
+)
 def test_after_rounds_the_same_bytes(name: str, nodes: str, tmp_path: Path) -> None:
     options = ("--iterations", 15, "--nodes", nodes)
     runners = RUNNERS if nodes == "linked" and name != "damaged" else RUNNERS[:2]
