@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from jobs.base import READ
+from jobs.kernel.positions import repeated
 
 LOOKS = 0.5  # seconds between two looks
 _LAST = 1000  # bytes from the end of a stderr in which its last status is
@@ -49,19 +50,8 @@ class BytesRead:
         if on_read is None:
             yield
             return
-        ended = threading.Event()
-
-        def look() -> None:
-            while not ended.wait(LOOKS):
-                on_read(self.total())
-
-        thread = threading.Thread(target=look, daemon=True)
-        thread.start()
-        try:
+        with repeated(lambda: on_read(self.total()), LOOKS):
             yield
-        finally:
-            ended.set()
-            thread.join()
         on_read(self.total())
 
 
