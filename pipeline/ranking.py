@@ -44,6 +44,9 @@ class Stop:
     def exhausted(self, rounds: list[Round]) -> bool:
         return self.iterations is None and len(rounds) >= self.max_rounds
 
+    def over(self, rounds: list[Round]) -> bool:
+        return self.reached(rounds) or self.exhausted(rounds)
+
     def not_converged(self, rounds: list[Round]) -> NotConverged:
         """What to raise when the rounds are exhausted and the scores are in place."""
         return NotConverged(

@@ -56,11 +56,11 @@ def rank_by_sweeps(
     rows = rows_of(team, budget, None if state is None else state.vector)
     rounds = [] if state is None else list(state.rounds)
     measured = None
-    while not stop.reached(rounds) and not stop.exhausted(rounds):
+    while not stop.over(rounds):
         started = time.monotonic()
         difference, total = rows.sweep()
         entry = _bounds(team, rows, len(rounds) + 1, difference, total)
-        if _promising(stop, rounds, entry) or stop.exhausted([*rounds, entry]):
+        if _promising(stop, rounds, entry) or stop.over([*rounds, entry]):
             measured = _measure(team, rows)
             entry |= measured.told
         entry["factor"] = 0.0 if entry["verified"] else extrapolation(rounds, entry)
@@ -68,7 +68,7 @@ def rank_by_sweeps(
         entry["seconds"] = round(time.monotonic() - started, 3)
         rounds.append(entry)
         on_round(entry, rounds, lambda: State(rows.vector(), 0.0, rounds))
-    if measured is None or not rounds[-1]["verified"]:
+    if measured is None:  # nothing was left to do
         measured = _measure(team, rows)
     return Ranked(measured.scores, team.nodes + 1 - measured.total, rounds)
 
