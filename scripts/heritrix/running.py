@@ -1,0 +1,97 @@
+"""Runs of Heritrix and of programs that look into its state, each with an end in time."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from heritrix.distribution import program
+from heritrix.job import Job
+
+LOADER = "org.archive.crawler.frontier.precedence.PrecedenceLoader"
+LOADING = 600  # seconds
+SCRIPTS = Path(__file__).parent
+
+
+class HeritrixFails(RuntimeError):
+    """It did not end by itself, or not well; the message has its last words."""
+
+
+def run_job(
+    home: Path, job: Job, *, limit: float = 120, options: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
+    """Run the job to its end; it may take `limit` seconds.
+
+    options: of Java. Raises HeritrixFails when the crawl does not end by itself; its process is
+    ended then.
+    """
+    place = job.folder.resolve().parent
+    # Heritrix keeps its own log in its home, and a key for its console in the current folder
+    (place / "console").mkdir(exist_ok=True)
+    console = ["-a", secrets.token_hex(16), "-b", "127.0.0.1", "-p", str(free_port())]
+    return java(
+        home,
+        *options,
+        f"-Dheritrix.home={place / 'console'}",
+        "org.archive.crawler.Heritrix",
+        *console,
+        *("-j", str(place), "-r", job.folder.name),
+        limit=limit,
+        cwd=place / "console",
+    )
+
+
+def load_precedences(home: Path, file: Path, job: Job) -> int:
+    """Load a precedence file into the state of a job that does not run; how many were loaded."""
+    done = java(home, LOADER, str(file.resolve()), str(job.state.resolve()), limit=LOADING)
+    for line in done.stdout.splitlines():
+        if line.endswith(" entries loaded"):
+            return int(line.split()[-3])
+    raise HeritrixFails(_last_words(LOADER, done))
+
+
+def look_into(home: Path, script: str, *arguments: str, text: str = "") -> list[list[str]]:
+    """Run a Java file of this folder; its output as rows of fields. text: what it reads."""
+    done = java(home, str(SCRIPTS / script), *arguments, limit=LOADING, text=text)
+    return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+def java(
+    home: Path, *arguments: str, limit: float, cwd: Path | None = None, text: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run Java with Heritrix's classes; raises HeritrixFails when it fails or takes longer."""
+    command = [program("java"), "-Xmx512m", "-Djava.net.preferIPv4Stack=true"]
+    command += ["-Dfile.encoding=UTF-8", "-cp", str(home / "lib" / "*"), *arguments]
+    process = subprocess.Popen(
+        command,
+        cwd=cwd,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    try:
+        out, err = process.communicate(text, timeout=limit)
+    except BaseException as error:
+        process.kill()
+        out, err = process.communicate()
+        if not isinstance(error, subprocess.TimeoutExpired):
+            raise
+        raise HeritrixFails(f"not at its end after {limit} s: {(out + err)[-2000:]}") from error
+    done = subprocess.CompletedProcess(command, process.returncode, out, err)
+    if done.returncode:
+        raise HeritrixFails(_last_words(arguments[0], done))
+    return done
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def _last_words(what: str, done: subprocess.CompletedProcess[str]) -> str:
+    return f"{what}: exit code {done.returncode}\n{(done.stdout + done.stderr)[-2000:]}"
