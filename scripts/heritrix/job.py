@@ -119,10 +119,9 @@ def _lines(settings: Mapping[str, str]) -> str:
 def _surts(prefixes: Sequence[str]) -> str:
     value = ET.Element("value")
     value.text = "\n".join(prefixes)
-    return (
-        f'<property xmlns="{SPACE}" name="surtsSource"><bean class="org.archive.spring.ConfigString">'
-        f'<property name="value">{ET.tostring(value, "unicode")}</property></bean></property>'
-    )
+    text = f'<property name="value">{ET.tostring(value, "unicode")}</property>'
+    source = f'<bean class="org.archive.spring.ConfigString">{text}</bean>'
+    return f'<property xmlns="{SPACE}" name="surtsSource">{source}</property>'
 
 
 def _write(root: ET.Element, path: Path) -> None:
