@@ -11,6 +11,11 @@ RUNNER   ?= local
 
 # what `make bench` extracts from, beside the checkout; see docs/benchmarks.md
 REFERENCE ?= ../shared/reference
+REAL := $(wildcard $(REFERENCE)/archives/ics-uci/*.gz)
+define BENCH_EXTRACT
+$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]' \
+	  && $(BIN)/python scripts/bench_extract.py $(REAL) --profile --processes 2
+endef
 
 # of `make fuzz`
 COUNT ?= 20000
@@ -57,20 +62,20 @@ test-kill: setup ## Random kills of the embedded engine by the dozen, some minut
 fuzz: setup ## Extraction of 20,000 mutated archives (COUNT, SEED); finds go to work/fuzz
 	$(BIN)/python scripts/fuzz.py --count $(COUNT) --seed $(SEED) --out work/fuzz
 
-bench: setup ## Speed of OPIC on a synthetic graph, and of extraction where REFERENCE has archives
+bench: setup ## Speed of extraction where REFERENCE has archives, and of OPIC
 	$(BIN)/python scripts/bench_opic.py
-	@if [ -d $(REFERENCE)/archives/ics-uci ]; then \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]' \
-	  && $(BIN)/python scripts/bench_extract.py $(REFERENCE)/archives/ics-uci/*.gz --profile --processes 2; \
-	fi
+	$(if $(REAL),$(BENCH_EXTRACT))
 
-benchmarks: setup ## Measure anew what docs/benchmarks.md says of scale and of the steps
+benchmarks: setup ## Measure anew all that docs/benchmarks.md says; an hour or two
 	mkdir -p work/benchmarks
+	$(if $(REAL),$(BENCH_EXTRACT) --json work/benchmarks/extract.json)
+	$(if $(REAL),$(BIN)/python scripts/bench_pipeline.py $(REAL) --json work/benchmarks/pipeline.json)
+	$(BIN)/python scripts/bench_keys.py --json work/benchmarks/keys.json
+	$(BIN)/python scripts/bench_opic.py --json work/benchmarks/opic.json
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	$(BIN)/python scripts/bench_rank.py --edges 1,10,50 --json work/benchmarks/rank.json
 	$(BIN)/python scripts/bench_scale.py --json work/benchmarks/scale.json
-	@if [ -d $(REFERENCE)/archives/ics-uci ]; then \
-	  PYTHONPATH=. $(BIN)/python scripts/bench_pipeline.py $(REFERENCE)/archives/ics-uci/*.gz \
-	    --json work/benchmarks/pipeline.json; \
-	fi
+	$(BIN)/python scripts/bench_memory.py --folder work/benchmarks/memory --json work/benchmarks/memory.json
 	$(BIN)/python scripts/make_benchmarks_page work/benchmarks
 
 clean: ## Remove .venv, caches and the sample's work folder

@@ -177,11 +177,15 @@ def print_ways(rows: list[dict[str, Any]]) -> None:
         print(f"{row['way']:<12}{numbers}")
 
 
-def print_profile(archives: list[Path], repeat: int) -> None:
+def stages(archives: list[Path], repeat: int) -> list[dict[str, Any]]:
+    """Printed, a row for each stage."""
     from extract_stages import profile
 
+    rows = []
     for stage, seconds, what in profile(archives, repeat):
         print(f"{stage:<12}{seconds:>8.2f}  {what}")
+        rows.append({"stage": stage, "seconds": seconds, "what": what})
+    return rows
 
 
 def main() -> None:
@@ -203,15 +207,16 @@ def main() -> None:
             runs[way].append(told(run(way, options.archives)))
     rows = table(runs)
     print_ways(rows)
+    figures: dict[str, Any] = {"runs": runs, "rows": rows}
     if options.profile:
-        print_profile(options.archives, options.repeat)
+        figures["stages"] = stages(options.archives, options.repeat)
     if options.processes > 1:
-        one, many = several(options.archives, options.processes)
-        print(
-            f"{options.processes} processes: {many:.2f} s for {one:.2f} s, {one / many:.2f} times"
-        )
+        count = options.processes
+        one, many = several(options.archives, count)
+        print(f"{count} processes: {many:.2f} s for {one:.2f} s, {one / many:.2f} times")
+        figures["processes"] = {"count": count, "one": one, "many": many}
     if options.json:
-        options.json.write_text(json.dumps({"runs": runs, "rows": rows}, indent=1) + "\n")
+        options.json.write_text(json.dumps(figures, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Peak memory and time of `crawlrank extract-links` on huge records, bombs and a huge archive.
 
-    scripts/bench_memory.py --folder work/memory
+    scripts/bench_memory.py --folder work/memory [--json FILE] [KIND…]
 
 Each file is made in the folder, read by the command in a process of its own, and removed. Peaks are
 resident memory as the system tells it of that process; `--limit` is what they are held to.
@@ -12,14 +12,15 @@ from __future__ import annotations
 import argparse
 import gzip
 import itertools
+import json
 import os
 import subprocess
 import sys
-import time
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import brotli
 import zstandard
@@ -230,26 +231,34 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--mib", type=int, default=1024)
     parser.add_argument("--limit", type=int, default=300, help="MiB")
+    parser.add_argument("--json", type=Path, help="also write the figures here")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     print(f"{'file':<18}{'MB':>8}{'peak MiB':>10}{'CPU s':>8}  captures, links, damage")
-    over = False
+    rows = []
     for kind, write in kinds(given.mib * MIB).items():
-        if given.kinds and not kind.startswith(tuple(given.kinds)):
-            continue
-        path = given.folder / "one.warc"
+        if not given.kinds or kind.startswith(tuple(given.kinds)):
+            rows.append(one(kind, write, given.folder))
+    if given.json:
+        figures = {"mib": given.mib, "limit": given.limit, "kinds": rows}
+        given.json.write_text(json.dumps(figures, indent=1) + "\n")
+    return 1 if any(row["exit"] or row["peak"] > given.limit for row in rows) else 0
+
+
+def one(kind: str, write: Callable[[Path], None], folder: Path) -> dict[str, Any]:
+    """The figures of a file, which is there only while it is read."""
+    path = folder / "one.warc"
+    try:
         write(path)
-        began = time.monotonic()
-        peak, cpu, code, said = measured(path, given.folder)
-        counts = [_count(said, name) for name in ("captures", "links", "damage")]
-        row = f"{kind:<18}{path.stat().st_size / 1e6:>8,.1f}{peak:>10.0f}{cpu:>8.1f}"
-        print(f"{row}  {', '.join(counts)}{f'  exit {code}' if code else ''}", flush=True)
-        if code:
-            print(said[-500:], time.monotonic() - began)
-        over = over or peak > given.limit or code != 0
+        peak, cpu, code, said = measured(path, folder)
+        size = path.stat().st_size / 1e6
+    finally:
         for name in ("one.warc", "links.txt", "captures.txt"):
-            (given.folder / name).unlink(missing_ok=True)
-    return 1 if over else 0
+            (folder / name).unlink(missing_ok=True)
+    counts = ", ".join(_count(said, name) for name in ("captures", "links", "damage"))
+    row = f"{kind:<18}{size:>8,.1f}{peak:>10.0f}{cpu:>8.1f}"
+    print(f"{row}  {counts}{f'  exit {code}: {said[-500:]}' if code else ''}", flush=True)
+    return {"kind": kind, "mb": size, "peak": peak, "cpu": cpu, "exit": code}
 
 
 def _count(said: str, name: str) -> str:

@@ -1,6 +1,6 @@
 """Visits a second of the OPIC policies, on a graph file or on a made web-like graph.
 
-    python scripts/bench_opic.py [GRAPH] [--edges N] [--policies cycle,random,greedy]
+    python scripts/bench_opic.py [GRAPH] [--edges N] [--policies cycle,random,greedy] [--json FILE]
 
 The made graph is that of synthetic.py.
 """
@@ -8,7 +8,9 @@ The made graph is that of synthetic.py.
 from __future__ import annotations
 
 import argparse
+import json
 import time
+from pathlib import Path
 
 import numpy as np
 from synthetic import web_like
@@ -32,6 +34,7 @@ def main() -> None:
     parser.add_argument("--edges", type=int, default=4_000_000, help="of the made graph")
     parser.add_argument("--sweeps", type=int, default=40, help="visits allowed, times N")
     parser.add_argument("--policies", default="cycle,random,greedy")
+    parser.add_argument("--json", type=Path, help="also write the figures here")
     options = parser.parse_args()
     begin = time.perf_counter()
     graph = read_graph(options.graph) if options.graph else made(options.edges)
@@ -39,6 +42,7 @@ def main() -> None:
     print(f"{graph.name}: {graph.nodes:,} nodes, {graph.edges:,} edges, {dangling:.0%} dangling,")
     print(f"largest indegree {most:,}, ready in {time.perf_counter() - begin:.1f} s\n")
     print("policy      visits  seconds  million visits/s  million edges/s  certificate      eta")
+    rows = []
     for policy in options.policies.split(","):
         chosen = OpicOptions(policy, max_visits=options.sweeps)
         result = opic(graph, chosen)
@@ -47,6 +51,17 @@ def main() -> None:
         edges = rate * graph.edges / graph.nodes
         shown = f"{rate:16.1f}  {edges:15.1f}  {last.certificate:11.2g}  {last.eta:7.2g}"
         print(f"{policy:8}{last.visits:10,}  {last.seconds:7.2f}  {shown}")
+        rows.append(
+            {
+                "policy": policy,
+                "visits": last.visits,
+                "seconds": last.seconds,
+                "certificate": last.certificate,
+            }
+        )
+    if options.json:
+        about = {"nodes": graph.nodes, "edges": graph.edges, "policies": rows}
+        options.json.write_text(json.dumps(about, indent=1) + "\n")
 
 
 if __name__ == "__main__":
