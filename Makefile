@@ -21,7 +21,7 @@ endef
 COUNT ?= 20000
 SEED  ?= 1
 
-.PHONY: help setup pipeline test lint types unit test-kill fuzz bench benchmarks clean
+.PHONY: help setup pipeline test lint types unit test-kill test-heritrix fuzz bench benchmarks clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -58,6 +58,9 @@ unit: setup ## pytest
 
 test-kill: setup ## Random kills of the embedded engine by the dozen, some minutes
 	$(BIN)/pytest -m kills -n auto
+
+test-heritrix: setup ## Crawls by a real Heritrix on loopback; needs a JDK (17 or later) and Maven
+	$(BIN)/pytest -m heritrix -n 2 --dist loadfile
 
 fuzz: setup ## Extraction of 20,000 mutated archives (COUNT, SEED); finds go to work/fuzz
 	$(BIN)/python scripts/fuzz.py --count $(COUNT) --seed $(SEED) --out work/fuzz

@@ -13,6 +13,15 @@ DEEP = 12
 SESSION = "0123456789ABCDEF0123456789ABCDEF"
 
 CHANGING = "/news.html"
+TRAPS = (
+    '<select><option value="{}">choose</option></select>',
+    '<input type="hidden" value="{}">',
+    '<object><param name="movie" value="{}"></object>',
+    '<!-- <a href="{}">gone</a> -->',
+    '<script>/* <a href="{}"> */</script>',
+    "<textarea><a href={}>text</a></textarea>",
+)
+TEXTAREA_TRAP = 5  # markup that a browser shows as text, and Heritrix takes for a link
 
 
 def make_site(hosts: Sequence[str], *, seed: int = 1, crawl: int = 1) -> Site:
@@ -98,7 +107,7 @@ def redirects(site: Site, host: str) -> None:
     site.redirect(f"{host}/go/and", f"{host}/go/round", 302)
     refresh = f'<meta http-equiv="refresh" content="0; url={host}/p/7.html">'
     document = Document(site, f"{host}/go/meta.html", refresh)
-    document.note(f"{host}/p/7.html", "L", "meta refresh")
+    document.note(f"{host}/p/7.html", "R", "meta refresh")
     document.done()
 
 
@@ -122,7 +131,7 @@ def with_base(site: Site, host: str) -> None:
         Document(site, host + path).done()
 
 
-#: what a page writes, the path that Heritrix asks for, and whether a browser asks for the same
+#: what a page writes, and the path that Heritrix asks for
 ODD_PATHS = (
     ("/Mixed/Case.html", "/Mixed/Case.html"),
     ("/mixed/case.html", "/mixed/case.html"),
@@ -191,15 +200,7 @@ def markup(site: Site, host: str) -> None:
 def traps(site: Site, host: str) -> None:
     """What looks like a link: none of these is one."""
     document = Document(site, f"{host}/odd/traps.html")
-    for number, text in enumerate(
-        (
-            '<select><option value="{}">choose</option></select>',
-            '<input type="hidden" value="{}">',
-            '<object><param name="movie" value="{}"></object>',
-            '<!-- <a href="{}">gone</a> -->',
-            "<textarea><a href={}>text</a></textarea>",
-        )
-    ):
+    for number, text in enumerate(TRAPS):
         document.trap(f"{host}/trap/{number}.html", text)
     document.parts.append('<a href="mailto:a@example.org">mail</a><a href="javascript:go()">go</a>')
     document.done()
@@ -209,4 +210,6 @@ def news(site: Site, host: str, crawl: int) -> None:
     document = Document(site, host + CHANGING)
     document.parts.append(f"<p>number {crawl}</p>")
     document.link(f"{host}/p/{20 + crawl}.html")
+    document.link(f"{host}/news/{crawl}.html")
     document.done()
+    Document(site, f"{host}/news/{crawl}.html").done()

@@ -1,0 +1,211 @@
+"""The loop with a real Heritrix: crawl, rank, load, and crawl again in the order of the ranking."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from crawls import crawlrank
+from scipy.stats import kendalltau
+
+from jobs.kernel.heritrix_form import heritrix_form
+from pipeline.heritrix_loader import load
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "scripts"))
+from heritrix.distribution import Unavailable, heritrix_home
+from heritrix.job import Job
+from heritrix.log import Fetch, pages
+from heritrix.made_site import Site
+from heritrix.recrawl import first_crawl, rank, read_precedences, recrawl
+from heritrix.running import look_into
+from heritrix.serving import Served, serving
+from heritrix.site_parts import TEXTAREA_TRAP, make_site
+
+pytestmark = pytest.mark.heritrix
+BINS = 20
+UNLISTED = BINS + 1
+
+#: listed, and no pages that are fetched: of spellings that Heritrix takes for one URI it fetches
+#: the first that it meets, and robots.txt is read first and forbids the third
+OMITTED = ("/mixed/case.html", "/caf%c3%a9.html", "/private/secret.html", "/robots.txt")
+
+
+@pytest.fixture(scope="module")
+def home() -> Path:
+    try:
+        return heritrix_home()
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("loop")
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    with serving(make_site) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def site(served: Served) -> Site:
+    """As the first crawl finds it."""
+    return served.site
+
+
+@pytest.fixture(scope="module")
+def first(home: Path, folder: Path, site: Site) -> Job:
+    return first_crawl(home, folder / "first", site)
+
+
+@pytest.fixture(scope="module")
+def precedence(first: Job, folder: Path) -> Path:
+    return rank(first.archives, folder / "work", "--bins", str(BINS))
+
+
+@pytest.fixture(scope="module")
+def later(served: Served, site: Site, precedence: Path) -> Site:
+    """The site as the second crawl finds it, now served in place of the first."""
+    served.site = make_site(site.hosts, crawl=2)
+    return served.site
+
+
+@pytest.fixture(scope="module")
+def seeds(precedence: Path, site: Site, later: Site) -> list[str]:
+    """All of the site that is in the file, and pages that are new; in an order of no meaning."""
+    listed = {uri for uri in read_precedences(precedence) if uri.startswith(tuple(site.hosts))}
+    new = later.answers.keys() - site.answers.keys()
+    assert not new & listed
+    assert len(new) == len(site.hosts)
+    return random.Random(1).sample(sorted(listed | new), len(listed | new))
+
+
+@pytest.fixture(scope="module")
+def second(home: Path, folder: Path, later: Site, seeds: list[str], precedence: Path) -> Job:
+    return recrawl(home, folder / "second", later, seeds, precedence)
+
+
+def order(job: Job, precedence: Path, uris: Sequence[str] | None = None) -> list[int]:
+    """The precedences of what was fetched, in the order of fetching."""
+    listed = read_precedences(precedence)
+    fetched = [fetch.uri for fetch in pages(job.crawl_log)]
+    return [listed.get(uri, UNLISTED) for uri in fetched if uris is None or uri in uris]
+
+
+def tau(precedences: Sequence[int]) -> float:
+    """Kendall's tau-b of place in the crawl and precedence."""
+    return float(kendalltau(range(len(precedences)), precedences).statistic)
+
+
+def noted(fetch: Fetch) -> int:
+    (note,) = [text for text in fetch.annotations if text.startswith("precedence:")]
+    return int(note.partition(":")[2])
+
+
+# ---- the order -------------------------------------------------------------------------------
+
+
+def test_the_first_crawl_has_the_whole_site(first: Job, site: Site) -> None:
+    status = {fetch.uri: fetch.status for fetch in pages(first.crawl_log)}
+    there = {uri for uri in site.answers if not uri.endswith("/robots.txt")}
+    omitted = {uri for uri in there if uri.endswith(OMITTED)}
+    assert len(there) > 340
+    assert there - status.keys() == omitted
+    assert all(status[uri] == site.answers[uri].status for uri in there - omitted)
+    assert {301, 302, 404, 500} < set(status.values())
+    assert not [uri for uri in status if "/private/" in uri]
+
+
+def test_seeds_are_fetched_in_the_order_of_the_file(
+    second: Job, precedence: Path, seeds: list[str], site: Site
+) -> None:
+    precedences = order(second, precedence, seeds)
+    assert len(precedences) == len(seeds) - len(OMITTED) * len(site.hosts)
+    assert precedences == sorted(precedences)
+    assert set(precedences) == set(range(1, UNLISTED + 1))
+    hosts = [fetch.uri.split("/")[2] for fetch in pages(second.crawl_log) if fetch.uri in seeds]
+    changes = sum(a != b for a, b in pairwise(hosts))
+    assert changes >= BINS * (len(site.hosts) - 1)  # all hosts in every class
+
+
+def test_without_the_file_the_order_is_another(
+    home: Path, folder: Path, later: Site, seeds: list[str], precedence: Path
+) -> None:
+    without = recrawl(home, folder / "without", later, seeds, None)
+    precedences = order(without, precedence, seeds)
+    assert len(precedences) == len(seeds) - len(OMITTED) * 3
+    assert abs(tau(precedences)) < 0.2
+    assert {noted(fetch) for fetch in pages(without.crawl_log)} == {1}
+
+
+def test_discovery_from_one_seed_keeps_the_order_roughly(
+    home: Path, folder: Path, later: Site, precedence: Path, first: Job
+) -> None:
+    """Heritrix cannot fetch what it has not found: better than the first crawl, not perfect."""
+    seed = [f"{later.hosts[0]}/"]
+    found = recrawl(home, folder / "found", later, seed, precedence)
+    ordered, before = tau(order(found, precedence)), tau(order(first, precedence))
+    assert before + 0.1 < ordered < 1
+
+
+# ---- the keys --------------------------------------------------------------------------------
+
+
+def test_heritrix_finds_every_captured_uri(
+    home: Path, second: Job, first: Job, precedence: Path
+) -> None:
+    """In its own store, by its own keys; and nothing else is in there."""
+    listed = read_precedences(precedence)
+    captured = [fetch.uri for fetch in pages(first.crawl_log)]
+    (count,), *rows = look_into(home, "LookUp.java", str(second.state), text="\n".join(captured))
+    assert {uri: value for uri, _, value in rows} == {uri: str(listed[uri]) for uri in captured}
+    stored = load(precedence)
+    assert int(count) == len(stored) == len(listed)
+    assert {key: int(value) for _, key, value in rows}.items() <= stored.items()
+
+
+def test_the_frontier_used_what_is_stored(second: Job, precedence: Path, site: Site) -> None:
+    """Heritrix adds 1 to what is listed; the default policy gives the rest."""
+    listed = read_precedences(precedence)
+    fetched = pages(second.crawl_log)
+    assert len(fetched) > 340
+    assert {f.uri: noted(f) for f in fetched} == {
+        f.uri: listed.get(f.uri, UNLISTED) + 1 for f in fetched
+    }
+
+
+# ---- the links -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("outlinks", ["html", "metadata", "both", "auto"])
+@pytest.mark.parametrize("links", ["nav", "all"])
+def test_all_true_links_and_no_others(
+    first: Job, site: Site, tmp_path: Path, outlinks: str, links: str
+) -> None:
+    """Of the pages that were captured. A `textarea` is text: its markup is no link in a browser,
+    and Heritrix lists it as one like any other, so that metadata alone cannot tell."""
+    output = partial(Path, tmp_path)
+    options = ("--outlinks", outlinks, "--links", links, "--runner", "inline")
+    paths = ("--output", output("links.txt"), "--captures", output("captures.txt"))
+    assert crawlrank("extract-links", *first.archives, *paths, *options).code == 0
+    lines = [line.split() for line in output("links.txt").read_text().splitlines()]
+    found = {(source, heritrix_form(target), hop) for target, source, hop in lines}
+    fetched = {f.uri for f in pages(first.crawl_log) if 200 <= f.status < 400}
+    true = {(link.source, link.target, link.hop) for link in site.links if link.source in fetched}
+    assert len(true) > 900
+    if links == "nav":
+        true = {link for link in true if link[2] != "E"}
+    assert true - found == set()
+    false = found - true
+    assert {target for _, target, _ in false} <= site.traps
+    taken = {target for _, target, hop in false if hop != "X"}  # X: guessed, never with nav
+    assert links == "all" or not [hop for _, _, hop in false if hop == "X"]
+    texts = {uri for uri in site.traps if uri.endswith(f"/{TEXTAREA_TRAP}.html")}
+    assert taken == (texts if outlinks in ("metadata", "both") else set())
