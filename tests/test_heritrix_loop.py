@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
@@ -11,21 +10,20 @@ from pathlib import Path
 
 import pytest
 from crawls import crawlrank
-from scipy.stats import kendalltau
-
-from jobs.kernel.heritrix_form import heritrix_form
-from pipeline.heritrix_loader import load
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "scripts"))
-from heritrix.distribution import Unavailable, heritrix_home
 from heritrix.job import Job
-from heritrix.log import Fetch, pages
+from heritrix.log import pages
 from heritrix.made_site import Site
 from heritrix.recrawl import first_crawl, rank, read_precedences, recrawl
 from heritrix.running import look_into
 from heritrix.serving import Served, serving
 from heritrix.site_parts import TEXTAREA_TRAP, make_site
+from heritrix_crawls import home, noted
+from scipy.stats import kendalltau
 
+from jobs.kernel.heritrix_form import heritrix_form
+from pipeline.heritrix_loader import load
+
+__all__ = ["home"]
 pytestmark = pytest.mark.heritrix
 BINS = 20
 UNLISTED = BINS + 1
@@ -33,14 +31,6 @@ UNLISTED = BINS + 1
 #: listed, and no pages that are fetched: of spellings that Heritrix takes for one URI it fetches
 #: the first that it meets, and robots.txt is read first and forbids the third
 OMITTED = ("/mixed/case.html", "/caf%c3%a9.html", "/private/secret.html", "/robots.txt")
-
-
-@pytest.fixture(scope="module")
-def home() -> Path:
-    try:
-        return heritrix_home()
-    except Unavailable as reason:
-        pytest.skip(str(reason))
 
 
 @pytest.fixture(scope="module")
@@ -102,11 +92,6 @@ def order(job: Job, precedence: Path, uris: Sequence[str] | None = None) -> list
 def tau(precedences: Sequence[int]) -> float:
     """Kendall's tau-b of place in the crawl and precedence."""
     return float(kendalltau(range(len(precedences)), precedences).statistic)
-
-
-def noted(fetch: Fetch) -> int:
-    (note,) = [text for text in fetch.annotations if text.startswith("precedence:")]
-    return int(note.partition(":")[2])
 
 
 # ---- the order -------------------------------------------------------------------------------

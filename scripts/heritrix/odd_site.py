@@ -13,13 +13,15 @@ from pathlib import Path
 
 from heritrix.job import Plan
 from heritrix.made_site import Answer
+from heritrix.recrawl import NOTED, NOTING
 
 ON_A_PAGE = 200  # links
 FRONT = "http://front.example/"
 
 _NAME = re.compile(r"https?://(?:[^/@]*@)?([^/:]+)")
 _USUAL = re.compile(r"https?://[a-z0-9.-]+\.[a-z]+/[A-Za-z0-9/._~-]*(?:#[A-Za-z0-9_-]*)?")
-_HTTPS_ONLY = re.compile(r"https://[^/]*:80/")
+#: whose port is the usual one over http, or one that no server has
+_NOT_SERVED = re.compile(r"https://[^/]*:80/|https?://[^/]*:-")
 
 #: Heritrix takes some spellings for the same URI and fetches one of them; here it fetches all
 NO_FOLDING = """
@@ -30,16 +32,15 @@ NO_FOLDING = """
 
 
 def odd_rows(table: Path) -> list[tuple[str, str]]:
-    """The rows of uuri.tsv as (URI, form) that Heritrix takes and that are not quite usual.
-
-    All over http: what is odd about them is not in the scheme.
+    """The rows of uuri.tsv as (URI, form) that Heritrix takes, that a server can answer, and that
+    are not quite usual. All over http: what is odd about them is not in the scheme.
     """
     lines = table.read_bytes().decode().split("\n")
     rows = [line.split("\t") for line in lines[1:] if line]
     return [
         (_over_http(uri), _over_http(form))
         for uri, form, _ in rows
-        if form != "REJECT" and not _USUAL.fullmatch(uri) and not _HTTPS_ONLY.match(form)
+        if form != "REJECT" and not _USUAL.fullmatch(uri) and not _NOT_SERVED.match(form)
     ]
 
 
@@ -65,15 +66,15 @@ def _page(links: Sequence[str]) -> Answer:
     return Answer(200, f"<!DOCTYPE html><html><body>{anchors}</body></html>".encode())
 
 
-def odd_plan(proxy: str, fragment: Path | None, *beans: str) -> Plan:
-    """A crawl of it all, from its front page, through the proxy at that URL."""
+def odd_plan(proxy: str, fragment: Path | None = None) -> Plan:
+    """A crawl of it all, from its front page, through the proxy at that URL; notes precedences."""
     address, port = proxy.removeprefix("http://").split(":")
     settings = {
         "fetchHttp.httpProxyHost": address,
         "fetchHttp.httpProxyPort": port,
         "fetchDns.disableJavaDnsResolves": "true",  # that is: ask Java, not a name server
     }
-    return Plan([FRONT], ["+http://("], settings, fragment, NO_FOLDING + "".join(beans))
+    return Plan([FRONT], ["+http://("], settings, fragment, NO_FOLDING + NOTING, NOTED)
 
 
 def java_options(forms: Sequence[str], folder: Path) -> list[str]:

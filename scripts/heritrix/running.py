@@ -15,8 +15,8 @@ LOADER = "org.archive.crawler.frontier.precedence.PrecedenceLoader"
 LOADING = 600  # seconds
 SCRIPTS = Path(__file__).parent
 #: small crawls end sooner with the first compiler alone
-OPTIONS = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-OPTIONS += ("-Djava.net.preferIPv4Stack=true", "-Dfile.encoding=UTF-8")
+QUICK = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+OPTIONS = (*QUICK, "-Djava.net.preferIPv4Stack=true", "-Dfile.encoding=UTF-8")
 
 
 class HeritrixFails(RuntimeError):

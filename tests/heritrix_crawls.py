@@ -1,0 +1,24 @@
+"""Shared by the tests that crawl with a real Heritrix: where it is, and what it noted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from heritrix.distribution import Unavailable, heritrix_home
+from heritrix.log import Fetch
+
+
+@pytest.fixture(scope="module")
+def home() -> Path:
+    """The folder of the distribution, fetched when it is not there."""
+    try:
+        return heritrix_home()
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+
+
+def noted(fetch: Fetch) -> int:
+    """The precedence that Heritrix itself had given to the URI."""
+    (note,) = [text for text in fetch.annotations if text.startswith("precedence:")]
+    return int(note.partition(":")[2])
