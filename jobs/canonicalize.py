@@ -4,9 +4,10 @@ Reads lines of links (`target source hop`) and of captures (10 columns). Writes 
 `target_key source_key`, distinct and sorted by bytes within a part, and the side dataset `uris`,
 `key<TAB>URI<TAB>captures<TAB>links<TAB>last timestamp14`, sorted likewise.
 
-Hops I and P are never edges (Heritrix writes an inferred favicon.ico for every page: a false hub);
-such lines are counted and dropped, as are URIs of which surt makes no key. With `--keep-www` keys
-keep the `www.` or `www2.` of their host, which surt takes off.
+Hops I and P are never edges (Heritrix writes an inferred favicon.ico for every page: a false hub),
+nor is C, what a page names as its canonical address; such lines are counted and dropped, as are
+URIs of which surt makes no key. With `--keep-www` keys keep the `www.` or `www2.` of their host,
+which surt takes off.
 
 Through the shuffle go, under the target's key, one line for each distinct link of a map task and
 one for each distinct spelling with its counts: at most two lines for a link and one for a capture,
@@ -24,6 +25,7 @@ from jobs.kernel.lines import (
     CAPTURE,
     CAPTURE_WIDTHS,
     UNKNOWN,
+    UNLINKED,
     UriRow,
     format_uri_row,
     parse_capture,
@@ -70,8 +72,8 @@ class Canonicalize(Job):
             yield from self.map_end()
 
     def _map_link(self, line: bytes) -> Iterator[Pair]:
-        target, source, hop = parse_else(parse_link, line, CAPTURE)
-        if hop in b"IP":
+        target, source, hop, _ = parse_else(parse_link, line, CAPTURE)
+        if hop in UNLINKED:
             self.counts[f"dropped.hop.{hop.decode()}"] += 1
             return
         target_key, source_key = self._key_of(target), self._key_of(source)

@@ -22,11 +22,16 @@ from jobs.kernel.lines import Capture, Link, format_capture, format_link
 from jobs.kernel.opening import open_binary
 from jobs.kernel.positions import told_position
 
+ON_REQUEST = ("timestamps", "canonical")
+
 
 def parameters_of(options: Options) -> dict[str, Any]:
     """What extraction's results depend on, by option name."""
     given = {field.name: getattr(options, field.name) for field in fields(Options)}
     del given["bodies"]  # links without bodies are none: only audits go without
+    for name in ON_REQUEST:  # an extraction without is the one that it was before there were these
+        if not given[name]:
+            del given[name]
     return {f"--{name.replace('_', '-')}": value for name, value in given.items()}
 
 
@@ -51,6 +56,8 @@ class ExtractLinks(Job):
         self.add_passthru_arg("--nofollow", choices=("keep", "drop"), default="keep")
         self.add_passthru_arg("--forms", action="store_true")
         self.add_passthru_arg("--pdf", action="store_true")
+        self.add_passthru_arg("--timestamps", action="store_true")
+        self.add_passthru_arg("--canonical", action="store_true")
         self.add_passthru_arg("--max-record", type=int, default=Options.max_record)
         self.add_passthru_arg("--max-links-per-page", type=int, default=Options.max_links_per_page)
 
@@ -59,7 +66,7 @@ class ExtractLinks(Job):
             yield None, line
 
     def extraction(self) -> Options:
-        names = [name[2:].replace("-", "_") for name in parameters_of(Options())]
+        names = [field.name for field in fields(Options) if field.name != "bodies"]
         return Options(**{name: getattr(self.options, name) for name in names})
 
     def _lines(self, path: str, uri: str) -> Iterator[bytes]:

@@ -26,7 +26,7 @@ from jobs.kernel.errors import BadInput, NotConverged
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place, place
 from jobs.kernel.order import DIGITS
-from jobs.kernel.tables import CAPTURES, LINKS
+from jobs.kernel.tables import CAPTURES, DATED_LINKS, LINKS, REFERRING_CAPTURES
 from jobs.launch import Launcher, Outcome, launch, plain_path
 from pipeline.counting import add_counters
 from pipeline.datasets import ORDER, by_score, deliver, write_parquet
@@ -97,8 +97,9 @@ def extract_links(
         outcome = launch(ExtractLinks, list(named), found, there, args, {"captures": seen})
         reports = archive_reports(outcome, named)
         if not all(report.error for report in reports):
-            deliver_rows(found, links, LINKS, tables)
-            deliver_rows(seen, captures, CAPTURES, tables)
+            dated = options is not None and options.timestamps
+            deliver_rows(found, links, DATED_LINKS if dated else LINKS, tables)
+            deliver_rows(seen, captures, REFERRING_CAPTURES if dated else CAPTURES, tables)
     return reports
 
 

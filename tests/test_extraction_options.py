@@ -8,7 +8,7 @@ from pathlib import Path
 from archive_samples import page
 from crawls import INLINE, ok
 
-from jobs.extract_links import ExtractLinks, arguments_of
+from jobs.extract_links import ExtractLinks, arguments_of, parameters_of
 from jobs.kernel.extraction import Options
 from pipeline.archives import extraction_mark
 
@@ -33,12 +33,13 @@ def test_the_command_hands_them_on(tmp_path: Path) -> None:
     assert sorted(more) == [*everything, "http://h/x X"]
 
 
-OTHER = Options("both", "all", "drop", True, True, 2**20, 7)
+OTHER = Options("both", "all", "drop", True, True, 2**20, 7, timestamps=True, canonical=True)
 
 
 def test_the_job_takes_what_the_pipeline_gives() -> None:
     assert arguments_of(OTHER) == [
-        *("--forms", "--pdf", "--outlinks", "both", "--links", "all", "--nofollow", "drop"),
+        *("--forms", "--pdf", "--timestamps", "--canonical", "--outlinks", "both"),
+        *("--links", "all", "--nofollow", "drop"),
         *("--max-record", "1048576", "--max-links-per-page", "7"),
     ]
     for options in (Options(), OTHER):
@@ -50,3 +51,7 @@ def test_every_option_marks_an_extraction() -> None:
         changed = replace(Options(), **{field.name: getattr(OTHER, field.name)})
         marks = {extraction_mark(options, "x", "text") for options in (changed, Options())}
         assert len(marks) == 1 + (field.name != "bodies")
+
+
+def test_folders_made_before_there_were_some_options_stay_good() -> None:
+    assert not {"--timestamps", "--canonical"} & parameters_of(Options()).keys()

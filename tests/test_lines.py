@@ -20,12 +20,12 @@ TIMESTAMPS = st.one_of(st.just(b"-"), st.from_regex(rb"\A[0-9]{14}\Z"))
 SCORES = st.floats(min_value=0, exclude_min=True, allow_nan=False, allow_infinity=False)
 
 
-@given(st.builds(Link, TEXT, TEXT, st.sampled_from(sorted(lines.HOPS))))
+@given(st.builds(Link, TEXT, TEXT, st.sampled_from(sorted(lines.HOPS)), TIMESTAMPS))
 def test_links_come_back(row: Link) -> None:
     assert lines.parse_link(lines.format_link(row)) == row
 
 
-@given(st.builds(Capture, TEXT, TIMESTAMPS, *[TEXT] * 8))
+@given(st.builds(Capture, TEXT, TIMESTAMPS, *[TEXT] * 11, TIMESTAMPS))
 def test_captures_come_back(row: Capture) -> None:
     assert lines.parse_capture(lines.format_capture(row)) == row
 
@@ -47,7 +47,8 @@ def test_graph_lines_come_back_with_every_bit_of_the_score(
 
 @pytest.mark.parametrize("blank", [b" ", b"\t"])
 def test_one_blank_or_one_tab_separates(blank: bytes) -> None:
-    assert lines.parse_link(b"http://a/%shttp://b/" % blank) == (b"http://a/", b"http://b/", b"L")
+    link = Link(b"http://a/", b"http://b/", b"L")
+    assert lines.parse_link(b"http://a/%shttp://b/" % blank) == link
     assert lines.parse_link(b"http://a/%shttp://b/%sR" % (blank, blank)).hop == b"R"
     assert lines.parse_canonical_link(b"a)/%sb)/" % blank) == (b"a)/", b"b)/")
     assert lines.parse_input_link(b"0%sa)/%sb)/" % (blank, blank)) == (b"0", b"a)/", b"b)/")
@@ -83,7 +84,8 @@ BAD: list[Case] = [
     (lines.parse_link, b"http://a/\t\thttp://b/", "'http://a/\\t\\thttp://b/'", LINK),
     (lines.parse_link, b"http://a/ http://b/ ", "'http://a/ http://b/ '", LINK),
     (lines.parse_link, b"http://a/\thttp://b/ x", "'http://a/\\thttp://b/ x'", LINK),
-    (lines.parse_link, b"a b L x", "'a b L x'", LINK),
+    (lines.parse_link, b"a b L - x", "'a b L - x'", LINK),
+    (lines.parse_link, b"a b L x", "timestamp 'x'", "14 digits or `-`"),
     (lines.parse_link, b"a b l", "hop 'l'", "one of L, E, R, X, I, P"),
     (lines.parse_link, b"a b LE", "hop 'LE'", "one of L, E, R, X, I, P"),
     (lines.parse_link, b"a\x1b[2J b", "a control character in 'a\\x1b[2J b'", LINK),

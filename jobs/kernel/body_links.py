@@ -31,15 +31,18 @@ def body_links(
     *,
     forms: bool = False,
     nav: bool = False,
+    canonical: bool = False,
     most: int = sys.maxsize,
 ) -> Iterator[Run]:
     """The links of a body in its order; document: one of `html`, `svg` and OTHERS.
 
-    forms, nav, most: for HTML, as `html_runs` takes them. What is no link of this dataset is
-    counted in counters, see there.
+    forms, nav, canonical, most: for HTML, as `html_runs` takes them. What is no link of this
+    dataset is counted in counters, see there.
     """
     if document in ("html", "svg"):
-        return html_runs(body, uri, media_type, counters, forms=forms, nav=nav, most=most)
+        return html_runs(
+            body, uri, media_type, counters, forms=forms, nav=nav, canonical=canonical, most=most
+        )
     limit = _LONGEST.get(document, len(body))
     if len(body) > limit:
         counters[f"dropped.{document}-tail"] += 1

@@ -38,7 +38,7 @@ from jobs.kernel.damage import Damage
 from jobs.kernel.documents import document, unpacked
 from jobs.kernel.header_links import header_nofollow, header_references, location
 from jobs.kernel.html_links import Run
-from jobs.kernel.lines import Capture, Link
+from jobs.kernel.lines import UNKNOWN, Capture, Link
 from jobs.kernel.metadata import Junk, Outlink, is_metadata, read_metadata
 from jobs.kernel.metadata_matching import MetadataMatching
 from jobs.kernel.page_links import PageLinks
@@ -66,6 +66,8 @@ class Options:
 
     forms: the addresses of forms with method GET are links too (X). pdf: read PDFs as well.
     bodies: look into bodies at all; without, there are captures and damage, and no links.
+    timestamps: links tell when their page was captured, and captures their ids and what revisits
+    refer to. canonical: what a page names as its canonical address is there as a link of hop C.
     """
 
     outlinks: Literal["auto", "html", "metadata", "both"] = "auto"
@@ -76,6 +78,8 @@ class Options:
     max_record: int = MAX_RECORD
     max_links_per_page: int = 100_000
     bodies: bool = True
+    timestamps: bool = False
+    canonical: bool = False
 
 
 def extract(
@@ -151,6 +155,8 @@ class _Extraction:
             drop=options.nofollow == "drop",
             most=options.max_links_per_page,
             counters=counters,
+            canonical=options.canonical,
+            timestamps=options.timestamps,
         )
 
     def counted(self, damage: Damage) -> Damage:
@@ -209,7 +215,7 @@ class _Extraction:
         self._counters[f"captures.status.{status}"] += 1
         media_type = _media_type(record.media_type)
         _count_type(media_type.decode(), self._counters)
-        return Capture(
+        row = Capture(
             uri=uri,
             timestamp=record.timestamp.encode() or b"-",
             status=status.encode(),
@@ -219,6 +225,7 @@ class _Extraction:
             archive=self._archive,
             offset=b"%d" % record.offset,
         )
+        return row._replace(**_references(record)) if self._options.timestamps else row
 
     def _dropped(self, reason: str, uri: str) -> None:
         self._counters[f"dropped.{reason}"] += 1
@@ -237,7 +244,7 @@ class _Extraction:
         fields = record.http_headers
         references = [*location(fields, status)]
         if all_fields:
-            references += header_references(fields)
+            references += header_references(fields, canonical=self._options.canonical)
         found = resolved(references, uri.decode(), self._counters)
         return self._links.add(uri, found, "header")
 
@@ -250,6 +257,7 @@ class _Extraction:
             self._counters,
             forms=self._options.forms,
             nav=self._options.links == "nav",
+            canonical=self._options.canonical,
             most=self._links.room,
         )
         if tagged and header_nofollow(record.http_headers):
@@ -283,6 +291,17 @@ class _Extraction:
                     self._dropped(target, line.uri)
             elif isinstance(line, Junk) and not junk:
                 junk.append(line.beginning)
+
+
+def _references(record: Record) -> dict[str, bytes]:
+    """The id of a record and, of a revisit, what it refers to."""
+    found = {"id": field(record.record_id)}
+    if record.kind == "revisit":
+        uri = as_crawled(record.refers_to_uri)
+        found["refers_to"] = field(record.refers_to)
+        found["refers_to_uri"] = uri if isinstance(uri, bytes) else UNKNOWN
+        found["refers_to_timestamp"] = record.refers_to_timestamp.encode() or UNKNOWN
+    return found
 
 
 def _named(reason: str, uri: str) -> str:

@@ -8,7 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from jobs.kernel.link_rules import refresh_target, relation_hop, robots_nofollow
+from jobs.kernel.link_rules import (
+    names_canonical,
+    refresh_target,
+    relation_hop,
+    robots_nofollow,
+)
 from jobs.kernel.record_headers import Fields, every, first
 
 Reference = tuple[str, str, str]  # reference, hop, context
@@ -24,16 +29,21 @@ def location(fields: Fields, status: int) -> Iterator[Reference]:
         yield target, "R", "Location:"
 
 
-def header_references(fields: Fields) -> Iterator[Reference]:
-    """What else a header links to; of a `Link` with an anchor another resource is the source."""
+def header_references(fields: Fields, *, canonical: bool = False) -> Iterator[Reference]:
+    """What else a header links to; of a `Link` with an anchor another resource is the source.
+    canonical: also the address that it names as canonical, hop C."""
     for reference, hop in refresh_target(first(fields, "Refresh")):
         yield reference, hop, "Refresh:"
     for value in every(fields, "Link"):
         for target, parameters in _LINK.findall(value):
             relation = _RELATION.search(parameters)
-            hop = relation_hop((relation[1] or relation[2] or "") if relation else "")
-            if hop and target.strip() and not _ANCHOR.search(parameters):
+            relations = (relation[1] or relation[2] or "") if relation else ""
+            if not target.strip() or _ANCHOR.search(parameters):
+                continue
+            if hop := relation_hop(relations):
                 yield target, hop, "Link:"
+            if canonical and names_canonical(relations):
+                yield target, "C", "Link:"
 
 
 def header_nofollow(fields: Fields) -> bool:

@@ -21,6 +21,7 @@ from jobs.kernel.css_links import css_references, may_hold_links
 from jobs.kernel.html_pieces import LONGEST_PAGE, pieces
 from jobs.kernel.joining import Base
 from jobs.kernel.link_rules import (
+    CANONICAL_RULES,
     FORM_RULES,
     NAV_RULES,
     RULES,
@@ -73,14 +74,18 @@ def _selection(
 
 
 _SPECIAL = ("base", "iframe", "meta", "style")
-_NAV = _selection(NAV_RULES, ("base", "iframe", "meta"))
+_PIECES = ("base", "iframe", "meta")
+_NAV = _selection(NAV_RULES, _PIECES)
+_NAV_CANONICAL = _selection(NAV_RULES + CANONICAL_RULES, _PIECES)
 _PLAIN = tuple(rule for rule in RULES if rule.attribute != "background")
 # Most pages have neither backgrounds, forms to read nor styles, and cells of tables are many.
 _SELECTIONS = {
-    (background, form, style): _selection(
-        (RULES if background else _PLAIN) + FORM_RULES * form, _SPECIAL, style
+    (background, form, style, canonical): _selection(
+        (RULES if background else _PLAIN) + FORM_RULES * form + CANONICAL_RULES * canonical,
+        _SPECIAL,
+        style,
     )
-    for background, form, style in product((False, True), repeat=3)
+    for background, form, style, canonical in product((False, True), repeat=4)
 }
 
 
@@ -114,41 +119,54 @@ def html_runs(
     *,
     forms: bool = False,
     nav: bool = False,
+    canonical: bool = False,
     most: int = _MOST_REFERENCES,
 ) -> Iterator[Run]:
     """As `html_links`, in runs; of a page of more references than most each is a run, so that the
-    rest need not be joined once there are enough links."""
+    rest need not be joined once there are enough links. canonical: also what the page names as its
+    canonical address, hop C."""
     is_long = len(body) > LONGEST_PAGE
     if is_long:
         body = body[:LONGEST_PAGE]
     charset = charset_of(body, content_type)
     codec = "utf-8" if charset.startswith("utf-16") else charset  # of queries, as WHATWG says
-    document = read_page(body, content_type, charset, forms=forms, nav=nav)
+    document = read_page(body, content_type, charset, forms=forms, nav=nav, canonical=canonical)
     if is_long or document.is_cut:
         counters["dropped.html-tail"] += 1
     return _resolved(document, page, codec, counters, most)
 
 
 def read_page(
-    body: bytes, content_type: str, charset: str, *, forms: bool = False, nav: bool = False
+    body: bytes,
+    content_type: str,
+    charset: str,
+    *,
+    forms: bool = False,
+    nav: bool = False,
+    canonical: bool = False,
 ) -> Document:
     """What stands in the attributes of a page, not resolved."""
     text = as_utf8(body, charset)
     if "xml" in content_type[:40].lower():
         text = _XHTML_EMPTY.sub(rb"<\1\2></\1>", text)
-    return Document(text, forms, nav)
+    return Document(text, forms, nav, canonical)
 
 
 class Document:
     """What is read from a page before anything can be resolved: its base may come last."""
 
-    def __init__(self, text: bytes, forms: bool, nav: bool, depth: int = 0) -> None:
+    def __init__(
+        self, text: bytes, forms: bool, nav: bool, canonical: bool, depth: int = 0
+    ) -> None:
         self.base: str | None = None
         self.references: list[Reference] = []
         self.framed: list[Document] = []
         self.nofollow = False
         self._forms, self._nav, self._depth = forms, nav, depth
-        selection = _NAV if nav else _selection_for(text.lower(), forms)
+        if nav:
+            selection = _NAV_CANONICAL if canonical else _NAV
+        else:
+            selection = _selection_for(text.lower(), forms, canonical)
         for piece in pieces(text):
             if self.is_cut:
                 break
@@ -211,16 +229,16 @@ class Document:
                 self.nofollow |= robots_nofollow(attributes.get("content") or "")
         elif (inner := attributes.get("srcdoc")) and self._depth < _DEEPEST_SRCDOC:
             text = inner.encode("utf-8", "replace")
-            self.framed.append(Document(text, self._forms, self._nav, self._depth + 1))
+            self.framed.append(Document(text, self._forms, self._nav, False, self._depth + 1))
 
     def _add_style(self, css: str, context: str) -> None:
         if "(" in css or "@" in css:
             self.references += [(text, "E", context, False) for text in css_references(css)]
 
 
-def _selection_for(lower: bytes, forms: bool) -> _Selection:
+def _selection_for(lower: bytes, forms: bool, canonical: bool) -> _Selection:
     """For a page, given in lower case."""
-    return _SELECTIONS[b"background" in lower, forms, may_hold_links(lower)]
+    return _SELECTIONS[b"background" in lower, forms, may_hold_links(lower), canonical]
 
 
 def _embeds(reference: str) -> bool:

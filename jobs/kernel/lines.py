@@ -20,7 +20,9 @@ Parser = Callable[[bytes], Row]
 
 DUMMY = b"dummy"
 START_SCORE = 1.0
-HOPS = frozenset(b"LERXIP"[i : i + 1] for i in range(6))
+CANONICAL = b"C"  # what a page names as its own canonical address: no link, see select_links
+HOPS = frozenset(b"LERXIPC"[i : i + 1] for i in range(7))
+UNLINKED = b"IPC"  # hops that are never edges
 UNKNOWN = b"-"
 
 _ID = re.compile(rb"(?:0|[1-9][0-9]{0,17})\Z")
@@ -31,17 +33,20 @@ _TIMESTAMP = re.compile(rb"(?:[0-9]{14}|-)\Z")
 
 
 class Link(NamedTuple):
-    """A link as found: absolute URIs without whitespace, and the letter of its hop."""
+    """A link as found: absolute URIs without whitespace, and the letter of its hop; where asked
+    for, the timestamp of the capture that it was found in, 14 digits."""
 
     target: bytes
     source: bytes
     hop: bytes = b"L"
+    timestamp: bytes = UNKNOWN
 
 
 class Capture(NamedTuple):
     """One fetched page; `-` where a field is unknown. kind: response, resource or revisit.
 
-    via: the URI that Heritrix came from; hops: its way from the seed, a letter a hop.
+    via: the URI that Heritrix came from; hops: its way from the seed, a letter a hop. Where asked
+    for, the id of its record, and what a revisit refers to: an id, or a URI and its timestamp.
     """
 
     uri: bytes
@@ -54,6 +59,10 @@ class Capture(NamedTuple):
     offset: bytes
     via: bytes = UNKNOWN
     hops: bytes = UNKNOWN
+    id: bytes = UNKNOWN
+    refers_to: bytes = UNKNOWN
+    refers_to_uri: bytes = UNKNOWN
+    refers_to_timestamp: bytes = UNKNOWN
 
 
 class CanonicalLink(NamedTuple):
@@ -120,12 +129,16 @@ def _fields(line: bytes, counts: tuple[int, ...], expected: str, separators: byt
     return fields
 
 
-LINK = "`target source hop`, one blank or tab between them (the hop may be absent)"
+LINK = (
+    "`target source hop`, one blank or tab between them (the hop may be absent, a timestamp may"
+    " follow)"
+)
 CAPTURE = (
     "10 columns with tabs: URI, timestamp, status, type, digest, kind, archive, offset, via, hops"
-    " (the last two may be absent)"
+    " (the last two may be absent, and 4 about revisits may follow)"
 )
-CAPTURE_WIDTHS = (8, 10)
+CAPTURE_WIDTHS = (8, 10, 14)
+USUAL_CAPTURE = 10  # columns
 CANONICAL_LINK = "`target_key source_key`, one blank or tab between them"
 URI_ROW = "5 columns with tabs: key, URI, captures, links, last timestamp"
 INPUT_LINK = "`id target_key source_key`, one blank or tab between them"
@@ -135,17 +148,25 @@ GRAPH_LINE = "`id<TAB>score<TAB>O:id,id,…`, or O:dummy"
 
 
 def parse_link(line: bytes) -> Link:
-    fields = _fields(line, (2, 3), LINK, b" \t")
-    if len(fields) == 3 and fields[2] not in HOPS:
-        raise BadLine(f"hop {_shown(fields[2])}", "one of L, E, R, X, I, P")
+    fields = _fields(line, (2, 3, 4), LINK, b" \t")
+    if len(fields) > 2 and fields[2] not in HOPS:
+        raise BadLine(f"hop {_shown(fields[2])}", "one of L, E, R, X, I, P, C")
+    if len(fields) == 4:
+        _check_timestamp(fields[3])
     return Link(*fields)
 
 
 def parse_capture(line: bytes) -> Capture:
     fields = _fields(line, CAPTURE_WIDTHS, CAPTURE, b"\t")
-    if not _TIMESTAMP.match(fields[1]):
-        raise BadLine(f"timestamp {_shown(fields[1])}", "14 digits or `-`")
+    _check_timestamp(fields[1])
+    if len(fields) > USUAL_CAPTURE:
+        _check_timestamp(fields[-1])
     return Capture(*fields)
+
+
+def _check_timestamp(field: bytes) -> None:
+    if not _TIMESTAMP.match(field):
+        raise BadLine(f"timestamp {_shown(field)}", "14 digits or `-`")
 
 
 def _checked_keys(*keys: bytes) -> None:
@@ -258,11 +279,14 @@ def parse_else(parser: Parser[Row], line: bytes, other: str) -> Row:
 
 
 def format_link(row: Link) -> bytes:
-    return b" ".join(row)
+    """Without the timestamp where it is unknown."""
+    return b" ".join(row if row.timestamp != UNKNOWN else row[:3])
 
 
 def format_capture(row: Capture) -> bytes:
-    return b"\t".join(row)
+    """Without the last four columns where nothing of them is known."""
+    more = row[USUAL_CAPTURE:]
+    return b"\t".join(row if any(field != UNKNOWN for field in more) else row[:USUAL_CAPTURE])
 
 
 def format_uri_row(row: UriRow) -> bytes:

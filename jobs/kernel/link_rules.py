@@ -75,6 +75,16 @@ def relation_hop(relations: str) -> str:
     return "E" if any(name in _EMBEDDING for name in names) else "X"
 
 
+def _canonical(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
+    if names_canonical(attributes.get("rel") or ""):
+        yield value, "C"
+
+
+def names_canonical(relations: str) -> bool:
+    """Whether a link with these relations names the address that its page has itself."""
+    return "canonical" in relations.lower().split()
+
+
 def _image_button(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
     if (attributes.get("type") or "").strip().lower() == "image":
         yield value, "E"
@@ -141,6 +151,8 @@ RULES = (
         for element in ("body", "table", "thead", "tbody", "tfoot", "tr", "td", "th")
     ),
 )
+# Read where asked for, beside the others: no link, but what says that two pages are one.
+CANONICAL_RULES = (Rule("link", "href", "C", _canonical),)
 FORM_RULES = (Rule("form", "action", "X", _get_form),)
 # What `--links nav` reads: L, R, and frames, as the pages of a frameset have no other links.
 NAV_CONTEXTS = frozenset({"frame/@src"})

@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from functools import partial
 
 from jobs.kernel.html_links import Run
-from jobs.kernel.lines import Link
+from jobs.kernel.lines import UNKNOWN, Link
 from jobs.kernel.link_rules import NAV_CONTEXTS
 
 NAV_HOPS, ALL_HOPS = frozenset("LR"), frozenset("LREX")
-_link = partial(tuple.__new__, Link)  # in half the time of Link(target, source, hop)
-_LETTERS = {hop: hop.encode() for hop in sorted(ALL_HOPS)}
+CANONICAL = "C"
+_link = partial(tuple.__new__, Link)  # in half the time of Link(target, source, hop, when)
+_LETTERS = {hop: hop.encode() for hop in (*sorted(ALL_HOPS), CANONICAL)}
 
 
 class PageLinks:
@@ -20,18 +21,32 @@ class PageLinks:
     its metadata.
 
     nav: keep L, R and frames only. drop: leave out what asks not to be followed. most: links of a
-    page. counters: see `extract`; they are added to once for each run, as counting each link
-    when it comes takes as long as all the rest of it.
+    page. canonical: keep hop C. timestamps: say of each link when its page was captured. counters:
+    see `extract`; they are added to once for each run, as counting each link when it comes takes as
+    long as all the rest of it.
     """
 
-    def __init__(self, *, nav: bool, drop: bool, most: int, counters: Counter[str]) -> None:
-        self._hops = NAV_HOPS if nav else ALL_HOPS
+    def __init__(
+        self,
+        *,
+        nav: bool,
+        drop: bool,
+        most: int,
+        counters: Counter[str],
+        canonical: bool = False,
+        timestamps: bool = False,
+    ) -> None:
+        hops = NAV_HOPS if nav else ALL_HOPS
+        self._hops = hops | {CANONICAL} if canonical else hops
+        self._timestamps, self._timestamp = timestamps, UNKNOWN
         self._drop, self._most, self._counters = drop, most, counters
         self.page = (b"", "")  # URI and time
         self._given: dict[str, set[bytes]] = {}  # by hop
 
     def begin(self, uri: bytes, timestamp: str) -> None:
         self.page, self._given = (uri, timestamp), {hop: set() for hop in _LETTERS}
+        if self._timestamps:
+            self._timestamp = timestamp.encode() or UNKNOWN
 
     @property
     def room(self) -> int:
@@ -54,7 +69,8 @@ class PageLinks:
                 del new[room - len(links) :]
             self._count(f"links.{hop}", len(new))
             given.update(new)
-            links += [_link((target, source, letter)) for target in new]
+            when = self._timestamp
+            links += [_link((target, source, letter, when)) for target in new]
             if is_full:
                 break  # so that the rest need not even be joined
         self._count("links", len(links))

@@ -22,7 +22,15 @@ from jobs.kernel.damage import Damage, shown
 from jobs.kernel.errors import BadInput
 from jobs.kernel.frames import Frames
 from jobs.kernel.http_payload import MAX_HTTP_HEADER, decode, split_message
-from jobs.kernel.record_headers import Fields, Header, first, read_header, whole_record_header
+from jobs.kernel.record_headers import (
+    Fields,
+    Header,
+    first,
+    read_header,
+    timestamp14,
+    unbracketed,
+    whole_record_header,
+)
 from jobs.kernel.record_starts import LONGEST_LINE
 from jobs.kernel.run_reader import RunReader
 
@@ -59,6 +67,8 @@ class Record(NamedTuple):
     refers_to: str = ""
     digest: str = ""
     size: int = 0
+    refers_to_uri: str = ""
+    refers_to_timestamp: str = ""
 
 
 def open_archive(path: str | os.PathLike[str]) -> BinaryIO:
@@ -264,5 +274,7 @@ def _record(
         refers_to=value("warc-refers-to", ""),
         digest=value("warc-payload-digest", ""),
         size=size,
+        refers_to_uri=unbracketed(value("warc-refers-to-target-uri", "")),
+        refers_to_timestamp=timestamp14(value("warc-refers-to-date", "")),
     )
     return record, damage

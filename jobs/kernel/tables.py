@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jobs.kernel.lines import Capture, Link
+from jobs.kernel.lines import USUAL_CAPTURE, Capture, Link
 
 AT_ONCE = 20_000  # rows in memory
 
@@ -26,8 +26,13 @@ class Shape(NamedTuple):
 
 
 _NUMBERS = {"status": "int32", "offset": "int64"}
-LINKS = Shape(dict.fromkeys(Link._fields, "string"), 2, " ")
-CAPTURES = Shape({name: _NUMBERS.get(name, "string") for name in Capture._fields}, 8, "\t")
+_LINKS = dict.fromkeys(Link._fields, "string")
+_CAPTURES = {name: _NUMBERS.get(name, "string") for name in Capture._fields}
+LINKS = Shape(dict(list(_LINKS.items())[:3]), 2, " ")
+CAPTURES = Shape(dict(list(_CAPTURES.items())[:USUAL_CAPTURE]), 8, "\t")
+#: the same with the columns that extraction adds where asked for
+DATED_LINKS = Shape(_LINKS, 4, " ")
+REFERRING_CAPTURES = Shape(_CAPTURES, 14, "\t")
 SCORES = Shape({"score": "double", "uri": "string", "key": "string"}, 3, "\t")
 
 
@@ -56,7 +61,7 @@ def table_lines(path: Path) -> Iterator[bytes]:
 
 def _shape(names: list[str]) -> tuple[Shape, list[str]]:
     """The dataset that has these columns, and those of them that a line has."""
-    for shape in (LINKS, CAPTURES, SCORES):
+    for shape in (DATED_LINKS, LINKS, REFERRING_CAPTURES, CAPTURES, SCORES):
         columns = list(shape.columns)
         if set(columns[: shape.required]) <= set(names):
             there = set(columns) <= set(names)

@@ -79,6 +79,8 @@ def _record(wat: Record, envelope: dict[str, Any]) -> Record:
         concurrent_to=every(header, "WARC-Concurrent-To"),
         refers_to=first(header, "WARC-Refers-To"),
         digest=first(header, "WARC-Payload-Digest"),
+        refers_to_uri=unbracketed(first(header, "WARC-Refers-To-Target-URI")),
+        refers_to_timestamp=timestamp14(first(header, "WARC-Refers-To-Date")),
     )
     if arc := _fields(_dict(envelope, "ARC-Header-Metadata")):
         record = _of_arc(record, arc, bool(http))

@@ -43,6 +43,17 @@ from pipeline.reports import round_line
     help="What the outputs are (default: what their names say, text in folders).",
 )
 @extraction_options
+@click.option(
+    "--timestamps",
+    is_flag=True,
+    help="For select-links: links with the time of their capture, captures with what revisits"
+    " refer to.",
+)
+@click.option(
+    "--canonical",
+    is_flag=True,
+    help="For select-links: what pages name as their canonical address, as links of hop C.",
+)
 @click.option("--strict", is_flag=True, help="Damage inside an archive is an error (exit 3).")
 @click.option("--skip-bad-files", is_flag=True, help="Go on without unreadable archives.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")

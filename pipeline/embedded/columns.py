@@ -1,10 +1,11 @@
 """Links and captures in Parquet, and back in blocks of numbers over few distinct strings.
 
-links: columns target, source and hop, all strings. Pages repeat their menus and a page's links
-their source, so that every column of a row group, here a block, is dictionary-encoded, with one
-dictionary each: any reader of Parquet sees strings, while those of this engine take the dictionary
-and an index for each link, and no string is made for a link. captures: the columns of
-jobs.kernel.lines.Capture, status and offset as numbers, null where unknown.
+links: columns target, source and hop, and where asked for timestamp, all strings. Pages repeat
+their menus and a page's links their source, so that every column of a row group, here a block, is
+dictionary-encoded, with one dictionary each: any reader of Parquet sees strings, while those of
+this engine take the dictionary and an index for each link, and no string is made for a link.
+captures: the columns of jobs.kernel.lines.Capture (those about revisits where asked for), status
+and offset as numbers, null where unknown.
 
 Parts appear under the name that they are given; renaming them is left to the caller. URIs are
 UTF-8, as extraction writes them.
@@ -25,15 +26,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.lines import UNKNOWN, Capture
+from jobs.kernel.lines import UNKNOWN, USUAL_CAPTURE, Capture
 
 BLOCK = 1 << 18  # links
 BLOCK_STRINGS = 1 << 25  # bytes of distinct URIs, each of up to 8 KiB
 CAPTURES_BLOCK = 1 << 15
 DICTIONARY_LIMIT = 1 << 30  # bytes, above what a block holds: beyond it Parquet would write plain
 LINK_COLUMNS = ("target", "source", "hop")
+DATED_COLUMNS = (*LINK_COLUMNS, "timestamp")
 NUMBERS = {"status": pa.int32(), "offset": pa.int64()}
-CAPTURE_SCHEMA = pa.schema([(name, NUMBERS.get(name, pa.string())) for name in Capture._fields])
+REFERRING_SCHEMA = pa.schema([(name, NUMBERS.get(name, pa.string())) for name in Capture._fields])
+CAPTURE_SCHEMA = pa.schema(list(REFERRING_SCHEMA)[:USUAL_CAPTURE])
 
 Indices = npt.NDArray[np.int32]
 
@@ -94,12 +97,14 @@ class _Writer:
 class LinksWriter(_Writer):
     """Writes links, page by page. rows: how many so far. Memory: BLOCK links and their strings.
 
-    Raises ValueError for a URI that is not UTF-8, at the end of its block.
+    dated: with a timestamp for each link. Raises ValueError for a URI that is not UTF-8, at the end
+    of its block.
     """
 
-    def __init__(self, path: Path, block: int = BLOCK) -> None:
+    def __init__(self, path: Path, block: int = BLOCK, *, dated: bool = False) -> None:
         kind = pa.dictionary(pa.int32(), pa.string())
-        schema = pa.schema([pa.field(name, kind, nullable=False) for name in LINK_COLUMNS])
+        names = DATED_COLUMNS if dated else LINK_COLUMNS
+        schema = pa.schema([pa.field(name, kind, nullable=False) for name in names])
         super().__init__(
             path,
             schema,
@@ -108,11 +113,17 @@ class LinksWriter(_Writer):
             store_schema=False,  # so that all see strings
         )
         self._block = block
-        self._columns = [_Column() for _ in LINK_COLUMNS]
+        self._columns = [_Column() for _ in names]
 
-    def add(self, source: bytes, targets: Sequence[bytes], hops: Sequence[bytes]) -> None:
+    def add(
+        self,
+        source: bytes,
+        targets: Sequence[bytes],
+        hops: Sequence[bytes],
+        timestamp: bytes = UNKNOWN,
+    ) -> None:
         """The links of a page: a target and a hop each."""
-        target, page, hop = self._columns
+        target, page, hop, *when = self._columns
         begin = 0
         while begin < len(targets):
             end = begin + self._block - len(target.indices)
@@ -120,6 +131,8 @@ class LinksWriter(_Writer):
             target.indices.extend(map(target.strings.__getitem__, some))
             hop.indices.extend(map(hop.strings.__getitem__, hops[begin:end]))
             page.indices.extend([page.strings[source]] * len(some))
+            for column in when:
+                column.indices.extend([column.strings[timestamp]] * len(some))
             begin = end
             size = target.strings.size + page.strings.size
             if len(target.indices) >= self._block or size >= BLOCK_STRINGS:
@@ -134,10 +147,12 @@ class LinksWriter(_Writer):
 
 
 class CapturesWriter(_Writer):
-    """Writes captures; rows: how many so far. Memory: CAPTURES_BLOCK captures."""
+    """Writes captures; rows: how many so far. referring: with what revisits refer to. Memory:
+    CAPTURES_BLOCK captures."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path, CAPTURE_SCHEMA)
+    def __init__(self, path: Path, *, referring: bool = False) -> None:
+        self._schema = REFERRING_SCHEMA if referring else CAPTURE_SCHEMA
+        super().__init__(path, self._schema)
         self._rows: list[Capture] = []
 
     def add(self, captures: Iterable[Capture]) -> None:
@@ -154,9 +169,9 @@ class CapturesWriter(_Writer):
             pa.array([None if value == UNKNOWN else value for value in column], pa.binary())
             .cast(pa.string())
             .cast(field.type)
-            for column, field in zip(zip(*self._rows, strict=True), CAPTURE_SCHEMA, strict=True)
+            for column, field in zip(zip(*self._rows, strict=True), self._schema, strict=False)
         ]
-        self._file.write_table(pa.table(columns, CAPTURE_SCHEMA))
+        self._file.write_table(pa.table(columns, self._schema))
         self.rows += len(self._rows)
         self._rows = []
 
@@ -164,7 +179,8 @@ class CapturesWriter(_Writer):
 @dataclass(frozen=True, eq=False)
 class Block:
     """Links as numbers: link i leads from sources[source[i]] to targets[target[i]] by
-    hops[hop[i]]. The strings are distinct; some may be of no link."""
+    hops[hop[i]], found at timestamps[timestamp[i]] where that is told (`-` if unknown). The strings
+    are distinct; some may be of no link."""
 
     targets: pa.StringArray
     target: Indices
@@ -172,6 +188,8 @@ class Block:
     source: Indices
     hops: list[str]
     hop: Indices
+    timestamps: pa.StringArray | None = None
+    timestamp: Indices | None = None
 
     def of_hops(self, letters: str) -> npt.NDArray[np.bool_]:
         """Which links are of one of these hops."""
@@ -186,9 +204,17 @@ def link_blocks(path: Path) -> Iterator[Block]:
         yield Block(targets, target, sources, source, hops.to_pylist(), hop)
 
 
-def capture_blocks(path: Path) -> Iterator[pa.Table]:
-    """The captures of a part by row groups: columns uri and timestamp."""
-    yield from _row_groups(path, ("uri", "timestamp"), ())
+def dated_blocks(path: Path) -> Iterator[Block]:
+    """The same with timestamps, of a part that has them."""
+    for table in _row_groups(path, DATED_COLUMNS, DATED_COLUMNS):
+        columns = list(map(_encoded, table.columns))
+        (targets, target), (sources, source), (hops, hop), when = columns
+        yield Block(targets, target, sources, source, hops.to_pylist(), hop, *when)
+
+
+def capture_blocks(path: Path, columns: Sequence[str] = ("uri", "timestamp")) -> Iterator[pa.Table]:
+    """Columns of the captures of a part, by row groups."""
+    yield from _row_groups(path, columns, ())
 
 
 def _encoded(column: pa.ChunkedArray) -> tuple[pa.StringArray, Indices]:

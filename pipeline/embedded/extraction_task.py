@@ -45,7 +45,11 @@ def extract_archive(work: ArchiveWork, tell: Tell) -> ArchiveAnswer:
     counters: Counter[str] = Counter()
     damage: list[list[Any]] = []
     error: list[str] | None = None
-    with LinksWriter(work.links) as links, CapturesWriter(work.captures) as captures:
+    dated = work.options.timestamps
+    with (
+        LinksWriter(work.links, dated=dated) as links,
+        CapturesWriter(work.captures, referring=dated) as captures,
+    ):
         try:
             with _opened(work.place) as stream, told_position(stream, tell):
                 items = extract(stream, work.name, work.options, counters)
@@ -81,6 +85,6 @@ def _write(
 
 def _add(writer: LinksWriter, links: Iterator[Link]) -> None:
     """Links in a row, which are those of a page."""
-    for source, page in groupby(links, attrgetter("source")):
-        targets, _, hops = zip(*page, strict=True)
-        writer.add(source, targets, hops)
+    for (source, when), page in groupby(links, attrgetter("source", "timestamp")):
+        targets, _, hops, _ = zip(*page, strict=True)
+        writer.add(source, targets, hops, when)

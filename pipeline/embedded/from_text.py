@@ -142,7 +142,7 @@ def _write_part(links: Iterator[Link], path: Path) -> int:
     with LinksWriter(path) as writer:
         while batch := list(islice(links, BATCH)):
             for source, page in groupby(batch, attrgetter("source")):
-                targets, _, hops = zip(*page, strict=True)
+                targets, _, hops, _ = zip(*page, strict=True)
                 writer.add(source, targets, hops)
     return int(writer.rows)
 
