@@ -60,6 +60,7 @@ test-kill: setup ## Random kills of the embedded engine by the dozen, some minut
 	$(BIN)/pytest -m kills -n auto
 
 test-heritrix: setup ## Crawls by a real Heritrix on loopback; needs a JDK (17 or later) and Maven
+	PYTHONPATH=scripts $(BIN)/python -m heritrix.distribution
 	$(BIN)/pytest -m heritrix -n 2 --dist loadfile
 
 fuzz: setup ## Extraction of 20,000 mutated archives (COUNT, SEED); finds go to work/fuzz

@@ -33,8 +33,10 @@ _FRAGMENT = """\
         file with `crawlrank export-precedence` and its option lint. Loading again replaces the
         precedences of the URIs in the file; the others keep theirs.
 
-     Redirects, embeds and prerequisites go before links, whatever their precedence. With several
-     threads and politeness delays the order is kept roughly, not exactly. -->
+     Redirects, embeds and prerequisites go before links, whatever their precedence, and seeds
+     before links that are found. For the exact order make all pages of the file seeds, and set
+     candidates.seedsRedirectNewSeeds=false in simpleOverrides, or redirects of seeds are fetched
+     again. With several threads or politeness delays the order is kept roughly. -->
 <beans xmlns="http://www.springframework.org/schema/beans"
        xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
        xsi:schemaLocation="http://www.springframework.org/schema/beans

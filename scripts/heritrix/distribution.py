@@ -10,6 +10,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import zipfile
 from pathlib import Path
@@ -86,3 +87,11 @@ def _appear(unpacked: Path, home: Path) -> None:
     except OSError:
         if not home.is_dir():
             raise
+
+
+if __name__ == "__main__":
+    try:
+        program("java")
+        print(heritrix_home())
+    except Unavailable as reason:
+        sys.exit(str(reason))

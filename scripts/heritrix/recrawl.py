@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from heritrix.job import Job, Plan, write_job
 from heritrix.made_site import Site
@@ -47,11 +48,16 @@ def rank(archives: Sequence[Path], work: Path, *options: str) -> Path:
 
 
 def recrawl(
-    home: Path, folder: Path, site: Site, seeds: Sequence[str], precedence: Path | None
+    home: Path,
+    folder: Path,
+    site: Site,
+    seeds: Sequence[str],
+    precedence: Path | None,
+    settings: Mapping[str, str] = MappingProxyType({}),
 ) -> Job:
     """A crawl from these seeds, in the order of the file where there is one; notes precedences."""
     fragment = precedence and precedence.with_name("crawler-beans-fragment.xml")
-    plan = Plan(seeds, scope(site), SETTINGS, fragment, NOTING, NOTED)
+    plan = Plan(seeds, scope(site), {**SETTINGS, **settings}, fragment, NOTING, NOTED)
     job = write_job(home, folder, plan)
     if precedence:
         load_precedences(home, precedence, job)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import secrets
+import signal
 import socket
 import subprocess
 from collections.abc import Sequence
@@ -74,11 +76,12 @@ def java(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
+        start_new_session=True,  # so that what it has started ends with it
     )
     try:
         out, err = process.communicate(text, timeout=limit)
     except BaseException as error:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)
         out, err = process.communicate()
         if not isinstance(error, subprocess.TimeoutExpired):
             raise
