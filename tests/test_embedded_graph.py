@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import plain
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from cluster import dataset, inline
@@ -20,11 +21,12 @@ from samples import HOSTILE, made_captures, made_links, write
 from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import parse_capture, parse_link
 from pipeline import steps
-from pipeline.embedded import edges, pairs, partials
+from pipeline.embedded import edges, pairs, spelling_table, spellings
 from pipeline.embedded.columns import BLOCK, CapturesWriter, LinksWriter
 from pipeline.embedded.csr import open_csr
 from pipeline.embedded.edges import GraphCounts, gen_graph, opic_graph, transposed, write_graph
 from pipeline.embedded.ids import IdCounts, assign_ids
+from pipeline.embedded.partitions import PartitionWork
 from pipeline.embedded.spellings import SpellingCounts, canonicalize
 from pipeline.graph import read_graph
 
@@ -88,7 +90,7 @@ def embedded(
             with CapturesWriter(folder / "captures" / f"{number}.parquet") as rows:
                 rows.add(map(parse_capture, some))
     path, tmp = folder.__truediv__, folder / "tmp"
-    spellings = canonicalize(
+    spelled = canonicalize(
         path("links"), path("captures"), path("uris"), path("numbers"),
         budget=budget, tmp=tmp, processes=processes, threads=threads,
     )  # fmt: skip
@@ -98,7 +100,7 @@ def embedded(
         budget=budget, tmp=tmp, threads=threads,
     )  # fmt: skip
     assert not any(tmp.iterdir())
-    return Made(folder, spellings, ids, graph)
+    return Made(folder, spelled, ids, graph)
 
 
 def check(made: Made, folder: Path, links: Lines, captures: Lines, nodes: str = "linked") -> None:
@@ -280,10 +282,29 @@ def test_opic_walks_the_graph_of_the_text(tmp_path: Path) -> None:
 
 
 def test_full_tables_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(partials, "ROW_BYTES", 1 << 40)  # each block fills one
+    monkeypatch.setattr(spelling_table, "STRING_BYTES", 1 << 40)  # each block fills one
     links, captures = crawl()
     made = embedded(tmp_path / "embedded", links, captures, parts=2, block=50)
     check(made, tmp_path / "jobs", links, captures)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_many_partitions_change_nothing(
+    processes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spellings, "LEAST_PARTITION", 1)
+    monkeypatch.setattr(spellings, "MOST_BYTES", 3000)
+    sorting, merged = spellings.spellings, list[PartitionWork]()
+
+    def sorted_later(works: list[PartitionWork]) -> Iterator[pa.RecordBatch]:
+        merged.extend(works)
+        return sorting(works)
+
+    monkeypatch.setattr(spellings, "spellings", sorted_later)
+    links, captures = crawl()
+    made = embedded(tmp_path / "embedded", links, captures, parts=3, processes=processes)
+    check(made, tmp_path / "jobs", links, captures)
+    assert len(merged) > 5
 
 
 def test_a_part_that_is_no_parquet_is_named_by_any_process(tmp_path: Path) -> None:

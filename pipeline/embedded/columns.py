@@ -13,6 +13,7 @@ UTF-8, as extraction writes them.
 
 from __future__ import annotations
 
+import contextlib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ CAPTURES_BLOCK = 1 << 15
 DICTIONARY_LIMIT = 1 << 30  # bytes, above what a block holds: beyond it Parquet would write plain
 LINK_COLUMNS = ("target", "source", "hop")
 DATED_COLUMNS = (*LINK_COLUMNS, "timestamp")
+URI_COLUMNS = ("target", "source", "uri")
 NUMBERS = {"status": pa.int32(), "offset": pa.int64()}
 REFERRING_SCHEMA = pa.schema([(name, NUMBERS.get(name, pa.string())) for name in Capture._fields])
 CAPTURE_SCHEMA = pa.schema(list(REFERRING_SCHEMA)[:USUAL_CAPTURE])
@@ -222,18 +224,33 @@ def _encoded(column: pa.ChunkedArray) -> tuple[pa.StringArray, Indices]:
     return whole.dictionary, whole.indices.to_numpy()
 
 
-def _row_groups(path: Path, columns: Sequence[str], encoded: Sequence[str]) -> Iterator[pa.Table]:
+def string_bytes(path: Path) -> int:
+    """Bytes of the URIs of a part, those of each block once. Raises BadInput."""
+    with _told(path), path.open("rb") as stream:
+        metadata = pq.read_metadata(stream)
+        groups = map(metadata.row_group, range(metadata.num_row_groups))
+        columns = [group.column(i) for group in groups for i in range(metadata.num_columns)]
+        urls = [column for column in columns if column.path_in_schema in URI_COLUMNS]
+        return sum(column.total_uncompressed_size for column in urls)
+
+
+@contextlib.contextmanager
+def _told(path: Path) -> Iterator[None]:
     try:
-        with path.open("rb") as stream:
-            metadata = pq.read_metadata(stream)
-            names = metadata.schema.names
-            if missing := [name for name in columns if name not in names]:
-                raise BadInput(str(path), f"no column {', '.join(missing)}", ", ".join(columns))
-            file = pq.ParquetFile(stream, metadata=metadata, read_dictionary=encoded)
-            for number in range(file.num_row_groups):
-                group = file.read_row_group(number, list(columns), use_threads=False)
-                if len(group):
-                    yield group
+        yield
     except pa.ArrowInvalid as error:
         cure = "Remove it and run extract-links again."
         raise BadInput(str(path), "no readable Parquet", "a part of the dataset", cure) from error
+
+
+def _row_groups(path: Path, columns: Sequence[str], encoded: Sequence[str]) -> Iterator[pa.Table]:
+    with _told(path), path.open("rb") as stream:
+        metadata = pq.read_metadata(stream)
+        names = metadata.schema.names
+        if missing := [name for name in columns if name not in names]:
+            raise BadInput(str(path), f"no column {', '.join(missing)}", ", ".join(columns))
+        file = pq.ParquetFile(stream, metadata=metadata, read_dictionary=encoded)
+        for number in range(file.num_row_groups):
+            group = file.read_row_group(number, list(columns), use_threads=False)
+            if len(group):
+                yield group

@@ -6,35 +6,48 @@ numbers/PART.npy: for every distinct string of every block of a part of links, t
 dictionary before the source dictionary, its key number; the type's greatest value without one.
 From here on no step of the graph reads a string.
 
-Processes count the spellings of parts (partials.py); DuckDB sorts what they give by key and uri;
-one pass over that adds up what is the same and numbers the keys.
+Processes count the spellings of parts (partials.py), then add up those of partitions by a hash of
+the URI (partitions.py). Each spelling then has its key and its place among all, and is there once:
+DuckDB sorts these by key and uri, one pass over them numbers the keys, and the strings of the parts
+get their numbers by place. CPU: proportional to the strings of blocks, in any number of parts, but
+for that one sort.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import UNKNOWN
+from pipeline.embedded.columns import string_bytes
 from pipeline.embedded.csr import id_type
 from pipeline.embedded.growing import Growing
-from pipeline.embedded.partials import UNSEEN, Counted, Part, PartWork, Rows, count_part
+from pipeline.embedded.pairs import Numbers
+from pipeline.embedded.partials import MOST_BYTES, Part, PartWork, count_part
+from pipeline.embedded.partitions import (
+    PARTITION_COPIES,
+    PLACED,
+    PartitionWork,
+    merge_partition,
+    spellings,
+)
+from pipeline.embedded.spelling_table import UNSEEN, Counted
 from pipeline.embedded.tables import batches, database
-from pipeline.workers import Died, answers
+from pipeline.workers import Answer, Died, answers
 
 URIS = "uris.parquet"
 DELTA = "DELTA_BYTE_ARRAY"
 PROCESS_BYTES = 150 << 20  # of a process that has imported what it needs, and of a block
+LEAST_PARTITION = 1 << 24  # bytes: smaller ones would be many files for nothing
 PIECE = 1 << 20  # strings
 SCHEMA = pa.schema(
     [
@@ -79,25 +92,33 @@ def canonicalize(
     for folder in (uris, numbers):
         folder.mkdir(parents=True)
     parts = _parts(links, captures)
-    total, offsets = Counted(), [0]
+    share = budget // processes - PROCESS_BYTES
     with tempfile.TemporaryDirectory(dir=tmp) as name:
-        folder = Path(name)
-        share = budget // processes - PROCESS_BYTES
-        works = [PartWork(part, folder, keep_www, keyed, share) for part in parts]
-        for counted in _counted(works, processes):
-            total.add(counted)
-            offsets.append(total.rows)
-        merging = _Merging(np.array(offsets))
-        left = budget - merging.nbytes - PROCESS_BYTES
+        folder, partitions = Path(name), _partitions(parts, share)
+        works = [PartWork(part, folder, partitions, keep_www, keyed, share) for part in parts]
+        counted = _counted(works, processes)
+        tables = [
+            folder / part.table(number)
+            for part, found in zip(parts, counted, strict=True)
+            for number in range(len(found.tables))
+        ]
+        merges = [PartitionWork(p, tables, keep_www, keyed) for p in range(partitions)]
+        numbering = _Numbering(_merged(merges, processes))
+        left = budget - numbering.nbytes - PROCESS_BYTES
         with (uris / URIS).open("wb") as stream, _writer(stream) as file:
-            for rows in merging.merged(_sorted(folder, left, threads)):
-                file.write_table(rows, row_group_size=len(rows))
-        for part in parts:
+            for rows in _sorted(merges, folder, left, threads):
+                file.write_table(numbering.numbered(rows), row_group_size=len(rows))
+        placing = _Placing(merges, numbering)
+        for part, found in zip(parts, counted, strict=True):
+            of_rows = placing.numbers(found.tables)
             if part.links:
-                merging.write_numbers(part, folder, numbers)
+                _write_numbers(folder / part.rows, of_rows, numbers / f"{part.name}.npy")
+    total = Counted()
+    for found in counted:
+        total.add(found)
     return SpellingCounts(
-        uris=merging.uris,
-        keys=merging.keys,
+        uris=numbering.uris,
+        keys=numbering.keys,
         links=total.links,
         captures=total.captures,
         dropped=dict(sorted(total.dropped.items())),
@@ -113,29 +134,54 @@ def _parts(links: Path, captures: Path) -> list[Part]:
     return [Part(number, *found[name]) for number, name in enumerate(sorted(found))]
 
 
+def _partitions(parts: list[Part], share: int) -> int:
+    """So many that a process has room for one of them, even if no table had a string twice."""
+    paths = [path for part in parts for path in (part.links, part.captures) if path]
+    room = max(LEAST_PARTITION, min(share // PARTITION_COPIES, MOST_BYTES))
+    return 1 + sum(map(string_bytes, paths)) // room
+
+
 def _counted(works: list[PartWork], processes: int) -> list[Counted]:
     """What each part gave."""
     largest_first = sorted(works, key=lambda work: -work.part.size)
     found: dict[int, Counted] = {}
     for work, answer in answers(count_part, largest_first, processes):
-        if isinstance(answer, Died):
-            raise BadInput(
-                str(work.part.links or work.part.captures),
-                f"the process that read it died ({answer.how})",
-                "a part that can be read in the memory there is",
-                "Run it again with less --memory or fewer --jobs, so that it takes less.",
-            )
-        found[work.part.number] = answer
+        part = work.part
+        found[part.number] = _alive(answer, part.links or part.captures or work.folder)
     return [found[work.part.number] for work in works]
 
 
-def _sorted(folder: Path, budget: int, threads: int) -> Iterator[pa.RecordBatch]:
-    """The rows of all tables by key, then uri."""
-    if next(folder.glob("*.parquet"), None) is None:
+def _merged(works: list[PartitionWork], processes: int) -> list[int]:
+    """How many spellings each partition has."""
+    if not works[0].tables:
+        return []
+    found = {
+        work.number: _alive(answer, work.spellings)
+        for work, answer in answers(merge_partition, works, processes)
+    }
+    return [found[work.number] for work in works]
+
+
+def _alive(answer: Answer | Died, path: Path) -> Answer:
+    if isinstance(answer, Died):
+        raise BadInput(
+            str(path),
+            f"the process that read it died ({answer.how})",
+            "a part that can be read in the memory there is",
+            "Run it again with less --memory or fewer --jobs, so that it takes less.",
+        )
+    return answer
+
+
+def _sorted(
+    merges: list[PartitionWork], folder: Path, budget: int, threads: int
+) -> Iterator[pa.RecordBatch]:
+    """The rows of all partitions by key, then uri."""
+    if not merges[0].tables:
         return
-    with database(folder, budget=budget, threads=threads) as (db, near):
-        (near / "tables").symlink_to(folder.absolute())
-        yield from batches(db, f"SELECT * FROM '{near}/tables/*.parquet' ORDER BY key, uri")
+    with database(folder, budget=budget, threads=threads) as (db, _):
+        db.register("spellings", pa.RecordBatchReader.from_batches(PLACED, spellings(merges)))
+        yield from batches(db, "SELECT * FROM spellings ORDER BY key, uri")
 
 
 def _writer(stream: BinaryIO) -> pq.ParquetWriter:
@@ -146,78 +192,68 @@ def _writer(stream: BinaryIO) -> pq.ParquetWriter:
     )
 
 
-class _Merging:
-    """Rows of tables in order: those of the same URI added up, and keys numbered."""
+class _Numbering:
+    """Spellings in order, whose keys get numbers. sizes: how many there are in each partition."""
 
-    def __init__(self, offsets: Rows) -> None:
-        self._offsets = offsets  # of the parts' rows among all
-        self._number_of = np.zeros(offsets[-1], id_type(int(offsets[-1])))
+    def __init__(self, sizes: list[int]) -> None:
+        self.firsts = np.cumsum([0, *sizes])  # places of the partitions' spellings among all
+        self.uris = int(self.firsts[-1])
+        self.number_of = np.zeros(self.uris, id_type(self.uris))  # by place
         self.keys = 0
-        self.uris = 0
         self._key: Any = None  # the latest
 
     @property
     def nbytes(self) -> int:
-        return self._number_of.nbytes
+        return self.number_of.nbytes
 
-    def merged(self, ordered: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    def numbered(self, rows: pa.RecordBatch) -> pa.Table:
         """Rows of the dataset uris."""
-        open_rows = None  # of one URI, which may go on
-        for batch in ordered:
-            rows = pa.Table.from_batches([batch])
-            rows = rows if open_rows is None else pa.concat_tables([open_rows, rows])
-            starts = np.flatnonzero(_changes(rows["uri"]))
-            if len(starts) > 1:
-                yield self._added(rows[: starts[-1]], starts[:-1])
-            open_rows = rows[starts[-1] :]
-        if open_rows is not None:
-            yield self._added(open_rows, np.zeros(1, np.int64))
-
-    def _added(self, rows: pa.Table, starts: Rows) -> pa.Table:
-        """starts: where a URI begins."""
-        new = _changes(rows["key"])
-        new[0] = rows["key"][0] != self._key
-        _require_order(rows["key"])
+        keys = rows["key"]
+        new = np.ones(len(rows), np.bool_)
+        new[1:] = pc.not_equal(keys[1:], keys[:-1]).to_numpy(zero_copy_only=False)
+        new[0] = keys[0] != self._key
+        self._require_order(keys)
         numbers = self.keys - 1 + np.cumsum(new)
-        places = self._offsets[rows["part"].to_numpy()] + rows["row"].to_numpy()
-        self._number_of[places] = numbers
-        self._key, self.keys = rows["key"][-1], int(numbers[-1]) + 1
-        self.uris += len(starts)
-        last = pa.array(np.maximum.reduceat(rows["last"].to_numpy(), starts))
-        digits = pc.utf8_lpad(last.cast(pa.string()), 14, "0")
-        columns = [
-            numbers[starts],
-            rows["key"].take(starts).cast(pa.string()),
-            rows["uri"].take(starts).cast(pa.string()),
-            np.add.reduceat(rows["captures"].to_numpy(), starts),
-            np.add.reduceat(rows["links"].to_numpy(), starts),
-            pc.if_else(pc.equal(last, UNSEEN), UNKNOWN.decode(), digits),
-        ]
-        return pa.table(columns, SCHEMA)
+        self.number_of[rows["place"].to_numpy()] = numbers
+        self._key, self.keys = keys[-1], int(numbers[-1]) + 1
+        digits = pc.utf8_lpad(rows["last"].cast(pa.string()), 14, "0")
+        last = pc.if_else(pc.equal(rows["last"], UNSEEN), UNKNOWN.decode(), digits)
+        columns = [rows[name] for name in ("key", "uri", "captures", "links")]
+        return pa.table([numbers, *columns, last], SCHEMA)
 
-    def write_numbers(self, part: Part, folder: Path, output: Path) -> None:
-        """The key numbers of the strings of a part, for the rows that its file in folder has."""
-        kind = id_type(self.keys)
-        rows = np.load(folder / part.rows, mmap_mode="r")
-        with Growing(output / f"{part.name}.npy", kind) as file:
-            for at in range(0, len(rows), PIECE):
-                some = rows[at : at + PIECE]
-                numbers = self._number_of[self._offsets[part.number] + some].astype(kind)
-                numbers[some < 0] = np.iinfo(kind).max
-                file.write(numbers)
+    def _require_order(self, keys: pa.StringArray) -> None:
+        """Numbers of keys that are not in order would be wrong ids without a sign of it."""
+        late = self._key is not None and pc.less(keys[0], self._key).as_py()
+        if late or pc.any(pc.less(keys[1:], keys[:-1])).as_py():
+            raise AssertionError("DuckDB gave keys out of order")
 
 
-def _changes(column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
-    """Whether a value is another than the one before it; the first is."""
-    whole = column.combine_chunks()
-    changes = np.ones(len(whole), np.bool_)
-    if len(whole) > 1:
-        changes[1:] = pc.not_equal(whole[1:], whole[:-1]).to_numpy(zero_copy_only=False)
-    return changes
+class _Placing:
+    """The key numbers of the rows of tables, asked for table after table."""
+
+    def __init__(self, merges: list[PartitionWork], numbering: _Numbering) -> None:
+        self._numbering = numbering
+        some = merges if merges[0].tables else []
+        self._places = [np.load(work.places, mmap_mode="r") for work in some]
+        self._read = [0] * len(some)
+
+    def numbers(self, tables: list[list[int]]) -> Numbers:
+        """tables: how many rows each has of every partition. The last number is for no row: the
+        type's greatest value."""
+        kind, found = id_type(self._numbering.keys), list[Numbers]()
+        for sizes in tables:
+            for partition, size in enumerate(sizes):
+                begin = self._read[partition]
+                self._read[partition] = end = begin + size
+                places = self._places[partition][begin:end]
+                numbers = self._numbering.number_of[self._numbering.firsts[partition] + places]
+                found.append(numbers.astype(kind))
+        return np.concatenate([*found, np.full(1, np.iinfo(kind).max, kind)])
 
 
-def _require_order(keys: pa.ChunkedArray) -> None:
-    """Numbers of keys that are not in order would be wrong ids without a sign of it."""
-    whole = keys.combine_chunks()
-    if pc.any(pc.less(whole[1:], whole[:-1])).as_py():
-        raise AssertionError("DuckDB gave keys out of order")
+def _write_numbers(rows: Path, of_rows: Numbers, output: Path) -> None:
+    """The key numbers of the strings of a part, for the rows that the file `rows` has."""
+    found = np.load(rows, mmap_mode="r")
+    with Growing(output, of_rows.dtype) as file:
+        for at in range(0, len(found), PIECE):
+            file.write(of_rows[found[at : at + PIECE]])  # row -1 is the last

@@ -1,0 +1,60 @@
+"""The strings of parts: which have keys, and which are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_uris import made_uris
+from samples import HOSTILE
+
+from jobs.kernel.surt_keys import surt_key
+from pipeline.embedded import having_keys as module
+from pipeline.embedded.having_keys import having_keys
+from pipeline.embedded.spelling_table import distinct_strings
+
+REAL = [
+    b"http://www.example.org/a/b.html?c=d&e=%20f",
+    b"https://b.example:99999/",
+    b"http://1.2.3/",
+]
+
+
+@pytest.mark.parametrize("keep_www", [False, True])
+def test_the_uris_that_have_a_key_are_those_of_which_surt_makes_one(keep_www: bool) -> None:
+    made = [*HOSTILE, *REAL, *made_uris(8_000, 7, REAL)]
+    uris = [uri for uri in made if uri.decode("utf-8", "replace").encode() == uri]
+    keyed = having_keys(pa.array(uris, pa.binary()).cast(pa.string()), keep_www=keep_www)
+    wanted = [surt_key(uri, keep_www) is not None for uri in uris]
+    differing = [uri for uri, one, other in zip(uris, keyed, wanted, strict=True) if one != other]
+    assert differing == []
+    assert wanted.count(False) > 50
+
+
+def test_plain_uris_need_no_key_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bytes] = []
+
+    def key_function(keep_www: bool) -> Callable[[bytes], bytes | None]:
+        return lambda uri: asked.append(uri)
+
+    monkeypatch.setattr(module, "forgetful_key_function", key_function)
+    plain = ["http://a.example/", "HTTPS://www.A-b.example/x/Y.html?a=b&c=d;e"]
+    others = ["http://a.example/%20", "http://a.example/../x", "http://[::1]/", "no URI", ""]
+    assert (
+        having_keys(pa.array(plain + others), keep_www=False).tolist() == [True] * 2 + [False] * 5
+    )
+    assert asked == [uri.encode() for uri in others]
+
+
+@given(st.lists(st.lists(st.text(max_size=2), min_size=1), max_size=5))
+def test_distinct_strings(given_lists: list[list[str]]) -> None:
+    arrays = [pa.array(strings, pa.string()) for strings in given_lists]
+    strings, indices = distinct_strings(arrays)
+    every = {string for some in given_lists for string in some}
+    assert len(strings) == len(every)
+    assert set(strings.to_pylist()) == every
+    found = [strings.take(pa.array(some)).to_pylist() for some in indices]
+    assert found == given_lists
