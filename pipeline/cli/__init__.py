@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from jobs.kernel.errors import BadInput, CrawlrankError
+from pipeline.cli import compare as compare_commands
 from pipeline.cli import inspect as inspect_commands
 from pipeline.cli import results as result_commands
 from pipeline.cli import run as run_commands
@@ -111,6 +112,9 @@ def main() -> None:
     """
 
 
-for commands in (run_commands, text_commands, inspect_commands, step_commands, result_commands):
+for commands in (
+    run_commands, compare_commands, text_commands, inspect_commands, step_commands,
+    result_commands,
+):  # fmt: skip
     for command in commands.COMMANDS:
         main.add_command(command)

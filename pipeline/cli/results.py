@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.order import DIGITS
@@ -30,6 +32,15 @@ from pipeline.terminal import console, printable
 @click.argument("scores", required=False)
 @click.option("--uris", help="Spellings of each key; without them the scores' own URIs are listed.")
 @click.option("--output", type=OUTPUT, help="Precedence file to write, `URI precedence`.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["heritrix", "nutch", "csv", "jsonl"]),
+    default="heritrix",
+    show_default=True,
+    help="What Heritrix loads; or for other crawlers, a line a page, best first: seeds with scores"
+    " for `nutch inject`, or url, score, class, position, key and captures.",
+)
 @class_options
 @click.option("--eta", type=Number(0), help="Error bound of a score (default: the report's).")
 @digits_option
@@ -41,6 +52,7 @@ def export_precedence(
     scores: str | None,
     uris: str | None,
     output: Path | None,
+    form: str,
     lint_file: Path | None,
     bins: int,
     unlisted: int | None,
@@ -51,10 +63,9 @@ def export_precedence(
 ) -> None:
     """The file that Heritrix loads, and the beans that make it use it as meant.
 
-    Writes beside OUTPUT its summary (.summary.json) and crawler-beans-fragment.xml.
+    Writes beside OUTPUT its summary (.summary.json) and crawler-beans-fragment.xml. With another
+    --format, only OUTPUT, for other crawlers.
     """
-    from pipeline.precedence_files import write_precedence
-
     unclear = scores or output if lint_file else not (scores and output)
     if unclear:
         raise click.UsageError("SCORES and --output are needed, or --lint FILE alone")
@@ -62,6 +73,8 @@ def export_precedence(
         check_precedence_file(lint_file)
         return
     assert scores is not None and output is not None  # or lint_file would have been needed
+    if form != "heritrix":
+        _require_heritrix(form, "unlisted", "spellings")
     check_outputs(output, inputs=[scores, *([uris] if uris else [])])
     known_eta, known = read_rank_report(report) if report else (None, DIGITS)
     options = PrecedenceOptions(
@@ -73,10 +86,24 @@ def export_precedence(
     )
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=output.parent) as tmp:
-        told = write_precedence(
-            Path(scores), Path(uris) if uris else None, output, Path(tmp), options
-        )
-    said(told["rows"], {})
+        given = Path(scores), Path(uris) if uris else None, output, Path(tmp), options
+        if form == "heritrix":
+            from pipeline.precedence_files import write_precedence
+
+            said(write_precedence(*given)["rows"], {})
+        else:
+            from pipeline.export_scores import export_scores
+
+            said(asdict(export_scores(*given, form)), {})
+
+
+def _require_heritrix(form: str, *names: str) -> None:
+    """Refuse options that mean something to Heritrix only."""
+    context = click.get_current_context()
+    for name in names:
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            option = name.replace("_", "-")
+            raise click.UsageError(f"--{option} goes with --format heritrix, not with {form}")
 
 
 def check_precedence_file(path: Path) -> None:

@@ -1,0 +1,60 @@
+"""A finished work folder of the embedded engine: Parquet by DuckDB, links where they are mapped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from jobs.kernel.rank import DAMPING
+from pipeline.embedded.csr import open_csr
+from pipeline.embedded.ranks import SCORES
+from pipeline.finished import CAPTURE_COLUMNS, Finished, Incoming, Node
+from pipeline.graph import Floats, Mask
+
+
+class FinishedColumns(Finished):
+    def views(self) -> dict[str, str]:
+        scores = f"'{self.near}/scores/scores.parquet'"
+        return {
+            "mapped": f"SELECT id, key FROM '{self.near}/map/map.parquet'",
+            "nodes": f"SELECT id, key, uri, score FROM {scores}",
+            "spelled": "SELECT key, uri, captures, links, last"
+            f" FROM '{self.near}/uris/uris.parquet'",
+            "ranked": f"SELECT id AS ord, score, captures > 0 AS captured FROM {scores}",
+        }
+
+    def order_of(self, node: Node) -> int:
+        return node.id
+
+    def scores(self) -> Floats:
+        return np.load(self.work / "ranks" / SCORES, allow_pickle=False)  # type: ignore[no-any-return]
+
+    def captured(self) -> Mask:
+        with self.reading():
+            rows = self.db.sql(f"SELECT ord FROM {self.name}_ranked WHERE captured").fetchnumpy()
+        mask = np.zeros(open_csr(self.work / "graph").nodes, np.bool_)
+        mask[rows["ord"]] = True
+        return mask
+
+    def incoming(self, ids: Sequence[int]) -> list[Incoming]:
+        csr = open_csr(self.work / "graph")
+        scores = np.load(self.work / "ranks" / SCORES, mmap_mode="r", allow_pickle=False)
+        found = []
+        for node in ids:
+            sources = csr.sources[csr.offsets[node] : csr.offsets[node + 1]].astype(np.int64)
+            outdegrees = csr.outdegrees[sources].astype(np.int64)
+            found.append(Incoming(sources, outdegrees, DAMPING * (scores[sources] / outdegrees)))
+        return found
+
+    def captures(self, uris: Sequence[str]) -> list[dict[str, Any]]:
+        if not uris or not any((self.work / "captures").glob("*.parquet")):
+            return []
+        columns = ", ".join(f'"{name}"' for name in CAPTURE_COLUMNS)
+        rows = self.rows(
+            f"SELECT {columns} FROM '{self.near}/captures/*.parquet'"
+            " WHERE uri IN (SELECT unnest($uris))",
+            uris=list(uris),
+        )
+        return [dict(zip(CAPTURE_COLUMNS, row, strict=True)) for row in rows]

@@ -1,0 +1,112 @@
+"""A finished work folder of the jobs' runners: text by DuckDB, captures by a search for lines.
+
+Each question reads the datasets that it needs once, with all cores; links are those of the lines of
+ranks, an id each. Lines of captures may hold any bytes, so they are looked for as bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from jobs.kernel.lines import DUMMY, UNKNOWN, parse_capture
+from jobs.kernel.rank import DAMPING
+from jobs.kernel.reading import parts
+from pipeline.finished import CAPTURE_COLUMNS, Finished, Incoming, Node
+from pipeline.graph import Floats, Mask
+from pipeline.line_search import lines_with
+
+LONGEST = 1 << 25  # bytes of a line: a page of a few million links
+COLUMNS = {
+    "map": {"id": "BIGINT", "key": "VARCHAR"},
+    "scores": {"score": "DOUBLE", "uri": "VARCHAR", "key": "VARCHAR"},
+    "ranks": {"id": "VARCHAR", "score": "DOUBLE", "targets": "VARCHAR"},
+    "uris": {
+        "key": "VARCHAR", "uri": "VARCHAR", "captures": "BIGINT", "links": "BIGINT",
+        "last": "VARCHAR",
+    },
+}  # fmt: skip
+NUMBERS = ("status", "offset")
+
+
+class FinishedLines(Finished):
+    def views(self) -> dict[str, str]:
+        captured = f"(SELECT DISTINCT key FROM {self._table('uris')} WHERE captures > 0)"
+        return {
+            "mapped": f"SELECT id, key FROM {self._table('map')}",
+            "nodes": "SELECT m.id AS id, s.key AS key, s.uri AS uri, s.score AS score"
+            f" FROM {self._table('scores')} s JOIN {self._table('map')} m USING (key)",
+            "spelled": f"SELECT key, uri, captures, links, last FROM {self._table('uris')}",
+            "ranked": "SELECT s.key AS ord, s.score AS score, c.key IS NOT NULL AS captured"
+            f" FROM {self._table('scores')} s LEFT JOIN {captured} c USING (key)",
+        }
+
+    def _table(self, dataset: str) -> str:
+        """Its parts as a table: lines of fields, without quotes and escapes."""
+        names = [str(self.near / dataset / part.name) for part in parts(self.work / dataset)]
+        columns = ", ".join(f"'{name}': '{kind}'" for name, kind in COLUMNS[dataset].items())
+        separator = " " if dataset == "map" else "\\t"
+        return (
+            f"read_csv({names}, delim = '{separator}', header = false, auto_detect = false,"
+            f" quote = '', escape = '', columns = {{{columns}}}, max_line_size = {LONGEST},"
+            f" buffer_size = {2 * LONGEST})"
+        )
+
+    def order_of(self, node: Node) -> str:
+        return node.key
+
+    def scores(self) -> Floats:
+        query = f"SELECT id::BIGINT AS id, score FROM {self._table('ranks')} WHERE id <> $dummy"
+        with self.reading():
+            found = self.db.execute(query, {"dummy": DUMMY.decode()}).fetchnumpy()
+        scores = np.empty(len(found["id"]))
+        scores[found["id"]] = found["score"]
+        return scores
+
+    def captured(self) -> Mask:
+        query = (
+            f"SELECT m.id AS id, m.key IN (SELECT key FROM {self.name}_spelled WHERE captures > 0)"
+            f" AS captured FROM {self.name}_mapped m"
+        )
+        with self.reading():
+            found = self.db.sql(query).fetchnumpy()
+        mask = np.empty(len(found["id"]), np.bool_)
+        mask[found["id"]] = found["captured"]
+        return mask
+
+    def incoming(self, ids: Sequence[int]) -> list[Incoming]:
+        wanted = ", ".join(f"'{node}'" for node in ids)
+        query = (
+            "SELECT target::BIGINT AS target, id::BIGINT AS source, score, degree FROM"
+            " (SELECT id, score, len(listed) AS degree, unnest(listed) AS target FROM"
+            f" (SELECT id, score, string_split(substr(targets, 3), ',') AS listed"
+            f" FROM {self._table('ranks')})) WHERE target IN ({wanted}) ORDER BY source"
+        )
+        if not ids:
+            return []
+        with self.reading():
+            found = self.db.sql(query).fetchnumpy()
+        gives = DAMPING * (found["score"] / found["degree"])
+        of_target = [found["target"] == node for node in ids]
+        return [
+            Incoming(found["source"][mine], found["degree"][mine], gives[mine])
+            for mine in of_target
+        ]
+
+    def captures(self, uris: Sequence[str]) -> list[dict[str, Any]]:
+        found = []
+        for part in parts(self.work / "captures"):
+            for line in lines_with(part, [uri.encode() + b"\t" for uri in uris]):
+                fields = parse_capture(line)[: len(CAPTURE_COLUMNS)]
+                row = dict(zip(CAPTURE_COLUMNS, fields, strict=True))
+                found.append({name: _value(name, field) for name, field in row.items()})
+        return found
+
+
+def _value(name: str, field: bytes) -> str | int | None:
+    text = field.decode("utf-8", "replace")
+    if field == UNKNOWN:
+        return None
+    return int(text) if name in NUMBERS and text.isdigit() else text

@@ -1,0 +1,73 @@
+"""Where one page stands: its position and its class, from counts instead of a sort.
+
+Rounding is monotone, so the scores that count as equal to one are those between two doubles
+(`tie_bounds`), and a page's position is a count of pages above and of equal ones with a smaller
+key. Its class follows from the same counts over the captured pages by the equation of
+pipeline/classes.py.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from jobs.kernel.order import rounded
+from pipeline.finished import Finished
+
+COUNTS = """
+    SELECT count(*), sum(score), count(*) FILTER (score >= $low AND score <= $high),
+           count(*) FILTER (score > $high OR (score >= $low AND ord < $ord)),
+           count(*) FILTER (over),
+           count(*) FILTER (over AND (score > $high OR (score >= $low AND ord < $ord))),
+           count(*) FILTER (over AND score > $high), count(*) FILTER (over AND score >= $low)
+    FROM (SELECT ord, score, captured OR $all AS over FROM {ranked})
+"""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """position: from 1, of `nodes`. equal: nodes that share its score, with itself; the key alone
+    orders them. cut_over: how many nodes the classes are cut over."""
+
+    nodes: int
+    position: int
+    equal: int
+    probability: float
+    precedence: int
+    bins: int
+    cut_over: int
+
+
+def standing_of(finished: Finished, score: float, order: int | str) -> Standing:
+    """order: what orders the node among equal ones, its id or, in text, its key."""
+    low, high = tie_bounds(score, finished.digits)
+    asked, given = finished.parameters, {"low": low, "high": high, "ord": order}
+    row = finished.rows(COUNTS, **given, all=asked["--classes-over"] == "all")[0]
+    if not row[4]:  # nothing was captured
+        row = finished.rows(COUNTS, **given, all=True)[0]
+    nodes, total, equal, before, over, over_before, above, at_least = row
+    bins = int(asked["--bins"])
+    if asked["--ties"] == "key":
+        place = bins * over_before // over
+    else:
+        place = bins * (above + max(at_least - 1, above)) // (2 * over)
+    precedence = min(1 + place, bins)
+    return Standing(nodes, before + 1, equal, score / total, precedence, bins, over)
+
+
+def tie_bounds(score: float, digits: int) -> tuple[float, float]:
+    """The least and the greatest double that round to the same `digits` significant digits."""
+    value = rounded(score, digits)
+    unit = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
+
+    def last(outside: float) -> float:
+        """The double nearest to `outside` that still counts as equal."""
+        inside = score
+        while (middle := (inside + outside) / 2) not in (inside, outside):
+            if rounded(middle, digits) == value:
+                inside = middle
+            else:
+                outside = middle
+        return inside
+
+    return last(value - 2 * unit), last(value + 2 * unit)

@@ -1,0 +1,178 @@
+"""`crawlrank diff` against plain counting over the text of both work folders."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from compared import ROUNDS, Plain, made_works
+from crawls import crawlrank, ok, write_warc
+
+from jobs.kernel.order import rounded
+
+Works = dict[str, list[Path]]
+
+
+@pytest.fixture(scope="module")
+def works(tmp_path_factory: pytest.TempPathFactory) -> Works:
+    return made_works(tmp_path_factory.mktemp("works"), 2, "--bins", 6)
+
+
+@pytest.fixture(scope="module")
+def plains(works: Works) -> tuple[Plain, Plain]:
+    return Plain(works["text"][0]), Plain(works["text"][1])
+
+
+def compared(before: Path, after: Path, *options: object) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(ok("diff", before, after, "--json", "-", *options).out)
+    for side in (told["before"], told["after"]):
+        del side["work"]
+    return told
+
+
+@pytest.fixture(scope="module")
+def told(works: Works) -> dict[str, Any]:
+    return compared(*works["columns"], "--top", 100, "--links", 100)
+
+
+def test_runners_agree(works: Works, told: dict[str, Any]) -> None:
+    for one, other in (("text", "text"), ("text", "columns"), ("columns", "text")):
+        found = compared(works[one][0], works[other][1], "--top", 100, "--links", 100)
+        assert found == told, (one, other)
+
+
+def test_pages_and_classes(told: dict[str, Any], plains: tuple[Plain, Plain]) -> None:
+    one, other = plains
+    common = one.score_of.keys() & other.score_of.keys()
+    assert told["common"] == len(common) > 40
+    pairs = Counter((one.class_of(key), other.class_of(key)) for key in common)
+    numbers = range(1, 7)
+    assert told["classes"] == [[pairs[was, now] for now in numbers] for was in numbers]
+    assert told["risen"] == sum(n for (was, now), n in pairs.items() if now < was) > 5
+    assert told["fallen"] == sum(n for (was, now), n in pairs.items() if now > was) > 5
+    for name, has, lacks in (("new", other, one), ("gone", one, other)):
+        alone = sorted(has.score_of.keys() - lacks.score_of.keys(), key=has.place_of.__getitem__)
+        assert len(alone) > 3
+        by_class = Counter(has.class_of(key) for key in alone)
+        assert told[name] == [by_class[number] for number in numbers]
+        assert [page["uri"] for page in told[f"{name}_best"]] == [has.uri_of[key] for key in alone]
+
+
+def test_the_order(told: dict[str, Any], plains: tuple[Plain, Plain]) -> None:
+    """Both coefficients by their definitions, over all pairs of pages."""
+    one, other = plains
+    common = sorted(one.score_of.keys() & other.score_of.keys())
+    a, b = ([rounded(side.score_of[key]) for key in common] for side in plains)
+    pairs = [(i, j) for i in range(len(common)) for j in range(i)]
+    signs = [(sign(a[i] - a[j]), sign(b[i] - b[j])) for i, j in pairs]
+    untied = [sum(abs(pair[side]) for pair in signs) for side in (0, 1)]
+    assert min(untied) < len(pairs)  # so that ties count
+    tau = sum(x * y for x, y in signs) / (untied[0] * untied[1]) ** 0.5
+    assert told["kendall"] == pytest.approx(tau)
+    assert told["spearman"] == pytest.approx(pearson(mean_ranks(a), mean_ranks(b)))
+    assert told["digits"] == 9
+
+
+def sign(x: float) -> int:
+    return (x > 0) - (x < 0)
+
+
+def mean_ranks(values: list[float]) -> list[float]:
+    return [sum((x < v) + (x == v) / 2 for x in values) for v in values]
+
+
+def pearson(a: list[float], b: list[float]) -> float:
+    p, q = sum(a) / len(a), sum(b) / len(b)
+    products = [sum((x - s) * (y - t) for x, y in zip(c, d, strict=True))
+                for c, s, d, t in ((a, p, b, q), (a, p, a, p), (b, q, b, q))]  # fmt: skip
+    return products[0] / (products[1] * products[2]) ** 0.5
+
+
+def test_why_pages_moved(told: dict[str, Any], plains: tuple[Plain, Plain]) -> None:
+    one, other = plains
+    key_of = {uri: key for side in plains for key, uri in side.uri_of.items()}
+    moves = told["risen_most"] + told["fallen_most"]
+    assert len(moves) == told["risen"] + told["fallen"]
+    for move in moves:
+        key, before, after = move["key"], move["before"], move["after"]
+        assert (before["place"], after["place"]) == (one.place_of[key], other.place_of[key])
+        won = other.sources_of[key] - one.sources_of[key]
+        lost = one.sources_of[key] - other.sources_of[key]
+        for links, wanted, side, lacks, word in (
+            (move["won"], won, other, one, "new"), (move["lost"], lost, one, other, "gone"),
+        ):  # fmt: skip
+            assert {key_of[link["uri"]] for link in links["most"]} == wanted
+            assert links["count"] == len(wanted)
+            for link in links["most"]:
+                source = key_of[link["uri"]]
+                assert link["gives"] == pytest.approx(side.gives(source))
+                assert link["page"] == ("kept" if source in lacks.score_of else word)
+        assert move["kept"]["count"] == len(one.sources_of[key] & other.sources_of[key])
+        change = move["won"]["gives"] - move["lost"]["gives"] + move["kept"]["gives"]
+        assert after["score"] - before["score"] == pytest.approx(change, abs=1e-5)
+
+
+def test_those_that_moved_most_come_first(told: dict[str, Any]) -> None:
+    for name, direction in (("risen_most", 1), ("fallen_most", -1)):
+        classes = [
+            direction * (move["before"]["precedence"] - move["after"]["precedence"])
+            for move in told[name]
+        ]
+        assert classes == sorted(classes, reverse=True) and classes[-1] > 0
+
+
+def test_top_and_links_bound_what_is_told(works: Works, told: dict[str, Any]) -> None:
+    few = compared(*works["text"], "--top", 2, "--links", 1)
+    for name in ("risen_most", "fallen_most"):
+        for short, whole in zip(few[name], told[name][:2], strict=True):
+            assert short["won"]["most"] == whole["won"]["most"][:1]
+            assert short["won"]["gives"] == pytest.approx(whole["won"]["gives"])
+    assert few["new_best"] == told["new_best"][:2]
+
+
+def test_a_run_is_the_same_as_itself(works: Works) -> None:
+    told = compared(works["columns"][0], works["text"][0])
+    assert (told["risen"], told["fallen"], sum(told["new"]), sum(told["gone"])) == (0, 0, 0, 0)
+    assert told["spearman"] == told["kendall"] == pytest.approx(1)
+    assert told["options"] == {}
+
+
+def test_tables(works: Works, told: dict[str, Any], tmp_path: Path) -> None:
+    output = tmp_path / "new" / "diff.json"
+    said = ok("diff", *works["text"], "--json", output).out
+    for words in ("risen most", "links of pages that have fallen", "new, best first", "tau-b"):
+        assert words in said
+    assert told["risen_most"][0]["after"]["uri"] in said
+    assert json.loads(output.read_text())["schema"] == "crawlrank-diff-1"
+
+
+def test_refused(works: Works, tmp_path: Path) -> None:
+    known = works["columns"][0]
+    other = tmp_path / "other"
+    web = {"http://z.test/": ["/a"], "http://z.test/a": ["/"]}
+    ok("run", write_warc(tmp_path / "z.warc", web), "--work", other, "--no-validate", "--quiet")
+    said = crawlrank("diff", known, other)
+    assert (said.code, "no page in common" in said.err) == (3, True)
+    assert crawlrank("diff", known, tmp_path / "none").code == 3
+    manifest = other / "manifest.json"
+    whole = manifest.read_text()
+    manifest.write_text(whole.replace('"format": 1', '"format": 0'))
+    said = crawlrank("diff", other, known)
+    assert (said.code, "of another version" in said.err) == (3, True)
+    unfinished = json.loads(whole)
+    del unfinished["steps"]["export-precedence"]["fingerprint"]
+    manifest.write_text(json.dumps(unfinished))
+    said = crawlrank("diff", known, other)
+    assert (said.code, "export-precedence is not done" in said.err) == (3, True)
+
+
+def test_options_that_differ_are_told(works: Works, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    ok("run", works["text"][0].parent / "0.warc.gz", "--work", work, "--bins", 3, "--quiet",
+       "--no-validate", "--iterations", ROUNDS)  # fmt: skip
+    told = compared(works["columns"][0], work)
+    assert told["options"] == {"--bins": [6, 3], "--unlisted": [7, 4]}
+    assert (told["bins"], told["risen"], told["fallen"]) == (3, 0, 0)  # both cut as the second

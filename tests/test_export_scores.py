@@ -1,0 +1,132 @@
+"""`export-precedence --format` for other crawlers: read back as those read, against plain lines."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+from crawls import INLINE, LOOPBACK, crawlrank, ok
+from samples import write
+
+#: Java's Float.parseFloat takes these, and so do all others
+DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?")
+
+
+@pytest.fixture(scope="module")
+def works(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("works")
+    for name, how in (("columns", ()), ("text", INLINE)):
+        given = "--work", folder / name, "--iterations", 15, "--bins", 4
+        ok("run", LOOPBACK, *given, "--no-validate", "--quiet", *how)
+    return {name: folder / name for name in ("columns", "text")}
+
+
+def exported(work: Path, output: Path, *options: object) -> Path:
+    uris = "--uris", work / "uris"
+    ok("export-precedence", work / "scores", *uris, "--output", output, "--bins", 4, *options)
+    return output
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream, strict=True))
+
+
+@pytest.mark.parametrize("engine", ["columns", "text"])
+def test_csv_has_every_page_once_as_the_datasets_say(
+    engine: str, works: dict[str, Path], tmp_path: Path
+) -> None:
+    path = exported(works[engine], tmp_path / "new" / "pages.csv", "--format", "csv")
+    assert path.read_bytes().count(b"\n") == path.read_bytes().count(b"\r\n")
+    assert [file.name for file in path.parent.iterdir()] == ["pages.csv"]
+    rows = rows_of(path)
+    text = works["text"]
+    scores = sorted(
+        (line for part in (text / "scores").glob("part-*") for line in lines(part)),
+        key=lambda line: (-round(float(line[0]), 9), line[2]),
+    )
+    uris = [line for part in (text / "uris").glob("part-*") for line in lines(part)]
+    captures = dict.fromkeys((line[0] for line in uris), 0)
+    for key, _, count, _, _ in uris:
+        captures[key] += int(count)
+    scored = {line[2] for line in scores}
+    alone = sorted(key for key, count in captures.items() if count and key not in scored)
+    assert [row["key"] for row in rows] == [line[2] for line in scores] + alone and alone
+    precedence_of = dict(lines(text / "precedence.txt", " "))
+    for place, (row, (score, url, key)) in enumerate(zip(rows, scores, strict=False), 1):
+        assert (row["url"], float(row["score"]), row["position"]) == (url, float(score), str(place))
+        assert (row["class"], row["captures"]) == (precedence_of[url], str(captures[key]))
+    for row in rows[len(scores) :]:
+        assert (row["score"], row["position"], row["class"]) == ("", "", "4")
+        assert row["url"] in precedence_of
+
+
+def lines(path: Path, separator: str = "\t") -> list[list[str]]:
+    return [line.split(separator) for line in path.read_text().splitlines()]
+
+
+def test_jsonl_says_what_csv_says(works: dict[str, Path], tmp_path: Path) -> None:
+    work = works["columns"]
+    rows = rows_of(exported(work, tmp_path / "a.csv", "--format", "csv"))
+    found = exported(work, tmp_path / "a.jsonl", "--format", "jsonl").read_text().splitlines()
+    as_text = [
+        {name: "" if value is None else str(value) for name, value in json.loads(line).items()}
+        for line in found
+    ]
+    assert as_text == rows
+
+
+def test_nutch_takes_the_lines_apart_at_tabs(works: dict[str, Path], tmp_path: Path) -> None:
+    work = works["text"]
+    rows = rows_of(exported(work, tmp_path / "a.csv", "--format", "csv"))
+    seeds = lines(exported(work, tmp_path / "seeds.txt", "--format", "nutch"))
+    for (url, metadata), row in zip(seeds, rows, strict=True):
+        name, _, value = metadata.partition("=")
+        assert (url, name) == (row["url"], "nutch.score") and DECIMAL.fullmatch(value)
+        assert float(value) == pytest.approx(float(row["score"] or 0.15), rel=1e-8)
+
+
+def test_urls_that_need_quotes(tmp_path: Path) -> None:
+    urls = ['http://a.example/"x",y', "http://a.example/é", "http://a.example/,"]
+    keys = ['example,a)/"x",y', "example,a)/%c3%a9", "example,a)/,"]
+    scores = [
+        f"{n}.5e-05\t{url}\t{key}".encode()
+        for n, (url, key) in enumerate(zip(urls, keys, strict=True), 1)
+    ]
+    write(tmp_path / "scores.txt", scores)
+    asked = "export-precedence", tmp_path / "scores.txt", "--output"
+    ok(*asked, tmp_path / "a.csv", "--format", "csv")
+    rows = rows_of(tmp_path / "a.csv")
+    assert [(row["url"], row["key"]) for row in rows] == list(zip(urls, keys, strict=True))[::-1]
+    assert {row["captures"] for row in rows} == {""}  # nobody knows
+    ok(*asked, tmp_path / "a.jsonl.gz", "--format", "jsonl")
+    ok(*asked, tmp_path / "a.txt", "--format", "nutch")
+    assert (tmp_path / "a.txt").read_text().splitlines()[0].endswith(",\tnutch.score=3.5e-05")
+
+
+def test_heritrix_is_the_default(works: dict[str, Path], tmp_path: Path) -> None:
+    usual, named = tmp_path / "usual", tmp_path / "named"
+    exported(works["text"], usual / "precedence.txt")
+    exported(works["text"], named / "precedence.txt", "--format", "heritrix")
+    files = {path.name: path.read_bytes() for path in usual.iterdir()}
+    assert files == {path.name: path.read_bytes() for path in named.iterdir()} and len(files) == 3
+    whole = (works["text"] / "precedence.txt").read_bytes()
+    assert files["precedence.txt"] == whole
+
+
+def test_refused(works: dict[str, Path], tmp_path: Path) -> None:
+    scores = works["text"] / "scores"
+    for option in (("--unlisted", 5), ("--spellings", "all")):
+        given = "--output", tmp_path / "a.csv", "--format", "csv", *option
+        said = crawlrank("export-precedence", scores, *given)
+        assert (said.code, "--format heritrix" in said.err) == (2, True)
+    write(tmp_path / "keys.txt", [b"1.0\texample,a)/\texample,a)/"])
+    given = "--output", tmp_path / "a.csv", "--format", "csv"
+    said = crawlrank("export-precedence", tmp_path / "keys.txt", *given)
+    assert (said.code, "no URI in it" in said.err) == (3, True)
+    assert not (tmp_path / "a.csv").exists()
+    write(tmp_path / "twice.txt", [b"1.0\thttp://a/\ta)/"] * 2)
+    assert crawlrank("export-precedence", tmp_path / "twice.txt", *given).code == 3

@@ -1,0 +1,31 @@
+"""Lines by their beginnings, against a plain reading of all lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline import line_search
+from pipeline.line_search import first_lines, lines_with
+
+LINE = st.text("ab ", max_size=4).map(str.encode)
+BEGINNINGS = st.lists(st.text("ab ", min_size=1, max_size=3).map(str.encode), max_size=4)
+
+
+@given(st.lists(LINE, max_size=12), BEGINNINGS, st.booleans(), st.integers(1, 9))
+def test_lines(
+    tmp_path: Path, lines: list[bytes], beginnings: list[bytes], ended: bool, near: int
+) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(b"\n".join(lines) + (b"\n" if ended else b""))
+    wanted = [[line for line in lines if line.startswith(begin)] for begin in beginnings]
+    assert list(lines_with(path, beginnings)) == [line for some in wanted for line in some]
+    usual, line_search.NEAR = line_search.NEAR, near
+    try:
+        found = first_lines(path, beginnings)
+    finally:
+        line_search.NEAR = usual
+    for line, some in zip(found, wanted, strict=True):
+        assert line in some if some else line is None
