@@ -138,14 +138,15 @@ def _best(side: Side, in_other: Positions, top: int) -> list[int]:
 
 
 def _most_moved(one: Side, other: Side, after_of: Positions, top: int) -> tuple[list[int], ...]:
-    """Nodes of the run before that rose and that fell: by classes, then by the factor of scores."""
+    """Nodes of the run before that rose and that fell: by classes, then by the factor of their
+    scores, so that of those that rose by as many the one comes first whose score rose most."""
     common = np.flatnonzero(after_of != NO_PAGE)
     after = after_of[common]
     moved = one.classes[common] - other.classes[after]
-    factor = np.abs(np.log(other.scores[after] / one.scores[common]))
+    factor = other.scores[after] / one.scores[common]
     found = []
     for sign in (1, -1):
         some = np.flatnonzero(sign * moved > 0)
-        order = np.lexsort((common[some], -factor[some], -sign * moved[some]))[:top]
+        order = np.lexsort((common[some], -sign * factor[some], -sign * moved[some]))[:top]
         found.append(common[some[order]].tolist())
     return tuple(found)

@@ -30,7 +30,9 @@ def tables(told: Diff) -> Iterator[Table]:
     for word, moves in (("risen", told.risen_most), ("fallen", told.fallen_most)):
         if moves:
             yield _moves(f"{word} most", moves)
-            yield _links(f"links of pages that have {word}", moves)
+            links = _links(f"links of pages that have {word}", moves)
+            if links.row_count:
+                yield links
     if told.new_best:
         yield _pages("new, best first", told.new_best)
     if told.gone_best:

@@ -37,7 +37,7 @@ def _page(told: Explanation) -> Table:
         table.add_row("score", f"none: {told.why_no_score}")
     else:
         standing = told.standing
-        table.add_row("score", f"{told.score:.9g}, {standing.probability:.3%} of all")
+        table.add_row("score", f"{told.score:.6g}, {standing.probability:.3%} of all")
         place = f"{standing.position:,} of {standing.nodes:,}"
         if standing.equal > 1:
             place += f"; {standing.equal - 1:,} others have the same score, and the key decides"

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHOWN = re.compile(r"^```sh\n([^\n]*)\n```\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
 COMMAND = '#!/bin/sh\nexec "{python}" -m pipeline "$@"\n'
 
@@ -59,17 +60,21 @@ def test_some_pages_have_commands() -> None:
     with_commands = {page.name for page in PAGES if commands(page)}
     assert {"README.md", "rank-a-crawl.md", "heritrix.md"} <= with_commands
     assert script(ROOT / "docs" / "library.md").strip()
+    assert len(SHOWN.findall((ROOT / "docs" / "compare.md").read_text())) == 2
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if commands(p)], ids=lambda page: page.name)
 def test_the_commands_of_a_page_run_in_order(
     page: Path, folder: Path, shell: dict[str, str]
 ) -> None:
+    shown = dict(SHOWN.findall(page.read_text()))
     for command in commands(page):
         done = subprocess.run(
             command, shell=True, cwd=folder, env=shell, capture_output=True, text=True, timeout=120
         )
         assert done.returncode == 0, f"{command}\n{done.stderr}"
+        if command in shown:
+            assert done.stdout.rstrip() == shown[command].rstrip(), f"{page.name} shows another"
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if script(p).strip()], ids=lambda p: p.name)
