@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.kernel.file_bytes import FileBytes, OpenFrame
+from jobs.kernel.file_bytes import FIRST, FileBytes, OpenFrame
 from jobs.kernel.frames import Broken, Frames
 
 DATA = random.Random(1).randbytes(700_000)
@@ -40,7 +40,7 @@ def _salvaged(raw: bytes) -> tuple[bytes, int]:
     data = bytearray()
     inflater = Frames().open(raw)
     assert inflater is not None
-    frame = OpenFrame(FileBytes(io.BytesIO(raw)).read, inflater, 0)
+    frame = OpenFrame(FileBytes(io.BytesIO(raw)).read, inflater, 0, raw[:FIRST])
     try:
         while part := frame.next():
             data += part

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from warcio.statusandheaders import StatusAndHeadersParser
 
-from jobs.kernel.record_headers import by_name, first, parse_lines, timestamp14
+from jobs.kernel.record_headers import every, first, parse_lines, timestamp14
 
 WARCIO = StatusAndHeadersParser([], verify=False)
 # All that splits, folds, ends or strips lines somewhere, and what is not UTF-8.
@@ -24,7 +24,7 @@ PIECES += [
     b"HTTP/1.1 200 OK\r\n",
 ]
 BLOCKS = st.lists(st.sampled_from(PIECES), min_size=1, max_size=30).map(b"".join)
-NAMES = st.text("Aa-:", min_size=1, max_size=3)
+NAMES = st.text("Aa-", min_size=1, max_size=3)
 
 
 @given(st.one_of(BLOCKS, BLOCKS.map(lambda block: b"WARC/1.0\r\n" + block), st.binary(min_size=1)))
@@ -37,15 +37,17 @@ NAMES = st.text("Aa-:", min_size=1, max_size=3)
 def test_lines_as_warcio_reads_them(block: bytes) -> None:
     oracle = WARCIO.parse(io.BytesIO(block))
     line, fields = parse_lines(block)
-    assert fields == oracle.headers
+    assert fields == [(name.lower(), value.strip()) for name, value in oracle.headers]
     assert line == f"{oracle.protocol} {oracle.statusline}"
 
 
-@given(st.lists(st.tuples(NAMES, st.text(" ab", max_size=3))))
-def test_the_first_of_a_name_counts(fields: list[tuple[str, str]]) -> None:
-    values = by_name(fields)
-    assert values.keys() == {name.lower() for name, _ in fields}
-    assert all(values[name.lower()] == first(fields, name) for name, _ in fields)
+@given(st.lists(st.tuples(NAMES, st.text("ab", max_size=3)), min_size=1))
+def test_the_first_of_a_name_counts(given: list[tuple[str, str]]) -> None:
+    _, fields = parse_lines(b"A\n" + b"".join(f"{k}: {v}\n".encode() for k, v in given))
+    for name, _ in given:
+        values = [value for other, value in given if other.lower() == name.lower()]
+        assert first(fields, name.lower()) == values[0]
+        assert every(fields, name.lower()) == tuple(values)
 
 
 @given(st.datetimes(datetime(1000, 1, 1)), st.sampled_from(["Z", ".5Z", ".123456Z", "", "+01:00"]))

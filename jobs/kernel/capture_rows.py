@@ -22,6 +22,8 @@ WAITING = 1000
 class _Row:
     """A capture's row until it leaves."""
 
+    __slots__ = ("capture", "complete", "names")
+
     def __init__(self, capture: Capture, names: Names) -> None:
         self.capture, self.names = capture, names
         self.complete = False

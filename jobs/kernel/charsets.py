@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16-be"), (b"\xff\xfe", "utf-16-le"))
+_MARKS = tuple(mark for mark, _ in _BOMS)
 _PRESCAN = 4096  # the standard says 1,024; pages with long scripts before it are many
 _LABEL = re.compile(r"charset\s*=\s*[\"']?\s*([A-Za-z0-9._:\-]{2,40})", re.IGNORECASE)
 _META = re.compile(
@@ -100,12 +101,15 @@ _OTHER_THAN_ASCII = frozenset({"utf-16-le", "utf-16-be", "iso2022_jp"})  # in by
 
 def charset_of(body: bytes, content_type: str) -> str:
     """A Python codec that decodes the page; content_type: the value of the HTTP header."""
-    for mark, codec in _BOMS:
-        if body.startswith(mark):
-            return codec
+    if body.startswith(_MARKS):
+        return next(codec for mark, codec in _BOMS if body.startswith(mark))
+    return _labelled(content_type) or _declared(body[:_PRESCAN]) or _guess(body)
+
+
+@lru_cache(1000)  # nearly all pages of a crawl have one of few
+def _labelled(content_type: str) -> str:
     label = _LABEL.search(content_type)
-    codec = _codec(label[1]) if label else ""
-    return codec or _declared(body[:_PRESCAN]) or _guess(body)
+    return _codec(label[1]) if label else ""
 
 
 def _declared(head: bytes) -> str:

@@ -198,7 +198,7 @@ class _Extraction:
         if name:
             self._counters[f"pages.{name}"] += 1
         self._links.begin(uri, record.timestamp)
-        told = LINKING_FIELDS.intersection([key.lower() for key, _ in record.http_headers])
+        told = LINKING_FIELDS.intersection([name for name, _ in record.http_headers])
         if told:
             found += self._header(record, uri, status, good and outlinks != "metadata")
         if name and outlinks != "metadata":
@@ -216,14 +216,14 @@ class _Extraction:
         media_type = _media_type(record.media_type)
         _count_type(media_type.decode(), self._counters)
         row = Capture(
-            uri=uri,
-            timestamp=record.timestamp.encode() or b"-",
-            status=status.encode(),
-            media_type=media_type,
-            digest=field(record.digest),
-            kind=record.kind.encode(),
-            archive=self._archive,
-            offset=b"%d" % record.offset,
+            uri,
+            record.timestamp.encode() or b"-",
+            status.encode(),
+            media_type,
+            field(record.digest),
+            record.kind.encode(),
+            self._archive,
+            b"%d" % record.offset,
         )
         return row._replace(**_references(record)) if self._options.timestamps else row
 

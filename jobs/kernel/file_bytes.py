@@ -8,7 +8,7 @@ from typing import BinaryIO
 from jobs.kernel.frames import STEP, Broken, Inflater
 
 _AHEAD = 4 * STEP
-_FIRST = STEP // 8  # most frames hold one page: what is read too much of is copied in vain
+FIRST = STEP // 8  # most frames hold one page: what is read too much of is copied in vain
 
 
 class FileBytes:
@@ -30,11 +30,14 @@ class FileBytes:
 
 
 class OpenFrame:
-    """A frame of the file while it is inflated. place: behind what of it was read."""
+    """A frame of the file while it is inflated. head: its first bytes. place: behind what of it
+    was read."""
 
-    def __init__(self, read: Callable[[int, int], bytes], inflater: Inflater, begin: int) -> None:
+    def __init__(
+        self, read: Callable[[int, int], bytes], inflater: Inflater, begin: int, head: bytes
+    ) -> None:
         self.inflater, self.begin, self.place = inflater, begin, begin
-        self._read, self._raw, self._step = read, b"", _FIRST
+        self._read, self._raw = read, head
         self._ahead = b""
 
     def look(self) -> bytes:
@@ -51,8 +54,7 @@ class OpenFrame:
         data, self._ahead = self._ahead, b""
         while not data and not self.inflater.eof:
             if not self._raw and not self.inflater.full:
-                self._raw = self._read(self.place, self._step)
-                self._step = STEP
+                self._raw = self._read(self.place, STEP)
                 if not self._raw:
                     raise Broken(b"", 0, "the file ends inside it")
             data = self._inflate()

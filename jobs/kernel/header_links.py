@@ -24,7 +24,7 @@ _ANCHOR = re.compile(r";\s*anchor\s*=", re.IGNORECASE)
 
 
 def location(fields: Fields, status: int) -> Iterator[Reference]:
-    target = first(fields, "Location")
+    target = first(fields, "location")
     if target and (300 <= status < 400 or status == 201):
         yield target, "R", "Location:"
 
@@ -32,9 +32,9 @@ def location(fields: Fields, status: int) -> Iterator[Reference]:
 def header_references(fields: Fields, *, canonical: bool = False) -> Iterator[Reference]:
     """What else a header links to; of a `Link` with an anchor another resource is the source.
     canonical: also the address that it names as canonical, hop C."""
-    for reference, hop in refresh_target(first(fields, "Refresh")):
+    for reference, hop in refresh_target(first(fields, "refresh")):
         yield reference, hop, "Refresh:"
-    for value in every(fields, "Link"):
+    for value in every(fields, "link"):
         for target, parameters in _LINK.findall(value):
             relation = _RELATION.search(parameters)
             relations = (relation[1] or relation[2] or "") if relation else ""
@@ -47,4 +47,4 @@ def header_references(fields: Fields, *, canonical: bool = False) -> Iterator[Re
 
 
 def header_nofollow(fields: Fields) -> bool:
-    return any(robots_nofollow(value) for value in every(fields, "X-Robots-Tag"))
+    return any(robots_nofollow(value) for value in every(fields, "x-robots-tag"))

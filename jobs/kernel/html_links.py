@@ -10,11 +10,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import groupby, product
-from operator import itemgetter
+from itertools import product
 from typing import NamedTuple
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborCSSSelector, LexborHTMLParser, LexborNode
 
 from jobs.kernel.charsets import as_utf8, charset_of
 from jobs.kernel.css_links import css_references, may_hold_links
@@ -32,16 +31,19 @@ from jobs.kernel.link_rules import (
     robots_nofollow,
 )
 
-Reference = tuple[str, str, str, bool]  # reference, hop, context, nofollow
+Kind = tuple[str, str, bool]  # of a reference: hop, context, nofollow
+References = tuple[list[str], Kind]  # that stand together and differ in nothing else
 # target as in the links dataset, hop as there, context such as `a/@href`, and whether its page
 # asks not to count it (`rel`, robots meta, X-Robots-Tag)
 Found = tuple[bytes, str, str, bool]
 # the same of links that stand together and differ in their target only
 Run = tuple[list[bytes], str, str, bool]
-_KIND = itemgetter(1, 2, 3)  # of a reference: hop, context, nofollow
+_ANCHOR: Kind = ("L", "a/@href", False)
 _DEEPEST_SRCDOC = 3
 _MOST_REFERENCES = 2**18  # of a page, repeated ones too; they take some 50 MB
 _FOLLOWED = frozenset({"a", "area", "form"})
+# One for all pages, as it takes longer to make than a small page to parse.
+_find = LexborCSSSelector().find  # type: ignore[no-untyped-call]
 # In XHTML such an element may be empty; in HTML it would hold the rest of the page.
 _XHTML_EMPTY = re.compile(
     rb"<(script|style|title|textarea|iframe|noframes|noembed|xmp|template)\b([^<>]*)/>",
@@ -159,7 +161,8 @@ class Document:
         self, text: bytes, forms: bool, nav: bool, canonical: bool, depth: int = 0
     ) -> None:
         self.base: str | None = None
-        self.references: list[Reference] = []
+        self.references: list[References] = []
+        self.size = 0  # how many references these are
         self.framed: list[Document] = []
         self.nofollow = False
         self._forms, self._nav, self._depth = forms, nav, depth
@@ -170,12 +173,14 @@ class Document:
         for piece in pieces(text):
             if self.is_cut:
                 break
+            self._begin = len(self.references)
             self._read(piece, *selection)
+            self.size += sum([len(some) for some, _ in self.references[self._begin :]])
 
     @property
     def is_cut(self) -> bool:
         """Whether there are so many references that no more are read."""
-        return len(self.references) >= _MOST_REFERENCES
+        return self.size >= _MOST_REFERENCES
 
     def _read(
         self,
@@ -184,13 +189,17 @@ class Document:
         selector: str,
         styled: bool,
     ) -> None:
-        add = self.references.append
-        for node in LexborHTMLParser(piece).css(selector):
+        kind, add = None, list[str]().append
+        root = LexborHTMLParser(piece).root
+        for node in _find(selector, root) if root is not None else ():
             element, attributes = node.tag or "", node.attributes
             if element == "a" and not (styled or "rel" in attributes or "xlink:href" in attributes):
                 if "href" in attributes:  # nearly all come here, and rules take three times as long
-                    add((attributes["href"] or "", "L", "a/@href", False))
+                    if kind is not _ANCHOR:
+                        kind, add = _ANCHOR, self._run(_ANCHOR).append
+                    add(attributes["href"] or "")
                 continue
+            kind = None
             if element in rules:
                 self._add(element, attributes, rules[element])
                 if element in _SPECIAL:
@@ -198,13 +207,18 @@ class Document:
             if styled and (style := attributes.get("style")):
                 self._add_style(style, f"{element}/@style")
 
+    def _run(self, kind: Kind) -> list[str]:
+        """The references of this piece that the next one of this kind stands with."""
+        if len(self.references) == self._begin or self.references[-1][1] != kind:
+            self.references.append(([], kind))
+        return self.references[-1][0]
+
     def _add(
         self,
         element: str,
         attributes: Attributes,
         rules: list[_Row],
     ) -> None:
-        add = self.references.append
         relations = attributes.get("rel")
         flag = bool(relations) and element in _FOLLOWED and asks_nofollow(relations or "")
         for attribute, context, hop, read in rules:
@@ -214,9 +228,9 @@ class Document:
             if read is not None:
                 for reference, own_hop in read(value, attributes):
                     if _embeds(reference):
-                        add((reference, own_hop, context, flag))
+                        self._run((own_hop, context, flag)).append(reference)
             elif hop == "L" or _embeds(value):
-                add((value, hop, context, flag))
+                self._run((hop, context, flag)).append(value)
 
     def _special(self, element: str, node: LexborNode, attributes: Attributes) -> None:
         if element == "base":
@@ -233,7 +247,8 @@ class Document:
 
     def _add_style(self, css: str, context: str) -> None:
         if "(" in css or "@" in css:
-            self.references += [(text, "E", context, False) for text in css_references(css)]
+            for text in css_references(css):
+                self._run(("E", context, False)).append(text)
 
 
 def _selection_for(lower: bytes, forms: bool, canonical: bool) -> _Selection:
@@ -258,12 +273,11 @@ def _resolved(
     page = _base(document, page)
     base = Base(page, codec)
     nofollow = nofollow or document.nofollow
-    one_by_one = len(document.references) > most
-    for (hop, context, flag), group in groupby(document.references, _KIND):
-        references = [reference[0] for reference in group]
+    one_by_one = document.size > most
+    for references, (hop, context, flag) in document.references:
+        flag = flag or (nofollow and hop in "LX")
         for some in ([one] for one in references) if one_by_one else (references,):
-            targets = base.targets(some, counters)
-            yield targets, hop, context, flag or (nofollow and hop in "LX")
+            yield base.targets(some, counters), hop, context, flag
     for inner in document.framed:
         yield from _resolved(inner, page, codec, counters, most, nofollow)
 

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 LONGEST_PAGE = 2**23
 MANY_TAGS = 2000
 PIECE_TAGS = 1000
-PIECE_BYTES = 2**18
 SIMPLE_BYTES = 2**21  # attributes take 30 times their size in memory
 LONG_TAG = 2**14
+_SHORTEST_TAG = len("<p>")
 
 # Of what holds no tags: its beginning, and by name its end, written so that each is looked for by
 # the bytes that it begins with. An end that never comes is at the end of the page, as in the
@@ -38,7 +38,7 @@ _ENDS = {
     ).search
     for name in _NO_TAGS
 }
-_TAG = re.compile(rb"<[A-Za-z/]")
+_TAG = re.compile(rb"<[A-Za-z/]").search
 
 
 def pieces(page: bytes) -> Iterator[bytes]:
@@ -54,9 +54,9 @@ def pieces(page: bytes) -> Iterator[bytes]:
 
 def _is_simple(page: bytes) -> bool:
     """Whether it is small and has at most MANY_TAGS `<`, none more than LONG_TAG bytes apart."""
-    if len(page) > SIMPLE_BYTES or page.count(b"<") > MANY_TAGS:
-        return False
     place, end = 0, len(page)
+    if end > SIMPLE_BYTES or (end > MANY_TAGS * _SHORTEST_TAG and page.count(b"<") > MANY_TAGS):
+        return False
     while end - place > LONG_TAG:  # from the last `<` within reach to the next: few bytes are seen
         place = page.rfind(b"<", place, place + LONG_TAG + 1) + 1
         if not place:
@@ -85,17 +85,15 @@ def _tags(page: bytes) -> Iterator[bytes]:
 
 
 def _cut(page: bytes) -> Iterator[bytes]:
-    """Pieces of PIECE_TAGS tags or PIECE_BYTES; a tag or text longer than LONG_TAG ends its piece,
-    cut short."""
-    begin, tags, last = 0, 0, 0
-    for tag in _TAG.finditer(page):
-        place = tag.start()
-        tags += 1
-        if place - last > LONG_TAG:
-            yield page[begin : last + LONG_TAG]
-            begin, tags = place, 1
-        elif tags > PIECE_TAGS or place - begin > PIECE_BYTES:
-            yield page[begin:place]
-            begin, tags = place, 1
-        last = place
-    yield page[begin : last + LONG_TAG]
+    """Pieces of some LONG_TAG bytes, fewer where they hold more than PIECE_TAGS `<`, each up to the
+    next tag; a tag or text longer than LONG_TAG ends its piece, cut short."""
+    begin = 0
+    while begin < len(page):
+        size = LONG_TAG
+        while page.count(b"<", begin, begin + size) > PIECE_TAGS:
+            size //= 2
+        tag = _TAG(page, begin + size)
+        end = tag.start() if tag else len(page)
+        last = page.rfind(b"<", begin, begin + size)
+        yield page[begin : min(end, max(begin, last) + LONG_TAG)]
+        begin = end

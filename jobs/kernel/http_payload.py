@@ -55,30 +55,29 @@ def split_message(block: bytes) -> Message:
     """Status, header and payload of a response; a block that begins otherwise is all payload."""
     if block[:5].upper() != b"HTTP/":
         return Message(None, [], block)
-    head = block[:MAX_HTTP_HEADER]
-    end = _HEADER_END.search(head)
-    size = end.end() if end else len(head)
-    line, fields = parse_lines(head[:size])
+    end = _HEADER_END.search(block, 0, MAX_HTTP_HEADER)
+    size = end.end() if end else MAX_HTTP_HEADER
+    line, fields = parse_lines(block[:size])
     status = _STATUS.match(line)
     return Message(int(status[1]) if status else None, fields, block[size:])
 
 
 def decode(fields: Fields, payload: bytes, limit: int) -> Decoded:
     """The payload without chunks and content encodings, at most limit bytes of it."""
-    if _CODINGS.isdisjoint([name.lower() for name, _ in fields]) and payload[:3] != GZIP_MAGIC:
+    if _CODINGS.isdisjoint([name for name, _ in fields]) and payload[:3] != GZIP_MAGIC:
         return Decoded(payload, [])
     damage: list[tuple[str, str]] = []
     body = payload
-    if "chunked" in first(fields, "Transfer-Encoding").lower():
+    if "chunked" in first(fields, "transfer-encoding").lower():
         body, problem = _dechunked(body)
         if problem:
             damage.append(("bad-chunks", problem))
-    codings = ",".join(every(fields, "Content-Encoding")).lower().split(",")
+    codings = ",".join(every(fields, "content-encoding")).lower().split(",")
     for coding in reversed([name.strip() for name in codings][:5]):
         body, reason, detail = _inflated(body, coding, limit)
         if reason:
             damage.append((reason, detail))
-    if not any(codings) and body.startswith(GZIP_MAGIC) and "html" in first(fields, "Content-Type"):
+    if not any(codings) and body.startswith(GZIP_MAGIC) and "html" in first(fields, "content-type"):
         body = _inflated(body, "gzip", limit)[0]
     return Decoded(body, damage)
 

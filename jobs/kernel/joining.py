@@ -25,36 +25,48 @@ REMEMBERED = 2**15  # references, some 10 MB; bounded by the next two whatever a
 _LONGEST_REFERENCE = 256  # characters
 _LONGEST_TARGET = 512  # characters of a directory, bytes of a target
 
-_PATH = r"[A-Za-z0-9_~!$&'()*+,;=@/.%-]*"
+_NAME = r"[A-Za-z0-9_~!$&'()*+,;=@.%-]"
 _QUERY = r"(?:\?[A-Za-z0-9_~!$&()*+,;=@/.%:?-]*)?"  # browsers escape `'` here
-_AS_IT_STANDS = re.compile(_PATH + _QUERY).fullmatch
-_DOTS = re.compile(r"(?:\A|/)(?:\.|%2e){1,2}(?:[/?]|\Z)", re.IGNORECASE).search
-_ORIGIN = re.compile(  # no `xn--`, and not the end of an address
-    r"https?://(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]+(?=[/?]|\Z)"
-).match
+# Scheme and host, path, query. What is behind `#` does not matter, but for lone surrogates, which
+# are refused. No `xn--`, and no host that ends like an address.
+_AS_IT_STANDS = re.compile(
+    r"((?:https?:)?//(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]+(?=[/?#]|\Z))?"
+    rf"((?:/|{_NAME})*)({_QUERY})(?:#[\x00-\x7f]*)?"
+).fullmatch
+_LAST_NAME = re.compile(rf"(?![.%]){_NAME}*{_QUERY.replace('/', '')}").fullmatch
+_DOTS = re.compile(r"(?:\A|/)(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE).search
 _OF_DIRECTORY = re.compile(r"[/.]|https?://|[A-Za-z0-9_~][^:]*\Z").match
 
 Target = bytes | str  # as `resolve` returns it: a URI, or the reason why there is none
 
 
+class _Directory:
+    """The directory of a page, its scheme and host, and targets that depend on no more."""
+
+    def __init__(self, path: str) -> None:
+        self.path, self.origin = path, path[: path.index("/", len("https://"))]
+        self.known: dict[str, Target] = {}
+
+
 class _Memory:
-    """Targets by directory and charset, then by reference; begins anew when full."""
+    """Directories by their path without the last slash, and charset; begins anew when full."""
 
     def __init__(self) -> None:
-        self._tables: dict[tuple[str, str], dict[str, Target]] = {}
+        self._directories: dict[tuple[str, str], _Directory] = {}
+        self.known = self._directories.get
         self.room = REMEMBERED
 
-    def table(self, directory: str, charset: str) -> dict[str, Target]:
+    def of_page(self, page: str, charset: str) -> _Directory:
+        """That of a page that is written as the standard writes it."""
+        path, _, _ = page.partition("?")[0].rpartition("/")
         if self.room <= 0:
-            self._tables.clear()
+            self._directories.clear()
             self.room = REMEMBERED
-        known = self._tables.get((directory, charset))
-        if known is None:
-            known = {}
-            if len(directory) <= _LONGEST_TARGET:
-                self._tables[directory, charset] = known
-                self.room -= 1
-        return known
+        directory = self.known((path, charset)) or _Directory(path + "/")
+        if len(path) < _LONGEST_TARGET and (path, charset) not in self._directories:
+            self._directories[path, charset] = directory
+            self.room -= 1
+        return directory
 
 
 _memory = _Memory()
@@ -65,15 +77,18 @@ class Base:
 
     def __init__(self, uri: str, charset: str = "utf-8") -> None:
         self._uri, self._charset = uri, charset
-        normal = _absolute(uri) or parsed(uri)
-        self._page: bytes | None = normal if isinstance(normal, bytes) else None
-        if self._page is None:
-            self._known: dict[str, Target] = {}
-            return
-        path = self._page.decode().partition("?")[0]
-        self._directory = path[: path.rindex("/") + 1]
-        self._origin = path[: path.index("/", len("https://"))]
-        self._known = _memory.table(self._directory, charset)
+        self._page: bytes | None
+        path, _, name = uri.rpartition("/")
+        directory = _memory.known((path, charset))
+        if directory and len(uri) <= LONGEST and _LAST_NAME(name):
+            self._page = uri.encode()
+        else:
+            normal = _absolute(uri) or parsed(uri)
+            if isinstance(normal, str):
+                self._page, self._known = None, dict[str, Target]()
+                return
+            self._page, directory = normal, _memory.of_page(normal.decode(), charset)
+        self._directory, self._known = directory, directory.known
 
     def join(self, reference: str) -> Target:
         """As `resolve(reference, uri, charset)`."""
@@ -100,39 +115,45 @@ class Base:
         joined = [known(reference) or found(reference) for reference in references]
         targets = [target for target in joined if type(target) is bytes]
         if len(targets) < len(joined):
-            counters.update(f"dropped.{target}" for target in joined if type(target) is str)
+            counters.update([f"dropped.{target}" for target in joined if type(target) is str])
         return targets
 
     def _joined(self, reference: str) -> bytes | None:
         """The target where text will do; it depends on the directory alone."""
-        text, _, fragment = reference.partition("#")
-        if not (text and fragment.isascii()):  # lone surrogates are refused
+        match = _AS_IT_STANDS(reference)
+        if not match:
             return None
-        if text.startswith("//"):
-            return _absolute(self._origin.partition("/")[0] + text)
-        if text.startswith("/"):
-            return _as_text(self._origin, text)
-        if text.startswith(("http://", "https://")):
-            return _absolute(text)
+        host, path, query = match.groups()
         directory = self._directory
-        while text.startswith("../"):
-            text = text[3:]
-            if len(directory) > len(self._origin) + 1:
-                directory = directory[: directory.rindex("/", 0, -1) + 1]
-        return None if text.startswith(("/", "?")) else _as_text(directory, text)
+        if host:
+            return _as_text(_with_scheme(host, directory.origin), path or "/", query)
+        if path.startswith("/"):
+            return None if path.startswith("//") else _as_text(directory.origin, path, query)
+        before = directory.path
+        climbs = path.startswith("../")
+        while path.startswith("../"):
+            path = path[3:]
+            if len(before) > len(directory.origin) + 1:
+                before = before[: before.rindex("/", 0, -1) + 1]
+        if path.startswith("/") or not (path or (climbs and not query)):
+            return None
+        return _as_text(before, path, query)
 
 
-def _absolute(text: str) -> bytes | None:
-    origin = _ORIGIN(text)
-    if not origin:
+def _with_scheme(host: str, origin: str) -> str:
+    return origin.partition("/")[0] + host if host.startswith("/") else host
+
+
+def _absolute(uri: str) -> bytes | None:
+    match = _AS_IT_STANDS(uri)
+    if not (match and match[1] and uri.startswith("http")):
         return None
-    rest = text[origin.end() :]
-    return _as_text(origin[0], rest if rest.startswith("/") else f"/{rest}")
+    return _as_text(match[1], match[2] or "/", match[3])
 
 
-def _as_text(before: str, rest: str) -> bytes | None:
-    """The two together, if the standard leaves the rest, a path and perhaps a query, as it is."""
-    if not _AS_IT_STANDS(rest) or (("." in rest or "%2" in rest) and _DOTS(rest)):
+def _as_text(before: str, path: str, query: str) -> bytes | None:
+    """All together, if the standard leaves the path as it is."""
+    if ("/." in path or path.startswith(".") or "%2" in path) and _DOTS(path):
         return None
-    target = (before + rest).encode()
+    target = f"{before}{path}{query}".encode()
     return target if len(target) <= LONGEST else None

@@ -13,7 +13,7 @@ from jobs.kernel.link_rules import NAV_CONTEXTS
 NAV_HOPS, ALL_HOPS = frozenset("LR"), frozenset("LREX")
 CANONICAL = "C"
 _link = partial(tuple.__new__, Link)  # in half the time of Link(target, source, hop, when)
-_LETTERS = {hop: hop.encode() for hop in (*sorted(ALL_HOPS), CANONICAL)}
+_COUNTED = {hop: (hop.encode(), f"links.{hop}") for hop in (*sorted(ALL_HOPS), CANONICAL)}
 
 
 class PageLinks:
@@ -44,51 +44,54 @@ class PageLinks:
         self._given: dict[str, set[bytes]] = {}  # by hop
 
     def begin(self, uri: bytes, timestamp: str) -> None:
-        self.page, self._given = (uri, timestamp), {hop: set() for hop in _LETTERS}
+        self.page, self._given = (uri, timestamp), {}
         if self._timestamps:
             self._timestamp = timestamp.encode() or UNKNOWN
 
     @property
     def room(self) -> int:
         """How many more links the page may have."""
-        return self._most - sum(map(len, self._given.values()))
+        return self._most - sum([len(given) for given in self._given.values()])
 
     def add(self, source: bytes, found: Iterable[Run], origin: str) -> list[Link]:
         """Those that are new; origin: a document's name, `header` or `metadata`."""
-        links = list[Link]()
+        links, counters = list[Link](), self._counters
         room = self.room
         for targets, hop, context, nofollow in found:
-            if not self._keeps(targets, hop, context, nofollow):
+            if not targets or not self._keeps(targets, hop, context, nofollow):
                 continue
-            given, letter = self._given[hop], _LETTERS[hop]
-            new = [target for target in dict.fromkeys(targets) if target not in given]
-            self._count("dropped.duplicate", len(targets) - len(new))
+            letter, counted = _COUNTED[hop]
+            given, new = self._given.get(hop), [*dict.fromkeys(targets)]
+            if given is None:
+                given = self._given[hop] = set()
+            else:
+                new = [target for target in new if target not in given]
+            if len(new) < len(targets):
+                counters["dropped.duplicate"] += len(targets) - len(new)
             is_full = len(links) + len(new) > room
             if is_full:
-                self._count("dropped.over-limit", 1)
+                counters["dropped.over-limit"] += 1
                 del new[room - len(links) :]
-            self._count(f"links.{hop}", len(new))
-            given.update(new)
-            when = self._timestamp
-            links += [_link((target, source, letter, when)) for target in new]
+            if new:
+                counters[counted] += len(new)
+                given.update(new)
+                when = self._timestamp
+                links += [_link((target, source, letter, when)) for target in new]
             if is_full:
                 break  # so that the rest need not even be joined
-        self._count("links", len(links))
-        self._count(f"links.from.{origin}", len(links))
+        if links:
+            counters["links"] += len(links)
+            counters[f"links.from.{origin}"] += len(links)
         return links
 
     def _keeps(self, targets: list[bytes], hop: str, context: str, nofollow: bool) -> bool:
         """Whether links of this kind stay, all counted if not."""
         if hop not in self._hops and not (hop in ALL_HOPS and context.lower() in NAV_CONTEXTS):
-            self._count(f"dropped.hop.{hop}", len(targets))
+            self._counters[f"dropped.hop.{hop}"] += len(targets)
             return False
         if not nofollow:
             return True
-        self._count("flagged.nofollow", len(targets))
+        self._counters["flagged.nofollow"] += len(targets)
         if self._drop:
-            self._count("dropped.nofollow", len(targets))
+            self._counters["dropped.nofollow"] += len(targets)
         return not self._drop
-
-    def _count(self, name: str, count: int) -> None:
-        if count:
-            self._counters[name] += count

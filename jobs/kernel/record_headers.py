@@ -22,14 +22,14 @@ _DATE = re.compile(  # as nearly all are written
     "T([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9]|60)"
 )
 
-Fields = list[tuple[str, str]]
+Fields = list[tuple[str, str]]  # names in lower case, as case does not matter in them
 
 
 class Header(NamedTuple):
     """length: of the block behind the header, None if missing or no number. size: of the header.
 
-    values: see `by_name`. complete: False if it ends without its blank line, at the end of the run
-    or at another record.
+    values: of the first field of each name. complete: False if it ends without its blank line, at
+    the end of the run or at another record.
     """
 
     kind: str
@@ -74,7 +74,7 @@ def _warc_header(head: bytes, begin: int) -> Header:
     if other:
         block = block[: other.start()]
     fields = parse_lines(block)[1]
-    values = by_name(fields)
+    values = dict(reversed(fields))
     return Header(
         kind=values.get("warc-type", "").lower(),
         uri=unbracketed(values.get("warc-target-uri", "")),
@@ -83,7 +83,7 @@ def _warc_header(head: bytes, begin: int) -> Header:
         length=_length(values.get("content-length", "")),
         size=len(block),
         values=values,
-        concurrent_to=every(fields, "WARC-Concurrent-To") if _CONCURRENT in values else (),
+        concurrent_to=every(fields, _CONCURRENT) if _CONCURRENT in values else (),
         complete=bool(end) and not other,
     )
 
@@ -108,13 +108,12 @@ def parse_lines(block: bytes) -> tuple[str, Fields]:
     As warcio reads them: lines of UTF-8 or Latin-1, up to the first empty one; a line that begins
     with a blank goes on with the field before it. Ordinary headers are read here.
     """
-    if b"\n " in block or b"\n\t" in block:
+    if b"\n " in block or b"\n\t" in block or b" :" in block or b"\t:" in block:
         return _by_warcio(block)
     try:
         start, *lines = block.rstrip().decode().split("\n")
         fields = [
-            (name.rstrip(" \t"), value.strip())
-            for name, value in [line.split(":", 1) for line in lines]
+            (name.lower(), value.strip()) for line in lines for name, value in [line.split(":", 1)]
         ]
     except ValueError:  # not UTF-8, or a line without a colon, or empty
         return _by_warcio(block)
@@ -127,27 +126,21 @@ def _by_warcio(block: bytes) -> tuple[str, Fields]:
     from warcio.statusandheaders import StatusAndHeadersParser
 
     parsed = StatusAndHeadersParser([], verify=False).parse(io.BytesIO(block))
-    return f"{parsed.protocol} {parsed.statusline}", list(parsed.headers)
-
-
-def by_name(fields: Fields) -> dict[str, str]:
-    """The value of the first field of each name, names in lower case."""
-    return {name.lower(): value.strip() for name, value in reversed(fields)}
+    fields = [(name.lower(), value.strip()) for name, value in parsed.headers]
+    return f"{parsed.protocol} {parsed.statusline}", fields
 
 
 def first(fields: Fields, name: str) -> str:
-    """The value of the first field of that name (case does not matter), or ''."""
-    wanted = name.lower()
+    """The value of the first field of that name, or ''."""
     for key, value in fields:
-        if key.lower() == wanted:
+        if key == name:
             return value.strip()
     return ""
 
 
 def every(fields: Fields, name: str) -> tuple[str, ...]:
     """The values of all fields of that name."""
-    wanted = name.lower()
-    return tuple(value.strip() for key, value in fields if key.lower() == wanted)
+    return tuple([value.strip() for key, value in fields if key == name])
 
 
 def timestamp14(date: str) -> str:
@@ -155,6 +148,8 @@ def timestamp14(date: str) -> str:
 
     What is missing is filled with the earliest; '' if there is no year or a field is impossible.
     """
+    if not date:
+        return ""
     if usual := _DATE.match(date):
         return "".join(usual.groups())
     digits = re.sub(r"[^0-9]", "", date[:40])[:14]

@@ -55,7 +55,7 @@ def arc_line(head: bytes) -> re.Match[bytes] | None:
 
 def starts_record(head: bytes) -> bool:
     """Whether a WARC or ARC record begins at the beginning of head (LONGEST_LINE bytes or all)."""
-    return bool(WARC_LINE.match(head) or arc_line(head))
+    return bool(WARC_LINE.match(head) or arc_line(head[:LONGEST_LINE]))
 
 
 def find_start(data: bytes | bytearray, begin: int, end: int, *, arc: bool) -> int:

@@ -258,23 +258,17 @@ def _record(
         status, fields, payload = split_message(block)
         body, damage = decode(fields, payload, max_record)
         if fields or is_http:
-            media_type = first(fields, "Content-Type")
+            media_type = first(fields, "content-type")
     value = header.values.get
-    record = Record(
-        kind=header.kind,
-        uri=header.uri,
-        timestamp=header.timestamp,
-        media_type=media_type,
-        body=body,
-        offset=offset,
-        status=status,
-        http_headers=fields,
-        record_id=value("warc-record-id", ""),
-        concurrent_to=header.concurrent_to,
-        refers_to=value("warc-refers-to", ""),
-        digest=value("warc-payload-digest", ""),
-        size=size,
-        refers_to_uri=unbracketed(value("warc-refers-to-target-uri", "")),
-        refers_to_timestamp=timestamp14(value("warc-refers-to-date", "")),
+    record = (
+        *(header.kind, header.uri, header.timestamp),
+        *(media_type, body, offset, status, fields),
+        value("warc-record-id", ""),
+        header.concurrent_to,
+        value("warc-refers-to", ""),
+        value("warc-payload-digest", ""),
+        size,
+        unbracketed(value("warc-refers-to-target-uri", "")),
+        timestamp14(value("warc-refers-to-date", "")),
     )
-    return record, damage
+    return Record._make(record), damage

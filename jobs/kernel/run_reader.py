@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from jobs.kernel.byte_runs import FrameSearch, Run
 from jobs.kernel.damage import Damage
-from jobs.kernel.file_bytes import FileBytes, OpenFrame
+from jobs.kernel.file_bytes import FIRST, FileBytes, OpenFrame
 from jobs.kernel.frames import (
     DICTIONARY_MAGIC,
     LONGEST_DICTIONARY,
@@ -62,6 +62,8 @@ class RunReader:
                 if room < 0:
                     frame.give_back(b"".join(chunks))
                     return None
+                if frame.inflater.eof:
+                    break
         except Broken:
             self._looked_at = None  # it is told by whoever reads it from the beginning
             return None
@@ -151,8 +153,9 @@ class RunReader:
         frame, self._looked_at = self._looked_at, None
         if frame and frame.begin == begin:
             return frame
-        inflater = self._frames.open(self._read(begin, 16))
-        return OpenFrame(self._read, inflater, begin) if inflater else None
+        head = self._read(begin, FIRST)
+        inflater = self._frames.open(head)
+        return OpenFrame(self._read, inflater, begin, head) if inflater else None
 
     def _is_bomb(self, made: int, consumed: int) -> bool:
         return made > self._max_record and made > BOMB_RATIO * consumed
@@ -160,9 +163,12 @@ class RunReader:
     def _going_on(self, place: int) -> int | None:
         """Behind a frame: where the frame begins that goes on with its record, if one does."""
         self._next = place
-        place = self._behind_skippable(place, dictionaries=False)
         if self._look_at(place):
             return None
+        behind = self._behind_skippable(place, dictionaries=False)
+        if behind > place and self._look_at(behind):
+            return None
+        place = behind
         for size in _HEADS:
             begins = self._frames.begins_record(self._read(place, size), blank_lines=False)
             if begins is not None:
@@ -174,7 +180,7 @@ class RunReader:
         is kept, so that nearly every frame is inflated once."""
         frame = self._open(place)
         try:
-            if frame and starts_record(frame.look()[:LONGEST_LINE]):
+            if frame and starts_record(frame.look()):
                 self._looked_at = frame
         except Broken:
             return False  # whatever it is, it is told with more care

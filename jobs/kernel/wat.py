@@ -68,19 +68,19 @@ def _record(wat: Record, envelope: dict[str, Any]) -> Record:
     http = _dict(payload, "HTTP-Response-Metadata")
     fields = _fields(_dict(http, "Headers"))
     record = wat._replace(
-        kind=first(header, "WARC-Type").lower(),
-        uri=unbracketed(first(header, "WARC-Target-URI")),
-        timestamp=timestamp14(first(header, "WARC-Date")),
-        media_type=first(fields if http else header, "Content-Type"),
+        kind=first(header, "warc-type").lower(),
+        uri=unbracketed(first(header, "warc-target-uri")),
+        timestamp=timestamp14(first(header, "warc-date")),
+        media_type=first(fields if http else header, "content-type"),
         body=b"",
         status=_status(_dict(http, "Response-Message")),
         http_headers=fields,
-        record_id=first(header, "WARC-Record-ID"),
-        concurrent_to=every(header, "WARC-Concurrent-To"),
-        refers_to=first(header, "WARC-Refers-To"),
-        digest=first(header, "WARC-Payload-Digest"),
-        refers_to_uri=unbracketed(first(header, "WARC-Refers-To-Target-URI")),
-        refers_to_timestamp=timestamp14(first(header, "WARC-Refers-To-Date")),
+        record_id=first(header, "warc-record-id"),
+        concurrent_to=every(header, "warc-concurrent-to"),
+        refers_to=first(header, "warc-refers-to"),
+        digest=first(header, "warc-payload-digest"),
+        refers_to_uri=unbracketed(first(header, "warc-refers-to-target-uri")),
+        refers_to_timestamp=timestamp14(first(header, "warc-refers-to-date")),
     )
     if arc := _fields(_dict(envelope, "ARC-Header-Metadata")):
         record = _of_arc(record, arc, bool(http))
@@ -90,12 +90,12 @@ def _record(wat: Record, envelope: dict[str, Any]) -> Record:
 
 
 def _of_arc(record: Record, arc: Fields, http: bool) -> Record:
-    uri = first(arc, "Target-URI")
+    uri = first(arc, "target-uri")
     return record._replace(
         kind="warcinfo" if uri.lower().startswith("filedesc:") else "response",
         uri=uri,
-        timestamp=timestamp14(first(arc, "Date")),
-        media_type=record.media_type if http else first(arc, "Content-Type"),
+        timestamp=timestamp14(first(arc, "date")),
+        media_type=record.media_type if http else first(arc, "content-type"),
     )
 
 
@@ -172,7 +172,7 @@ def _lines(metadata: dict[str, Any]) -> bytes:
 def _fields(values: dict[str, Any]) -> Fields:
     """Header fields; the values of a repeated one are a list."""
     return [
-        (name, text)
+        (name.lower(), text.strip())
         for name, value in values.items()
         for text in (value if isinstance(value, list) else [value])
         if isinstance(text, str)
