@@ -123,20 +123,25 @@ _END = re.compile("\r\n|\r|\n")
 def read_lines(source: Source) -> Iterator[Line]:
     """The lines as Java's BufferedReader cuts them; raises LoaderFails or BreaksOff."""
     if isinstance(source, bytes):
-        yield from _lines(_blocks([source]))
+        yield from cut_lines(_blocks([source]))
         return
     path = Path(source)
     if not path.is_file():
         raise LoaderFails("unacceptable source file")
     try:
         with path.open("rb") as stream:
-            inflate = path.name.lower().endswith(".gz")
-            yield from _lines(_blocks(_inflated(stream) if inflate else _chunks(stream)))
+            yield from cut_lines(_blocks(chunks(path, stream)))
     except OSError as error:
         raise LoaderFails(f"FileNotFoundException: {error.strerror}") from error
 
 
-def _lines(blocks: Iterable[str]) -> Iterator[Line]:
+def decoded(data: bytes) -> str:
+    """Whole lines as the loader decodes them."""
+    return data.decode("utf-8", _JAVA_ERRORS)
+
+
+def cut_lines(blocks: Iterable[str]) -> Iterator[Line]:
+    """Lines of text that comes in pieces, numbered from 1."""
     number, pending = 0, ""
     for block in blocks:
         text, start = pending + block, 0
@@ -190,6 +195,11 @@ _CHUNK = 1 << 16
 _INFLATER = 512  # bytes that Java's GZIPInputStream gives to the inflater at once
 _TRAILER = 8
 _EXTRA, _NAME, _COMMENT, _HEADER_CRC = 4, 8, 16, 2  # flags of a gzip member (RFC 1952)
+
+
+def chunks(path: Path, stream: BufferedReader) -> Iterator[bytes]:
+    """The bytes of a file opened for reading, inflated where the loader would; BreaksOff."""
+    return _inflated(stream) if path.name.lower().endswith(".gz") else _chunks(stream)
 
 
 def _chunks(stream: BinaryIO) -> Iterator[bytes]:

@@ -96,27 +96,34 @@ def _line_findings(line: Line, summary: Summary, seen: _Seen) -> Iterator[Findin
     if line.end.startswith("\r") and not seen.carriage_return:
         seen.carriage_return = True
         yield finding("carriage return", line.number, line.text)
-    if line.number == 1 and line.text.startswith("\x1f\ufffd"):
-        yield finding("gzip without .gz", 1)
-    if good := _good_entry(line.text):
+    entry, found = examine(line)
+    if entry is None:
+        summary.accepted = False
+    else:
         summary.entries += 1
-        seen.add(line.number, good)
-        return
+        seen.add(line.number, entry)
+    yield from found
+
+
+def examine(line: Line) -> tuple[Entry | None, list[Finding]]:
+    """The entry of a line, None where it ends the loader, and what there is to say about it."""
+    if good := _good_entry(line.text):
+        return good, []
+    found = []
+    if line.number == 1 and line.text.startswith("\x1f\ufffd"):
+        found.append(finding("gzip without .gz", 1))
     try:
         entry = read_entry(line.text)
     except LoaderFails as error:
-        summary.accepted = False
-        yield finding(_why_it_fails(line.text), line.number, line.text, error.exception)
-        return
-    summary.entries += 1
-    seen.add(line.number, entry)
+        why = _why_it_fails(line.text)
+        return None, [*found, finding(why, line.number, line.text, error.exception)]
     if line.text.startswith("#"):
-        yield finding("comment that loads", line.number, line.text, entry.key)
-        return
-    if problem := _uri_problem(entry):
-        yield finding(problem[0], line.number, line.text, problem[1])
+        return entry, [*found, finding("comment that loads", line.number, line.text, entry.key)]
+    if problem := uri_problem(entry):
+        found.append(finding(problem[0], line.number, line.text, problem[1]))
     for name in _column_problems(line.text, entry):
-        yield finding(name, line.number, line.text, str(entry.precedence))
+        found.append(finding(name, line.number, line.text, str(entry.precedence)))
+    return entry, found
 
 
 _GOOD = re.compile(r"(\S+) ([1-9][0-9]{0,2})\Z", re.ASCII)
@@ -158,7 +165,7 @@ def _why_it_fails(text: str) -> str:
 # ---- the URI of an entry ---------------------------------------------------------------------
 
 
-def _uri_problem(entry: Entry) -> tuple[str, str] | None:
+def uri_problem(entry: Entry) -> tuple[str, str] | None:
     """(problem, what to write instead) of the URI, None when a crawl finds the entry."""
     if not entry.uri:
         return "no URI", ""

@@ -1,49 +1,38 @@
 """Three pictures of a finished run: how scores are distributed, rank against indegree, classes by
 host. Drawn by matplotlib (the extra `plot`) from a few thousand numbers, however many nodes.
 
-Equal work folders give equal files: no date, no version of anything and no random ids are in them,
-and no setting of the user's changes them. Colours can be told apart by the colour-blind and in
-grey. Names of hosts come from archives: they are shown as plain text, never as markup.
+Equal work folders give equal files.
 """
 
 from __future__ import annotations
 
-import contextlib
-import logging
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from jobs.kernel.errors import BadInput
-from pipeline.datasets import replacing
 from pipeline.graph import Mask, Positions
+from pipeline.pictures import (
+    BLUE,
+    FORMATS,
+    ORANGE,
+    NoMatplotlib,
+    colour_map,
+    drawing,
+    new_figure,
+    save,
+    shown_name,
+)
 from pipeline.plot_bins import class_counts, distribution, rank_against_indegree
 from pipeline.plot_data import Pages, host_name, read_pages
 from pipeline.work_folder import DATASETS
 
-FORMATS = ("png", "svg")
-CURE = "Install it with `pip install 'crawlrank[plot]'`."
-SETTINGS = {
-    "svg.hashsalt": "crawlrank", "savefig.dpi": 200, "figure.constrained_layout.use": True,
-    "font.size": 10, "axes.titlesize": 12, "axes.titlelocation": "left", "axes.axisbelow": True,
-    "axes.spines.top": False, "axes.spines.right": False, "axes.formatter.min_exponent": 7,
-    "grid.color": "0.88", "grid.linewidth": 0.6, "legend.frameon": False,
-}  # fmt: skip
-BLUE, ORANGE = "#0072B2", "#D55E00"  # of Okabe and Ito's palette
-COLOURS = "viridis"  # lightness rises steadily, so it also reads in grey
-LIGHTEST = 0.93  # as part of it: what is lighter is lost on paper
+__all__ = ["FORMATS", "PLOTS", "NoMatplotlib", "plot"]
+
 NONE = 0.25  # where the column of indegree 0 begins on a logarithmic axis
-LONGEST = 40  # characters of a host's name
-
-
-class NoMatplotlib(Exception):
-    """matplotlib is not installed."""
-
-    def __init__(self) -> None:
-        super().__init__(f"plots need matplotlib, which is not installed. {CURE}")
 
 
 def plot(work: Path, out: Path, form: str = "png") -> list[Path]:
@@ -55,11 +44,11 @@ def plot(work: Path, out: Path, form: str = "png") -> list[Path]:
     if form not in FORMATS:
         raise ValueError(f"form is {form!r}, expected one of {', '.join(FORMATS)}")
     _refuse_dataset(work, out)
-    with _drawing():
+    with drawing():
         with tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp:
             pages = read_pages(work, Path(tmp))
         out.mkdir(parents=True, exist_ok=True)
-        return [_save(draw(pages), out / f"{name}.{form}", form) for name, draw in PLOTS.items()]
+        return [save(draw(pages), out / f"{name}.{form}", form) for name, draw in PLOTS.items()]
 
 
 def _refuse_dataset(work: Path, out: Path) -> None:
@@ -71,40 +60,9 @@ def _refuse_dataset(work: Path, out: Path) -> None:
             raise BadInput(str(out), f"in the dataset {name}", "a folder for pictures", cure)
 
 
-@contextlib.contextmanager
-def _drawing() -> Iterator[None]:
-    """matplotlib with its own defaults and these settings, and silent."""
-    logging.getLogger("matplotlib").setLevel(logging.CRITICAL)  # tells of caches and fonts
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise NoMatplotlib from error
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(SETTINGS)
-        yield
-
-
-def _save(figure: Any, path: Path, form: str) -> Path:
-    unnamed = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}[form]
-    metadata = {"Title": figure.axes[0].get_title(loc="left"), **unnamed}
-    with replacing(path) as place, place.open("wb") as file:
-        figure.savefig(file, format=form, metadata=metadata)
-    return path
-
-
-def _figure(width: float, height: float, panels: int = 1) -> Any:
-    """A figure of so many inches and its axes, side by side. Without pyplot, which keeps figures
-    and looks for a screen."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height))
-    return figure, figure.subplots(1, panels, sharey=True)
-
-
 def score_distribution(pages: Pages) -> Any:
     """P(score >= x) of all pages, and of those that were captured, on logarithmic axes."""
-    figure, axes = _figure(7, 4.6)
+    figure, axes = new_figure(7, 4.6)
     shown = [("all pages", pages.scores, BLUE, "-")]
     if 0 < np.count_nonzero(pages.captured) < len(pages.captured):
         shown.append(("captured pages", pages.scores[pages.captured], ORANGE, "--"))
@@ -131,13 +89,13 @@ def indegree_rank(pages: Pages) -> Any:
     from matplotlib.colors import LogNorm
 
     found = rank_against_indegree(pages.ranks, pages.indegrees)
-    figure, axes = _figure(7, 5)
+    figure, axes = new_figure(7, 5)
     columns = found.indegrees - 0.5
     columns[0] = NONE  # a logarithmic axis has no 0
     shown = np.ma.masked_equal(found.counts.T, 0)
     mesh = axes.pcolormesh(
         columns, found.ranks - 0.5, shown, norm=LogNorm(1, max(2, int(found.counts.max()))),
-        cmap=_colours().reversed(), rasterized=True,
+        cmap=colour_map().reversed(), rasterized=True,
     )  # fmt: skip
     middles = np.sqrt(found.indegrees[:-1] * (found.indegrees[1:] - 1.0))
     middles[0] = zero = np.sqrt(columns[0] * columns[1])
@@ -170,10 +128,10 @@ def host_classes(pages: Pages) -> Any:
     if 0 < np.count_nonzero(pages.captured) < len(pages.captured):
         masks.insert(0, ("captured pages", pages.captured))
     rows = _rows(pages)
-    figure, panels = _figure(3 + 3.5 * len(masks), 2 + 0.24 * len(rows), len(masks))
+    figure, panels = new_figure(3 + 3.5 * len(masks), 2 + 0.24 * len(rows), len(masks))
     panels = np.atleast_1d(panels)
     norm = BoundaryNorm(np.arange(pages.bins + 1) + 0.5, 256)
-    colours = ScalarMappable(norm, _colours())
+    colours = ScalarMappable(norm, colour_map())
     for axes, (name, mask) in zip(panels, masks, strict=True):
         counts = [_counts(pages, mask, ranges) for _, ranges in rows]
         _stack(axes, np.array(counts), colours)
@@ -195,7 +153,7 @@ def _rows(pages: Pages) -> list[tuple[str, list[tuple[int, int]]]]:
     """Names and ranges of nodes: all hosts, the largest ones, and those between them."""
     nodes = len(pages.scores)
     rows = [(f"all hosts ({pages.host_count:,})", [(0, nodes)])]
-    rows += [(_shown(host_name(host.key)), [(host.begin, host.end)]) for host in pages.hosts]
+    rows += [(shown_name(host_name(host.key)), [(host.begin, host.end)]) for host in pages.hosts]
     if others := pages.host_count - len(pages.hosts):
         ordered = sorted(pages.hosts)
         begins = [0, *(host.end for host in ordered)]
@@ -227,21 +185,6 @@ def _stack(axes: Any, counts: Any, colours: Any) -> None:
     axes.set_xlim(0, 100)
     axes.tick_params(axis="y", length=0)
     axes.spines[["left", "bottom"]].set_visible(False)
-
-
-def _shown(host: str) -> str:
-    """A host's name as a label: no character that a font may lack, and not too long."""
-    plain = host.encode("ascii", "backslashreplace").decode()
-    plain = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in plain)
-    return plain if len(plain) <= LONGEST else f"…{plain[1 - LONGEST :]}"
-
-
-def _colours() -> Any:
-    """Dark to light."""
-    from matplotlib import colormaps
-    from matplotlib.colors import ListedColormap
-
-    return ListedColormap(colormaps[COLOURS](np.linspace(0, LIGHTEST, 256)))
 
 
 def _plain(value: float) -> str:

@@ -13,6 +13,7 @@ JOBS = sorted(ROOT.glob("jobs/*.py"))
 
 # module -> what it may not import. Algorithms see arrays and numbers, never paths or options.
 ALGORITHMS = (
+    "audit/order",
     "classes",
     "opic",
     "opic_loops",

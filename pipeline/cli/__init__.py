@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from jobs.kernel.errors import BadInput, CrawlrankError
+from pipeline.cli import audit as audit_commands
 from pipeline.cli import compare as compare_commands
 from pipeline.cli import inspect as inspect_commands
 from pipeline.cli import results as result_commands
@@ -114,7 +115,7 @@ def main() -> None:
 
 for commands in (
     run_commands, compare_commands, text_commands, inspect_commands, step_commands,
-    result_commands,
+    result_commands, audit_commands,
 ):  # fmt: skip
     for command in commands.COMMANDS:
         main.add_command(command)

@@ -179,6 +179,14 @@ run_options = together(
     memory_option,
 )
 
+max_record_option = click.option(
+    "--max-record",
+    type=click.IntRange(1024),
+    default=Options.max_record,
+    show_default=True,
+    help="Largest record body that is read, in bytes, inflated; larger ones are counted.",
+)
+
 _extraction_options = together(
     click.option(
         "--outlinks",
@@ -212,13 +220,7 @@ _extraction_options = together(
         is_flag=True,
         help="Also the links of PDFs; needs the extra crawlrank[pdf].",
     ),
-    click.option(
-        "--max-record",
-        type=click.IntRange(1024),
-        default=Options.max_record,
-        show_default=True,
-        help="Largest record body that is read, in bytes, inflated; larger ones are counted.",
-    ),
+    max_record_option,
     click.option(
         "--max-links-per-page",
         type=click.IntRange(1),
