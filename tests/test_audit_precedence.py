@@ -48,6 +48,20 @@ ORDERS = {
 }
 
 
+def test_the_crawl_that_heritrix_made_by_the_file() -> None:
+    found = audit(SAMPLES / "recrawl" / "precedence.txt", SAMPLES / "recrawl" / "crawl.log")
+    assert found["advice"] == []
+    assert [row["first"] for row in found["classes"]] == list(range(1, 25))
+    assert found["unlisted_places"] == {
+        **dict.fromkeys(("listed", "fetched", "tried", "never"), 0),
+        **{"precedence": "unlisted", "first": 25, "median": 27, "last": 30},
+        "begin": "2026-11-21T09:11:36.897Z",
+    }
+    assert {name: found["order"][name]["kept"] for name in ("all", "listed_before_unlisted")} == {
+        "all": 1, "listed_before_unlisted": 1,
+    }  # fmt: skip
+
+
 def robots(order: list[str]) -> list[tuple[str, str]]:
     """With what Heritrix fetches first of a host."""
     found: dict[str, str] = {}
@@ -266,6 +280,14 @@ def test_strict_wants_every_line(tmp_path: Path) -> None:
     said = crawlrank("audit-precedence", PREC, path, "--strict")
     assert said.code == 3
     assert "crawl.log, line 65: cut short" in said.err
+
+
+def test_never_fetched_while_another_spelling_was(tmp_path: Path) -> None:
+    file = written(tmp_path / "p.txt", "http://h/A 1\nhttp://h/a 1\nhttp://h/b 2\n")
+    fetches = [Fetch("http://h/A"), Fetch("http://h/b", "L", -9998)]
+    found = audit(file, written(tmp_path / "crawl.log", log(fetches)))
+    assert (found["never_examples"], found["never_respelled"]) == (["http://h/a"], 1)
+    assert found["tried_by_status"] == {"-9998": 1}
 
 
 def test_hostile_uris_reach_no_terminal(tmp_path: Path) -> None:

@@ -92,9 +92,10 @@ def _never(found: Audit) -> Iterator[str]:
             " behind it: the crawl was likely ended before it was done."
         )
     else:
+        others = f" Of {found.respelled:,}, another spelling was fetched." * bool(found.respelled)
         yield (
-            f"{total:,} listed URIs were not fetched. A crawl fetches what it finds: they were not"
-            " linked to, out of scope, redirected from, or reached too late. Give them as seeds."
+            f"{total:,} listed URIs were not fetched.{others} A crawl fetches what it finds, once:"
+            " the others were not linked to, out of scope or reached too late. Give them as seeds."
         )
 
 

@@ -121,6 +121,15 @@ def find_causes(db: duckdb.DuckDBPyConnection) -> dict[str, Cause]:
     return found
 
 
+def count_respelled(db: duckdb.DuckDBPyConnection) -> int:
+    """Listed URIs that are not in the log while another spelling of them was answered."""
+    found = db.execute(
+        f"SELECT count(*) FROM (SELECT {LOOSE} AS same FROM listed ANTI JOIN seen USING (uri)"
+        f" WHERE class IS NOT NULL) WHERE same IN (SELECT {LOOSE} FROM seen WHERE answered)"
+    ).fetchone()
+    return int(found[0]) if found else 0
+
+
 def _compare(db: duckdb.DuckDBPyConnection) -> None:
     """Make `spelled`: uri, cause, other: a listed URI. `alike`: listed URIs that are like some."""
     db.execute(

@@ -60,6 +60,7 @@ def document(found: Audit, version: str) -> dict[str, Any]:
         "unlisted": {name: asdict(cause) for name, cause in found.unlisted.items()},
         "tried_by_status": {str(status): count for status, count in found.statuses.items()},
         "never_examples": found.never,
+        "never_respelled": found.respelled,
         "order": {
             "all": measured(found.all),
             "within_hosts": measured(found.within),

@@ -13,7 +13,7 @@ import numpy as np
 
 from jobs.kernel.errors import BadInput
 from pipeline.audit import crawl_log, entries
-from pipeline.audit.causes import Cause, find_causes
+from pipeline.audit.causes import Cause, count_respelled, find_causes
 from pipeline.audit.joining import (
     HOST,
     ORDERED,
@@ -32,7 +32,7 @@ BINS = 3840  # of fetch positions; with fewer fetches each is a bin of its own
 DEPTHS = 64  # and all that are deeper
 EXAMPLES = 5
 READING = 150 << 20  # bytes that reading and handing over take, besides what DuckDB keeps to
-READ_ON = frozenset(map(ord, "-L"))  # hops whose URIs wait for their turn by precedence alone
+READ_ON = frozenset(map(ord, "-L"))  # hops that wait for their turn by precedence, seeds first
 
 
 @dataclass
@@ -58,9 +58,12 @@ class ClassRow:
 @dataclass
 class Audit:
     """log, file: what was read. counts: see `_counts`. classes: by class as Heritrix keeps it,
-    -1 for unlisted URIs. unlisted: by likely cause. all, hops, depths, hosts: how the order
+    -1 for unlisted URIs. unlisted: by likely cause. statuses: of listed URIs without an answer.
+    never: examples of listed URIs that are not in the log; respelled: those of which another
+    spelling was fetched. all, hops, depths, hosts: how the order
     of fetches keeps to the classes of listed URIs, within each; within: all pairs of one host.
-    before: pairs of a listed and an unlisted URI, wrong where the unlisted one came first.
+    before: pairs of a listed and an unlisted URI, both seeds or both links, wrong where the
+    unlisted one came first.
     positions: fetches by class (row CLASSES: unlisted) and bin of their place."""
 
     log: crawl_log.Read
@@ -70,6 +73,7 @@ class Audit:
     unlisted: dict[str, Cause] = field(default_factory=dict)
     statuses: dict[int, int] = field(default_factory=dict)
     never: list[str] = field(default_factory=list)
+    respelled: int = 0
     all: Measure = NOTHING
     within: Measure = NOTHING
     before: Measure = NOTHING
@@ -114,6 +118,7 @@ def audit(
         _order(db, found)
         _by_host(db, found)
         found.unlisted = find_causes(db)
+        found.respelled = count_respelled(db)
         return found
 
 
@@ -175,7 +180,7 @@ def _order(db: duckdb.DuckDBPyConnection, found: Audit) -> None:
     total = found.counts["ordered"]
     bins = max(1, min(BINS, total))
     found.positions = np.zeros((CLASSES + 1, bins), np.int64)
-    every, hops, depths, listing = Orders(1), Orders(256), Orders(DEPTHS), Orders(1)
+    every, hops, depths, listing = Orders(1), Orders(256), Orders(DEPTHS), Orders(256)
     at = 0
     query = f"SELECT coalesce(class, -1) AS class, hop, depth, begin FROM seen WHERE {ORDERED}"
     for rows in arrays(db, f"{query} ORDER BY place"):
@@ -188,11 +193,10 @@ def _order(db: duckdb.DuckDBPyConnection, found: Audit) -> None:
         hops.add(rows["hop"][listed], of_listed)
         depths.add(np.minimum(rows["depth"][listed], DEPTHS - 1), of_listed)
         waiting = np.isin(rows["hop"], list(READ_ON))
-        unlisted = (~listed[waiting]).astype(np.int64)
-        listing.add(np.zeros_like(unlisted), unlisted)
+        listing.add(rows["hop"][waiting], (~listed[waiting]).astype(np.int64))
         at += len(classes)
     found.all = every.measures().get(0, NOTHING)
-    found.before = listing.measures().get(0, NOTHING)
+    found.before = sum(listing.measures().values(), NOTHING)
     found.hops = {chr(hop): measure for hop, measure in hops.measures().items()}
     found.depths = depths.measures()
     for its_class, row in found.classes.items():

@@ -12,7 +12,7 @@ from pipeline.audit.findings import Audit
 from pipeline.audit.order import CLASSES, Integers
 from pipeline.pictures import FORMATS, ORANGE, colour_map, drawing, new_figure, save
 
-COLUMNS = 240  # most bins of places
+COLUMNS = 240  # bins of places, where there are more than twice as many
 NAMED = 30  # most classes that get a name on the axis
 
 
@@ -39,7 +39,7 @@ def fetches_by_class(found: Audit) -> Any:
         vmin=0, rasterized=True,
     )  # fmt: skip
     rows = [row for row, its in enumerate(counts) if its.any()]
-    places = [_median(found, number) for number in _numbers(found)]
+    places = [found.classes[number].median for number in _numbers(found)]
     axes.plot(
         [places[row] for row in rows], rows, "o", color=ORANGE, markersize=4,
         markeredgecolor="white", label="median",
@@ -67,13 +67,9 @@ def _rows(found: Audit) -> tuple[list[str], Integers]:
     """Names of the classes, and their fetches by bins of places."""
     numbers = _numbers(found)
     bins = found.positions.shape[1]
-    columns = min(bins, COLUMNS)
+    columns = COLUMNS if bins > 2 * COLUMNS else bins
     counts = np.zeros((len(numbers), columns), np.int64)
     into = np.arange(bins) * columns // bins
     for row, number in enumerate(numbers):
         np.add.at(counts[row], into, found.positions[number])
     return [found.classes[number].label for number in numbers], counts
-
-
-def _median(found: Audit, number: int) -> int | None:
-    return found.classes[number].median

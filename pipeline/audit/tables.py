@@ -16,6 +16,21 @@ from pipeline.terminal import cell, new_table
 
 TOP_HOSTS = 10
 MAX_ROWS = 130  # classes
+#: of Heritrix's own, the most frequent
+STATUSES = {
+    -1: "the name of the host was not found",
+    -2: "no connection",
+    -3: "the connection was lost",
+    -4: "no answer in time",
+    -5: "an error inside Heritrix",
+    -6: "the address of the host could not be had",
+    -7: "the URI is not supported or not legal",
+    -8: "given up after several tries",
+    -61: "robots.txt could not be had",
+    -5000: "out of scope when its turn came",
+    -5003: "over a quota",
+    -9998: "forbidden by robots.txt",
+}
 HOPS = {
     "-": "seeds", "L": "links", "R": "redirects", "E": "embeds", "X": "guesses", "S": "sitemaps",
     "M": "manifests", "H": "headers",
@@ -99,6 +114,7 @@ def _file(found: Audit) -> Table:
             ("  fetched", sum(row.fetched for row in rows)),
             ("  tried without an answer", tried),
             ("  never in the log", sum(row.never for row in rows)),
+            ("    while another spelling was fetched", found.respelled),
             ("lines of a URI that a later line lists", found.counts["duplicates"]),
             ("URIs in a form that no crawl asks for", found.counts["unmet"]),
         ]
@@ -134,9 +150,9 @@ def _examples(found: Audit) -> Table:
 
 
 def _statuses(found: Audit) -> Table:
-    table = _table(">count", ">status")
+    table = _table(">count", ">status", "which is")
     for status, count in found.statuses.items():
-        table.add_row(f"{count:,}", str(status))
+        table.add_row(f"{count:,}", str(status), STATUSES.get(status, ""))
     return table
 
 
