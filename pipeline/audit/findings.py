@@ -31,7 +31,7 @@ from pipeline.embedded.tables import database
 BINS = 3840  # of fetch positions; with fewer fetches each is a bin of its own
 DEPTHS = 64  # and all that are deeper
 EXAMPLES = 5
-READING = 150 << 20  # bytes that reading and handing over take, besides what DuckDB keeps to
+READING = 170 << 20  # bytes that reading and handing over take, besides what DuckDB keeps to
 READ_ON = frozenset(map(ord, "-L"))  # hops that wait for their turn by precedence, seeds first
 
 
