@@ -18,7 +18,8 @@ from pipeline.finished import CAPTURE_COLUMNS, Finished, Incoming, Node
 from pipeline.graph import Floats, Mask
 from pipeline.line_search import lines_with
 
-LONGEST = 1 << 25  # bytes of a line: a page of a few million links
+#: bytes of a line: of a page with two million links, and of two URIs
+LONGEST = {"ranks": 1 << 24, "scores": 1 << 20, "uris": 1 << 20, "map": 1 << 20}
 COLUMNS = {
     "map": {"id": "BIGINT", "key": "VARCHAR"},
     "scores": {"score": "DOUBLE", "uri": "VARCHAR", "key": "VARCHAR"},
@@ -47,11 +48,12 @@ class FinishedLines(Finished):
         """Its parts as a table: lines of fields, without quotes and escapes."""
         names = [str(self.near / dataset / part.name) for part in parts(self.work / dataset)]
         columns = ", ".join(f"'{name}': '{kind}'" for name, kind in COLUMNS[dataset].items())
+        longest = LONGEST[dataset]
         separator = " " if dataset == "map" else "\\t"
         return (
             f"read_csv({names}, delim = '{separator}', header = false, auto_detect = false,"
-            f" quote = '', escape = '', columns = {{{columns}}}, max_line_size = {LONGEST},"
-            f" buffer_size = {2 * LONGEST})"
+            f" quote = '', escape = '', columns = {{{columns}}}, max_line_size = {longest},"
+            f" buffer_size = {2 * longest})"
         )
 
     def order_of(self, node: Node) -> str:

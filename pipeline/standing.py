@@ -15,7 +15,7 @@ from jobs.kernel.order import rounded
 from pipeline.finished import Finished
 
 COUNTS = """
-    SELECT count(*), sum(score), count(*) FILTER (score >= $low AND score <= $high),
+    SELECT count(*), fsum(score), count(*) FILTER (score >= $low AND score <= $high),
            count(*) FILTER (score > $high OR (score >= $low AND ord < $ord)),
            count(*) FILTER (over),
            count(*) FILTER (over AND (score > $high OR (score >= $low AND ord < $ord))),
@@ -27,7 +27,8 @@ COUNTS = """
 @dataclass(frozen=True)
 class Standing:
     """position: from 1, of `nodes`. equal: nodes that share its score, with itself; the key alone
-    orders them. cut_over: how many nodes the classes are cut over."""
+    orders them. probability: to 12 digits; the order of a sum shows in those behind. cut_over: how
+    many nodes the classes are cut over."""
 
     nodes: int
     position: int
@@ -52,7 +53,9 @@ def standing_of(finished: Finished, score: float, order: int | str) -> Standing:
     else:
         place = bins * (above + max(at_least - 1, above)) // (2 * over)
     precedence = min(1 + place, bins)
-    return Standing(nodes, before + 1, equal, score / total, precedence, bins, over)
+    return Standing(
+        nodes, before + 1, equal, float(f"{score / total:.12g}"), precedence, bins, over
+    )
 
 
 def tie_bounds(score: float, digits: int) -> tuple[float, float]:
