@@ -7,7 +7,8 @@ nodes like others. A captured URI whose key has no score gets B.
 The file has each spelling in the form in which Heritrix looks it up (jobs/kernel/heritrix_form),
 each form once, at the best class of those that meet in it, in the order of the scores and then of
 the bytes. Scores and spellings come from pipeline/scored.py, lines from
-pipeline/precedence_lines.py; URIs need no memory, scores about 15 arrays of N.
+pipeline/precedence_lines.py; URIs need no memory, scores ARRAYS of N; DuckDB has what these
+leave.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from pipeline.scored import Scored, open_scored
 
 BUDGET = 2 << 30  # bytes of memory, where nobody says
 FIXED = 300 << 20  # of them, for Python, its libraries and the batches on their way
+ARRAYS = 16  # of N numbers, at most at a time: 15 while classes are cut, and the scores
+KEPT_ARRAYS = 3  # of them while lines are sorted
 
 
 @dataclass(frozen=True)
@@ -112,17 +115,23 @@ def export_precedence(
     all nodes. ids: where both are the embedded engine's, its file of the ids of key numbers. tmp: a
     folder for what does not fit into memory. budget: bytes of memory. Raises BadInput.
     """
-    limits = {"budget": max(0, budget - FIXED) // 2, "threads": threads or os.cpu_count() or 1}
+    left, threads = max(0, budget - FIXED), threads or os.cpu_count() or 1
     with (
         tempfile.TemporaryDirectory(prefix="precedence-", dir=tmp) as name,
-        open_scored(scores, uris, ids, Path(name), **limits) as scored,
+        open_scored(
+            scores, uris, ids, Path(name), budget=left, threads=threads, arrays=ARRAYS
+        ) as scored,
     ):
         summary = Summary(options.bins, options.unlisted_precedence, options.classes_over)
         summary.eta, summary.digits = options.eta, options.digits
         formed = Formed(Path(name, "formed.arrow"), len(scored.scores), scored.spellings())
         _require_spellings(scored, formed, str(scores))
         lines = _classified(scored.scores, formed, options, summary)
-        with database(Path(name), **limits) as (db, _), closing(lines.pieces(db)) as pieces:
+        half = left // 2 - KEPT_ARRAYS * scored.scores.nbytes  # the scores may have the other one
+        with (
+            database(Path(name), budget=half, threads=threads) as (db, _),
+            closing(lines.pieces(db)) as pieces,
+        ):
             write_file(pieces, output)
         _tell(lines, formed, summary)
     return summary

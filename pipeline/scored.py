@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import parse_score_row, parse_uri_row
 from jobs.kernel.reading import read_rows
-from pipeline.embedded.tables import batches, database
+from pipeline.embedded.tables import batches, database, limit
 from pipeline.graph import Floats
 from pipeline.parquet import parquet_batches, parquet_file
 
@@ -53,17 +53,22 @@ def open_scored(
     *,
     budget: int,
     threads: int,
+    arrays: int = 0,
 ) -> Iterator[Scored]:
     """Scores and their spellings; without uris, the URIs of the scores are all there are.
 
     ids: the file that gives a key number its id, where all are the embedded engine's. budget:
-    bytes for DuckDB. Raises BadInput, for scores that are none or a key with two of them too.
+    bytes of memory; DuckDB takes half of them, or less where as many arrays of N as are to be
+    made beside it need more. Raises BadInput, for scores that are none or a key with two of them
+    too.
     """
     if ids is not None and uris is not None:
         yield ByNumber(Path(scores), Path(uris), ids)
         return
-    with database(tmp, budget=budget, threads=threads) as (db, _):
-        yield ByKey(db, scores, uris)
+    with database(tmp, budget=budget // 2, threads=threads) as (db, _):
+        found = ByKey(db, scores, uris)
+        limit(db, min(budget // 2, budget - arrays * found.scores.nbytes))
+        yield found
 
 
 class ByNumber:

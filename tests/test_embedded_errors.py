@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -195,6 +196,41 @@ def test_control_c(step: str, undisturbed: dict[str, bytes], tmp_path: Path) -> 
     assert said.err.splitlines()[-1] == "crawlrank: interrupted; what was finished is kept"
     assert not list((tmp_path / "work").glob(".crawlrank-*"))
     assert process(*words).code == 0
+
+
+ENDLESS = """
+import os, signal, sys, threading
+from pathlib import Path
+import pyarrow as pa
+from pipeline import cli
+from pipeline.embedded.tables import batches, database
+
+HOW, TMP = sys.argv[1:]
+
+def rows():
+    while True:
+        yield pa.record_batch({"x": range(1000)})
+
+@cli.main.command()
+def endless():
+    with database(Path(TMP), budget=1 << 28, threads=2) as (db, _):
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGTERM)).start()
+        if HOW == "reading":
+            db.register("rows", pa.RecordBatchReader.from_batches(next(rows()).schema, rows()))
+            list(batches(db, "SELECT * FROM rows WHERE x < 0 ORDER BY x"))
+        list(batches(db, "SELECT count(*) FROM range(1000000000000) WHERE hash(range) = 1"))
+
+cli.main(["endless"])
+"""
+
+
+@pytest.mark.parametrize("how", ["reading", "counting"])
+def test_an_endless_query_is_interrupted(how: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", ENDLESS, how, str(tmp_path)]
+    run = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=60)
+    assert run.stderr.strip() == "crawlrank: interrupted; what was finished is kept"
+    assert run.returncode == 130
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("imported", [3, 100, 300, 600, 900])

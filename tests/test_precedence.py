@@ -19,8 +19,10 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
 from jobs.kernel.uris import as_crawled
 from pipeline import lint
+from pipeline.embedded.memory import parse_size
 from pipeline.heritrix_loader import load
 from pipeline.precedence import Options, Summary, export_precedence
+from pipeline.scored import ByKey, open_scored
 
 
 class Spelling(NamedTuple):
@@ -302,3 +304,19 @@ def test_eta_and_digits_come_from_the_report_of_page_rank(tmp_path: Path) -> Non
     said = crawlrank("export-precedence", scores, "--output", output, "--report", report)
     assert said.code == 3
     assert "no report of page-rank" in said.err
+
+
+@pytest.mark.parametrize("arrays", [0, 3000, 4000])
+def test_arrays_have_their_room_beside_duckdb(arrays: int, tmp_path: Path) -> None:
+    nodes, budget = 4000, 200_000_000
+    rows = "".join(f"{n}.5\thttp://a/{n}\ta)/{n}\n" for n in range(nodes))
+    (tmp_path / "scores.txt").write_text(rows)
+    with open_scored(
+        tmp_path / "scores.txt", None, None, tmp_path, budget=budget, threads=1, arrays=arrays
+    ) as scored:
+        assert isinstance(scored, ByKey)
+        query = scored._db.execute("SELECT current_setting('memory_limit')")
+        ((limit,),) = query.fetchall()
+        assert len(list(scored.spellings())) == 1
+    held = arrays * nodes * 8
+    assert parse_size(limit) == pytest.approx(min(100_000_000, budget - held), rel=0.01)

@@ -48,15 +48,15 @@ class Group(click.Group):
             code = error.exit_code
         except (click.Abort, KeyboardInterrupt):
             code = _say(INTERRUPTED, 130)
-        except CrawlrankError as error:
-            code = _say(str(error), error.exit_code)
-        except OSError as error:
-            code = _say(_os_error(error), BadInput.exit_code)
         except Exception as error:  # no traceback reaches a user
-            if "CRAWLRANK_DEBUG" in os.environ:
-                raise
-            if interruption.came:  # and some import made another error of it
+            if interruption.came:  # and some import or DuckDB made another error of it
                 code = _say(INTERRUPTED, 130)
+            elif isinstance(error, CrawlrankError):
+                code = _say(str(error), error.exit_code)
+            elif isinstance(error, OSError):
+                code = _say(_os_error(error), BadInput.exit_code)
+            elif "CRAWLRANK_DEBUG" in os.environ:
+                raise
             else:
                 code = _say(f"{UNEXPECTED}: {type(error).__name__}: {error}", 1)
         sys.exit(code if isinstance(code, int) else 0)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,8 +29,8 @@ def database(
     name that SQL takes as it is. What fails in it, such as a full disk, is told as BadInput."""
     with tempfile.TemporaryDirectory(dir=tmp) as folder, plain_path(Path(folder)) as near:
         try:
-            with duckdb.connect() as db:
-                db.execute("SET memory_limit = $limit", {"limit": f"{max(LEAST, budget)}B"})
+            with duckdb.connect() as db, _interruptible(db):
+                limit(db, budget)
                 db.execute("SET threads = $threads", {"threads": threads})
                 db.execute("SET temp_directory = $folder", {"folder": str(near / "spilled")})
                 yield db, near
@@ -35,6 +38,40 @@ def database(
             said = str(error).partition("\n")[0]
             cure = "Make room there, or give more --memory."
             raise BadInput(str(tmp.resolve()), said, "room for a sort", cure) from error
+
+
+@contextlib.contextmanager
+def _interruptible(db: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Signals end a query at once: Python's own handlers, which raise what is to be raised, are
+    called when DuckDB has returned, and a sort may take minutes."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard, told = os.pipe()
+    os.set_blocking(told, False)
+    before = signal.set_wakeup_fd(told)  # that of a database around this one, or -1
+    listener = threading.Thread(target=_interrupt, args=(db, heard, before), daemon=True)
+    listener.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(told)
+        listener.join()
+        os.close(heard)
+
+
+def _interrupt(db: duckdb.DuckDBPyConnection, heard: int, before: int) -> None:
+    while number := os.read(heard, 1):
+        if number[0] in (signal.SIGINT, signal.SIGTERM):
+            db.interrupt()
+        if before >= 0:
+            os.write(before, number)
+
+
+def limit(db: duckdb.DuckDBPyConnection, budget: int) -> None:
+    """Keep a database within so many bytes from now on; what it holds beyond them, it spills."""
+    db.execute("SET memory_limit = $limit", {"limit": f"{max(LEAST, budget)}B"})
 
 
 def batches(db: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.RecordBatch]:
