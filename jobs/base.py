@@ -29,8 +29,10 @@ from jobs.kernel.reading import SIDE
 
 COUNTERS, SUMS, ERROR, PLAN = b"@counters", b"@sums", b"@error", b"@plan"
 ARCHIVE, CAPTURES, DAMAGE = b"@archive", b"@captures", b"@damage"
-DROPPED, MAP, URIS = b"@dropped", b"@map", b"@uris"
-SIDE_NAMES = frozenset((COUNTERS, SUMS, ERROR, PLAN, ARCHIVE, CAPTURES, DAMAGE, DROPPED, MAP, URIS))
+DROPPED, FOLDS, MAP, URIS = b"@dropped", b"@folds", b"@map", b"@uris"
+SIDE_NAMES = frozenset(
+    (COUNTERS, SUMS, ERROR, PLAN, ARCHIVE, CAPTURES, DAMAGE, DROPPED, FOLDS, MAP, URIS)
+)
 READ = "read %d bytes"  # the status of a task that reads an archive
 MAX_BAD_LINES = 5  # reported by one task, which reads them in the order of the inputs
 MAX_BAD_GROUPS = 10_000  # reported by one task, which sees them in another order

@@ -66,6 +66,8 @@ def _whole(line: bytes) -> bytes:
 ORDER: dict[str, LineKey | None] = {
     "links": None,
     "captures": None,
+    "selected": None,
+    "folds": _whole,
     "canonical_links": _whole,
     "uris": _whole,
     "input_links": _by_id,

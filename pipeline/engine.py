@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from jobs.kernel.choosing import Rules
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
 from pipeline.graph import Graph, Mask
@@ -52,7 +53,12 @@ class Engine(Protocol):
     ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
         """Each archive once its parts are in place, or with its error, as they are done."""
 
-    def canonicalize(self, keep_www: bool) -> Told: ...
+    def select_links(self, rules: Rules, keep_www: bool) -> Told:
+        """Leave folds, and with rules.latest the selected links, which the steps behind then take
+        for links."""
+
+    def canonicalize(self, keep_www: bool, folded: bool) -> Told:
+        """folded: keys that fold give way."""
 
     def assign_ids(self, nodes: str) -> Told: ...
 

@@ -23,7 +23,7 @@ from pipeline.line_search import first_lines
 from pipeline.similar import similar_uris
 from pipeline.standing import Standing, standing_of
 
-SPELLINGS, CAPTURES = 20, 10  # that are shown
+SPELLINGS, CAPTURES, FOLDS = 20, 10, 10  # that are shown
 
 
 class NotAURI(ValueError):
@@ -53,12 +53,26 @@ class Spelling:
     why: str | None
 
 
+@dataclass(frozen=True)
+class Folded:
+    """A page that another one stands for: by a redirect or a canonical address, over so many
+    steps."""
+
+    key: str
+    kind: str
+    hops: int
+
+
 @dataclass
 class Explanation:
-    """All of one page. uri: as it was asked for. shown: as the scores show it."""
+    """All of one page. uri: as it was asked for. shown: as the scores show it. key: of the page
+    that stands for it; asked_fold: its own, if that is another one."""
 
     uri: str
     key: str
+    asked_fold: Folded | None = None
+    folded_count: int = 0
+    folded: list[Folded] = field(default_factory=list)
     shown: str | None = None
     score: float | None = None
     standing: Standing | None = None
@@ -81,6 +95,7 @@ def explain(finished: Finished, uri: str, key: str, top: int) -> Explanation:
     Raises BadInput where the folder does not have it, with the URIs that may have been meant.
     """
     told = Explanation(uri, key, unlisted=int(finished.parameters["--unlisted"]))
+    key = _tell_folds(told, finished)
     rows = _spellings(finished, key)
     node = finished.node_of(key)
     if not rows and node is None:
@@ -148,6 +163,21 @@ def _spellings(finished: Finished, key: str) -> list[tuple[Any, ...]]:
         f" LIMIT {SPELLINGS}",
         key=key,
     )
+
+
+def _tell_folds(told: Explanation, finished: Finished) -> str:
+    """What folds into the page, and into which one it folds itself: that one's key."""
+    row = "SELECT target_key, kind, hops FROM {folded} WHERE key = $key"
+    for target, kind, hops in finished.rows(row, key=told.key):
+        told.asked_fold, told.key = Folded(told.key, kind, hops), target
+    rows = finished.rows(
+        "SELECT key, kind, hops, count(*) OVER () FROM {folded} WHERE target_key = $key"
+        f" ORDER BY hops, key LIMIT {FOLDS}",
+        key=told.key,
+    )
+    told.folded_count = rows[0][3] if rows else 0
+    told.folded = [Folded(*row[:3]) for row in rows]
+    return told.key
 
 
 def _tell_spellings(told: Explanation, finished: Finished, rows: list[tuple[Any, ...]]) -> None:

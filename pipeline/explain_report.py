@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
-from pipeline.explain import Explanation, Spelling
+from pipeline.explain import Explanation, Folded, Spelling
 from pipeline.terminal import cell, new_table
 
 SCHEMA = "crawlrank-explain-1"
@@ -33,6 +33,13 @@ def tables(told: Explanation) -> Iterator[Table]:
 def _page(told: Explanation) -> Table:
     table = new_table(cell(told.shown or told.uri), "what", "value")
     table.add_row("key", cell(told.key))
+    if fold := told.asked_fold:
+        table.add_row("asked for", f"{cell(fold.key)}, {_folded(fold)} that is one with it")
+    if told.folded:
+        names = [f"{cell(one.key)} ({_folded(one)})" for one in told.folded]
+        more = told.folded_count - len(names)
+        names += [f"{more:,} more"] if more else []
+        table.add_row("one with it", ", ".join(names))
     if told.score is None or told.standing is None:
         table.add_row("score", f"none: {told.why_no_score}")
     else:
@@ -48,6 +55,11 @@ def _page(told: Explanation) -> Table:
     if told.asked_spelling:
         table.add_row("as you wrote it", _listing(told.asked_spelling, told.unlisted))
     return table
+
+
+def _folded(fold: Folded) -> str:
+    kind = "a redirect" if fold.kind == "redirect" else "a page with a canonical address"
+    return kind if fold.hops == 1 else f"{kind}, {fold.hops} steps away"
 
 
 def _links(told: Explanation, score: float) -> Table:

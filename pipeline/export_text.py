@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.lines import DUMMY, parse_graph_line, parse_link
+from jobs.kernel.lines import CANONICAL, DUMMY, USUAL_CAPTURE, parse_graph_line, parse_link
 from pipeline.datasets import ORDER, by_score, merged, write_file
 from pipeline.embedded import EMBEDDED
 from pipeline.embedded.memory import half_of_machine
 from pipeline.imported import GRAPH, WITHOUT_URIS, require_finished
 from pipeline.manifest import Manifest
+from pipeline.work_folder import links_of
 
 Convert = Callable[[bytes], Iterator[bytes]]
 
@@ -24,7 +25,12 @@ def _whole(line: bytes) -> Iterator[bytes]:
 
 def _two_columns(line: bytes) -> Iterator[bytes]:
     link = parse_link(line.rstrip(b"\n"))
-    yield b"%s %s\n" % (link.target, link.source)
+    if link.hop != CANONICAL:
+        yield b"%s %s\n" % (link.target, link.source)
+
+
+def _usual_columns(line: bytes) -> Iterator[bytes]:
+    yield b"\t".join(line.rstrip(b"\n").split(b"\t")[:USUAL_CAPTURE]) + b"\n"
 
 
 def _score_of_id(line: bytes) -> Iterator[bytes]:
@@ -65,8 +71,8 @@ def export_text(work: Path, out: Path) -> list[Path]:
 def _from_lines(work: Path, out: Path, last: str, manifest: Manifest) -> list[Path]:
     digits = manifest.steps["join-scores"]["parameters"]["digits"]
     files: dict[str, tuple[str, Convert]] = {
-        "links.txt": ("links", _two_columns),
-        "captures.txt": ("captures", _whole),
+        "links.txt": (links_of(work).name, _two_columns),
+        "captures.txt": ("captures", _usual_columns),
         "canonicalized_links.txt": ("canonical_links", _whole),
         "input_links.txt": ("input_links", _whole),
         "map.txt": ("map", _whole),

@@ -5,6 +5,7 @@ The views, each with the name of the folder before it (`a_mapped`):
     mapped   id, key
     nodes    id, key, uri, score: the URI is the one that the scores show
     spelled  key, uri, captures, links, last: every spelling
+    folded   key, target_key, kind, hops: the keys that others stand for
     ranked   ord, score, captured: a row for each node; nodes of equal score are ordered by ord
 
 Nothing is copied and no row becomes a Python object that was not asked for: DuckDB reads Parquet by
@@ -37,6 +38,10 @@ CAPTURE_COLUMNS = (
 )  # fmt: skip
 
 
+VIEWS = ("mapped", "nodes", "spelled", "folded", "ranked")
+NO_FOLDS = "SELECT '' AS key, '' AS target_key, '' AS kind, 0 AS hops WHERE false"
+
+
 class Node(NamedTuple):
     """A page that has a score."""
 
@@ -65,12 +70,21 @@ class Finished(ABC):
         self.near = near / name
         self.near.symlink_to(work.absolute())
         with self.reading():
-            for view, query in self.views().items():
+            views = self.views() | {"folded": self.folds() if self.has_folds else NO_FOLDS}
+            for view, query in views.items():
                 db.execute(f"CREATE VIEW {name}_{view} AS {query}")
 
     @abstractmethod
     def views(self) -> dict[str, str]:
         """The query of each view."""
+
+    @abstractmethod
+    def folds(self) -> str:
+        """The query of the view `folded`, where there is such a dataset."""
+
+    @property
+    def has_folds(self) -> bool:
+        return (self.work / "folds").exists()
 
     @abstractmethod
     def order_of(self, node: Node) -> int | str:
@@ -108,7 +122,7 @@ class Finished(ABC):
 
     def rows(self, query: str, **given: Any) -> list[tuple[Any, ...]]:
         """The rows of a query in which `{spelled}` is the view of this folder."""
-        views = {view: f"{self.name}_{view}" for view in ("mapped", "nodes", "spelled", "ranked")}
+        views = {view: f"{self.name}_{view}" for view in VIEWS}
         with self.reading():
             found: list[tuple[Any, ...]] = self.db.execute(query.format(**views), given).fetchall()
             return found

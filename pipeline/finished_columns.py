@@ -25,6 +25,9 @@ class FinishedColumns(Finished):
             "ranked": f"SELECT id AS ord, score, captures > 0 AS captured FROM {scores}",
         }
 
+    def folds(self) -> str:
+        return f"SELECT key, target_key, kind, hops FROM '{self.near}/folds/folds.parquet'"
+
     def order_of(self, node: Node) -> int:
         return node.id
 

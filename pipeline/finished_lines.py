@@ -19,10 +19,11 @@ from pipeline.graph import Floats, Mask
 from pipeline.line_search import lines_with
 
 #: bytes of a line: of a page with two million links, and of two URIs
-LONGEST = {"ranks": 1 << 24, "scores": 1 << 20, "uris": 1 << 20, "map": 1 << 20}
+LONGEST = {"ranks": 1 << 24} | dict.fromkeys(("scores", "uris", "map", "folds"), 1 << 20)
 COLUMNS = {
     "map": {"id": "BIGINT", "key": "VARCHAR"},
     "scores": {"score": "DOUBLE", "uri": "VARCHAR", "key": "VARCHAR"},
+    "folds": {"key": "VARCHAR", "target_key": "VARCHAR", "kind": "VARCHAR", "hops": "BIGINT"},
     "ranks": {"id": "VARCHAR", "score": "DOUBLE", "targets": "VARCHAR"},
     "uris": {
         "key": "VARCHAR", "uri": "VARCHAR", "captures": "BIGINT", "links": "BIGINT",
@@ -55,6 +56,9 @@ class FinishedLines(Finished):
             f" quote = '', escape = '', columns = {{{columns}}}, max_line_size = {longest},"
             f" buffer_size = {2 * longest})"
         )
+
+    def folds(self) -> str:
+        return f"SELECT key, target_key, kind, hops FROM {self._table('folds')}"
 
     def order_of(self, node: Node) -> str:
         return node.key

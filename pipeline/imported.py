@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from jobs.kernel.choosing import Rules
 from jobs.kernel.errors import BadInput
 from jobs.kernel.opening import Place
 from pipeline.embedded import EMBEDDED
 from pipeline.manifest import Manifest
 
 LINKS, KEYS, GRAPH = "links", "keys", "graph"
+SELECT = "select-links"  # the step that only some runs have
 
 #: kind -> the steps that it takes the place of; the last one is shown as done
 REPLACED = {
@@ -28,9 +30,12 @@ WITHOUT_URIS = (KEYS, GRAPH)  # so there is nothing that Heritrix could look up
 def steps_of(manifest: Manifest, steps: Sequence[str]) -> list[str]:
     """Those of the steps that a run in this work folder has."""
     kind = manifest.imported.get("kind")
+    usual = Rules().parameters()
+    selects = any(manifest.parameters.get(name, usual[name]) != usual[name] for name in usual)
+    no_steps = set() if selects else {SELECT}
     if kind is None:
-        return list(steps)
-    no_steps = set(REPLACED[kind][:-1])
+        return [step for step in steps if step not in no_steps]
+    no_steps.update(REPLACED[kind][:-1])
     if kind in WITHOUT_URIS:
         no_steps.add("export-precedence")
     return [step for step in steps if step not in no_steps]

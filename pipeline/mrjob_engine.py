@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from jobs.extract_links import ExtractLinks, arguments_of
+from jobs.kernel.choosing import Rules
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import size_of
 from jobs.launch import Launcher, launch
@@ -20,7 +21,9 @@ from pipeline.graph import read_graph
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.precedence_files import write_precedence
 from pipeline.ranking import Round, Stop, rank
+from pipeline.selecting import select_links
 from pipeline.steps import ArchiveReport, archive_reports, writable_names
+from pipeline.work_folder import links_of, remove
 
 AT_ONCE = 4  # archives for each process in one job
 
@@ -33,6 +36,7 @@ class MrjobEngine:
     writes: Mapping[str, tuple[str, ...]] = MappingProxyType(
         {
             "extract-links": ("links", "captures"),
+            "select-links": ("selected", "folds"),
             "canonicalize": ("canonical_links", "uris"),
             "assign-ids": ("input_links", "map"),
             "gen-graph": ("graph",),
@@ -74,12 +78,22 @@ class MrjobEngine:
                 _place(seen / report.part, self.path("captures") / task.part)
                 yield task, report
 
-    def canonicalize(self, keep_www: bool) -> Told:
+    def select_links(self, rules: Rules, keep_www: bool) -> Told:
+        path = self.path
+        remove(path("selected"))
+        return asdict(
+            select_links(
+                [path("links")], [path("captures")], path("selected") if rules.latest else None,
+                path("folds"), self.launcher, rules, keep_www=keep_www,
+            )
+        )  # fmt: skip
+
+    def canonicalize(self, keep_www: bool, folded: bool) -> Told:
         path = self.path
         return asdict(
             steps.canonicalize(
-                [path("links")], [path("captures")], path("canonical_links"), path("uris"),
-                self.launcher, keep_www=keep_www,
+                [links_of(self.work)], [path("captures")], path("canonical_links"), path("uris"),
+                self.launcher, folds=[path("folds")] if folded else [], keep_www=keep_www,
             )
         )  # fmt: skip
 

@@ -13,6 +13,7 @@ from typing import Any
 from rich.table import Table
 
 from pipeline.datasets import best_first, is_file, replacing
+from pipeline.imported import SELECT
 from pipeline.manifest import Manifest
 from pipeline.ranking import Round, Stop
 from pipeline.terminal import cell, new_table
@@ -61,6 +62,8 @@ def status_tables(manifest: Manifest, names: Sequence[str]) -> Iterator[Table]:
         yield _imported_table(imported["files"])
     else:
         yield _archives_table(list(manifest.archives.values()))
+    if SELECT in manifest.steps:
+        yield selection_table(manifest.steps[SELECT])
     dropped = _dropped_table(manifest.steps.get("canonicalize", {}))
     if dropped.row_count:
         yield dropped
@@ -126,6 +129,29 @@ def _archives_table(archives: Sequence[dict[str, Any]]) -> Table:
         )
     if len(archives) > MAX_ARCHIVES:
         table.add_row(f"… and {len(archives) - MAX_ARCHIVES} more", "", "", "", "", "")
+    return table
+
+
+#: counter of select-links -> what it counts
+_SELECTED = {
+    "revisits": "pages whose latest capture is a revisit",
+    "revisits.original": "of these, with the links of the capture that it refers to",
+    "revisits.own-outlinks": "of these, with links of their own, as that capture is not here",
+    "links.superseded": "links of captures that are not the latest, left out",
+    "links.without-capture": "links without a capture to date them, kept",
+    "folds.redirect": "pages that are one with what they redirect to",
+    "folds.canonical": "pages that are one with their canonical address",
+    "unfolded.ambiguous": "pages with several such targets at a time, left as they are",
+    "unfolded.loop": "pages in a loop of such targets or leading there, left as they are",
+}
+
+
+def selection_table(entry: dict[str, Any]) -> Table:
+    """What select-links made of several captures of pages."""
+    table = new_table("several crawls", "what", ">count")
+    for name, meaning in _SELECTED.items():
+        if count := entry["counters"].get(name):
+            table.add_row(meaning, f"{count:,}")
     return table
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.extract_links import parameters_of
+from jobs.kernel.choosing import Rules
 from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
@@ -34,7 +35,7 @@ from pipeline.archives import (
 from pipeline.embedded import EMBEDDED
 from pipeline.embedded.memory import Memory, half_of_machine
 from pipeline.engine import Engine
-from pipeline.imported import KEYS, require_import, steps_of
+from pipeline.imported import KEYS, SELECT, require_import, steps_of
 from pipeline.lock import locked
 from pipeline.manifest import Manifest, fingerprint
 from pipeline.mrjob_engine import MrjobEngine
@@ -50,7 +51,8 @@ from pipeline.work_folder import DATASETS, clear_leftovers, refuse_foreign, remo
 #: step -> the steps that it reads
 READS: dict[str, tuple[str, ...]] = {
     "extract-links": (),
-    "canonicalize": ("extract-links",),
+    SELECT: ("extract-links",),  # in runs that ask for it
+    "canonicalize": ("extract-links", SELECT),
     "assign-ids": ("canonicalize",),
     "gen-graph": ("assign-ids",),
     "page-rank": ("gen-graph",),
@@ -58,7 +60,7 @@ READS: dict[str, tuple[str, ...]] = {
     "export-precedence": ("join-scores", "canonicalize"),
     "validate-opic": ("page-rank", "assign-ids", "canonicalize"),
 }
-STEPS = tuple(READS)
+STEPS = tuple(step for step in READS if step != SELECT)
 MRJOB = " or ".join(RUNNERS)  # the datasets of these are the same
 
 
@@ -71,6 +73,7 @@ class RunOptions:
     processes: int | None = None
     memory: Memory | None = None
     extraction: Options = field(default_factory=Options)
+    rules: Rules = field(default_factory=Rules)  # of several captures of a page, and what folds
     keep_www: bool = False
     nodes: str = "linked"
     stop: Stop = field(default_factory=Stop)
@@ -81,11 +84,22 @@ class RunOptions:
     skip_bad_files: bool = False
     force: bool = False
 
+    def __post_init__(self) -> None:
+        if self.selects:
+            asked = replace(self.extraction, timestamps=True, canonical=self.rules.canonical)
+            object.__setattr__(self, "extraction", asked)
+
+    @property
+    def selects(self) -> bool:
+        """Whether there is a step select-links."""
+        return any(self.rules)
+
     def parameters(self) -> dict[str, Any]:
         """What results depend on, by option name."""
         stop, precedence = self.stop, self.precedence
         return {
             "--runner": EMBEDDED if self.runner == EMBEDDED else MRJOB,
+            **self.rules.parameters(),
             **parameters_of(self.extraction),
             "--keep-www": self.keep_www,
             "--nodes": self.nodes,
@@ -117,6 +131,7 @@ class Run:
         self._accept_parameters()
         if not self.marks:
             self._extract(archives)
+        self._select()
         if "canonicalize" in steps_here:
             self._graph()
         self._rank()
@@ -133,12 +148,14 @@ class Run:
         before, now = self.manifest.parameters, self.options.parameters()
         made = self.manifest.archives or self.manifest.steps
         asked = now if not self.manifest.imported or len(before) > 1 else []  # by the first run
-        changed = [name for name in asked if made and before.get(name) != now[name]]
+        usual = Rules().parameters()  # of folders that were made before there were these
+        old = {**usual, **before}
+        changed = [name for name in asked if made and old.get(name) != now[name]]
         if changed and not self.options.force:
             name = changed[0]
             raise BadInput(
                 str(self.work),
-                f"was made with {name} {_shown(before.get(name))}, now it is {_shown(now[name])}",
+                f"was made with {name} {_shown(old.get(name))}, now it is {_shown(now[name])}",
                 "the same options, or a new work folder",
                 "With --force, the steps that this changes are done again.",
             )
@@ -156,11 +173,16 @@ class Run:
             remove(self.path(name))
 
     def _is_done(self, name: str) -> bool:
-        there = all(self.path(dataset).exists() for dataset in self.engine.writes[name])
+        datasets = set(self.engine.writes[name])
+        if not self.options.rules.latest:
+            datasets.discard("selected")
+        there = all(self.path(dataset).exists() for dataset in datasets)
         return there and self.manifest.is_done(name, self.marks[name])
 
     def _mark(self, name: str, parameters: dict[str, Any]) -> str:
-        return fingerprint(name, parameters, [self.marks[step] for step in READS[name]])
+        return fingerprint(
+            name, parameters, [self.marks[step] for step in READS[name] if step in self.marks]
+        )
 
     def _begin(self, name: str) -> None:
         """Announce a step; what was made of its earlier output is done no longer."""
@@ -215,9 +237,32 @@ class Run:
             self.manifest.save_in_time()
         self.manifest.save()
 
+    def _select(self) -> None:
+        """The links that count and what folds; what an earlier run left of either goes if this one
+        does not ask for it."""
+        rules, keep_www = self.options.rules, self.options.keep_www
+        if not self.options.selects:
+            if SELECT in self.manifest.steps:
+                self.manifest.forget([SELECT, *later_steps(SELECT)])
+            for dataset in self.engine.writes[SELECT]:
+                remove(self.path(dataset))
+            return
+        if self.manifest.imported:
+            raise BadInput(
+                str(self.work),
+                "was made from text files, and --captures latest or --fold is given",
+                "archives, which tell when links were found",
+                "Use the command select-links on text files.",
+            )
+        parameters = {**rules._asdict(), "keep_www": keep_www}
+        self._step(SELECT, parameters, lambda: self.engine.select_links(rules, keep_www))
+
     def _graph(self) -> None:
         engine, keep_www, nodes = self.engine, self.options.keep_www, self.options.nodes
-        self._step("canonicalize", {"keep_www": keep_www}, lambda: engine.canonicalize(keep_www))
+        folded = self.options.selects
+        self._step(
+            "canonicalize", {"keep_www": keep_www}, lambda: engine.canonicalize(keep_www, folded)
+        )
         self._step("assign-ids", {"nodes": nodes}, lambda: engine.assign_ids(nodes))
         self._step("gen-graph", {}, lambda: engine.gen_graph(nodes))
 

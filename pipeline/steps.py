@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import quote
 
 from jobs import assign_ids as assign_ids_job
+from jobs import fold_keys as fold_keys_job
 from jobs import join_scores as join_scores_job
 from jobs.canonicalize import Canonicalize
 from jobs.extract_links import ExtractLinks, arguments_of
@@ -186,14 +187,22 @@ def canonicalize(
     uris: Path,
     launcher: Launcher,
     *,
+    folds: Paths = (),
     keep_www: bool = False,
 ) -> Result:
-    """Links and captures to canonical links, and to the spellings of each key."""
+    """Links and captures to canonical links, and to the spellings of each key; folds: of
+    select_links, whose keys give way to those that they fold into."""
     args = ["--keep-www"] if keep_www else []
     with workplace(output, launcher) as there:
         canonical, spelled = there.tmp / "canonical_links", there.tmp / "uris"
         inputs = [*links, *captures]
         outcome = launch(Canonicalize, inputs, canonical, there, args, {"uris": spelled})
+        if folds:
+            found, whole = (canonical, spelled), outcome
+            canonical, spelled = there.tmp / "folded_links", there.tmp / "folded_uris"
+            outcome = fold_keys_job.run(*found, folds, canonical, spelled, there)
+            outcome.notes = whole.notes
+            outcome.counters = Counter({**whole.counters, **outcome.counters})
         deliver(canonical, output, ORDER["canonical_links"])
         deliver(spelled, uris, ORDER["uris"])
     result = _result(outcome, "canonical_links")

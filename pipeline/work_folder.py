@@ -14,10 +14,16 @@ from pipeline.precedence_files import BEANS
 TMP = ".crawlrank-tmp"
 #: everything that a run leaves, by whatever engine
 DATASETS = (
-    "links", "captures", "keys", "canonical_links", "uris", "numbers", "input_links", "map",
-    "graph", "ranks", "scores", "precedence.txt", "report",
+    "links", "captures", "keys", "selected", "folds", "canonical_links", "uris", "numbers",
+    "input_links", "map", "graph", "ranks", "scores", "precedence.txt", "report",
 )  # fmt: skip
 FILES = ("manifest.json", "precedence.summary.json", BEANS)
+
+
+def links_of(work: Path) -> Path:
+    """The links that count in a work folder: those that select-links has chosen, or all."""
+    selected = work / "selected"
+    return selected if selected.exists() else work / "links"
 
 
 def refuse_foreign(work: Path) -> None:

@@ -135,7 +135,9 @@ def write_records(path: Path, records: Iterable[bytes]) -> Path:
 
 def datasets(work: Path) -> dict[str, bytes]:
     """Every dataset of a work folder as one file, and the files beside them."""
-    found = {name: b"".join(merged(work / name, key)) for name, key in ORDER.items()}
+    several = {"selected", "folds"}  # which only runs over several crawls have
+    order = {name: key for name, key in ORDER.items() if name not in several}
+    found = {name: b"".join(merged(work / name, key)) for name, key in order.items()}
     for name in ("precedence.txt", "precedence.summary.json", "crawler-beans-fragment.xml"):
         found[name] = (work / name).read_bytes()
     return found

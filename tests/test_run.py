@@ -52,7 +52,8 @@ def begun(said: Said) -> list[str]:
 
 
 def test_the_steps_are_those_of_the_tables() -> None:
-    assert tuple(READS) == tuple(MrjobEngine.writes) == STEPS
+    assert tuple(READS) == tuple(MrjobEngine.writes)
+    assert set(READS) - set(STEPS) == {"select-links"}
     assert later_steps("page-rank") == ["join-scores", "export-precedence", "validate-opic"]
     assert later_steps("export-precedence") == []
 
@@ -65,7 +66,7 @@ def test_a_whole_run(web: Path, tmp_path: Path) -> None:
     assert "ready for Heritrix" in said.out
     assert "http://a.example/" in said.out
     assert {path.name for path in work.iterdir()} == {
-        *(name for names in MrjobEngine.writes.values() for name in names),
+        *(name for step in STEPS for name in MrjobEngine.writes[step]),
         ".lock", "manifest.json", "precedence.summary.json", "crawler-beans-fragment.xml",
     }  # fmt: skip
 

@@ -82,6 +82,16 @@ class UriRow(NamedTuple):
     last: bytes
 
 
+class Fold(NamedTuple):
+    """A key that another one stands for. kind: redirect or canonical, by which it leads on; hops:
+    how many such steps it is away."""
+
+    key: bytes
+    target_key: bytes
+    kind: bytes
+    hops: int
+
+
 class InputLink(NamedTuple):
     """A link between keys, with the id of its target."""
 
@@ -141,6 +151,7 @@ CAPTURE_WIDTHS = (8, 10, 14)
 USUAL_CAPTURE = 10  # columns
 CANONICAL_LINK = "`target_key source_key`, one blank or tab between them"
 URI_ROW = "5 columns with tabs: key, URI, captures, links, last timestamp"
+FOLD = "`key<TAB>target_key<TAB>kind<TAB>hops`"
 INPUT_LINK = "`id target_key source_key`, one blank or tab between them"
 MAP_ROW = "`id key`, one blank or tab between them"
 SCORE_ROW = "`score<TAB>URI<TAB>key` (the key may be absent)"
@@ -188,6 +199,14 @@ def parse_uri_row(line: bytes) -> UriRow:
         raise BadLine(_shown(line), URI_ROW)
     _checked_keys(key)
     return UriRow(key, uri, int(captures), int(links), last)
+
+
+def parse_fold(line: bytes) -> Fold:
+    key, target, kind, hops = _fields(line, (4,), FOLD, b"\t")
+    if not _COUNT.match(hops):
+        raise BadLine(_shown(line), FOLD)
+    _checked_keys(key, target)
+    return Fold(key, target, kind, int(hops))
 
 
 def _checked_id(field: bytes, line: bytes, expected: str) -> bytes:
@@ -291,6 +310,10 @@ def format_capture(row: Capture) -> bytes:
 
 def format_uri_row(row: UriRow) -> bytes:
     return b"%s\t%s\t%d\t%d\t%s" % row
+
+
+def format_fold(row: Fold) -> bytes:
+    return b"%s\t%s\t%s\t%d" % row
 
 
 def format_graph_line(row: GraphLine) -> bytes:

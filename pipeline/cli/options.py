@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 
 import click
 
+from jobs.kernel.choosing import Rules
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place, is_url
 from jobs.kernel.order import DIGITS
@@ -248,6 +249,19 @@ keep_www_option = click.option(
     help="Take www.example.org and example.org for two hosts; surt takes them for one.",
 )
 
+fold_option = click.option(
+    "--fold",
+    "folds",
+    type=click.Choice(["redirects", "canonical"]),
+    multiple=True,
+    help="Pages that become one: a redirect with its target, a page with the one that its `link"
+    " rel=canonical` names; may be given twice.",
+)
+LATEST = (
+    "union: all links of a page; latest: those of its latest capture of status 2xx, where it"
+    " was captured several times."
+)
+
 nodes_option = click.option(
     "--nodes",
     type=click.Choice(["linked", "all"]),
@@ -322,6 +336,10 @@ digits_option = click.option(
 report_option = click.option(
     "--report", type=OUTPUT, help="What page-rank --report wrote: how far its scores are certain."
 )
+
+
+def make_rules(captures: str, folds: tuple[str, ...]) -> Rules:
+    return Rules(captures == "latest", "redirects" in folds, "canonical" in folds)
 
 
 def make_stop(

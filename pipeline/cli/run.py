@@ -11,11 +11,14 @@ from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
 from pipeline.classes import Ties
 from pipeline.cli.options import (
+    LATEST,
     OUTPUT,
     Number,
     class_options,
     extraction_options,
+    fold_option,
     keep_www_option,
+    make_rules,
     make_stop,
     nodes_option,
     run_archives_argument,
@@ -25,7 +28,7 @@ from pipeline.cli.options import (
 )
 from pipeline.embedded import EMBEDDED, TOLERANCE
 from pipeline.embedded.memory import Memory
-from pipeline.imported import steps_of
+from pipeline.imported import SELECT, steps_of
 from pipeline.manifest import Manifest
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.progress import reporter
@@ -39,6 +42,14 @@ TOP = 10
 @run_archives_argument
 @work_option
 @extraction_options
+@click.option(
+    "--captures",
+    type=click.Choice(["union", "latest"]),
+    default="union",
+    show_default=True,
+    help=LATEST,
+)
+@fold_option
 @keep_www_option
 @nodes_option
 @stop_options
@@ -65,6 +76,8 @@ def run(
     archives: tuple[Place, ...],
     work: Path,
     options: Options,
+    captures: str,
+    folds: tuple[str, ...],
     keep_www: bool,
     nodes: str,
     iterations: int | None,
@@ -104,6 +117,7 @@ def run(
         processes=processes,
         memory=memory,
         extraction=options,
+        rules=make_rules(captures, folds),
         keep_www=keep_www,
         nodes=nodes,
         stop=make_stop(iterations, tolerance, max_rounds, usual),
@@ -125,7 +139,7 @@ def run(
 
 
 def _show_result(work: Path, said: str) -> None:
-    from pipeline.reports import best_table, damage_by_reason, summary_table
+    from pipeline.reports import best_table, damage_by_reason, selection_table, summary_table
 
     out, manifest = console(), Manifest(work)
     digits = manifest.steps["join-scores"]["parameters"]["digits"]
@@ -134,6 +148,9 @@ def _show_result(work: Path, said: str) -> None:
     if listed:
         out.print()
         out.print(summary_table(work / "precedence.summary.json"))
+    if told := manifest.steps.get(SELECT):
+        out.print()
+        out.print(selection_table(told))
     if damage := damage_by_reason(manifest):
         total = sum(damage.values())
         out.print(f"\n{total:,} damaged places were passed over: see `crawlrank status`.")
@@ -153,7 +170,7 @@ def _show_result(work: Path, said: str) -> None:
 def status(work: Path) -> None:
     """Steps, rows, rounds, archives and damage of a work folder."""
     from pipeline.reports import status_tables
-    from pipeline.run import STEPS
+    from pipeline.run import READS
 
     if not (work / "manifest.json").exists():
         raise BadInput(
@@ -161,7 +178,7 @@ def status(work: Path) -> None:
         )
     out = console()
     manifest = Manifest(work)
-    for table in status_tables(manifest, steps_of(manifest, STEPS)):
+    for table in status_tables(manifest, steps_of(manifest, list(READS))):
         out.print(table)
         out.print()
 

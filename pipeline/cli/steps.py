@@ -9,15 +9,18 @@ import click
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
 from jobs.kernel.order import DIGITS
-from pipeline import steps
+from pipeline import selecting, steps
 from pipeline.archives import given_archives
 from pipeline.cli.options import (
+    LATEST,
     OUTPUT,
     archives_argument,
     digits_option,
     extraction_options,
+    fold_option,
     keep_www_option,
     make_launcher,
+    make_rules,
     make_stop,
     nodes_option,
     output_option,
@@ -91,9 +94,62 @@ def extract_links(
     steps.require_readable(reports, skip_bad_files, strict)
 
 
+@click.command("select-links")
+@click.argument("links", nargs=-1, required=True)
+@click.option(
+    "--captures",
+    multiple=True,
+    required=True,
+    help="Captures of the same archives, from extract-links --timestamps as the links.",
+)
+@click.option(
+    "--take",
+    type=click.Choice(["union", "latest"]),
+    default="union",
+    show_default=True,
+    help=LATEST,
+)
+@fold_option
+@click.option(
+    "--output",
+    type=OUTPUT,
+    help="With --take latest: links to write for canonicalize, `target source hop`.",
+)
+@output_option(
+    "--folds", "folds_output", help="Pages to write that are one with others, 4 columns."
+)
+@keep_www_option
+@runner_options
+def select_links(
+    links: tuple[str, ...],
+    captures: tuple[str, ...],
+    take: str,
+    folds: tuple[str, ...],
+    output: Path | None,
+    folds_output: Path,
+    keep_www: bool,
+    runner: str,
+    processes: int | None,
+) -> None:
+    """Of several captures of a page the links that count, and which pages are one."""
+    if (take == "latest") != (output is not None):
+        raise click.UsageError(
+            "--take latest and --output belong together; with --take union all links count, and"
+            " canonicalize reads them as they are"
+        )
+    outputs = [folds_output] if output is None else [output, folds_output]
+    check_outputs(*outputs, inputs=[*links, *captures])
+    rules, launcher = make_rules(take, folds), make_launcher(runner, processes)
+    result = selecting.select_links(
+        links, captures, output, folds_output, launcher, rules, keep_www=keep_www
+    )
+    said(result.rows, result.counters)
+
+
 @click.command()
 @click.argument("links", nargs=-1, required=True)
 @click.option("--captures", multiple=True, help="Captures of the same archives.")
+@click.option("--folds", multiple=True, help="Pages that are one with others, of select-links.")
 @output_option(help="Canonical links to write: `target_key source_key`, sorted.")
 @output_option("--uris", help="Spellings of each key to write, 5 columns.")
 @keep_www_option
@@ -101,6 +157,7 @@ def extract_links(
 def canonicalize(
     links: tuple[str, ...],
     captures: tuple[str, ...],
+    folds: tuple[str, ...],
     output: Path,
     uris: Path,
     keep_www: bool,
@@ -108,9 +165,11 @@ def canonicalize(
     processes: int | None,
 ) -> None:
     """URIs to keys (SURT): links between pages, whatever their spelling."""
-    check_outputs(output, uris, inputs=[*links, *captures])
+    check_outputs(output, uris, inputs=[*links, *captures, *folds])
     launcher = make_launcher(runner, processes)
-    result = steps.canonicalize(links, captures, output, uris, launcher, keep_www=keep_www)
+    result = steps.canonicalize(
+        links, captures, output, uris, launcher, folds=folds, keep_www=keep_www
+    )
     said(result.rows, result.counters)
 
 
@@ -225,6 +284,7 @@ def join_scores(
 
 COMMANDS = (
     extract_links,
+    select_links,
     canonicalize,
     assign_ids,
     gen_graph,

@@ -148,6 +148,17 @@ class LinksWriter(_Writer):
             self._file.write_table(table, row_group_size=len(table))
 
 
+class BlocksWriter(LinksWriter):
+    """Writes blocks of links, some of each, beside or instead of pages."""
+
+    def add_block(self, block: Block, kept: npt.NDArray[np.bool_]) -> None:
+        """Links of a block that has no timestamps any more."""
+        if kept.any():
+            table = pa.table(block.columns(kept), self._file.schema)
+            self._file.write_table(table, row_group_size=len(table))
+            self.rows += len(table)
+
+
 class CapturesWriter(_Writer):
     """Writes captures; rows: how many so far. referring: with what revisits refer to. Memory:
     CAPTURES_BLOCK captures."""
@@ -198,6 +209,12 @@ class Block:
         numbers = [number for number, hop in enumerate(self.hops) if hop in letters]
         return np.isin(self.hop, numbers) if numbers else np.zeros(len(self.hop), np.bool_)
 
+    def columns(self, kept: npt.NDArray[np.bool_]) -> list[pa.DictionaryArray]:
+        """Target, source and hop of some links, with no strings but theirs."""
+        strings = (self.targets, self.sources, pa.array(self.hops, pa.string()))
+        indices = (self.target, self.source, self.hop)
+        return [_encoding(one[kept], those) for one, those in zip(indices, strings, strict=True)]
+
 
 def link_blocks(path: Path) -> Iterator[Block]:
     """The blocks of a part of links. Raises BadInput for a file that is none."""
@@ -217,6 +234,12 @@ def dated_blocks(path: Path) -> Iterator[Block]:
 def capture_blocks(path: Path, columns: Sequence[str] = ("uri", "timestamp")) -> Iterator[pa.Table]:
     """Columns of the captures of a part, by row groups."""
     yield from _row_groups(path, columns, ())
+
+
+def _encoding(indices: Indices, strings: pa.StringArray) -> pa.DictionaryArray:
+    used, places = np.unique(indices, return_inverse=True)
+    found = pa.array(places.astype(np.int32))
+    return pa.DictionaryArray.from_arrays(found, strings.take(pa.array(used)))
 
 
 def _encoded(column: pa.ChunkedArray) -> tuple[pa.StringArray, Indices]:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from jobs.kernel.choosing import Rules
 from jobs.kernel.errors import NotConverged
 from jobs.kernel.extraction import Options
 from pipeline.datasets import move
@@ -19,13 +20,14 @@ from pipeline.embedded.ids import IDS, assign_ids, captured_nodes
 from pipeline.embedded.memory import Memory
 from pipeline.embedded.ranks import DUMMY, SCORES, page_rank
 from pipeline.embedded.scores import join_scores
+from pipeline.embedded.selecting import FOLDS, select_links
 from pipeline.embedded.spellings import URIS, canonicalize
 from pipeline.engine import ArchiveTask, OnRound, Ranked, Told
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.precedence_files import write_precedence
 from pipeline.ranking import Round, Stop
 from pipeline.steps import ArchiveReport
-from pipeline.work_folder import remove
+from pipeline.work_folder import links_of, remove
 
 PARQUET = "scores.parquet"
 CHECKPOINT = "rounds"  # a folder, as the jobs have one by that name
@@ -40,6 +42,7 @@ class EmbeddedEngine:
     writes: Mapping[str, tuple[str, ...]] = MappingProxyType(
         {
             "extract-links": ("links", "captures"),
+            "select-links": ("selected", "folds"),
             "canonicalize": ("uris", "numbers"),
             "assign-ids": ("map",),
             "gen-graph": ("graph",),
@@ -75,12 +78,27 @@ class EmbeddedEngine:
             processes=processes, read=self.read,
         )  # fmt: skip
 
-    def canonicalize(self, keep_www: bool) -> Told:
+    def select_links(self, rules: Rules, keep_www: bool) -> Told:
+        selected, folds = self.tmp / "selected", self.tmp / "folds"
+        remove(self.path("selected"))
+        counts = select_links(
+            self.path("links"), self.path("captures"), selected, folds, rules,
+            budget=self.memory.budget, tmp=self.tmp, processes=self.processes,
+            threads=self.processes, keep_www=keep_www,
+        )  # fmt: skip
+        names = ("selected", "folds") if rules.latest else ("folds",)
+        rows = {name: counts.pop(name, 0) for name in names}
+        self._place(*([selected] if rules.latest else []), folds)
+        return {"rows": rows, "counters": dict(sorted((+counts).items()))}
+
+    def canonicalize(self, keep_www: bool, folded: bool) -> Told:
         uris, numbers = self.tmp / "uris", self.tmp / "numbers"
         counts = canonicalize(
-            self.path("links"), self.path("keys" if self.keyed else "captures"), uris, numbers,
-            keep_www=keep_www, keyed=self.keyed, budget=self.memory.budget, tmp=self.tmp,
-            processes=self.processes, threads=self.processes,
+            links_of(self.work), self.path("keys" if self.keyed else "captures"), uris, numbers,
+            keep_www=keep_www, keyed=self.keyed,
+            folds=self.path("folds") / FOLDS if folded else None,
+            budget=self.memory.budget, tmp=self.tmp, processes=self.processes,
+            threads=self.processes,
         )  # fmt: skip
         self._place(uris, numbers)
         counters = {f"dropped.{reason}": count for reason, count in counts.dropped.items()}
@@ -99,7 +117,7 @@ class EmbeddedEngine:
     def gen_graph(self, nodes: str) -> Told:
         found = self.tmp / "graph"
         counts = gen_graph(
-            self.path("links"), self.path("numbers"), self.path("map") / IDS, found,
+            links_of(self.work), self.path("numbers"), self.path("map") / IDS, found,
             budget=self.memory.budget, tmp=self.tmp, threads=self.processes,
         )  # fmt: skip
         self._place(found)

@@ -24,7 +24,7 @@ from pipeline.embedded.growing import Growing
 from pipeline.embedded.spelling_table import UNSEEN, Captures, Counted, Links, Table
 from pipeline.workers import Tell
 
-UNLINKED = "IP"  # hops that are never edges, as in jobs/canonicalize.py
+UNLINKED = "IPC"  # hops that are never edges, as in jobs/canonicalize.py
 TABLE_COPIES = 5  # of the strings, while they are made distinct, put in order and written
 MOST_BYTES = 1 << 30  # of strings in one array, whose places are 32-bit numbers
 

@@ -82,6 +82,7 @@ def canonicalize(
     threads: int = 1,
     keep_www: bool = False,
     keyed: bool = False,
+    folds: Path | None = None,
 ) -> SpellingCounts:
     """Spellings and key numbers of all parts, in new folders `uris` and `numbers`.
 
@@ -106,7 +107,7 @@ def canonicalize(
         numbering = _Numbering(_merged(merges, processes))
         left = budget - numbering.nbytes - PROCESS_BYTES
         with (uris / URIS).open("wb") as stream, _writer(stream) as file:
-            for rows in _sorted(merges, folder, left, threads):
+            for rows in _sorted(merges, folder, left, threads, folds):
                 file.write_table(numbering.numbered(rows), row_group_size=len(rows))
         placing = _Placing(merges, numbering)
         for part, found in zip(parts, counted, strict=True):
@@ -174,14 +175,20 @@ def _alive(answer: Answer | Died, path: Path) -> Answer:
 
 
 def _sorted(
-    merges: list[PartitionWork], folder: Path, budget: int, threads: int
+    merges: list[PartitionWork], folder: Path, budget: int, threads: int, folds: Path | None
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of all partitions by key, then uri."""
+    """The rows of all partitions by key, then uri; folds: whose keys give way to others."""
     if not merges[0].tables:
         return
-    with database(folder, budget=budget, threads=threads) as (db, _):
+    with database(folder, budget=budget, threads=threads) as (db, near):
         db.register("spellings", pa.RecordBatchReader.from_batches(PLACED, spellings(merges)))
-        yield from batches(db, "SELECT * FROM spellings ORDER BY key, uri")
+        rows = "SELECT * FROM spellings"
+        if folds:
+            (near / "folds.parquet").symlink_to(folds.absolute())
+            final = "coalesce(target_key, spellings.key) AS key"
+            rows = f"""SELECT spellings.* REPLACE ({final}) FROM spellings
+                LEFT JOIN '{near}/folds.parquet' AS folds ON folds.key = spellings.key"""
+        yield from batches(db, f"FROM ({rows}) ORDER BY key, uri")
 
 
 def _writer(stream: BinaryIO) -> pq.ParquetWriter:

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.kernel.lines import DUMMY
+from jobs.kernel.lines import CANONICAL, DUMMY, USUAL_CAPTURE
 from pipeline.embedded.columns import link_blocks
 from pipeline.embedded.csr import Csr, open_csr
 from pipeline.embedded.edges import key_pairs, transposed
@@ -28,6 +28,7 @@ from pipeline.embedded.ranks import DUMMY as DUMMY_FILE
 from pipeline.embedded.ranks import SCORES
 from pipeline.embedded.spellings import URIS
 from pipeline.graph import Floats
+from pipeline.work_folder import links_of
 
 NODES = 1 << 16  # in a piece of a graph
 Numbers = Any  # an array of uint32 or uint64
@@ -43,17 +44,19 @@ class TextSource:
 
     def links(self) -> Iterator[bytes]:
         """`target source`, as links lie in the parts."""
-        for part in sorted((self.work / "links").iterdir()):
+        for part in sorted(links_of(self.work).iterdir()):
             for block in link_blocks(part):
-                targets = block.targets.take(pa.array(block.target))
-                yield lines(" ", targets, block.sources.take(pa.array(block.source)))
+                kept = np.flatnonzero(~block.of_hops(CANONICAL.decode()))
+                targets = block.targets.take(pa.array(block.target[kept]))
+                yield lines(" ", targets, block.sources.take(pa.array(block.source[kept])))
 
     def captures(self) -> Iterator[bytes]:
         """Captures in ten columns, as they lie in the parts."""
         for part in sorted((self.work / "captures").iterdir()):
             with part.open("rb") as stream, pq.ParquetFile(stream) as file:
                 for rows in file.iter_batches(NODES):
-                    texts = [column.cast(pa.string()).fill_null("-") for column in rows.columns]
+                    usual = rows.columns[:USUAL_CAPTURE]
+                    texts = [column.cast(pa.string()).fill_null("-") for column in usual]
                     yield lines("\t", *texts)
 
     def canonical_links(self) -> Iterator[bytes]:
@@ -120,7 +123,7 @@ class TextSource:
             keys = _mapped_keys(self.work / "uris" / URIS, folder)
             streams = [
                 key_pairs(part, self.work / "numbers" / f"{part.stem}.npy")
-                for part in sorted((self.work / "links").iterdir())
+                for part in sorted(links_of(self.work).iterdir())
             ]
             yield keys, distinct_pairs(streams, len(keys), self.budget, runs)
 

@@ -1,0 +1,44 @@
+"""The step between extraction and keys where a site was crawled several times: whose links count,
+and which pages fold into others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from jobs import fold_chains
+from jobs import select_links as select_links_job
+from jobs.kernel.choosing import Rules
+from jobs.launch import Launcher
+from pipeline.datasets import ORDER, deliver
+from pipeline.steps import Paths, Result, workplace
+
+
+def select_links(
+    links: Paths,
+    captures: Paths,
+    output: Path | None,
+    folds: Path,
+    launcher: Launcher,
+    rules: Rules,
+    *,
+    keep_www: bool = False,
+) -> Result:
+    """Of several captures of each page the links that count, and the keys that fold into others.
+
+    links, captures: of extract_links with its options timestamps and canonical. output: with
+    rules.latest only; all links count otherwise.
+    """
+    with workplace(folds, launcher) as there:
+        selected, candidates, found = (there.tmp / n for n in ("selected", "candidates", "folds"))
+        outcome = select_links_job.run(
+            links, captures, selected, candidates, there, rules, keep_www=keep_www
+        )
+        ended = fold_chains.run([candidates], found, there)
+        deliver(found, folds, ORDER["folds"])
+        if output:
+            output.parent.mkdir(parents=True, exist_ok=True)
+            deliver(selected, output, ORDER["selected"])
+    rows = {"selected": outcome.rows["main"]} if output else {}
+    counters = Counter({**outcome.counters, **ended.counters})
+    return Result({**rows, "folds": ended.rows["main"]}, dict(sorted(counters.items())))

@@ -1,0 +1,178 @@
+"""What select-links is to do, from its definitions, on plain lists: slow and by another way.
+
+A key's captures are looked at one by one, from the latest on; chains of folds are walked a step at
+a time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from jobs.kernel.keys import key_of
+from jobs.kernel.lines import Capture, Fold, Link
+
+Selection = tuple[Counter[bytes], set[Fold], Counter[str]]  # links, folds, counters
+
+
+class Oracle:
+    def __init__(
+        self, links: Sequence[Link], captures: Sequence[Capture], *, latest: bool, fold: set[str]
+    ) -> None:
+        self.links, self.captures = links, [one for one in captures if key_of(one.uri)]
+        self.latest, self.fold = latest, fold
+        self.counters: Counter[str] = Counter()
+
+    def of(self, key: bytes, statuses: Iterable[int]) -> list[Capture]:
+        """The captures of a key with such a status, the latest first."""
+        found = [one for one in self.captures if key_of(one.uri) == key]
+        found = [one for one in found if self.status(one) in statuses]
+        return sorted(found, key=lambda one: self.when(one.timestamp), reverse=True)
+
+    @staticmethod
+    def status(capture: Capture) -> int:
+        number = 200 if capture.status == b"-" else int(capture.status)
+        return 200 if number == 304 and capture.kind == b"revisit" else number
+
+    @staticmethod
+    def when(timestamp: bytes) -> int:
+        return -1 if timestamp == b"-" else int(timestamp)
+
+    def good(self, key: bytes) -> list[Capture]:
+        return self.of(key, range(200, 300))
+
+    def out(self, capture: Capture, hop: bytes) -> list[bytes]:
+        """Target keys of the links of a capture with that hop."""
+        targets = [
+            key_of(link.target)
+            for link in self.links
+            if (link.source, link.timestamp, link.hop) == (capture.uri, capture.timestamp, hop)
+        ]
+        return [target for target in targets if target]
+
+    def redirects(self, key: bytes, *, away: bool) -> list[Capture]:
+        """The latest captures that redirect; away: to another key."""
+        found = [
+            one
+            for one in self.of(key, range(300, 400))
+            if any(target != key or not away for target in self.out(one, b"R"))
+        ]
+        return [one for one in found if one.timestamp == found[0].timestamp]
+
+    def step(self, key: bytes) -> tuple[str, bytes] | None:
+        """Into which key this one folds first, and why."""
+        good, away = self.good(key), self.redirects(key, away=True)
+        if "redirects" in self.fold and away:
+            later = not good or self.when(away[0].timestamp) > self.when(good[0].timestamp)
+            if later if self.latest else not good:
+                targets = {to for one in away for to in self.out(one, b"R") if to != key}
+                return self.sure("redirect", targets)
+        if "canonical" in self.fold:
+            if self.latest:
+                named = [one for one, _ in self.taken(key)]
+            else:
+                named = [
+                    Capture(link.source, link.timestamp, *[b"-"] * 6)
+                    for link in self.links
+                    if link.hop == b"C" and key_of(link.source) == key and key_of(link.target)
+                ]
+                last = max((self.when(one.timestamp) for one in named), default=0)
+                named = [one for one in named if self.when(one.timestamp) == last]
+            targets = {to for one in named for to in self.out(one, b"C")}
+            if targets and targets != {key}:
+                return self.sure("canonical", targets)
+        return None
+
+    def sure(self, kind: str, targets: set[bytes]) -> tuple[str, bytes] | None:
+        if len(targets) == 1:
+            return kind, min(targets)
+        self.counters["unfolded.ambiguous"] += 1
+        return None
+
+    def originals(self, revisit: Capture) -> list[Capture]:
+        key = key_of(revisit.uri)
+        whole = [
+            one for one in self.captures if one.kind != b"revisit" and 200 <= self.status(one) < 300
+        ]
+        same = [one for one in whole if key_of(one.uri) == key and one.digest == revisit.digest]
+        if same and revisit.digest != b"-":
+            last = max(self.when(one.timestamp) for one in same)
+            return [one for one in same if self.when(one.timestamp) == last]
+        by_id = [one for one in whole if revisit.refers_to == one.id != b"-"]
+        if by_id or b"-" in (revisit.refers_to_uri, revisit.refers_to_timestamp):
+            return by_id
+        return [
+            one
+            for one in whole
+            if key_of(one.uri) == key_of(revisit.refers_to_uri)
+            and one.timestamp == revisit.refers_to_timestamp
+        ]
+
+    def taken(self, key: bytes) -> list[tuple[Capture, bytes | None]]:
+        """Captures whose links a key has, and the URI that has them instead of the capture's."""
+        good = self.good(key)
+        if not good:
+            return [(one, None) for one in self.redirects(key, away=False)]
+        found: list[tuple[Capture, bytes | None]] = []
+        for one in good:
+            if one.timestamp != good[0].timestamp:
+                continue
+            if one.kind != b"revisit":
+                found.append((one, None))
+                continue
+            originals = self.originals(one)
+            self.counters["revisits"] += 1
+            which = "original" if originals else "own-outlinks"
+            self.counters[f"revisits.{which}"] += 1
+            found += [(of, None if key_of(of.uri) == key else one.uri) for of in originals]
+            found += [] if originals else [(one, None)]
+        return found
+
+    def selected(self, steps: dict[bytes, tuple[str, bytes]]) -> Counter[bytes]:
+        taken: dict[tuple[bytes, bytes], set[bytes | None]] = {}
+        self.counters = Counter(
+            {name: n for name, n in self.counters.items() if not name.startswith("revisits")}
+        )
+        for key in {key_of(one.uri) or b"" for one in self.captures}:
+            redirected = steps.get(key, ("", b""))[0] == "redirect"
+            away = [(one, None) for one in self.redirects(key, away=True)]
+            for one, uri in away if redirected else self.taken(key):
+                taken.setdefault((one.uri, one.timestamp), set()).add(uri)
+        known = {(one.uri, one.timestamp) for one in self.captures}
+        lines: Counter[bytes] = Counter()
+        for link in self.links:
+            place = (link.source, link.timestamp)
+            if link.hop == b"C":
+                continue
+            if place not in taken:
+                self.counters[
+                    "links.superseded" if place in known else "links.without-capture"
+                ] += 1
+            if place not in known:
+                lines[b" ".join(link[:3])] += 1
+            for uri in taken.get(place, ()):
+                lines[b" ".join((link.target, uri or link.source, link.hop))] += 1
+        return lines
+
+    def select(self) -> Selection:
+        """Links (only where the latest are asked for), folds and counters."""
+        keys = {key_of(one) for row in self.links for one in row[:2]}
+        keys |= {key_of(one.uri) for one in self.captures}
+        steps = {key: step for key in keys if key and (step := self.step(key))}
+        lines = self.selected(steps) if self.latest else Counter[bytes]()
+        folds = set()
+        for key, (kind, to) in steps.items():
+            seen = [key]
+            while to in steps and to not in seen:
+                seen.append(to)
+                to = steps[to][1]
+            if to in seen:
+                self.counters["unfolded.loop"] += 1
+            else:
+                folds.add(Fold(key, to, kind.encode(), len(seen)))
+                self.counters[f"folds.{kind}"] += 1
+        if not self.latest:
+            self.counters = Counter(
+                {name: n for name, n in self.counters.items() if "fold" in name}
+            )
+        return lines, folds, +self.counters

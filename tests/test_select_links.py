@@ -1,0 +1,135 @@
+"""select-links: what is chosen of several captures and what folds, on both engines, against an
+oracle written from the definitions (tests/selecting_oracle.py)."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from selecting_oracle import Oracle, Selection
+
+from jobs.kernel.choosing import Rules
+from jobs.kernel.lines import Capture, Fold, Link, format_capture, format_link, parse_fold
+from jobs.launch import Launcher
+from pipeline.embedded.columns import CapturesWriter, LinksWriter
+from pipeline.embedded.selecting import FOLDS
+from pipeline.embedded.selecting import select_links as by_columns
+from pipeline.selecting import select_links
+
+URIS = [
+    *(f"http://h.example/{n}".encode() for n in range(5)),
+    b"https://h.example/0", b"http://www.h.example/1", b"http://[bad/",
+]  # fmt: skip
+KEYED = st.sampled_from(URIS[:7])
+URI = st.sampled_from(URIS)
+TIMES = st.sampled_from([b"-", *(b"2024050%d000000" % day for day in range(1, 5))])
+NAMES = st.sampled_from([b"-", b"<urn:1>", b"<urn:2>"])
+DIGESTS = st.sampled_from([b"-", b"sha1:A", b"sha1:B"])
+
+
+@st.composite
+def crawls(draw: Any) -> tuple[list[Link], list[Capture]]:
+    """Captures with and without links, and links of captures that are not there."""
+    captures, links = [], []
+    for _ in range(draw(st.integers(1, 9))):
+        kind = draw(st.sampled_from([b"response", b"response", b"revisit"]))
+        status = draw(
+            st.sampled_from([b"-", b"200", b"200", b"204", b"301", b"302", b"304", b"404"])
+        )
+        referring = kind == b"revisit"
+        row = Capture(
+            draw(URI), draw(TIMES), status, b"-", draw(DIGESTS), kind, b"a", b"0",
+            id=draw(NAMES),
+            refers_to=draw(NAMES) if referring else b"-",
+            refers_to_uri=draw(URI) if referring and draw(st.booleans()) else b"-",
+            refers_to_timestamp=draw(TIMES) if referring else b"-",
+        )  # fmt: skip
+        captures.append(row)
+        hops = [b"R"] if status[:1] == b"3" else [b"L", b"C", b"R"] if status != b"404" else []
+        for hop in draw(st.lists(st.sampled_from(hops), max_size=3)) if hops else []:
+            links.append(Link(draw(URI), row.uri, hop, row.timestamp))
+    for _ in range(draw(st.integers(0, 2))):
+        links.append(Link(draw(URI), draw(URI), b"L", draw(TIMES)))
+    return links, captures
+
+
+RULES = st.builds(Rules, st.booleans(), st.booleans(), st.booleans())
+
+
+def expected(links: list[Link], captures: list[Capture], rules: Rules) -> Selection:
+    fold = {name for name in ("redirects", "canonical") if getattr(rules, name)}
+    return Oracle(links, captures, latest=rules.latest, fold=fold).select()
+
+
+def by_jobs(links: list[Link], captures: list[Capture], rules: Rules, runner: str) -> Selection:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        found, seen = folder / "links.txt", folder / "captures.txt"
+        found.write_bytes(b"".join(format_link(link) + b"\n" for link in links))
+        seen.write_bytes(b"".join(format_capture(row) + b"\n" for row in captures))
+        output = folder / "selected.txt" if rules.latest else None
+        launcher = Launcher(runner, folder, 2)
+        told = select_links([found], [seen], output, folder / "folds.txt", launcher, rules)
+        folds = (folder / "folds.txt").read_bytes().splitlines()
+        assert folds == sorted(folds)
+        lines = output.read_bytes().splitlines() if output else []
+        assert told.rows.get("selected", 0) == len(lines)
+        assert told.rows["folds"] == len(folds)
+        return Counter(lines), set(map(parse_fold, folds)), +Counter(told.counters)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(crawls(), RULES)
+def test_jobs_do_what_the_definitions_say(
+    made: tuple[list[Link], list[Capture]], rules: Rules
+) -> None:
+    assert by_jobs(*made, rules, "inline") == expected(*made, rules)
+
+
+def by_embedded(
+    links: list[Link], captures: list[Capture], rules: Rules, parts: int = 2, block: int = 3
+) -> Selection:
+    """The rows dealt out to several parts, in small blocks."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for dataset in ("links", "captures", "tmp"):
+            (folder / dataset).mkdir()
+        for part in range(parts):
+            found, seen = (folder / d / f"{part}.parquet" for d in ("links", "captures"))
+            with LinksWriter(found, block, dated=True) as writer:
+                for link in links[part::parts]:
+                    writer.add(link.source, [link.target], [link.hop], link.timestamp)
+            with CapturesWriter(seen, referring=True) as rows:
+                rows.add(captures[part::parts])
+        selected, folds = folder / "selected", folder / "folds"
+        counters = by_columns(
+            folder / "links", folder / "captures", selected, folds, rules,
+            budget=2**28, tmp=folder / "tmp",
+        )  # fmt: skip
+        told = pq.read_table(folds / FOLDS).to_pylist()
+        rows_of_folds = [Fold(*(_bytes(value) for value in row.values())) for row in told]
+        assert rows_of_folds == sorted(rows_of_folds)
+        lines: Counter[bytes] = Counter()
+        for path in sorted(selected.glob("*")) if rules.latest else ():
+            for row in pq.read_table(path).to_pylist():
+                lines[" ".join(row.values()).encode()] += 1
+        assert counters.pop("selected", 0) == lines.total()
+        assert counters.pop("folds", 0) == len(told)
+        return lines, set(rows_of_folds), +counters
+
+
+def _bytes(value: Any) -> Any:
+    return value.encode() if isinstance(value, str) else value
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(crawls(), RULES)
+def test_columns_do_what_the_definitions_say(
+    made: tuple[list[Link], list[Capture]], rules: Rules
+) -> None:
+    assert by_embedded(*made, rules) == expected(*made, rules)

@@ -1,0 +1,238 @@
+"""Two crawls of one site, as Heritrix writes them, through all steps of both engines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from crawls import INLINE, crawlrank, ok, write_records
+from several_crawls import captured, html_record, metadata, redirect, response, revisit
+
+SITE = "http://site.example"
+HOME = "<a href=/old-news>n</a><a href=/a>a</a><a href=/kept>k</a><a href=/print/a>p</a>"
+KEPT = "<a href=/gone>g</a><a href=/a>a</a>"
+
+
+def page(path: str, body: str, day: int, *, outlinks: tuple[str, ...] = ()) -> list[bytes]:
+    uri = SITE + path
+    record = html_record(uri, body, day)
+    return [record, metadata(uri, day, [SITE + to for to in outlinks])]
+
+
+def first_crawl(folder: Path) -> Path:
+    records = [
+        *page("/", HOME, 1),
+        *page("/a", "<a href=/b>old</a>", 1),
+        *page("/kept", KEPT, 1),
+        *page("/print/a", "<link rel=canonical href=/a><a href=/b>x</a>", 1),
+        *page("/gone", "<a href=/>home</a>", 1),
+        redirect(f"{SITE}/old-news", "/moved-news", 1),
+        redirect(f"{SITE}/moved-news", "/news", 1, "302 Found"),
+        *page("/news", "<a href=/>home</a><a href=/loop/1>l</a>", 1),
+        redirect(f"{SITE}/loop/1", "/loop/2", 1),
+        redirect(f"{SITE}/loop/2", "/loop/1", 1),
+        redirect(f"{SITE}/into-loop", "/loop/1", 1),
+        *page("/b", "<a href=/into-loop>x</a><a href=/dead>x</a>", 1),
+    ]
+    return write_records(folder / "one.warc.gz", records)
+
+
+def second_crawl(folder: Path) -> Path:
+    """Some pages have changed; Heritrix found the others unchanged, and wrote what it found there;
+    one of these was never crawled before."""
+    records = [
+        revisit(f"{SITE}/", 9, of=captured(f"{SITE}/", 1), body=HOME),
+        metadata(f"{SITE}/", 9, [f"{SITE}/only-in-metadata"]),
+        *page("/a", "<a href=/news>new</a>", 9),
+        revisit(f"{SITE}/kept", 9, body=KEPT),
+        metadata(f"{SITE}/kept", 9, [f"{SITE}/a", f"{SITE}/gone"]),
+        redirect(f"{SITE}/gone", "/", 9),
+        revisit(f"{SITE}/lost", 9, of=captured(f"{SITE}/elsewhere", 1), body="lost"),
+        metadata(f"{SITE}/lost", 9, [f"{SITE}/a"]),
+        response(f"{SITE}/b", 9, "<a href=/never>x</a>", "404 Not Found"),
+        redirect(f"{SITE}/chain/print", "/print/a", 9),
+        *page("/c", "<a href=/chain/print>x</a><a href=/lost>x</a>", 9),
+    ]
+    return write_records(folder / "two.warc.gz", records)
+
+
+@pytest.fixture
+def archives(tmp_path: Path) -> list[Path]:
+    return [first_crawl(tmp_path), second_crawl(tmp_path)]
+
+
+def ranked(work: Path, archives: list[Path], *options: object) -> dict[str, bytes]:
+    """The recipe's files of a run on the embedded engine, which the jobs have as well."""
+    found = []
+    for runner in ("embedded", "inline"):
+        place, said = work / runner, ("--no-validate", "--quiet", "--nodes", "all")
+        ok(
+            "run",
+            *archives,
+            "--work",
+            place,
+            "--runner",
+            runner,
+            "--iterations",
+            9,
+            *said,
+            *options,
+        )
+        ok("export-text", "--work", place, "--out", work / f"{runner}-text")
+        files = {path.name: path.read_bytes() for path in (work / f"{runner}-text").iterdir()}
+        files["links.txt"] = b"".join(sorted(files["links.txt"].splitlines(keepends=True)))
+        found.append(files)
+    assert found[0] == found[1]
+    told, other = (selection(work / runner) for runner in ("embedded", "inline"))
+    assert told == other
+    return found[0]
+
+
+def selection(work: Path) -> Any:
+    steps = json.loads((work / "manifest.json").read_text())["steps"]
+    entry = steps.get("select-links", {})
+    return {name: entry.get(name) for name in ("rows", "counters")}
+
+
+def links(files: dict[str, bytes]) -> set[tuple[str, str]]:
+    """(source, target) by the paths of their keys."""
+    rows = [line.split() for line in files["canonicalized_links.txt"].decode().splitlines()]
+    return {(source.partition(")")[2], target.partition(")")[2]) for target, source in rows}
+
+
+def from_page(files: dict[str, bytes], path: str) -> set[str]:
+    return {target for source, target in links(files) if source == path}
+
+
+def precedences(files: dict[str, bytes]) -> dict[str, str]:
+    rows = [line.split() for line in files["precedence.txt"].decode().splitlines()]
+    return {uri.removeprefix(SITE): number for uri, number in rows}
+
+
+def test_all_links_of_a_page_count_by_default(archives: list[Path], tmp_path: Path) -> None:
+    files = ranked(tmp_path / "union", archives)
+    assert from_page(files, "/a") == {"/b", "/news"}
+    assert {"/a", "/only-in-metadata"} <= from_page(files, "/")
+    assert selection(tmp_path / "union" / "inline")["rows"] is None
+    assert not (tmp_path / "union" / "embedded" / "folds").exists()
+
+
+def test_the_latest_capture_and_what_a_revisit_stands_for(
+    archives: list[Path], tmp_path: Path
+) -> None:
+    files = ranked(tmp_path / "latest", archives, "--captures", "latest")
+    assert from_page(files, "/a") == {"/news"}
+    assert from_page(files, "/") == {"/old-news", "/a", "/kept", "/print/a"}
+    assert from_page(files, "/kept") == {"/gone", "/a"}
+    assert from_page(files, "/lost") == {"/a"}
+    assert from_page(files, "/gone") == {"/"}
+    assert from_page(files, "/b") == {"/into-loop", "/dead"}  # a page that is gone keeps its links
+    counters = selection(tmp_path / "latest" / "inline")["counters"]
+    assert counters["revisits"] == 3
+    assert counters["revisits.original"] == 2
+    assert counters["revisits.own-outlinks"] == 1
+    said = ok("status", "--work", tmp_path / "latest" / "embedded")
+    assert "whose latest capture is a revisit" in said.out
+
+
+def test_folds(archives: list[Path], tmp_path: Path) -> None:
+    options = ("--fold", "redirects", "--fold", "canonical")
+    files = ranked(tmp_path / "folds", archives, *options)
+    rows = (tmp_path / "folds" / "inline" / "folds").glob("part-*")
+    text = b"".join(part.read_bytes() for part in sorted(rows)).decode()
+    lines = text.replace("example,site)", "").splitlines()
+    assert sorted(line.split("\t") for line in lines) == [
+        ["/chain/print", "/a", "redirect", "2"],  # to a page that names another one
+        ["/moved-news", "/news", "redirect", "1"],
+        ["/old-news", "/news", "redirect", "2"],
+        ["/print/a", "/a", "canonical", "1"],
+    ]
+    assert "/news" in from_page(files, "/")
+    keys = {path for link in links(files) for path in link}
+    assert not keys & {"/old-news", "/moved-news", "/print/a", "/chain/print"}
+    assert {"/loop/1", "/loop/2", "/into-loop"} <= keys
+    listed = precedences(files)
+    assert listed["/old-news"] == listed["/moved-news"] == listed["/news"]
+    assert listed["/chain/print"] == listed["/print/a"] == listed["/a"]
+    counters = selection(tmp_path / "folds" / "inline")["counters"]
+    assert counters == {"folds.canonical": 1, "folds.redirect": 3, "unfolded.loop": 3}
+    for engine in ("embedded", "inline"):
+        work = tmp_path / "folds" / engine
+        told = json.loads(ok("explain", "--work", work, f"{SITE}/old-news", "--json", "-").out)
+        assert told["key"] == "example,site)/news"
+        own = {"key": "example,site)/old-news", "kind": "redirect", "hops": 2}
+        assert told["asked_fold"] == own
+        assert [one["key"].partition(")")[2] for one in told["folded"]] == [
+            "/moved-news", "/old-news",
+        ]  # fmt: skip
+        said = ok("explain", "--work", work, f"{SITE}/a")
+        assert "one with it" in said.out
+        assert "2 steps away" in said.out
+
+
+def test_a_page_that_redirects_now(archives: list[Path], tmp_path: Path) -> None:
+    """/gone had a page in the first crawl."""
+    union = precedences(ranked(tmp_path / "union", archives, "--fold", "redirects"))
+    options = ("--captures", "latest", "--fold", "redirects")
+    files = ranked(tmp_path / "latest", archives, *options)
+    assert "/gone" not in {path for link in links(files) for path in link}
+    assert "/" in from_page(files, "/kept")
+    latest = precedences(files)
+    assert latest["/gone"] == latest["/"]
+    assert union["/gone"] != union["/"]
+
+
+def test_the_steps_by_hand(archives: list[Path], tmp_path: Path) -> None:
+    options = ("--captures", "latest", "--fold", "redirects", "--fold", "canonical")
+    work, path = tmp_path / "work", tmp_path.__truediv__
+    ok("run", *archives, "--work", work, *options, "--no-validate", "--quiet", *INLINE)
+    outputs = ("--output", path("l.txt"), "--captures", path("c.txt"))
+    ok("extract-links", *archives, *outputs, "--timestamps", "--canonical", *INLINE)
+    outputs = ("--output", path("s.txt"), "--folds", path("f.txt"))
+    folds = ("--fold", "redirects", "--fold", "canonical")
+    ok("select-links", path("l.txt"), "--captures", path("c.txt"), *outputs, "--take", "latest",
+       *folds, *INLINE)  # fmt: skip
+    outputs = ("--output", path("k.txt"), "--uris", path("u.txt"), "--folds", path("f.txt"))
+    ok("canonicalize", path("s.txt"), "--captures", path("c.txt"), *outputs, *INLINE)
+    for dataset, name in (("canonical_links", "k.txt"), ("uris", "u.txt"), ("folds", "f.txt")):
+        parts = (work / dataset).glob("part-*")
+        lines = sorted(line for part in parts for line in part.read_bytes().splitlines())
+        assert lines == path(name).read_bytes().splitlines(), dataset
+
+
+def test_one_crawl_without_repeats_is_the_same_either_way(tmp_path: Path) -> None:
+    one = [first_crawl(tmp_path)]
+    union = ranked(tmp_path / "union", one)
+    assert ranked(tmp_path / "latest", one, "--captures", "latest") == union
+
+
+def test_clocks_that_disagree(tmp_path: Path) -> None:
+    """A record without a date comes before all others, one from the future behind them."""
+    future = html_record(f"{SITE}/", "<a href=/future>", 1).replace(b"Date: 2024", b"Date: 2099")
+    undated = html_record(f"{SITE}/", "<a href=/undated>", 3).replace(b"Date: 2024", b"Date: none")
+    usual = html_record(f"{SITE}/", "<a href=/usual>", 2)
+    for records, wanted in (([future, usual, undated], "/future"), ([usual, undated], "/usual"),
+                            ([undated], "/undated")):  # fmt: skip
+        folder = tmp_path / wanted[1:]
+        folder.mkdir()
+        archive = write_records(folder / "a.warc", records)
+        files = ranked(folder / "work", [archive], "--captures", "latest")
+        assert from_page(files, "/") == {wanted}
+
+
+def test_another_choice_is_refused_or_done_again(archives: list[Path], tmp_path: Path) -> None:
+    work, said = tmp_path / "work", ("--no-validate", "--quiet")
+    ok("run", *archives, "--work", work, *said)
+    plain = (work / "precedence.txt").read_bytes()
+    ok("run", *archives, "--work", work, *said)
+    options = ("--captures", "latest", "--fold", "canonical")
+    refused = crawlrank("run", *archives, "--work", work, *said, *options)
+    assert refused.code == 3
+    assert "was made with --captures union, now it is latest" in refused.err
+    ok("run", *archives, "--work", work, *said, *options, "--force")
+    assert (work / "selected").exists()
+    ok("run", *archives, "--work", work, *said, "--force")
+    assert not (work / "selected").exists()
+    assert (work / "precedence.txt").read_bytes() == plain
