@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from jobs.base import Job, Pair
+from jobs.base import Pair
 from jobs.canonicalize import LINK, SPELLING, Canonicalize
+from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import (
     URI_ROW,
-    format_uri_row,
     parse_canonical_link,
     parse_else,
     parse_fold,
@@ -28,13 +28,13 @@ from jobs.launch import Launcher, Outcome, launch
 FOLD = b"F"  # of a key, this comes before its links and spellings
 
 
-class FoldKeys(Job):
-    DATASET = "canonical_links"
+class FoldKeys(Canonicalize):
+    """The last stage is the reducer of canonicalize, on what it has written."""
 
     def configure_args(self) -> None:
         super().configure_args()
         self.add_passthru_arg(
-            "--stage", choices=("source", "target"), default="source", help="set by run()"
+            "--stage", choices=("source", "target", "merge"), default="source", help="set by run()"
         )
 
     def map_line(self, line: bytes) -> Iterator[Pair]:
@@ -43,7 +43,7 @@ class FoldKeys(Job):
             fold = parse_fold(line)
             yield fold.key, FOLD + fold.target_key
         elif columns == 5:
-            yield parse_uri_row(line).key, SPELLING + line
+            yield parse_uri_row(line).key, SPELLING + line.partition(b"\t")[2]
         else:
             target, source = parse_else(parse_canonical_link, line, URI_ROW)
             if self.options.stage == "source":
@@ -52,28 +52,26 @@ class FoldKeys(Job):
                 yield target, LINK + source
 
     def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
+        if self.options.stage == "merge":
+            yield from super().reduce_key(key, values)
+            return
         final = key
         for value in values:
             if value[:1] == FOLD:
                 final = value[1:]
             elif value[:1] == SPELLING:
-                yield format_uri_row(parse_uri_row(value[1:])._replace(key=final))
+                yield b"%s\t%s" % (final, value[1:])
             elif self.options.stage == "source":
                 yield b"%s %s" % (value[1:], final)
             else:
                 yield b"%s %s" % (final, value[1:])
 
-
-class MergeKeys(Canonicalize):
-    """The reducer of canonicalize on what it has written."""
-
-    def map_line(self, line: bytes) -> Iterator[Pair]:
-        if line.count(b"\t") == 4:
-            key, _, rest = line.partition(b"\t")
-            yield key, SPELLING + rest
-        else:
-            target, source = parse_canonical_link(line)
-            yield target, LINK + source
+    def run_with(self, inputs: list[str], output: Path, launcher: Launcher) -> Outcome:
+        """Alone: canonical links, uris and folds on the command line."""
+        if len(inputs) != 3:
+            raise BadInput("the inputs", f"{len(inputs)} of them", "canonical links, uris, folds")
+        links, uris, folds = map(Path, inputs)
+        return run(links, uris, [folds], output, output / "_uris", launcher)
 
 
 def run(
@@ -86,9 +84,9 @@ def run(
         launch(FoldKeys, inputs, tmp / "sources", launcher, ["--stage", "source"])
         inputs = [tmp / "sources", uris, *folds]
         launch(FoldKeys, inputs, tmp / "targets", launcher, ["--stage", "target"])
-        side = {"uris": uris_output}
-        return launch(MergeKeys, [tmp / "targets"], output, launcher, side=side)
+        args, side = ["--stage", "merge"], {"uris": uris_output}
+        return launch(FoldKeys, [tmp / "targets"], output, launcher, args, side)
 
 
 if __name__ == "__main__":
-    MergeKeys.run()
+    FoldKeys.run()

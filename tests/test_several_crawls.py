@@ -184,6 +184,22 @@ def test_a_page_that_redirects_now(archives: list[Path], tmp_path: Path) -> None
     assert union["/gone"] != union["/"]
 
 
+def test_processes_of_this_machine_do_the_same(archives: list[Path], tmp_path: Path) -> None:
+    options = ("--captures", "latest", "--fold", "redirects", "--fold", "canonical")
+    said = ("--no-validate", "--quiet", "--iterations", 2, "--jobs", 2)
+    for runner in ("local", "inline"):
+        ok("run", *archives, "--work", tmp_path / runner, "--runner", runner, *said, *options)
+    local, inline = (tmp_path / runner for runner in ("local", "inline"))
+    assert selection(local) == selection(inline)
+    for name in ("selected", "folds", "canonical_links", "uris"):
+        one, other = (
+            sorted(line for part in (work / name).iterdir() for line in part.open("rb"))
+            for work in (local, inline)
+        )
+        assert one == other, name
+    assert (local / "precedence.txt").read_bytes() == (inline / "precedence.txt").read_bytes()
+
+
 def test_the_steps_by_hand(archives: list[Path], tmp_path: Path) -> None:
     options = ("--captures", "latest", "--fold", "redirects", "--fold", "canonical")
     work, path = tmp_path / "work", tmp_path.__truediv__
