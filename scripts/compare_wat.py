@@ -66,7 +66,7 @@ def rows(folder: Path, warc: str, wat: str) -> Iterator[str]:
         counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
         for link in links | others:
             place = 2 if link not in links else 1 if link not in others else 0
-            counts[known.get(link, "metadata, header")][place] += 1
+            counts[known.get(link[:3], "metadata, header")][place] += 1
         counts["captures"] = [
             len(captures & other_captures),
             len(captures - other_captures),

@@ -32,9 +32,10 @@ def test_the_links_of_a_real_crawl_by_heritrix() -> None:
     data = (DATA / "heritrix" / "first.warc.gz").read_bytes()
     for outlinks in ("metadata", "both", "auto"):
         links, _, _, counters = extracted(data, outlinks=outlinks, links="all")
-        assert set(links) == truth
+        assert {link[:3] for link in links} == truth
         assert counters["dropped.base"] == (outlinks != "auto")  # it is on one page
-    assert set(extracted(data, outlinks="html", links="all")[0]) == truth - script
+    links = extracted(data, outlinks="html", links="all")[0]
+    assert {link[:3] for link in links} == truth - script
     assert len(script) == 1
 
 
