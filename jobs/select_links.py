@@ -41,6 +41,8 @@ from jobs.launch import Launcher, Outcome, launch
 
 TAKE, BY_ID, BY_TIME = b"take", b"id", b"time"
 FIRST, SECOND, THIRD = b"0", b"1", b"2"  # the order in which a reducer gets values
+#: counters that tell of links of an extraction that left out when they were found
+DATED, UNDATED, DATED_CAPTURES = TIMES = ("links.dated", "links.undated", "captures.dated")
 _SENT = (
     "uri", "timestamp", "status", "digest", "kind", "id", "refers_to", "refers_to_uri",
     "refers_to_timestamp",
@@ -87,6 +89,7 @@ class SelectLinks(Job):
     def _map_capture(self, key: bytes, capture: Capture) -> Iterator[Pair]:
         stage, place = self.options.stage, (capture.uri, capture.timestamp)
         if stage == "decide":
+            self.counts[DATED_CAPTURES] += capture.timestamp != UNKNOWN
             yield key, _line(FIRST, *[getattr(capture, name) for name in _SENT])
         elif stage == "links":
             yield key, _line(FIRST, *place)
@@ -97,6 +100,8 @@ class SelectLinks(Job):
                 yield capture.id, _line(FIRST, key, *place)
 
     def _map_link(self, link: Link) -> Iterator[Pair]:
+        if self.options.stage == "decide":
+            self.counts[UNDATED if link.timestamp == UNKNOWN else DATED] += 1
         source_key = self._key_of(link.source)
         if self.options.stage == "links":  # without a key nothing is known, and canonicalize tells
             key = source_key or b"!" + link.source

@@ -238,6 +238,30 @@ def test_clocks_that_disagree(tmp_path: Path) -> None:
         assert from_page(files, "/") == {wanted}
 
 
+def test_links_that_do_not_tell_when_they_were_found(archives: list[Path], tmp_path: Path) -> None:
+    path = tmp_path.__truediv__
+    ok("extract-links", *archives, "--output", path("l"), "--captures", path("c"), *INLINE)
+    outputs = ("--output", path("s"), "--folds", path("f"))
+    given = ("select-links", path("l"), "--captures", path("c"), *outputs, *INLINE)
+    said = crawlrank(*given, "--take", "latest")
+    assert said.code == 3
+    assert "no link tells when it was found; expected `target source hop timestamp`" in said.err
+    assert "extract-links --timestamps" in said.err
+    assert not path("s").exists()
+    wrong = crawlrank(*given)
+    assert wrong.code == 2
+    assert "--take latest and --output belong together" in wrong.err
+
+
+def test_text_files_have_no_choice(archives: list[Path], tmp_path: Path) -> None:
+    work, text = tmp_path / "work", tmp_path / "links.txt"
+    text.write_text("http://a/ http://b/\n")
+    ok("import-text", "--links", text, "--work", work)
+    said = crawlrank("run", "--work", work, "--captures", "latest", "--quiet")
+    assert said.code == 3
+    assert "was made from text files" in said.err
+
+
 def test_another_choice_is_refused_or_done_again(archives: list[Path], tmp_path: Path) -> None:
     work, said = tmp_path / "work", ("--no-validate", "--quiet")
     ok("run", *archives, "--work", work, *said)

@@ -141,7 +141,7 @@ def select_links(
     check_outputs(*outputs, inputs=[*links, *captures])
     rules, launcher = make_rules(take, folds), make_launcher(runner, processes)
     result = selecting.select_links(
-        links, captures, output, folds_output, launcher, rules, keep_www=keep_www
+        links, captures, output, folds_output, launcher, rules, keep_www=keep_www, timed=True
     )
     said(result.rows, result.counters)
 

@@ -63,26 +63,26 @@ CREATE TABLE gone AS SELECT key FROM going GROUP BY key HAVING count(*) = 1;
 """
 # Of the keys that are not gone: their latest good captures, or else their latest redirects.
 TAKING = """
-CREATE TABLE latest AS SELECT row_number() OVER () AS row, capture.*
-    FROM capture JOIN last_good USING (key)
+CREATE VIEW latest AS SELECT capture.* FROM capture JOIN last_good USING (key)
     ANTI JOIN gone USING (key) WHERE good AND timestamp = last;
-CREATE TABLE found AS SELECT row, o.key, o.uri, o.timestamp FROM latest l JOIN original o
-    ON o.key = l.key AND o.digest = l.digest WHERE l.revisit AND l.digest <> '-'
+CREATE TABLE unchanged AS SELECT row_number() OVER () AS row, latest.* FROM latest WHERE revisit;
+CREATE TABLE found AS SELECT row, o.key, o.uri, o.timestamp FROM unchanged l JOIN original o
+    ON o.key = l.key AND o.digest = l.digest WHERE l.digest <> '-'
     QUALIFY o.timestamp = max(o.timestamp) OVER (PARTITION BY row);
-INSERT INTO found SELECT row, o.key, o.uri, o.timestamp FROM latest l ANTI JOIN found USING (row)
-    JOIN original o ON o.id = l.refers_to WHERE l.revisit AND o.id <> '-';
-INSERT INTO found SELECT row, o.key, o.uri, o.timestamp FROM latest l ANTI JOIN found USING (row)
+INSERT INTO found SELECT row, o.key, o.uri, o.timestamp FROM unchanged l ANTI JOIN found USING (row)
+    JOIN original o ON o.id = l.refers_to WHERE o.id <> '-';
+INSERT INTO found SELECT row, o.key, o.uri, o.timestamp FROM unchanged l ANTI JOIN found USING (row)
     JOIN original o ON o.key = l.refers_to_key AND o.timestamp = l.refers_to_timestamp
-    WHERE l.revisit AND o.timestamp <> '-';
+    WHERE o.timestamp <> '-';
 CREATE TABLE taken AS
     SELECT uri, timestamp, NULL AS other, key FROM away SEMI JOIN gone USING (key)
-    UNION SELECT uri, timestamp, NULL, key FROM
+    UNION ALL SELECT uri, timestamp, NULL, key FROM
         (FROM leads ANTI JOIN last_good USING (key) ANTI JOIN gone USING (key)
          QUALIFY timestamp = max(timestamp) OVER (PARTITION BY key))
-    UNION SELECT uri, timestamp, NULL, key FROM latest WHERE NOT revisit
-    UNION SELECT uri, timestamp, NULL, key FROM latest ANTI JOIN found USING (row) WHERE revisit
-    UNION SELECT f.uri, f.timestamp, CASE WHEN f.key = l.key THEN NULL ELSE l.uri END, l.key
-        FROM found f JOIN latest l USING (row);
+    UNION ALL SELECT uri, timestamp, NULL, key FROM latest WHERE NOT revisit
+    UNION ALL SELECT uri, timestamp, NULL, key FROM unchanged ANTI JOIN found USING (row)
+    UNION ALL SELECT f.uri, f.timestamp, CASE WHEN f.key = l.key THEN NULL ELSE l.uri END, l.key
+        FROM found f JOIN unchanged l USING (row);
 """
 VERDICTS = f"""
 CREATE VIEW known AS SELECT DISTINCT uri, timestamp FROM capture;
@@ -194,12 +194,13 @@ def _decide(db: duckdb.DuckDBPyConnection, parts: Path, rules: Rules) -> Counter
             statements = statements.replace(word, str(value))
         db.execute(statements)
 
+    db.execute("SET preserve_insertion_order = false")  # order takes memory, and is for later
     run(DECIDING)
     counters = Counter[str]()
     if rules.latest:
         run(TAKING)
-        counters["revisits"] = _count(db, "FROM latest WHERE revisit")
-        counters["revisits.original"] = _count(db, "FROM latest SEMI JOIN found USING (row)")
+        counters["revisits"] = _count(db, "FROM unchanged")
+        counters["revisits.original"] = _count(db, "FROM unchanged SEMI JOIN found USING (row)")
         lost = counters["revisits"] - counters["revisits.original"]
         counters["revisits.own-outlinks"] = lost
     run(EDGES.format(named=NAMED_BY_LATEST if rules.latest else NAMED_AT_ALL))
@@ -214,6 +215,7 @@ def _count(db: duckdb.DuckDBPyConnection, rows: str) -> int:
 
 def _fold(db: duckdb.DuckDBPyConnection, output: Path) -> Counter[str]:
     """Write the folds at the ends of chains."""
+    db.execute("SET preserve_insertion_order = true")
     following = np.concatenate(
         [np.zeros(0, np.int64), *(batch["next"].to_numpy() for batch in batches(db, NEXT))]
     )
