@@ -21,10 +21,12 @@ settings.load_profile("steady")
 
 #: what differs between versions of Python shows in the others: .ci/run runs these with one
 WHOLE = (
-    "bad_input", "bounds", "docs", "dying_tasks", "embedded_errors", "embedded_kill",
-    "embedded_resume", "embedded_scores", "extraction_real", "inspection_pool", "kill", "launch",
-    "merges", "mutations", "opening", "page_rank", "plots", "precedence", "ranking", "run",
-    "runners", "runners_agree", "workers",
+    "assign_ids", "audit_precedence", "bad_input", "bounds", "diff", "docs", "dying_tasks",
+    "embedded_errors", "embedded_kill", "embedded_resume", "embedded_scores", "explain",
+    "export_scores", "extraction_real", "heritrix_scripts", "import_text", "inspection_pool",
+    "join_scores", "kill", "launch", "merges", "mutations", "opening", "page_rank", "plots",
+    "precedence", "ranking", "run", "runners", "runners_agree", "sample", "select_links",
+    "several_crawls", "wat", "workers",
 )  # fmt: skip
 
 

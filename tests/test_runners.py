@@ -50,7 +50,7 @@ def test_there_is_something_to_compare(expected: dict[str, bytes], nodes: str) -
     assert expected["precedence.txt"].count(b"\n") > 60
 
 
-@pytest.mark.parametrize("reducers", [1, 3, 64])
+@pytest.mark.parametrize("reducers", [1, 3, 16])
 def test_on_a_cluster(
     reducers: int, archives: list[Path], nodes: str, expected: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -61,7 +61,7 @@ def test_on_a_cluster(
     assert found == {n: rows for n, rows in expected.items() if n not in UNSORTED_ON_A_CLUSTER}
 
 
-@pytest.mark.parametrize("ranges", [1, 3, 64])
+@pytest.mark.parametrize("ranges", [1, 3, 16])
 def test_any_number_of_ranges(
     ranges: int, archives: list[Path], nodes: str, expected: dict[str, bytes], tmp_path: Path
 ) -> None:
