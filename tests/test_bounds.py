@@ -88,6 +88,13 @@ def test_nested_elements() -> None:
     assert counters["links"] == 3
 
 
+def test_elements_that_a_parser_opens_again_and_again() -> None:
+    """So many that they would take a minute, were they opened as the standard says."""
+    paragraphs = b"".join(b"<table><b class=%d>" % number for number in range(250_000))
+    counters, _ = ends_well(page(b"<a href=/first>" + paragraphs + b"<a href=/last>") + LAST)
+    assert counters["links"] == 3
+
+
 def test_a_page_with_a_million_links() -> None:
     html = b"".join(b"<a href=/%d>" % number for number in range(500_000))
     counters, _ = ends_well(page(html) + LAST, max_links_per_page=1000)

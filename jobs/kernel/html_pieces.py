@@ -3,8 +3,8 @@
 The parser's time grows with tags times depth, with open formatting elements times paragraphs (as
 does its memory) and with the square of a tag's attributes, as the HTML standard's algorithm does.
 So a page of more tags than MANY_TAGS, with a longer stretch without `<` than LONG_TAG, or that is
-larger than SIMPLE_BYTES, loses its comments and the contents of elements that hold no tags, and is
-cut between tags. A piece is parsed alone: links stand in start tags, which the cut leaves whole.
+larger than SIMPLE_BYTES, loses its comments and the contents of elements that hold no tags, its
+formatting elements become others of no meaning, and it is cut between tags. A piece is parsed alone: links stand in start tags, which the cut leaves whole.
 """
 
 from __future__ import annotations
@@ -39,6 +39,11 @@ _ENDS = {
     for name in _NO_TAGS
 }
 _TAG = re.compile(rb"<[A-Za-z/]").search
+# They hold no links, and a parser opens all that are open again in each paragraph or cell. `a` is
+# one too, but there is never more than one of it open.
+_FORMATTING = re.compile(
+    rb"<(/?)(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/>])", re.IGNORECASE
+).sub
 
 
 def pieces(page: bytes) -> Iterator[bytes]:
@@ -47,7 +52,7 @@ def pieces(page: bytes) -> Iterator[bytes]:
     if not _is_simple(page):
         page = b"".join(_tags(page))
         if not _is_simple(page):
-            yield from _cut(page)
+            yield from _cut(_FORMATTING(rb"<\1x", page))
             return
     yield page
 
