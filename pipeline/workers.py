@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from types import FrameType
 from typing import Any, Generic, TypeVar
 
 Task = TypeVar("Task")
@@ -119,9 +120,32 @@ def deaf() -> Iterator[None]:
     this one ends them, without tracebacks. It hears of it a little later itself."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        yield
+        with _heard_later():
+            yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def _heard_later() -> Iterator[None]:
+    """Python's handlers are called afterwards, also if another thread takes the signal, whose mask
+    is its own: between them a process is started, but not yet told what it is to do."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    handlers: dict[signal.Signals, Callable[[int, FrameType | None], Any]] = {}
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if callable(handler := signal.getsignal(number)):
+                handlers[number] = handler
+                signal.signal(number, lambda given, _: came.append(given))
+        yield
+    finally:
+        for number, kept in handlers.items():
+            signal.signal(number, kept)
+        for given in came[:1]:
+            handlers[signal.Signals(given)](given, None)
 
 
 def _end_of(process: BaseProcess) -> str:

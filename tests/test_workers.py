@@ -6,13 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from jobs.kernel.errors import BadInput
-from pipeline.workers import Died, Tell, answers
+from pipeline.workers import Died, Tell, answers, deaf
 
 
 def doubled(task: int, tell: Tell) -> int:
@@ -94,3 +95,19 @@ def test_workers_leave_with_the_one_that_started_them(tmp_path: Path, sent: sign
     while alive(pids):
         assert time.monotonic() < deadline, "the workers stayed"
         time.sleep(0.05)
+
+
+def test_a_signal_that_another_thread_takes_waits_too() -> None:
+    """The mask is a thread's own, but handlers are called in the first."""
+    ended, done = threading.Event(), []
+    other = threading.Thread(target=ended.wait)
+    other.start()
+    try:
+        with pytest.raises(KeyboardInterrupt), deaf():
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.1)
+            done.append("started")
+    finally:
+        ended.set()
+        other.join()
+    assert done == ["started"]
