@@ -4,7 +4,8 @@ The parser's time grows with tags times depth, with open formatting elements tim
 does its memory) and with the square of a tag's attributes, as the HTML standard's algorithm does.
 So a page of more tags than MANY_TAGS, with a longer stretch without `<` than LONG_TAG, or that is
 larger than SIMPLE_BYTES, loses its comments and the contents of elements that hold no tags, its
-formatting elements become others of no meaning, and it is cut between tags. A piece is parsed alone: links stand in start tags, which the cut leaves whole.
+formatting elements become others of no meaning, and it is cut between tags. A piece is parsed
+alone: links stand in start tags, which the cut leaves whole.
 """
 
 from __future__ import annotations
