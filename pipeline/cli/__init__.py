@@ -47,10 +47,10 @@ class Group(click.Group):
             error.show()
             code = error.exit_code
         except (click.Abort, KeyboardInterrupt):
-            code = _say(INTERRUPTED, 130)
+            code = _interrupted()
         except Exception as error:  # no traceback reaches a user
             if interruption.came:  # and some import or DuckDB made another error of it
-                code = _say(INTERRUPTED, 130)
+                code = _interrupted()
             elif isinstance(error, CrawlrankError):
                 code = _say(str(error), error.exit_code)
             elif isinstance(error, OSError):
@@ -88,6 +88,13 @@ class _Interruption:
             _thread.interrupt_main()
         else:
             sys.__unraisablehook__(what)
+
+
+def _interrupted() -> int:
+    # Python ends itself by SIGINT at its exit once a KeyboardInterrupt has come out of an exec of
+    # text, as libraries have when they are imported; one that ends well makes it forget.
+    exec("")
+    return _say(INTERRUPTED, 130)
 
 
 def _say(message: str, code: int) -> int:
