@@ -17,7 +17,7 @@ Three small jobs, because a rank needs the counts of all ranges before it:
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +30,11 @@ from jobs.kernel.lines import (
     parse_else,
     parse_uri_row,
 )
+from jobs.kernel.opening import Place
 from jobs.kernel.ranges import Sample, labels, range_of, split_points
-from jobs.launch import Launcher, Outcome, launch
+from jobs.launch import Launcher, launch
+from jobs.outcome import Outcome
+from jobs.stores import join
 
 SEEN = 200_000  # keys of sources that a map task remembers, to send each but once
 
@@ -147,7 +150,7 @@ class AssignIds(Job):
 
 
 def run(
-    inputs: list[str], output: Path, map_output: Path, launcher: Launcher, *, nodes: str
+    inputs: Sequence[Place], output: Place, map_output: Place, launcher: Launcher, *, nodes: str
 ) -> Outcome:
     """Assign ids to the keys in `inputs` (canonical links; uris too for nodes="all").
 
@@ -155,19 +158,20 @@ def run(
     `input_links`.
     """
     own = ["--nodes", nodes, "--reducers", str(launcher.ranges)]
-    with launcher.workplace("assign_ids") as tmp:
-        return _run(inputs, output, map_output, launcher, own, tmp)
+    with launcher.workplace("assign_ids") as tmp, launcher.scratch("plan") as near:
+        return _run(inputs, output, map_output, launcher, own, tmp, near / "plan.json")
 
 
 def _run(
-    inputs: list[str],
-    output: Path,
-    map_output: Path,
+    inputs: Sequence[Place],
+    output: Place,
+    map_output: Place,
     launcher: Launcher,
     own: list[str],
-    tmp: Path,
+    tmp: Place,
+    plan: Path,
 ) -> Outcome:
-    plan, sampled, ranked = tmp / "plan.json", tmp / "sample", tmp / "ranked"
+    sampled, ranked = join(tmp, "sample"), join(tmp, "ranked")
     outcome = launch(AssignIds, inputs, sampled, launcher, [*own, "--stage", "sample"])
     points = json.loads(outcome.notes["plan"][0].value) if "plan" in outcome.notes else []
     plan.write_text(json.dumps({"points": points}))
@@ -182,7 +186,7 @@ def _run(
     plan.write_text(json.dumps({"points": points, "offsets": offsets}))
 
     args = [*planned, "--stage", "offset"]
-    return launch(AssignIds, [str(ranked)], output, launcher, args, {"map": map_output})
+    return launch(AssignIds, [ranked], output, launcher, args, {"map": map_output})
 
 
 if __name__ == "__main__":

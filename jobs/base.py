@@ -6,6 +6,8 @@ the same output as lines that start with `@name<TAB>`: rows of a second dataset 
 input errors. No line of a dataset starts so. Every runner thus carries them, jobs that read such
 output skip them, and `jobs.launch` sorts them out. In the shuffle they use the key `@name`.
 Their names are those of SIDE_NAMES; any other line that starts with `@` is a line like all others.
+Those that are no rows of a dataset, notes, are few and come last in the part of a task, with a line
+`@end<TAB>bytes` behind them, so that a driver far from the data reads the ends of parts only.
 
 **Ends of lines.** Hadoop Streaming ends a line with a tab when it has fewer tabs than a key has
 fields: two fields on the way into a reducer and out of a job without one, one field on the way out
@@ -15,6 +17,7 @@ of a reducer. No line and no value of ours ends so; the one tab is taken off whe
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -30,9 +33,10 @@ from jobs.kernel.reading import SIDE
 COUNTERS, SUMS, ERROR, PLAN = b"@counters", b"@sums", b"@error", b"@plan"
 ARCHIVE, CAPTURES, DAMAGE = b"@archive", b"@captures", b"@damage"
 DROPPED, FOLDS, MAP, URIS = b"@dropped", b"@folds", b"@map", b"@uris"
-SIDE_NAMES = frozenset(
-    (COUNTERS, SUMS, ERROR, PLAN, ARCHIVE, CAPTURES, DAMAGE, DROPPED, FOLDS, MAP, URIS)
-)
+END, ROWS = b"@end", b"@rows"
+ROWS_ASIDE = frozenset((CAPTURES, FOLDS, MAP, URIS))
+NOTES = frozenset((COUNTERS, ROWS, SUMS, ERROR, PLAN, ARCHIVE, DAMAGE, DROPPED))
+SIDE_NAMES = ROWS_ASIDE | NOTES | {END}
 READ = "read %d bytes"  # the status of a task that reads an archive
 MAX_BAD_LINES = 5  # reported by one task, which reads them in the order of the inputs
 MAX_BAD_GROUPS = 10_000  # reported by one task, which sees them in another order
@@ -71,6 +75,8 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         super().__init__(args)
         self.counts: Counter[str] = Counter()
         self._errors = 0
+        self._notes: list[bytes] = []
+        self._rows: Counter[bytes] = Counter()
 
     def configure_args(self) -> None:
         super().configure_args()
@@ -165,14 +171,39 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
     def _mapper_final(self) -> Iterator[tuple[bytes | None, bytes]]:
         yield from self._paired(self.map_end())
         yield from self._paired(self._flush_counters())
+        for line in self.notes_at_end():
+            yield None, line
 
     def _paired(self, pairs: Iterator[Pair]) -> Iterator[tuple[bytes | None, bytes]]:
         """Pairs for the shuffle; without a reducer, lines for the output."""
         if self._has_reducer():
             yield from pairs
             return
-        for key, value in pairs:
-            yield None, key + b"\t" + value if key in SIDE_NAMES else value
+        lines = (key + b"\t" + value if key in SIDE_NAMES else value for key, value in pairs)
+        for line in self.without_notes(lines):
+            yield None, line
+
+    def without_notes(self, lines: Iterator[bytes]) -> Iterator[bytes]:
+        """The lines that are no notes, counted; notes are kept for the end of the task."""
+        for line in lines:
+            name = side_name(line)
+            if name in NOTES:
+                self._notes.append(line)
+            else:
+                self._rows[name] += 1
+                yield line
+
+    def notes_at_end(self) -> Iterator[bytes]:
+        """The notes of this task, and behind them how many bytes they are at most: a cluster may
+        write each with a tab at its end."""
+        if self._rows:
+            rows = {name[1:].decode() or "main": count for name, count in self._rows.items()}
+            self._notes.append(ROWS + b"\t" + to_json(rows))
+            self._rows.clear()
+        if self._notes:
+            yield from self._notes
+            yield END + b"\t%d" % sum(len(line) + 2 for line in self._notes)
+            self._notes.clear()
 
     def _reducer(self, key: bytes, values: Iterator[bytes]) -> Iterator[tuple[None, bytes]]:
         ended = (value.removesuffix(b"\t") for value in values)
@@ -181,14 +212,15 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
             if key in SIDE_NAMES
             else self.reduce_key(key, ended)
         )
-        for line in lines:
+        for line in self.without_notes(lines):
             yield None, line
 
     def _reducer_final(self) -> Iterator[tuple[None, bytes]]:
-        for line in self.reduce_end():
+        for line in self.without_notes(self.reduce_end()):
             yield None, line
-        for key, value in self._flush_counters():
-            yield None, key + b"\t" + value
+        self._notes += [key + b"\t" + value for key, value in self._flush_counters()]
+        for line in self.notes_at_end():
+            yield None, line
 
     def _flush_counters(self) -> Iterator[Pair]:
         if self.counts:
@@ -198,8 +230,11 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
     # errors in the input
 
     def bad_line(self, line: bytes, error: BadLine) -> Iterator[Pair]:
-        """Report a line that has not its format; the driver finds its file and number."""
+        """Report a line that has not its format; the driver finds its file and number, on a cluster
+        the task tells the file."""
         what = {"found": error.found, "expected": error.expected}
+        if file := os.environ.get("mapreduce_map_input_file"):  # noqa: SIM112 (Hadoop names it so)
+            what["file"] = file
         yield from self._bad_input(MAX_BAD_LINES, line=line.decode("latin-1"), **what)
 
     def _bad_input(self, most: int, **what: Any) -> Iterator[Pair]:

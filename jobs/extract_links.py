@@ -4,17 +4,21 @@ Reads archives (WARC, ARC; plain or gzip). Writes links, `target source hop`, an
 `captures` (10 columns). What is damaged in an archive goes out as `@damage` lines (JSON: archive,
 offset, reason, detail), and each archive ends with an `@archive` line: its counters, or the error
 that made it useless. No shuffle: the output is as large as the links of the pages, a few per cent
-of a gzipped archive.
+of a gzipped archive. On clusters (`--listed`) a task reads the archives of one line of a list, so
+that small ones share it.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
-from jobs.base import ARCHIVE, CAPTURES, DAMAGE, READ, Job, to_json
+from mrjob.step import MRStep
+
+from jobs.base import ARCHIVE, CAPTURES, DAMAGE, READ, Job, Pair, to_json
 from jobs.kernel.damage import MAX_LISTED, Damage
 from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options, extract
@@ -22,6 +26,8 @@ from jobs.kernel.lines import Capture, Link, format_capture, format_link
 from jobs.kernel.opening import open_binary
 from jobs.kernel.positions import told_position
 
+LINES_PER_MAP = "mapreduce.input.lineinputformat.linespermap"
+IGNORE_KEY = "stream.map.input.ignoreKey"  # the place of the line, with other formats than text
 ON_REQUEST = ("timestamps", "canonical")
 
 
@@ -58,12 +64,41 @@ class ExtractLinks(Job):
         self.add_passthru_arg("--pdf", action="store_true")
         self.add_passthru_arg("--timestamps", action="store_true")
         self.add_passthru_arg("--canonical", action="store_true")
+        self.add_passthru_arg(
+            "--listed",
+            action="store_true",
+            help="the input's lines are JSON lists of paths and URLs of archives, each for a task",
+        )
         self.add_passthru_arg("--max-record", type=int, default=Options.max_record)
         self.add_passthru_arg("--max-links-per-page", type=int, default=Options.max_links_per_page)
 
     def mapper_raw(self, input_path: str, input_uri: str) -> Iterator[tuple[None, bytes]]:
-        for line in self._lines(input_path, input_uri):
+        for line in self.without_notes(self._lines(input_path, input_uri)):
             yield None, line
+        for line in self.notes_at_end():
+            yield None, line
+
+    # on a cluster: lists of archives, one a task
+
+    def steps(self) -> list[MRStep]:
+        if not self.options.listed:
+            return super().steps()
+        return [MRStep(mapper=self._mapper, mapper_final=self._mapper_final)]
+
+    def hadoop_input_format(self) -> str | None:
+        return "org.apache.hadoop.mapred.lib.NLineInputFormat" if self.options.listed else None
+
+    def jobconf(self) -> dict[str, Any]:
+        alone = {LINES_PER_MAP: "1", IGNORE_KEY: "true"} if self.options.listed else {}
+        return {**super().jobconf(), **alone}
+
+    def map_line(self, line: bytes) -> Iterator[Pair]:
+        for archive in json.loads(line):
+            try:
+                for found in self._lines(archive, archive):
+                    yield b"", found
+            except Exception as error:  # ours, not the archive's: the log has to say where
+                raise RuntimeError(f"{archive}: {type(error).__name__}: {error}") from error
 
     def extraction(self) -> Options:
         names = [field.name for field in fields(Options) if field.name != "bodies"]
@@ -73,6 +108,7 @@ class ExtractLinks(Job):
         options = self.extraction()
         counters: Counter[str] = Counter()
         end: dict[str, object] = {"archive": uri, "counters": counters}
+        self._listed = 0
         try:
             with open_binary(path) as stream, told_position(stream, self._tell):
                 for item in extract(stream, uri.rpartition("/")[2], options, counters):
@@ -93,8 +129,8 @@ class ExtractLinks(Job):
         self.set_status(READ % place)
 
     def _damage(self, uri: str, damage: Damage) -> Iterator[bytes]:
-        self.counts["damage"] += 1
-        if self.counts["damage"] <= MAX_LISTED:
+        self._listed += 1
+        if self._listed <= MAX_LISTED:
             listed = [uri, damage.offset, damage.reason, damage.detail]
             yield DAMAGE + b"\t" + to_json(listed)
 

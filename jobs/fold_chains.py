@@ -15,13 +15,16 @@ begins with the key, by which kind of step, and how many steps. A key with sever
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from jobs.base import Job, Pair
 from jobs.kernel.choosing import folded
 from jobs.kernel.lines import Fold, format_fold
-from jobs.launch import Launcher, Outcome, launch
+from jobs.kernel.opening import Place
+from jobs.launch import Launcher, launch
+from jobs.outcome import Outcome
+from jobs.stores import join
 
 OPEN, DONE = b"open", b"done"
 ANSWER, QUESTION = b"0", b"1"  # of a key, its own target comes before the keys that ask for it
@@ -86,19 +89,19 @@ class FoldChains(Job):
                 self.counts["unfolded.loop"] += 1
 
     def run_with(self, inputs: list[str], output: Path, launcher: Launcher) -> Outcome:
-        return run([Path(where) for where in inputs], output, launcher)
+        return run(inputs, output, launcher)
 
 
-def run(candidates: list[Path], output: Path, launcher: Launcher) -> Outcome:
+def run(candidates: Sequence[Place], output: Place, launcher: Launcher) -> Outcome:
     """Folds of the candidates, into the new folder `output`."""
     with launcher.workplace("fold_chains") as tmp:
-        edges = tmp / "round-0"
+        edges = join(tmp, "round-0")
         outcome = launch(FoldChains, candidates, edges, launcher, ["--stage", "edges"])
         counters = outcome.counters
         number, ended = 0, outcome.rows["main"]
         while ended:
             number += 1
-            jumped = tmp / f"round-{number}"
+            jumped = join(tmp, f"round-{number}")
             done = launch(FoldChains, [edges], jumped, launcher, ["--stage", "jump"])
             ended, edges = done.counters["ended"], jumped
         outcome = launch(FoldChains, [edges], output, launcher, ["--stage", "end"])

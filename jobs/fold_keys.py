@@ -23,7 +23,10 @@ from jobs.kernel.lines import (
     parse_fold,
     parse_uri_row,
 )
-from jobs.launch import Launcher, Outcome, launch
+from jobs.kernel.opening import Place
+from jobs.launch import Launcher, launch
+from jobs.outcome import Outcome
+from jobs.stores import join
 
 FOLD = b"F"  # of a key, this comes before its links and spellings
 
@@ -75,17 +78,16 @@ class FoldKeys(Canonicalize):
 
 
 def run(
-    canonical_links: Path, uris: Path, folds: Sequence[str | Path], output: Path, uris_output: Path,
+    canonical_links: Place, uris: Place, folds: Sequence[Place], output: Place, uris_output: Place,
     launcher: Launcher,
 ) -> Outcome:  # fmt: skip
     """Writes the folders `output` and `uris_output`."""
     with launcher.workplace("fold_keys") as tmp:
-        inputs = [canonical_links, *folds]
-        launch(FoldKeys, inputs, tmp / "sources", launcher, ["--stage", "source"])
-        inputs = [tmp / "sources", uris, *folds]
-        launch(FoldKeys, inputs, tmp / "targets", launcher, ["--stage", "target"])
+        sources, targets = join(tmp, "sources"), join(tmp, "targets")
+        launch(FoldKeys, [canonical_links, *folds], sources, launcher, ["--stage", "source"])
+        launch(FoldKeys, [sources, uris, *folds], targets, launcher, ["--stage", "target"])
         args, side = ["--stage", "merge"], {"uris": uris_output}
-        return launch(FoldKeys, [tmp / "targets"], output, launcher, args, side)
+        return launch(FoldKeys, [targets], output, launcher, args, side)
 
 
 if __name__ == "__main__":

@@ -32,10 +32,13 @@ from jobs.kernel.lines import (
     parse_map_row,
     parse_uri_row,
 )
+from jobs.kernel.opening import Place, is_url
 from jobs.kernel.order import DIGITS, ascending_id, descending
 from jobs.kernel.ranges import Sample, labels, range_of, split_points
-from jobs.launch import Launcher, Outcome, input_paths, launch
+from jobs.launch import Launcher, input_paths, launch
+from jobs.outcome import Outcome
 from jobs.places import Source
+from jobs.stores import join
 
 COMBINED = 200_000
 INLINKS, KEY, SCORE, SPELLING = b"C", b"K", b"S", b"U"
@@ -204,9 +207,9 @@ class JoinScores(Job):
 
 
 def run(
-    ranks_and_map: Sequence[str],
-    uris: str,
-    output: Path,
+    ranks_and_map: Sequence[Place],
+    uris: Place,
+    output: Place,
     launcher: Launcher,
     *,
     digits: int = DIGITS,
@@ -214,32 +217,36 @@ def run(
 ) -> Outcome:
     """Join and sort; writes the folder `output`. The outcome's `sums` hold the sum of scores."""
     own = ["--digits", str(digits), "--columns", columns, "--reducers", str(launcher.ranges)]
-    with launcher.workplace("join_scores") as tmp:
-        return _run(ranks_and_map, uris, output, launcher, own, tmp)
+    with launcher.workplace("join_scores") as tmp, launcher.scratch("plan") as near:
+        return _run(ranks_and_map, uris, output, launcher, own, tmp, near / "plan.json")
 
 
 def _run(
-    ranks_and_map: Sequence[str],
-    uris: str,
-    output: Path,
+    ranks_and_map: Sequence[Place],
+    uris: Place,
+    output: Place,
     launcher: Launcher,
     own: list[str],
-    tmp: Path,
+    tmp: Place,
+    plan: Path,
 ) -> Outcome:
-    keyed, spelled, plan = tmp / "keyed", tmp / "spelled", tmp / "plan.json"
+    keyed, spelled = join(tmp, "keyed"), join(tmp, "spelled")
     args = [*own, "--stage", "id"]
     summed = launch(JoinScores, ranks_and_map, keyed, launcher, args)
     if not summed.rows["main"]:
-        raise BadInput(", ".join(ranks_and_map), "no nodes", "a line in ranks and one in map each")
-    origin = Source(JoinScores, args, input_paths(JoinScores, ranks_and_map))
+        named = ", ".join(map(str, ranks_and_map))
+        raise BadInput(named, "no nodes", "a line in ranks and one in map each")
+    origin = (
+        None if is_url(output) else Source(JoinScores, args, input_paths(JoinScores, ranks_and_map))
+    )
 
-    args, inputs = [*own, "--stage", "key"], [str(keyed), uris]
+    args, inputs = [*own, "--stage", "key"], [keyed, uris]
     sampled = launch(JoinScores, inputs, spelled, launcher, args, origin=origin)
     points = split_points((n.value for n in sampled.notes.get("plan", ())), launcher.ranges)
     plan.write_text(json.dumps([point.decode() for point in points]))
 
     args = [*own, "--stage", "sort", "--plan", str(plan)]
-    outcome = launch(JoinScores, [str(spelled)], output, launcher, args)
+    outcome = launch(JoinScores, [spelled], output, launcher, args)
     outcome.sums = summed.sums
     return outcome
 

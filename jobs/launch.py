@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import re
 import shutil
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from mrjob.step import StepFailedException
 
-from jobs.base import COUNTERS, ERROR, SUMS, Job, side_name
+from jobs.base import Job, side_name
+from jobs.far import first_far_error, outcome_of, write_zip
 from jobs.kernel.errors import BadInput, CrawlrankError, JobFailed
-from jobs.kernel.opening import absolute, place, size_of
+from jobs.kernel.opening import Place, absolute, is_url, place, size_of
 from jobs.kernel.reading import parts
-from jobs.places import Error, Source, first_error
+from jobs.outcome import Note, Outcome
+from jobs.places import Source, first_error
+from jobs.sift import Sift
+from jobs.stores import DONE, exists, join, remove
 
 logging.getLogger("mrjob").addHandler(logging.NullHandler())
 
 RUNNERS = ("local", "inline")  # what they leave is the same
+CLUSTERS = ("hadoop", "emr", "spark")
 _PLAIN = re.compile(r"[A-Za-z0-9_./+=,@-]+\Z")
 TaskProgress = Callable[[str, int, int], None]
 BytesProgress = Callable[[int, int], None]
@@ -54,8 +56,10 @@ def plain_path(folder: Path) -> Iterator[Path]:
 class Launcher:
     """How jobs are run.
 
-    runner: `inline` or `local`. tmp: folder for intermediate files, removed by whoever made it.
-    processes: tasks at a time. ranges: reduce tasks of jobs that partition by range.
+    runner: of RUNNERS or CLUSTERS. tmp: folder for intermediate files, removed by whoever made it.
+    data: URL of the folder of all datasets, for jobs that leave them where they are; intermediate
+    ones go there too. conf: mrjob's configuration of a cluster; where there is none, mrjob looks
+    for its own. processes: tasks at a time. ranges: reduce tasks of jobs that partition by range.
     on_task: told (job, tasks done, tasks of this phase) whenever a task ends.
     on_read: told (bytes read, bytes of all) of the archives of a job that reads such, every now
     and then.
@@ -68,68 +72,92 @@ class Launcher:
     on_task: TaskProgress | None = None
     on_read: BytesProgress | None = None
     job_class: Callable[[type[Job]], type[Job]] = lambda job: job  # tests put their runner in here
+    data: str | None = None
+    conf: Path | None = None
 
     @contextlib.contextmanager
-    def workplace(self, name: str) -> Iterator[Path]:
-        """A new folder in `tmp` for what goes between the stages of a job, removed afterwards."""
+    def workplace(self, name: str) -> Iterator[Place]:
+        """A new folder for what goes between the stages of a job, removed afterwards; in `data`, or
+        else in `tmp`."""
+        with self.scratch(name) as folder:
+            if not self.data:
+                yield folder
+                return
+            far = join(self.data, "tmp", folder.name)
+            try:
+                yield far
+            finally:
+                with contextlib.suppress(OSError):
+                    remove(far)
+
+    @contextlib.contextmanager
+    def scratch(self, name: str) -> Iterator[Path]:
+        """A new folder in `tmp`, removed afterwards."""
         with tempfile.TemporaryDirectory(prefix=f"{name}-", dir=self.tmp) as folder:
             yield Path(folder)
 
 
-class Note(NamedTuple):
-    """A side line that belongs to no dataset, and the part that it was in."""
-
-    part: str
-    value: bytes
-
-
-@dataclass
-class Outcome:
-    """What a job told besides its datasets."""
-
-    rows: Counter[str] = field(default_factory=Counter)  # lines written, by dataset
-    counters: Counter[str] = field(default_factory=Counter)
-    sums: list[dict[str, Any]] = field(default_factory=list)
-    errors: list[Error] = field(default_factory=list)
-    notes: dict[str, list[Note]] = field(default_factory=dict)  # other side lines, by name
-
-
 def launch(
     job_class: type[Job],
-    inputs: Iterable[str | Path],
-    output: Path,
+    inputs: Iterable[Place],
+    output: Place,
     launcher: Launcher,
     args: Sequence[str] = (),
-    side: dict[str, Path] | None = None,
+    side: Mapping[str, Place] | None = None,
     origin: Source | None = None,
 ) -> Outcome:
     """Run a job; write its dataset to the new folder `output` and side datasets to those of `side`.
 
-    inputs: datasets of lines (files, folders, globs), or archives for a job that reads those.
-    origin: where reducers' errors are looked up when the inputs are an earlier stage's output.
-    Raises BadInput for what the tasks found wrong in the input, JobFailed when a task failed; the
-    folders are not there then.
+    inputs: datasets of lines (files, folders, globs, URLs of folders), or archives for a job that
+    reads those. output: where it is a URL, so are those of `side`, and what the job writes stays as
+    it is, side lines too. origin: where reducers' errors are looked up when the inputs are an
+    earlier stage's output. Raises BadInput for what the tasks found wrong in the input, JobFailed
+    when a task failed; the folders are not there then.
     """
-    folders = [output, *(side or {}).values()]
-    for folder in folders:
-        if folder.exists():
+    side, name = side or {}, job_class.__name__
+    for folder in (output, *side.values()):
+        if exists(folder):
             raise BadInput(str(folder), "exists already", "a new folder", "Remove it first.")
-    paths = input_paths(job_class, inputs)
-    raw = Path(tempfile.mkdtemp(prefix=f"{job_class.__name__}-", dir=launcher.tmp))
-    try:
-        _run(job_class, paths, raw / "output", launcher, args, raw)
-        outcome = _sort_out(raw / "output", output, side or {})
-        if outcome.errors:
-            read = Source(job_class, args, paths)
-            raise first_error(outcome.errors, read, origin or read)
-    except BaseException as error:
-        for folder in folders:
-            shutil.rmtree(folder, ignore_errors=True)
-        if isinstance(error, OSError):
-            raise JobFailed(_failure(job_class.__name__, str(error))) from error
-        raise
-    finally:
-        shutil.rmtree(raw, ignore_errors=True)
+    with launcher.scratch(name) as tmp:
+        try:
+            if is_url(output):
+                return _launch_far(job_class, inputs, output, launcher, args, side, tmp)
+            paths = input_paths(job_class, inputs)
+            _run(job_class, paths, tmp / "output", launcher, args, tmp)
+            outcome = _sort_out(tmp / "output", Path(output), side)
+            if outcome.errors:
+                read = Source(job_class, args, paths)
+                raise first_error(outcome.errors, read, origin or read)
+            return outcome
+        except BaseException as error:
+            with contextlib.suppress(OSError):
+                for folder in (output, *side.values()):
+                    remove(folder)
+            if isinstance(error, OSError):
+                raise JobFailed(_failure(name, str(error))) from error
+            raise
+
+
+def _launch_far(
+    job_class: type[Job],
+    inputs: Iterable[Place],
+    output: Place,
+    launcher: Launcher,
+    args: Sequence[str],
+    side: Mapping[str, Place],
+    tmp: Path,
+) -> Outcome:
+    """The same where datasets lie in a store: nothing of them passes through this machine but the
+    ends of their parts."""
+    for folder in (output, *side.values()):
+        remove(folder)  # what a killed run has left there
+    named = list(map(str, inputs))
+    _run(job_class, named, output, launcher, args, tmp)
+    outcome = outcome_of(output)
+    if outcome.errors:
+        raise first_far_error(outcome, named)
+    for name, folder in side.items():
+        _run(Sift, [str(output)], folder, launcher, ["--name", name], tmp)
     return outcome
 
 
@@ -145,27 +173,58 @@ def input_paths(job_class: type[Job], inputs: Iterable[str | Path]) -> list[str]
 
 def _run(
     job_class: type[Job],
-    paths: list[str],
-    output: Path,
+    inputs: list[str],
+    output: Place,
     launcher: Launcher,
     args: Sequence[str],
     tmp: Path,
 ) -> None:
-    options = ["--runner", launcher.runner, "--no-conf", "--no-cat-output", "--quiet"]
-    options += ["--output-dir", str(output), "--local-tmp-dir", str(tmp), "--cleanup", "NONE"]
+    if launcher.runner in CLUSTERS:
+        options = _cluster_options(launcher, output, tmp)
+    else:
+        options = _own_options(launcher, _as_path(output), tmp)
+        inputs = [str(part) for where in inputs for part in _as_paths(where)]
+    options += ["--no-cat-output", "--quiet", "--local-tmp-dir", str(tmp)]
     options += ["--no-check-input-paths"]
-    if launcher.processes and launcher.runner == "local":
-        options += ["--num-cores", str(launcher.processes)]
+    job = launcher.job_class(job_class)([*options, *args, "--", *inputs])
+    _run_job(job, job_class, inputs, launcher)
+    if is_url(output) and launcher.runner not in CLUSTERS:
+        (_as_path(output) / DONE).touch()
+
+
+def _cluster_options(launcher: Launcher, output: Place, tmp: Path) -> list[str]:
+    options = ["--runner", launcher.runner, "--output-dir", str(output)]
+    options += ["--py-files", str(write_zip(tmp / "crawlrank.zip"))]
+    return [*options, "--conf-path", str(launcher.conf)] if launcher.conf else options
+
+
+def _own_options(launcher: Launcher, output: Path, tmp: Path) -> list[str]:
+    options = ["--runner", launcher.runner, "--no-conf", "--cleanup", "NONE"]
+    options += ["--output-dir", str(output)]
     if launcher.runner == "local":
         options += ["--no-bootstrap-mrjob"]  # tasks run under this very Python
-    job = launcher.job_class(job_class)([*options, *args, "--", *paths])
+        options += ["--num-cores", str(launcher.processes)] if launcher.processes else []
+    return options
+
+
+def _as_path(where: Place) -> Path:
+    """Of a `file:///` URL, for runners that know paths only."""
+    return Path(str(where).removeprefix("file://"))
+
+
+def _as_paths(where: str) -> list[Path]:
+    path = _as_path(where)
+    return parts(path) if is_url(where) and path.is_dir() else [Path(where)]
+
+
+def _run_job(job: Job, job_class: type[Job], inputs: list[str], launcher: Launcher) -> None:
     name = job_class.__name__
     with job.make_runner() as runner:
         if launcher.on_task:
             on_task = launcher.on_task
             runner.on_task = lambda done, total: on_task(name, done, total)
         if launcher.on_read and job_class.reads_archives():
-            on_read, size = launcher.on_read, sum(map(_size, paths))
+            on_read, size = launcher.on_read, sum(map(_size, inputs))
             runner.on_read = lambda done: on_read(done, size)
         try:
             runner.run()
@@ -188,13 +247,14 @@ def _failure(name: str, said: str) -> str:
     return message
 
 
-def _sort_out(raw: Path, output: Path, side: dict[str, Path]) -> Outcome:
+def _sort_out(raw: Path, output: Path, side: Mapping[str, Place]) -> Outcome:
     """Split the raw parts by dataset; a part without lines of a dataset is an empty file there."""
     outcome = Outcome()
-    for folder in (output, *side.values()):
+    folders = {name: Path(folder) for name, folder in side.items()}
+    for folder in (output, *folders.values()):
         folder.mkdir(parents=True)
     for part in sorted(raw.glob("part-*")):
-        _sort_part(part, output, side, outcome)
+        _sort_part(part, output, folders, outcome)
     return outcome
 
 
@@ -214,21 +274,10 @@ def _sort_part(part: Path, output: Path, side: dict[str, Path], outcome: Outcome
                     file.write(rest)
                     outcome.rows[dataset] += 1
                 else:
-                    _note(name, Note(part.name, rest.rstrip(b"\n")), outcome)
+                    outcome.take(name, Note(part.name, rest.rstrip(b"\n")))
         finally:
             for file in files.values():
                 file.close()
-
-
-def _note(name: bytes, note: Note, outcome: Outcome) -> None:
-    if name == COUNTERS:
-        outcome.counters.update(json.loads(note.value))
-    elif name == SUMS:
-        outcome.sums.append(json.loads(note.value))
-    elif name == ERROR:
-        outcome.errors.append(json.loads(note.value))
-    else:
-        outcome.notes.setdefault(name[1:].decode(), []).append(note)
 
 
 def run_alone(job: Job) -> None:

@@ -20,7 +20,7 @@ and `time` (a revisit, and where its original may be).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from jobs.base import FOLDS, Job, Pair
@@ -37,7 +37,10 @@ from jobs.kernel.lines import (
     parse_else,
     parse_link,
 )
-from jobs.launch import Launcher, Outcome, launch
+from jobs.kernel.opening import Place
+from jobs.launch import Launcher, launch
+from jobs.outcome import Outcome
+from jobs.stores import join
 
 TAKE, BY_ID, BY_TIME = b"take", b"id", b"time"
 FIRST, SECOND, THIRD = b"0", b"1", b"2"  # the order in which a reducer gets values
@@ -213,56 +216,62 @@ class SelectLinks(Job):
 
     def run_with(self, inputs: list[str], output: Path, launcher: Launcher) -> Outcome:
         """Alone: links first, captures last on the command line."""
-        return run(
+        outcome, _ = run(
             inputs[:-1], inputs[-1:], output, output / "_folds", launcher, self._rules,
             keep_www=self.options.keep_www,
         )  # fmt: skip
+        return outcome
 
 
-Paths = Sequence[str | Path]
+Places = Sequence[Place]
 
 
 def run(
-    links: Paths,
-    captures: Paths,
-    output: Path,
-    candidates: Path,
+    links: Places,
+    captures: Places,
+    output: Place,
+    candidates: Place,
     launcher: Launcher,
     rules: Rules,
     *,
     keep_www: bool = False,
-) -> Outcome:
-    """All stages. Writes the folder `output`, with `latest` only, and that of fold candidates."""
+) -> tuple[Outcome, list[Place]]:
+    """All stages. Writes the folder `output`, with `latest` only, and in `candidates` the folders
+    of fold candidates that are returned."""
     args = ["--captures", "latest" if rules.latest else "union"]
     args += ["--redirects"] * rules.redirects + ["--canonical"] * rules.canonical
     args += ["--keep-www"] * keep_www
     with launcher.workplace("select_links") as tmp:
         stages = _Stages(launcher, args, tmp)
-        stages.launch("decide", [*links, *captures], "folds")
+        found = [join(candidates, "decide")]
+        stages.launch("decide", [*links, *captures], {"folds": found[0]})
         if rules.latest:
             for stage in ("id", "time"):
                 if stages.has_lost_revisits():
                     stages.launch(stage, [*captures, *stages.outputs])
-            stages.launch("links", [*links, *captures, *stages.outputs], "folds")
-            stages.outputs[-1].rename(output)
-        candidates.mkdir(parents=True)
-        for part in sorted(tmp.glob("folds-*/*")):
-            part.rename(candidates / f"{part.parent.name}-{part.name}")
-    return stages.outcome
+            found.append(join(candidates, "links"))
+            inputs = [*links, *captures, *stages.outputs]
+            stages.launch("links", inputs, {"folds": found[1]}, output)
+    return stages.outcome, found
 
 
 class _Stages:
     """Stages one after the other; what all of them told, but the rows, which are the last one's."""
 
-    def __init__(self, launcher: Launcher, args: Sequence[str], tmp: Path) -> None:
+    def __init__(self, launcher: Launcher, args: Sequence[str], tmp: Place) -> None:
         self._launcher, self._args, self._tmp = launcher, args, tmp
-        self.outputs: list[Path] = []
+        self.outputs: list[Place] = []
         self.outcome = Outcome()
 
-    def launch(self, stage: str, inputs: Paths, *side: str) -> None:
-        output, args = self._tmp / stage, [*self._args, "--stage", stage]
-        folders = {name: self._tmp / f"{name}-{stage}" for name in side}
-        done = launch(SelectLinks, inputs, output, self._launcher, args, folders)
+    def launch(
+        self,
+        stage: str,
+        inputs: Places,
+        side: Mapping[str, Place] | None = None,
+        output: Place | None = None,
+    ) -> None:
+        output, args = output or join(self._tmp, stage), [*self._args, "--stage", stage]
+        done = launch(SelectLinks, inputs, output, self._launcher, args, side)
         done.counters += self.outcome.counters
         self.outcome, self.outputs = done, [*self.outputs, output]
 

@@ -1,4 +1,4 @@
-"""Archives that a user names: files, folders, globs and lists of them, on disk or in S3.
+"""Archives that a user names: files, folders, globs and lists of them, on disk, in S3 or HDFS.
 
 A name that is there is taken as it is, whatever signs are in it. Of a folder, and of what is below
 it, come the files with an archive's name: crawls keep logs and indexes beside theirs. What a glob
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.opening import SCHEME, Place, is_url, located, place
+from jobs.kernel.opening import Place, is_url, located, place, prefix_of
 
 NAMES = "*.warc, *.arc, *.wat (also with .gz, .zst or .lz4) and *.wacz"
 _NAME = re.compile(r"[^.].*\.(?:w?arc|wat)(?:\.(?:gz|zst|lz4))?\Z|[^.].*\.wacz\Z", re.I | re.S)
@@ -116,11 +116,12 @@ def _of_url(url: str, found: Found) -> None:
     magic = _MAGIC.search(path)
     parent = path[: magic.start()].rpartition("/")[0] if magic else path.rstrip("/")
     pattern = path.split("/")
+    prefix = prefix_of(url)
     for key in _keys_under(filesystem, parent, url):
         if not magic:
-            _sort_out(SCHEME + key, key.rpartition("/")[2], found)
+            _sort_out(prefix + key, key.rpartition("/")[2], found)
         elif matches(key.split("/"), pattern):
-            found.archives.append(SCHEME + key)
+            found.archives.append(prefix + key)
 
 
 def _is_file(filesystem: Any, path: str, url: str) -> bool:
@@ -146,8 +147,8 @@ def _keys_under(filesystem: Any, parent: str, url: str) -> Iterator[str]:
 
 def _no_listing(url: str, error: OSError) -> BadInput:
     return BadInput(
-        url, f"cannot be listed ({str(error).partition(chr(10))[0]})", "archives in S3",
-        "Look at bucket, credentials, region and endpoint.",
+        url, f"cannot be listed ({str(error).partition(chr(10))[0]})", "archives there",
+        "Look at bucket or host, credentials, region and endpoint.",
     )  # fmt: skip
 
 

@@ -67,7 +67,7 @@ class MrjobEngine:
         self, tasks: Sequence[ArchiveTask], options: Options, launcher: Launcher
     ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
         by_path = {str(task.place): task for task in tasks}
-        with launcher.workplace("extract-links") as tmp:
+        with launcher.scratch("extract-links") as tmp:
             found, seen = tmp / "links", tmp / "captures"
             named = writable_names([task.place for task in tasks], tmp)
             args, side = arguments_of(options), {"captures": seen}

@@ -20,7 +20,8 @@ from typing import Any
 
 from jobs.kernel.errors import BadInput, JobFailed, NotConverged
 from jobs.kernel.rank import RoundSums
-from jobs.launch import Launcher, Outcome, launch
+from jobs.launch import Launcher, launch
+from jobs.outcome import Outcome
 from jobs.page_rank import PageRank
 from pipeline.datasets import move
 

@@ -35,13 +35,13 @@ def select_links(
     """
     with workplace(folds, launcher) as there:
         selected, candidates, found = (there.tmp / n for n in ("selected", "candidates", "folds"))
-        outcome = select_links_job.run(
+        outcome, folders = select_links_job.run(
             links, captures, selected, candidates, there, rules, keep_www=keep_www
         )
         dated, undated, of_captures = (outcome.counters.pop(name, 0) for name in TIMES)
         if timed and undated and of_captures and not dated:
             raise _without_times(links)
-        ended = fold_chains.run([candidates], found, there)
+        ended = fold_chains.run(folders, found, there)
         deliver(found, folds, ORDER["folds"])
         if output:
             output.parent.mkdir(parents=True, exist_ok=True)

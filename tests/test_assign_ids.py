@@ -12,7 +12,8 @@ from samples import made_captures, made_links, oracle, write
 
 from jobs import assign_ids
 from jobs.kernel.errors import BadInput
-from jobs.launch import Launcher, Outcome
+from jobs.launch import Launcher
+from jobs.outcome import Outcome
 
 
 def run(tmp: Path, launcher: Launcher, *inputs: Path, nodes: str = "linked") -> Outcome:

@@ -13,7 +13,8 @@ from samples import made_captures, made_links, write
 
 from jobs import join_scores
 from jobs.kernel.errors import BadInput
-from jobs.launch import Launcher, Outcome
+from jobs.launch import Launcher
+from jobs.outcome import Outcome
 
 
 def run(tmp: Path, launcher: Launcher, *inputs: Path, **options: object) -> Outcome:

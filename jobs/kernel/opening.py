@@ -1,8 +1,10 @@
 """Archives by path or by URL: opened as streams of bytes that can seek, wherever they are.
 
-A URL is a string that begins with `s3://`, bucket and key as they are, without escapes; everything
-else is a path. Credentials, region and endpoint are found as the AWS tools find them
-(AWS_ACCESS_KEY_ID, AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL, the machine's role).
+A URL is a string that begins with `s3://`, `hdfs://` or `file:///`, the names in it as they are,
+without escapes; everything else is a path. In S3, credentials, region and endpoint are found as the
+AWS tools find them (AWS_ACCESS_KEY_ID, AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL, the machine's
+role); in HDFS, name nodes and their ways of authentication as Hadoop's own clients find them
+(HADOOP_CONF_DIR), which `hdfs:///path` without a host needs.
 """
 
 from __future__ import annotations
@@ -16,12 +18,18 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 Place = str | Path
-SCHEME = "s3://"
+S3, HDFS, FILE = SCHEMES = ("s3://", "hdfs://", "file:///")
 _AT_ONCE = 2**23  # bytes of one request; a reader goes forward, with small steps back
 
 
 def is_url(where: Place) -> bool:
-    return isinstance(where, str) and where.startswith(SCHEME)
+    return isinstance(where, str) and where.startswith(SCHEMES)
+
+
+def prefix_of(url: str) -> str:
+    """What stands before the paths that its file system lists, `s3://`, `hdfs://host`, `file://`."""
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://" + (rest.partition("/")[0] if scheme == "hdfs" else "")
 
 
 def place(where: Place) -> Place:
@@ -92,10 +100,28 @@ def located(url: str) -> tuple[Any, str]:
     """(file system of Arrow, path in it). Raises OSError."""
     from pyarrow import ArrowInvalid, fs  # half a second that paths do not need
 
+    if url.startswith(FILE):
+        return fs.LocalFileSystem(), url.removeprefix("file://")
+    if url.startswith(HDFS):
+        return _hdfs(url)
     try:
-        found: tuple[Any, str] = fs.FileSystem.from_uri(
-            SCHEME + quote(url.removeprefix(SCHEME), safe="/")
-        )
+        found: tuple[Any, str] = fs.FileSystem.from_uri(S3 + quote(url.removeprefix(S3), safe="/"))
     except ArrowInvalid as error:
         raise OSError(str(error)) from error
     return found
+
+
+def _hdfs(url: str) -> tuple[Any, str]:
+    """By a client that needs neither Java nor Hadoop's native libraries: Arrow's own needs both."""
+    try:
+        from hdfs_native.fsspec import HdfsFileSystem
+    except ImportError as error:
+        raise OSError("hdfs:// needs a package: pip install 'crawlrank[hadoop]'") from error
+    from pyarrow import fs
+
+    host, slash, path = url.removeprefix(HDFS).partition("/")
+    try:
+        client = HdfsFileSystem(host=host) if host else HdfsFileSystem()
+    except Exception as error:
+        raise OSError(f"{url}: {error}") from error
+    return fs.PyFileSystem(fs.FSSpecHandler(client)), slash + path

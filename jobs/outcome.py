@@ -1,0 +1,40 @@
+"""What a job told besides its datasets: rows, counters, sums, errors and other notes."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from jobs.base import COUNTERS, END, ERROR, ROWS, SUMS
+from jobs.places import Error
+
+
+class Note(NamedTuple):
+    """A side line that belongs to no dataset, and the part that it was in."""
+
+    part: str
+    value: bytes
+
+
+@dataclass
+class Outcome:
+    """What a job told besides its datasets."""
+
+    rows: Counter[str] = field(default_factory=Counter)  # lines written, by dataset
+    counters: Counter[str] = field(default_factory=Counter)
+    sums: list[dict[str, Any]] = field(default_factory=list)
+    errors: list[Error] = field(default_factory=list)
+    notes: dict[str, list[Note]] = field(default_factory=dict)  # other side lines, by name
+
+    def take(self, name: bytes, note: Note) -> None:
+        """A note of that name; those of rows are left to whoever counts the rows."""
+        if name == COUNTERS:
+            self.counters.update(json.loads(note.value))
+        elif name == SUMS:
+            self.sums.append(json.loads(note.value))
+        elif name == ERROR:
+            self.errors.append(json.loads(note.value))
+        elif name not in (END, ROWS):
+            self.notes.setdefault(name[1:].decode(), []).append(note)
