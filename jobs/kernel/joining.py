@@ -26,6 +26,7 @@ _LONGEST_REFERENCE = 256  # characters
 _LONGEST_TARGET = 512  # characters of a directory, bytes of a target
 
 _NAME = r"[A-Za-z0-9_~!$&'()*+,;=@.%-]"
+_WORD = r"[A-Za-z0-9_~][A-Za-z0-9_~.-]*"
 _QUERY = r"(?:\?[A-Za-z0-9_~!$&()*+,;=@/.%:?-]*)?"  # browsers escape `'` here
 # Scheme and host, path, query. What is behind `#` does not matter, but for lone surrogates, which
 # are refused. No `xn--`, and no host that ends like an address.
@@ -33,6 +34,8 @@ _AS_IT_STANDS = re.compile(
     r"((?:https?:)?//(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]+(?=[/?#]|\Z))?"
     rf"((?:/|{_NAME})*)({_QUERY})(?:#[\x00-\x7f]*)?"
 ).fullmatch
+# More than half of all: each name begins with a letter or the like, so none of them is dots.
+_PLAIN = re.compile(rf"(/?){_WORD}(?:/{_WORD})*/?").fullmatch
 _LAST_NAME = re.compile(rf"(?![.%]){_NAME}*{_QUERY.replace('/', '')}").fullmatch
 _DOTS = re.compile(r"(?:\A|/)(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE).search
 _OF_DIRECTORY = re.compile(r"[/.]|https?://|[A-Za-z0-9_~][^:]*\Z").match
@@ -120,11 +123,13 @@ class Base:
 
     def _joined(self, reference: str) -> bytes | None:
         """The target where text will do; it depends on the directory alone."""
+        directory = self._directory
+        if (plain := _PLAIN(reference)) and len(directory.path) < _LONGEST_TARGET:
+            return f"{directory.origin if plain[1] else directory.path}{reference}".encode()
         match = _AS_IT_STANDS(reference)
         if not match:
             return None
         host, path, query = match.groups()
-        directory = self._directory
         if host:
             return _as_text(_with_scheme(host, directory.origin), path or "/", query)
         if path.startswith("/"):

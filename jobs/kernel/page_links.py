@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from functools import partial
+from itertools import repeat
 
 from jobs.kernel.html_links import Run
 from jobs.kernel.lines import UNKNOWN, Link
@@ -41,7 +42,7 @@ class PageLinks:
         self._timestamps, self._timestamp = timestamps, UNKNOWN
         self._drop, self._most, self._counters = drop, most, counters
         self.page = (b"", "")  # URI and time
-        self._given: dict[str, set[bytes]] = {}  # by hop
+        self._given: dict[str, dict[bytes, None]] = {}  # by hop
 
     def begin(self, uri: bytes, timestamp: str) -> None:
         self.page, self._given = (uri, timestamp), {}
@@ -61,22 +62,24 @@ class PageLinks:
             if not targets or not self._keeps(targets, hop, context, nofollow):
                 continue
             letter, counted = _COUNTED[hop]
-            given, new = self._given.get(hop), [*dict.fromkeys(targets)]
-            if given is None:
-                given = self._given[hop] = set()
-            else:
-                new = [target for target in new if target not in given]
+            new, given = dict.fromkeys(targets), self._given.get(hop)
+            if given is not None:
+                new = dict.fromkeys([target for target in new if target not in given])
             if len(new) < len(targets):
                 counters["dropped.duplicate"] += len(targets) - len(new)
             is_full = len(links) + len(new) > room
             if is_full:
                 counters["dropped.over-limit"] += 1
-                del new[room - len(links) :]
+                new = dict.fromkeys([*new][: room - len(links)])
             if new:
                 counters[counted] += len(new)
-                given.update(new)
-                when = self._timestamp
-                links += [_link((target, source, letter, when)) for target in new]
+                links += map(
+                    _link, zip(new, repeat(source), repeat(letter), repeat(self._timestamp))
+                )
+                if given is None:
+                    self._given[hop] = new
+                else:
+                    given.update(new)
             if is_full:
                 break  # so that the rest need not even be joined
         if links:

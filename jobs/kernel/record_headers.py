@@ -108,14 +108,15 @@ def parse_lines(block: bytes) -> tuple[str, Fields]:
     As warcio reads them: lines of UTF-8 or Latin-1, up to the first empty one; a line that begins
     with a blank goes on with the field before it. Ordinary headers are read here.
     """
-    if b"\n " in block or b"\n\t" in block or b" :" in block or b"\t:" in block:
-        return _by_warcio(block)
     try:
         start, *lines = block.rstrip().decode().split("\n")
         fields = [
             (name.lower(), value.strip()) for line in lines for name, value in [line.split(":", 1)]
         ]
     except ValueError:  # not UTF-8, or a line without a colon, or empty
+        return _by_warcio(block)
+    names = "".join([name for name, _ in fields])
+    if " " in names or "\t" in names:  # a folded line, or a blank before the colon
         return _by_warcio(block)
     protocol, _, status = start.rstrip().partition(" ")
     first_line = f"{protocol} {status.strip()}"
