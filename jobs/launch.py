@@ -17,7 +17,7 @@ from mrjob.step import StepFailedException
 from jobs.base import Job, side_name
 from jobs.far import first_far_error, outcome_of, write_zip
 from jobs.kernel.errors import BadInput, CrawlrankError, JobFailed
-from jobs.kernel.opening import Place, absolute, is_url, place, size_of
+from jobs.kernel.opening import FILE, Place, absolute, is_url, place, size_of
 from jobs.kernel.reading import parts
 from jobs.outcome import Note, Outcome
 from jobs.places import Source, first_error
@@ -212,9 +212,11 @@ def _as_path(where: Place) -> Path:
     return Path(str(where).removeprefix("file://"))
 
 
-def _as_paths(where: str) -> list[Path]:
+def _as_paths(where: str) -> list[Place]:
     path = _as_path(where)
-    return parts(path) if is_url(where) and path.is_dir() else [Path(where)]
+    if is_url(where) and path.is_dir():
+        return list(parts(path))
+    return [path if where.startswith(FILE) else where]
 
 
 def _run_job(job: Job, job_class: type[Job], inputs: list[str], launcher: Launcher) -> None:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from crawls import MORE_WEB, WEB, write_warc
@@ -24,8 +29,8 @@ WHOLE = (
     "assign_ids", "audit_precedence", "bad_input", "bounds", "diff", "docs", "dying_tasks",
     "embedded_errors", "embedded_kill", "embedded_resume", "embedded_scores", "explain",
     "export_scores", "extraction_real", "heritrix_scripts", "import_text", "inspection_pool",
-    "join_scores", "kill", "launch", "merges", "mutations", "opening", "page_rank", "plots",
-    "precedence", "ranking", "run", "runners", "runners_agree", "sample", "select_links",
+    "join_scores", "kill", "launch", "merges", "mutations", "opening", "package", "page_rank",
+    "plots", "precedence", "ranking", "run", "runners", "runners_agree", "sample", "select_links",
     "several_crawls", "wat", "workers",
 )  # fmt: skip
 
@@ -46,6 +51,40 @@ def web(tmp_path: Path) -> Path:
 def more_web(tmp_path: Path) -> Path:
     """An archive of two more."""
     return write_warc(tmp_path / "more.warc.gz", MORE_WEB)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of an S3 server at a free port; stopped by its pid, whatever happens."""
+    log = tmp_path_factory.mktemp("moto") / "log"
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"]
+    with log.open("w") as said, subprocess.Popen(command, stdout=said, stderr=said) as process:
+        try:
+            found = None
+            until = time.monotonic() + 60
+            while not found and process.poll() is None and time.monotonic() < until:
+                time.sleep(0.05)
+                found = re.search(r"Running on (http://127\.0\.0\.1:[0-9]+)", log.read_text())
+            assert found, f"no S3 server (moto[server] is in the extra `dev`): {log.read_text()}"
+            yield found[1]
+        finally:
+            process.terminate()
+
+
+@pytest.fixture
+def bucket(server: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """An S3 client; its bucket `crawl` is there. Nothing here reaches the real S3."""
+    import boto3
+
+    for name, value in {
+        **{"AWS_ENDPOINT_URL": server, "AWS_DEFAULT_REGION": "us-east-1"},
+        **{"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"},
+        **{"AWS_EC2_METADATA_DISABLED": "true", "no_proxy": "127.0.0.1"},
+    }.items():
+        monkeypatch.setenv(name, value)
+    client = boto3.client("s3")
+    client.create_bucket(Bucket="crawl")
+    return client
 
 
 @pytest.hookimpl(wrapper=True)

@@ -19,6 +19,7 @@ from jobs.kernel.errors import BadInput, CrawlrankError
 from pipeline.cli import audit as audit_commands
 from pipeline.cli import compare as compare_commands
 from pipeline.cli import inspect as inspect_commands
+from pipeline.cli import package as package_commands
 from pipeline.cli import results as result_commands
 from pipeline.cli import run as run_commands
 from pipeline.cli import steps as step_commands
@@ -122,7 +123,7 @@ def main() -> None:
 
 for commands in (
     run_commands, compare_commands, text_commands, inspect_commands, step_commands,
-    result_commands, audit_commands,
+    result_commands, audit_commands, package_commands,
 ):  # fmt: skip
     for command in commands.COMMANDS:
         main.add_command(command)

@@ -1,0 +1,74 @@
+"""The packed environment: what tasks import, beside a `python` that runs the node's own with it.
+
+A virtual environment names its Python by an absolute path of the machine that made it. This one
+looks for a Python of the same minor version on the node, wherever that is; it holds no interpreter.
+"""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from pipeline.package.target import Target
+from pipeline.package.wheels import PINNED, pip
+
+FILES = Path(__file__).parent / "files"
+_LEVEL = 6
+
+
+def pack_environment(wheels: Path, archive: Path, target: Target) -> None:
+    """Write the .tar.gz of `bin/python` and `lib/`; the same bytes from the same wheels."""
+    with tempfile.TemporaryDirectory(dir=archive.parent) as tmp:
+        env = Path(tmp, "env")
+        lib, python = env / "lib", env / "bin" / "python"
+        _install(wheels, lib, target)
+        (lib / "sitecustomize.py").write_bytes((FILES / "sitecustomize.py").read_bytes())
+        _compile(lib, target)
+        python.parent.mkdir()
+        script = (FILES / "python.sh").read_text().replace("@PYTHON@", target.version())
+        python.write_text(script)
+        python.chmod(0o755)
+        (env / "bin" / "python3").symlink_to("python")
+        _write_tar(env, archive)
+
+
+def _install(wheels: Path, lib: Path, target: Target) -> None:
+    source = ["--no-index", "--find-links", str(wheels), "--require-hashes", "--no-deps"]
+    options = [
+        *source,
+        *target.pip_options(),
+        "--no-compile",
+        "--requirement",
+        str(wheels / PINNED),
+    ]
+    pip(target, "install", "--target", str(lib), *options, "--requirement", str(wheels / PINNED))
+    for script in (lib / "bin").glob("*"):  # they name this machine's Python
+        script.unlink()
+
+
+def _compile(lib: Path, target: Target) -> None:
+    """Bytecode that is taken whatever the times of the files: tasks cannot write any beside them.
+    What does not compile, libraries for other versions of Python among it, is left as it is."""
+    options = ["-q", "-q", "--invalidation-mode", "unchecked-hash", "-s", str(lib), "-p", "lib"]
+    subprocess.run([target.python, "-m", "compileall", *options, str(lib)], capture_output=True)
+
+
+def _write_tar(folder: Path, archive: Path) -> None:
+    with (
+        archive.open("wb") as file,
+        gzip.GzipFile("", "wb", _LEVEL, cast(BinaryIO, file), mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar,
+    ):
+        for path in sorted(folder.rglob("*")):
+            tar.add(path, str(path.relative_to(folder)), recursive=False, filter=_timeless)
+
+
+def _timeless(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    entry.mtime = entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    entry.mode = 0o755 if entry.isdir() or entry.mode & 0o100 else 0o644
+    return entry
