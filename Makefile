@@ -21,13 +21,13 @@ endef
 COUNT ?= 20000
 SEED  ?= 1
 
-.PHONY: help setup pipeline test lint types unit test-kill test-heritrix fuzz bench benchmarks clean
+.PHONY: help setup pipeline test lint types unit test-kill test-heritrix test-hadoop fuzz bench benchmarks clean
 .DEFAULT_GOAL := help
 
 help: ## This list
 	@echo "crawlrank: from web archives to a precedence file for Heritrix"
 	@echo
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-18s%s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-20s%s\n", $$1, $$2}'
 	@echo
 	@echo '  make pipeline ARCHIVES="crawl/*.warc.gz" WORK=work/crawl OPTIONS="--bins 10"'
 
@@ -62,6 +62,10 @@ test-kill: setup ## Random kills of the embedded engine by the dozen, some minut
 test-heritrix: setup ## Crawls by a real Heritrix on loopback; needs a JDK (17 or later) and Maven
 	PYTHONPATH=scripts $(BIN)/python -m heritrix.distribution
 	$(BIN)/pytest -m heritrix -n 2 --dist loadfile
+
+test-hadoop: setup ## Jobs on a real one-node Hadoop; needs a JDK (17 or 21), Maven, namespaces
+	PYTHONPATH=scripts $(BIN)/python -m hadoop --folder work/hadoop with \
+	  $(BIN)/pytest -m hadoop -n 2 --dist loadfile
 
 fuzz: setup ## Extraction of 20,000 mutated archives (COUNT, SEED); finds go to work/fuzz
 	$(BIN)/python scripts/fuzz.py --count $(COUNT) --seed $(SEED) --out work/fuzz

@@ -28,10 +28,10 @@ settings.load_profile("steady")
 WHOLE = (
     "assign_ids", "audit_precedence", "bad_input", "bounds", "diff", "docs", "dying_tasks",
     "embedded_errors", "embedded_kill", "embedded_resume", "embedded_scores", "explain",
-    "export_scores", "extraction_real", "heritrix_scripts", "import_text", "inspection_pool",
-    "join_scores", "kill", "launch", "merges", "mutations", "opening", "package", "page_rank",
-    "plots", "precedence", "ranking", "run", "runners", "runners_agree", "sample", "select_links",
-    "several_crawls", "wat", "workers",
+    "export_scores", "extraction_real", "hadoop_scripts", "heritrix_scripts", "import_text",
+    "inspection_pool", "join_scores", "kill", "launch", "merges", "mutations", "opening", "package",
+    "page_rank", "plots", "precedence", "ranking", "run", "runners", "runners_agree", "sample",
+    "select_links", "several_crawls", "wat", "workers",
 )  # fmt: skip
 
 

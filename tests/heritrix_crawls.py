@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from heritrix.distribution import Unavailable, heritrix_home
+from fetching import Unavailable
+from heritrix.distribution import heritrix_home
 from heritrix.log import Fetch
 
 

@@ -11,8 +11,9 @@ from urllib.parse import urljoin
 from urllib.request import urlopen
 
 import pytest
+from fetching import Unavailable, program
 from heritrix import distribution
-from heritrix.distribution import Unavailable, heritrix_home, program
+from heritrix.distribution import heritrix_home
 from heritrix.job import NAMESPACES, PROFILE, Plan, write_job
 from heritrix.made_site import Site
 from heritrix.running import HeritrixFails, java

@@ -8,23 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
-import subprocess
 import sys
 import tempfile
 import zipfile
 from pathlib import Path
+
+from fetching import Unavailable, appear, cache, maven, program
 
 VERSION = "3.13.0"
 ARTIFACT = f"org.archive.heritrix:heritrix:{VERSION}:zip:dist"
 FILE = f"heritrix-{VERSION}-dist.zip"
 # Maven Central gives the sha1 36e17b8779cc649cf0a5aad349a50e99ba2b7042 for the same bytes.
 SHA256 = "3376c6ecec719e79df4d97d4c3fd1d55b4300747b9a14355fd635bebc794ac0a"
-FETCHING = 600  # seconds
-
-
-class Unavailable(RuntimeError):
-    """Heritrix or what it needs cannot be had; the message says what to do."""
 
 
 def heritrix_home() -> Path:
@@ -37,23 +32,8 @@ def heritrix_home() -> Path:
         cache().mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cache()) as scratch:
             unpacked = _unpacked(_given() or _fetched(Path(scratch)), Path(scratch) / "unpacked")
-            _appear(unpacked, home)
+            appear(unpacked, home)
     return home
-
-
-def cache() -> Path:
-    return Path(os.environ.get("CRAWLRANK_CACHE") or Path.home() / ".cache" / "crawlrank")
-
-
-def program(name: str) -> str:
-    """The path of a program; raises Unavailable."""
-    path = shutil.which(name)
-    if path is None:
-        raise Unavailable(
-            f"no {name} on this machine: Heritrix needs a JDK of version 17 or later, and Maven "
-            "to be fetched (Debian: apt-get install default-jdk-headless maven)"
-        )
-    return path
 
 
 def _given() -> Path | None:
@@ -62,11 +42,8 @@ def _given() -> Path | None:
 
 
 def _fetched(folder: Path) -> Path:
-    command = [program("mvn"), "-B", "-q", "dependency:copy", f"-Dartifact={ARTIFACT}"]
-    command.append(f"-DoutputDirectory={folder}")
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=FETCHING)
-    if done.returncode or not (folder / FILE).is_file():
-        raise Unavailable(f"Maven cannot fetch {ARTIFACT}:\n{(done.stdout + done.stderr)[-1000:]}")
+    copy = ["dependency:copy", f"-Dartifact={ARTIFACT}", f"-DoutputDirectory={folder}"]
+    maven(ARTIFACT, copy, folder)
     return folder / FILE
 
 
@@ -78,15 +55,6 @@ def _unpacked(archive: Path, folder: Path) -> Path:
         files.extractall(folder)
     (lib,) = folder.glob("**/lib")
     return lib.parent
-
-
-def _appear(unpacked: Path, home: Path) -> None:
-    """By rename: another process may have been faster."""
-    try:
-        unpacked.rename(home)
-    except OSError:
-        if not home.is_dir():
-            raise
 
 
 if __name__ == "__main__":

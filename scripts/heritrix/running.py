@@ -10,7 +10,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from heritrix.distribution import program
+from fetching import program
+
 from heritrix.job import Job
 
 LOADER = "org.archive.crawler.frontier.precedence.PrecedenceLoader"

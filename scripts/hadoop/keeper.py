@@ -1,0 +1,139 @@
+"""The process that keeps a node's servers: it starts them as its children, inside the namespace,
+and ends them when it is told to, when its owner is gone, or when its time is over.
+
+A server that dies stays dead until the keeper gets SIGHUP (`start` again). Where the keeper itself
+is killed, the system ends its children; the containers that are left then, `stop` finds by mark.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from hadoop.configuration import environment, write_configuration
+from hadoop.namespace import loopback_up
+from hadoop.node import Node, State
+from hadoop.processes import Process, end, marked
+from hadoop.servers import SERVERS, command, formatted, formatting, ready
+
+STARTING = 180  # seconds, for a slow machine
+PATIENCE = 8  # seconds, for servers to end
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+
+class Keeper:
+    """owner: with its end this ends."""
+
+    def __init__(self, node: Node, owner: Process | None, seconds: float) -> None:
+        self.node, self.owner = node, owner
+        self.children: dict[str, subprocess.Popen[bytes]] = {}
+        myself = Process.with_id(os.getpid())
+        assert myself
+        self.state = State(myself, {}, time.time() + seconds)
+        self.told_to_end = self.told_to_revive = False
+
+    def keep(self) -> None:
+        """Until the end. SystemExit, with a message, when the servers do not come up."""
+        signal.signal(signal.SIGTERM, self._told)
+        signal.signal(signal.SIGINT, self._told)
+        signal.signal(signal.SIGHUP, self._told)
+        self.node.write_state(self.state)
+        try:
+            self._prepare()
+            self._start_servers()
+            while not self._over():
+                if self.told_to_revive:
+                    self.told_to_revive = False
+                    self._start_servers()
+                time.sleep(0.2)
+        finally:
+            end(marked(self.node.MARK, str(self.node.folder)), PATIENCE)
+            self.node.forget_state()
+
+    def _prepare(self) -> None:
+        for folder in (self.node.var / "tmp", self.node.logs):
+            folder.mkdir(parents=True, exist_ok=True)
+        write_configuration(self.node)
+        if not formatted(self.node):
+            self._run("format", formatting(self.node)).wait(STARTING)
+            if not formatted(self.node):
+                sys.exit(f"HDFS cannot be made:\n{self.node.last_words('format')}")
+
+    def _start_servers(self) -> None:
+        for name in SERVERS:
+            if name not in self.children or self.children[name].poll() is not None:
+                self.children[name] = self._run(name, command(self.node, name))
+        pairs = ((name, Process.with_id(child.pid)) for name, child in self.children.items())
+        servers = {name: process for name, process in pairs if process}
+        self._note(replace(self.state, servers=servers, ready=False))
+        limit = time.monotonic() + STARTING
+        while not ready():
+            self._check(time.monotonic() > limit)
+            time.sleep(0.2)
+        self._note(replace(self.state, ready=True))
+
+    def _check(self, late: bool) -> None:
+        """SystemExit when a server that starts has died, or takes too long."""
+        for name, child in self.children.items():
+            if child.poll() is not None:
+                words = self.node.last_words(name)
+                sys.exit(f"{name}: exit code {child.returncode} as it started\n{words}")
+        if late:
+            sys.exit(f"Hadoop is not ready after {STARTING} s: see {self.node.logs}")
+        if self._over():
+            sys.exit("told to end before Hadoop was ready")
+
+    def _over(self) -> bool:
+        gone = self.owner is not None and not self.owner.alive()
+        return self.told_to_end or gone or time.time() > self.state.ends
+
+    def _run(self, name: str, arguments: list[str]) -> subprocess.Popen[bytes]:
+        with (self.node.logs / f"{name}.log").open("ab") as log:
+            return subprocess.Popen(
+                arguments,
+                cwd=self.node.var,
+                env={**environment(self.node), self.node.MARK: str(self.node.folder)},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                preexec_fn=_end_with_parent,
+            )
+
+    def _note(self, state: State) -> None:
+        self.state = state
+        self.node.write_state(state)
+
+    def _told(self, number: int, _frame: object) -> None:
+        if number == signal.SIGHUP:
+            self.told_to_revive = True
+        else:
+            self.told_to_end = True
+
+
+def _end_with_parent() -> None:
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="keeper")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--owner", type=int)
+    parser.add_argument("--seconds", type=float, required=True)
+    options = parser.parse_args()
+    owner = Process.with_id(options.owner) if options.owner else None
+    if options.owner and owner is None:
+        sys.exit(f"no process {options.owner}, which should own the node")
+    loopback_up()
+    Keeper(Node(options.folder), owner, options.seconds).keep()
+
+
+if __name__ == "__main__":
+    main()
