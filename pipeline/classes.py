@@ -32,7 +32,8 @@ from pipeline.graph import Floats, Mask, Positions
 
 MAX_DIGITS = 9
 MAX_BINS = 125
-BLOCK = 1 << 20
+BLOCK = 1 << 14  # scores whose steps stay in the cache of a core
+POWERS = 10.0 ** np.arange(23)  # all that are doubles
 Ties = Literal["key", "together"]
 
 
@@ -107,7 +108,8 @@ def _rounded(scores: Floats, digits: int) -> Floats:
     with np.errstate(all="ignore"):
         exponents = np.floor(np.log10(scores))
         shifts = digits - 1 - exponents
-        up, down = 10.0 ** np.clip(shifts, 0, 22), 10.0 ** np.clip(-shifts, 0, 22)
+        shifts = np.where(np.isfinite(shifts), shifts, 0)
+        up, down = (POWERS[np.clip(one, 0, 22).astype(np.intp)] for one in (shifts, -shifts))
         scaled = scores * up / down
         result = np.rint(scaled) / up * down
         margin = np.abs(scaled - np.floor(scaled) - 0.5)

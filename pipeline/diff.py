@@ -3,8 +3,7 @@
 Pages are the same where their keys are. Both runs' classes are cut by the second one's options, so
 that a class means the same in both. Order: Spearman's rho (1904; Pearson's correlation of ranks,
 equal scores share their mean rank) and Kendall's tau-b (1945, with his correction for ties) over
-the scores of the common pages, rounded to the digits that both runs resolve; both as scipy.stats
-has them.
+the scores of the common pages, rounded to the digits that both runs resolve.
 
 Why pages moved is in pipeline/diff_moves.py. Memory: about 20 arrays of N beside DuckDB's budget.
 """
@@ -19,6 +18,7 @@ import numpy.typing as npt
 
 from jobs.kernel.errors import BadInput
 from pipeline.classes import rounded
+from pipeline.correlations import kendall, spearman
 from pipeline.diff_moves import Move, explained_moves
 from pipeline.diff_side import NO_PAGE, PageChange, Side
 from pipeline.finished import Finished
@@ -120,14 +120,12 @@ def _by_class(classes: npt.NDArray[np.int16], bins: int) -> list[int]:
 
 
 def _tell_order(told: Diff, one: Side, other: Side, before: Positions, after: Positions) -> None:
-    from scipy import stats  # half a second
-
     told.digits = min(one.finished.digits, other.finished.digits)
     a = rounded(one.scores[before], told.digits)
     b = rounded(other.scores[after], told.digits)
     if a.min() < a.max() and b.min() < b.max():  # else neither is defined
-        told.spearman = float(stats.spearmanr(a, b).statistic)
-        told.kendall = float(stats.kendalltau(a, b, method="asymptotic").statistic)
+        told.spearman = spearman(a, b)
+        told.kendall = kendall(a, b)
 
 
 def _best(side: Side, in_other: Positions, top: int) -> list[int]:

@@ -32,9 +32,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from pipeline import opic_loops as loops
 from pipeline.certificate import DAMPING, SAFETY, TELEPORT, UNIT
 from pipeline.graph import Floats, Graph, Positions
-from pipeline.opic_loops import compiled
+from pipeline.machine_code import compiled
 
 Policy = Literal["cycle", "random", "greedy"]
 VirtualPage = Literal["teleport", "edge"]
@@ -103,6 +104,7 @@ def opic(
     options = options or OpicOptions()
     bank, edge_mode = _Bank(graph, options.virtual_page), options.virtual_page == "edge"
     bank.visit(0 if options.policy == "greedy" else np.arange(0))  # compiles, outside the clock
+    _bounds(_Window(0, 0.0, bank.cash, 1.0, bank.cash, bank.graph.outdegrees), bank.cash)
     windows = _sweeps if options.policy == "cycle" else _histories
     history: list[Checkpoint] = []
     begin, best = time.perf_counter(), None
@@ -128,11 +130,13 @@ def _bounds(window: _Window, cash: Floats) -> tuple[float, float]:
     Each addition to a page is wrong by at most UNIT of what the page then held, which is no more
     than what it recorded, holds now and got from the virtual page.
     """
-    slack = UNIT * (window.adds + 8) * (window.h + cash + window.g)
-    mean, doubt = float(window.e.mean()), float(slack.sum())
-    e, g = np.abs(window.e - mean), window.g + mean
-    certificate = (float(e.sum()) + 2 * doubt) / (TELEPORT * float(window.h.sum()))
-    eta = (float((e + slack).max()) + doubt / len(e)) / g
+    n, adds = len(cash), np.broadcast_to(window.adds, len(cash))
+    total_e, total_h = compiled(loops.totals)(window.e, window.h)
+    mean = total_e / n
+    window_of = (window.e, mean, window.h, cash, window.g, adds, UNIT)
+    apart, doubt, most = compiled(loops.deviations)(*window_of)
+    certificate = (apart + 2 * doubt) / (TELEPORT * total_h)
+    eta = (most + doubt / n) / (window.g + mean)
     return certificate * SAFETY, eta * SAFETY
 
 
@@ -191,7 +195,7 @@ class _Bank:
 
         Returns what the virtual page gave to each page.
         """
-        step = compiled().greedy if isinstance(order, int) else compiled().visit
+        step = compiled(loops.greedy) if isinstance(order, int) else compiled(loops.visit)
         edges = (self.graph.offsets, self.graph.targets)
         given = float(step(order, *edges, self.share, self.kept, self.cash, self.recorded))
         self.cash += given
@@ -200,5 +204,5 @@ class _Bank:
     def given_by_cash(self) -> Floats:
         """0.85 A C: what the targets would get if every page gave its cash now."""
         flow = np.zeros(self.graph.nodes)
-        compiled().spread(self.graph.offsets, self.graph.targets, self.share, self.cash, flow)
+        compiled(loops.spread)(self.graph.offsets, self.graph.targets, self.share, self.cash, flow)
         return flow

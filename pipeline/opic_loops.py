@@ -1,46 +1,25 @@
-"""OPIC's visits, one edge at a time: plain loops over arrays, compiled by numba when first used.
+"""OPIC's visits, one edge at a time, and its bounds: loops for pipeline/machine_code.py.
 
 Equation, dangling pages and stopping rule: see pipeline/opic.py. Here a page that is read records
 its cash, gives `share` of it along every edge, and `kept` of it to each page of the graph through
 the virtual page; all of that in the order of the visits, without any reordering of sums.
 
-All take offsets and targets of a Graph, share, kept, cash and recorded by position, and change cash
-and recorded in place. While they run, cash is kept less what the virtual page had given when the
-page was read last, so that its gift to all N pages is one addition; they return that gift, and the
-caller adds it to all cash.
+Visits take offsets and targets of a Graph, share, kept, cash and recorded by position, and change
+cash and recorded in place. While they run, cash is kept less what the virtual page had given when
+the page was read last, so that its gift to all N pages is one addition; they return that gift, and
+the caller adds it to all cash.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from functools import cache
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from pipeline.graph import Floats, Positions, Targets
 
-
-class Loops(NamedTuple):
-    visit: Callable[..., float]
-    greedy: Callable[..., float]
-    spread: Callable[..., None]
+BLOCK = 1 << 12  # pages whose values are summed by themselves
 
 
-@cache
-def compiled() -> Loops:
-    """The loops below as machine code, kept on disk where numba finds a place for that."""
-    import numba  # takes a second to import
-
-    njit: Any = numba.njit
-    loops = (_visit, _greedy, _spread)
-    try:
-        return Loops(*(njit(cache=True)(loop) for loop in loops))
-    except RuntimeError:  # neither the package's folder nor the user's cache can be written
-        return Loops(*(njit(loop) for loop in loops))
-
-
-def _visit(
+def visit(
     order: Positions,
     offsets: Positions,
     targets: Targets,
@@ -62,7 +41,7 @@ def _visit(
     return given
 
 
-def _greedy(
+def greedy(
     count: int,
     offsets: Positions,
     targets: Targets,
@@ -112,11 +91,42 @@ def _greedy(
     return given
 
 
-def _spread(
-    offsets: Positions, targets: Targets, share: Floats, cash: Floats, flow: Floats
-) -> None:
+def spread(offsets: Positions, targets: Targets, share: Floats, cash: Floats, flow: Floats) -> None:
     """Add to flow what every page would give to its targets, if all gave at once."""
     for page in range(len(cash)):
         part = cash[page] * share[page]
         for k in range(offsets[page], offsets[page + 1]):
             flow[targets[k]] += part
+
+
+def totals(e: Floats, h: Floats) -> tuple[float, float]:
+    """The sums of both, a block at a time, so that rounding grows with the blocks and not with the
+    pages."""
+    of_e = of_h = 0.0
+    for begin in range(0, len(e), BLOCK):
+        block_e = block_h = 0.0
+        for page in range(begin, min(begin + BLOCK, len(e))):
+            block_e += e[page]
+            block_h += h[page]
+        of_e += block_e
+        of_h += block_h
+    return of_e, of_h
+
+
+def deviations(
+    e: Floats, mean: float, h: Floats, cash: Floats, g: float, adds: Positions, unit: float
+) -> tuple[float, float, float]:
+    """Sums of |e - mean| and of the slack unit (adds + 8) (h + cash + g), and the most that the two
+    are together at a page."""
+    apart = doubt = most = 0.0
+    for begin in range(0, len(e), BLOCK):
+        block_apart = block_doubt = 0.0
+        for page in range(begin, min(begin + BLOCK, len(e))):
+            far = abs(e[page] - mean)
+            slack = unit * (adds[page] + 8) * (h[page] + cash[page] + g)
+            block_apart += far
+            block_doubt += slack
+            most = max(most, far + slack)
+        apart += block_apart
+        doubt += block_doubt
+    return apart, doubt, most

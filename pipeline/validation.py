@@ -24,6 +24,7 @@ import numpy as np
 from jobs.kernel.errors import BadInput
 from pipeline.certificate import Certificate, certificate
 from pipeline.classes import MAX_DIGITS, Classes, cut, digits_for, rounded
+from pipeline.correlations import kendall, spearman
 from pipeline.graph import Floats, Graph, Mask, Positions
 from pipeline.opic import Checkpoint, OpicResult, opic
 from pipeline.validation_report import (
@@ -38,6 +39,7 @@ ROUNDING = 1e-12  # of the distance itself
 LEAST_TOLERANCE = 1e-9
 NO_DIGIT = 0.05  # an eta above this resolves no digit
 TOP_PERCENTS = (1, 10)
+ARRAYS = 42  # of N, at most at a time, 12 of them OPIC's
 
 
 def validate(
@@ -52,7 +54,7 @@ def validate(
     captured: the nodes that were, by position (pipeline/captured.py); without them the classes
     are cut over all nodes, as they are where the options say so or nothing was captured. watch:
     called at every checkpoint of OPIC. Raises BadInput when the two differ in a node or an edge.
-    Memory: that of OPIC and about 30 arrays of N.
+    Memory: ARRAYS of N.
     """
     options = options or ValidationOptions()
     _check_same(graph, ranks)
@@ -156,12 +158,7 @@ def _compare_orders(
     a, b = (side[ours] for side in resolved)  # nearly sorted, which is sorted faster
     if np.ptp(a) == 0 or np.ptp(b) == 0:
         return OrderComparison(digits, compared, None, None, top)
-    from scipy import stats  # takes a second to import
-
-    spearman, kendall = stats.spearmanr(a, b), stats.kendalltau(a, b)
-    return OrderComparison(
-        digits, compared, float(spearman.statistic), float(kendall.statistic), top
-    )
+    return OrderComparison(digits, compared, spearman(a, b), kendall(a, b), top)
 
 
 def _overlap(ours: Positions, theirs: Positions, percent: int) -> Overlap:

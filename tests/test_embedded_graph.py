@@ -21,13 +21,14 @@ from samples import HOSTILE, made_captures, made_links, write
 from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import parse_capture, parse_link
 from pipeline import steps
-from pipeline.embedded import edges, pairs, spelling_table, spellings
+from pipeline.embedded import edges, pairs, spelling_table, spellings, turning
 from pipeline.embedded.columns import BLOCK, CapturesWriter, LinksWriter
 from pipeline.embedded.csr import open_csr
-from pipeline.embedded.edges import GraphCounts, gen_graph, opic_graph, transposed, write_graph
+from pipeline.embedded.edges import GraphCounts, gen_graph, opic_graph, write_graph
 from pipeline.embedded.ids import IdCounts, assign_ids
 from pipeline.embedded.partitions import PartitionWork
 from pipeline.embedded.spellings import SpellingCounts, canonicalize
+from pipeline.embedded.turning import transposed
 from pipeline.graph import read_graph
 
 Lines = Sequence[bytes]
@@ -247,17 +248,23 @@ def test_numbers_of_other_links_are_refused(tmp_path: Path) -> None:
 @given(
     given_pairs=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6))),
     piece=st.integers(1, 5),
+    budget=st.sampled_from([0, ROOMY]),
 )
 def test_a_graph_turned_round(
-    given_pairs: list[tuple[int, int]], piece: int, tmp_path_factory: pytest.TempPathFactory
+    given_pairs: list[tuple[int, int]],
+    piece: int,
+    budget: int,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     folder = tmp_path_factory.mktemp("graph")
     targets, sources = (np.array(given_pairs, np.int64).reshape(-1, 2)[:, i] for i in (0, 1))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(edges, "PIECE", piece)
+        patch.setattr(turning, "PIECE", piece)
         write_graph([[(targets, sources)]], 7, folder / "in", budget=ROOMY, tmp=folder)
         csr = open_csr(folder / "in")
-        turned = transposed(csr, folder / "out", budget=0, tmp=folder)
+        turned = transposed(csr, folder / "out", budget=budget, tmp=folder)
+    assert (folder / "out").exists() == (budget == 0)
     wanted = sorted({(s, t) for t, s in given_pairs if s != t})
     found = [
         (node, int(target))

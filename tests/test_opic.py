@@ -28,8 +28,8 @@ from graphs import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline import machine_code
 from pipeline import opic as module
-from pipeline import opic_loops
 from pipeline.graph import Graph
 from pipeline.opic import Checkpoint, OpicOptions, OpicResult, Policy, opic
 
@@ -308,4 +308,9 @@ def test_without_a_place_for_machine_code_it_still_compiles(
         return plain(*functions, **options)
 
     monkeypatch.setattr(numba, "njit", no_cache)
-    assert len(opic_loops.compiled.__wrapped__()) == 3
+    twice = machine_code.compiled.__wrapped__(_twice)
+    assert isinstance(twice, numba.core.dispatcher.Dispatcher) and twice(4) == 8
+
+
+def _twice(number: int) -> int:
+    return 2 * number

@@ -18,7 +18,7 @@ import numpy as np
 
 from jobs.kernel.errors import BadInput
 from pipeline.embedded.columns import link_blocks
-from pipeline.embedded.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, Ids, id_type, open_csr
+from pipeline.embedded.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, Ids, id_type
 from pipeline.embedded.growing import Growing, save
 from pipeline.embedded.pairs import Pairs, distinct_pairs
 from pipeline.embedded.partials import UNLINKED
@@ -187,21 +187,6 @@ def _outdegrees(sources: Ids, nodes: int) -> Ids:
         counts = np.bincount(sources[at : at + piece], minlength=nodes)
         degrees += counts.astype(degrees.dtype)
     return degrees
-
-
-def transposed(csr: Csr, output: Path, *, budget: int, tmp: Path, threads: int = 1) -> Csr:
-    """The graph with all edges turned round, in a new folder: its `sources` are the targets."""
-    write_graph([_turned(csr)], csr.nodes, output, budget=budget, tmp=tmp, threads=threads)
-    return open_csr(output)
-
-
-def _turned(csr: Csr) -> Iterator[Pairs]:
-    for at in range(0, csr.edges, PIECE):
-        sources = csr.sources[at : at + PIECE]
-        edges = np.arange(at, at + len(sources))
-        first, last = np.searchsorted(csr.offsets, (at, at + len(sources) - 1), "right") - 1
-        nodes = np.searchsorted(csr.offsets[first : last + 2], edges, "right") - 1 + first
-        yield sources, nodes
 
 
 def opic_graph(name: str, csr: Csr, outgoing: Csr, scores: Floats, dummy: float) -> Graph:

@@ -14,7 +14,7 @@ from jobs.kernel.errors import NotConverged
 from jobs.kernel.extraction import Options
 from pipeline.datasets import move
 from pipeline.embedded.csr import open_csr
-from pipeline.embedded.edges import gen_graph, opic_graph, transposed
+from pipeline.embedded.edges import gen_graph, opic_graph
 from pipeline.embedded.extraction import extract_archives
 from pipeline.embedded.ids import IDS, assign_ids, captured_nodes
 from pipeline.embedded.memory import Memory
@@ -22,11 +22,13 @@ from pipeline.embedded.ranks import DUMMY, SCORES, page_rank
 from pipeline.embedded.scores import join_scores
 from pipeline.embedded.selecting import FOLDS, select_links
 from pipeline.embedded.spellings import URIS, canonicalize
+from pipeline.embedded.turning import transposed
 from pipeline.engine import ArchiveTask, OnRound, Ranked, Told
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.precedence_files import write_precedence
 from pipeline.ranking import Round, Stop
 from pipeline.steps import ArchiveReport
+from pipeline.validation import ARRAYS as VALIDATING
 from pipeline.work_folder import links_of, remove
 
 PARQUET = "scores.parquet"
@@ -162,7 +164,7 @@ class EmbeddedEngine:
         csr, ranks = open_csr(self.path("graph")), self.path("ranks")
         out = transposed(
             csr, self.tmp / "outgoing", budget=self.memory.budget, tmp=self.tmp,
-            threads=self.processes,
+            threads=self.processes, beside=VALIDATING * csr.offsets.nbytes,
         )  # fmt: skip
         graph = opic_graph("graph", csr, out, np.ones(csr.nodes), 1.0)
         scores, dummy = np.load(ranks / SCORES), float(np.load(ranks / DUMMY)[0])

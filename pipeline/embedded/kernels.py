@@ -18,12 +18,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import numba
 import numpy as np
 
 from jobs.kernel.rank import BASE, DAMPING, DOUBT, UNIT
 from pipeline.embedded.csr import Ids, Offsets
 from pipeline.graph import Floats
+from pipeline.machine_code import compiled
 
 F = TypeVar("F", bound=Callable[..., Any])
 ROW_COST = 4  # edges that a row costs besides its own
@@ -31,12 +31,8 @@ PARTIALS = 64  # doubles that do not overlap: at most 2,098 bits of 53 each
 
 
 def loop(function: F) -> F:
-    """Machine code for a loop, kept on disk where numba finds a place for that."""
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-    try:
-        made: F = numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # neither the package's folder nor the user's cache can be written
-        made = numba.njit(**options)(function)
+    """Machine code for a loop."""
+    made: F = compiled(function, nogil=True, error_model="numpy")
     return made
 
 

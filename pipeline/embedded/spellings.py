@@ -47,7 +47,7 @@ from pipeline.workers import Answer, Died, answers
 URIS = "uris.parquet"
 DELTA = "DELTA_BYTE_ARRAY"
 PROCESS_BYTES = 150 << 20  # of a process that has imported what it needs, and of a block
-LEAST_PARTITION = 1 << 24  # bytes: smaller ones would be many files for nothing
+LEAST_PARTITION = 1 << 22  # bytes: with smaller ones, starting processes would cost more
 PIECE = 1 << 20  # strings
 SCHEMA = pa.schema(
     [
@@ -95,7 +95,7 @@ def canonicalize(
     parts = _parts(links, captures)
     share = budget // processes - PROCESS_BYTES
     with tempfile.TemporaryDirectory(dir=tmp) as name:
-        folder, partitions = Path(name), _partitions(parts, share)
+        folder, partitions = Path(name), _partitions(parts, share, processes)
         works = [PartWork(part, folder, partitions, keep_www, keyed, share) for part in parts]
         counted = _counted(works, processes)
         tables = [
@@ -135,11 +135,13 @@ def _parts(links: Path, captures: Path) -> list[Part]:
     return [Part(number, *found[name]) for number, name in enumerate(sorted(found))]
 
 
-def _partitions(parts: list[Part], share: int) -> int:
-    """So many that a process has room for one of them, even if no table had a string twice."""
+def _partitions(parts: list[Part], share: int, processes: int) -> int:
+    """So many that a process has room for one of them, even if no table had a string twice; and
+    that every process has one, unless they would be small."""
     paths = [path for part in parts for path in (part.links, part.captures) if path]
+    size = sum(map(string_bytes, paths))
     room = max(LEAST_PARTITION, min(share // PARTITION_COPIES, MOST_BYTES))
-    return 1 + sum(map(string_bytes, paths)) // room
+    return max(1 + size // room, min(processes, size // LEAST_PARTITION))
 
 
 def _counted(works: list[PartWork], processes: int) -> list[Counted]:

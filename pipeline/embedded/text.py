@@ -21,12 +21,13 @@ import pyarrow.parquet as pq
 from jobs.kernel.lines import CANONICAL, DUMMY, USUAL_CAPTURE
 from pipeline.embedded.columns import link_blocks
 from pipeline.embedded.csr import Csr, open_csr
-from pipeline.embedded.edges import key_pairs, transposed
+from pipeline.embedded.edges import key_pairs
 from pipeline.embedded.ids import IDS, MAP
 from pipeline.embedded.pairs import distinct_pairs
 from pipeline.embedded.ranks import DUMMY as DUMMY_FILE
 from pipeline.embedded.ranks import SCORES
 from pipeline.embedded.spellings import URIS
+from pipeline.embedded.turning import transposed
 from pipeline.graph import Floats
 from pipeline.work_folder import links_of
 
