@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from importlib import metadata
 
-DRIVER = frozenset({"click", "rich", "duckdb", "scipy"})  # only pipeline/ imports these
+DRIVER = frozenset({"click", "rich", "duckdb"})  # only pipeline/ imports these
 EXTRAS = ("pdf", "hadoop")  # what tasks may be asked for: links of PDFs, reading from HDFS
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _EXTRA = re.compile(r"\s*(?:;|and)\s*extra == ['\"]([a-z]+)['\"]\s*\Z")
