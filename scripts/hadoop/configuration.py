@@ -9,11 +9,10 @@ import os
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from fetching import program
-
+from hadoop.machine import BROUGHT, argument_file, java_home
 from hadoop.node import Node
 
-JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"  # starts quickly; jobs here are short
+JAVA = "@{conf}/task.args"  # what sets a class path too, so that CLASSPATH is not asked
 SOON = "200"  # milliseconds; a container is given at a heartbeat, by default one a second
 
 FILE_SYSTEM = {
@@ -41,12 +40,12 @@ MAPREDUCE = {
     "mapreduce.framework.name": "yarn",
     "mapreduce.application.classpath": "{conf},{home}/lib/*",
     "yarn.app.mapreduce.am.resource.mb": "640",
-    "yarn.app.mapreduce.am.command-opts": f"-Xmx384m {JVM}",
+    "yarn.app.mapreduce.am.command-opts": f"{JAVA} -Xmx384m",
     "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms": SOON,
     "mapreduce.map.memory.mb": "768",
     "mapreduce.reduce.memory.mb": "768",
-    "mapreduce.map.java.opts": f"-Xmx300m {JVM}",
-    "mapreduce.reduce.java.opts": f"-Xmx300m {JVM}",
+    "mapreduce.map.java.opts": f"{JAVA} -Xmx300m",
+    "mapreduce.reduce.java.opts": f"{JAVA} -Xmx300m",
     "mapreduce.task.io.sort.mb": "64",
     "mapreduce.map.maxattempts": "2",
     "mapreduce.reduce.maxattempts": "2",
@@ -111,6 +110,8 @@ def write_configuration(node: Node) -> None:
     for name in WEB_APPLICATIONS:
         (node.conf / "webapps" / name).mkdir(parents=True, exist_ok=True)
     (node.conf / "log4j.properties").write_text(LOGGING)
+    (node.conf / "java.args").write_text(argument_file(node.home, node.conf))
+    (node.conf / "task.args").write_text(argument_file(node.home, node.conf, BROUGHT))
     places = {"var": node.var, "conf": node.conf, "logs": node.logs, "home": node.home}
     for name, settings in FILES.items():
         values = {key: value.format(mark=node.MARK, **places) for key, value in settings.items()}
@@ -119,11 +120,10 @@ def write_configuration(node: Node) -> None:
 
 def environment(node: Node) -> dict[str, str]:
     """For Hadoop's servers and for commands that are to talk to them. Raises Unavailable."""
-    java = Path(program("java")).resolve()
     own = Path(__file__).parent / "bin"
     return {
         **os.environ,
-        "JAVA_HOME": str(java.parent.parent),
+        "JAVA_HOME": str(java_home()),
         "HADOOP_HOME": str(node.home),
         "HADOOP_CONF_DIR": str(node.conf),
         "HADOOP_LOG_DIR": str(node.logs),

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from fetching import Unavailable, appear, cache, maven
 
+from hadoop.machine import make_archive
+
 VERSION = "3.4.2"
 ARTIFACTS = (
     "hadoop-common",
@@ -47,7 +49,8 @@ def hadoop_home() -> Path:
 
 
 def install() -> Path:
-    """Fetch the jars, check them and put them in their folder, unless it is there.
+    """Fetch the jars, check them and put them in their folder, unless it is there; archive their
+    classes for the Java of this machine, unless that is done.
 
     Raises Unavailable.
     """
@@ -59,6 +62,7 @@ def install() -> Path:
             _fetch(fetched)
             check(fetched / "home" / "lib")
             appear(fetched / "home", home)
+    make_archive(home)
     return home
 
 

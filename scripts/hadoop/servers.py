@@ -16,13 +16,7 @@ SERVERS = {
     "nodemanager": "org.apache.hadoop.yarn.server.nodemanager.NodeManager",
     "historyserver": "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer",
 }
-OPTIONS = (
-    "-Xmx384m",
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
-    "--add-opens=java.base/java.lang=ALL-UNNAMED",  # Guice, in servers of YARN
-    "-Djava.net.preferIPv4Stack=true",
-)
+OPTIONS = ("-Xmx384m", "--add-opens=java.base/java.lang=ALL-UNNAMED")  # for Guice, in YARN's
 NAMES = "http://127.0.0.1:9870/jmx?qry=Hadoop:service=NameNode,name="
 NODES = "http://127.0.0.1:8088/ws/v1/cluster/metrics"
 HISTORY = ("127.0.0.1", 10020)
@@ -42,9 +36,8 @@ def formatted(node: Node) -> bool:
 
 
 def java(node: Node) -> list[str]:
-    class_path = f"{node.home}/lib/*:{node.conf}"
     temporary = f"-Djava.io.tmpdir={node.var / 'tmp'}"
-    return ["java", *OPTIONS, temporary, "-cp", class_path]
+    return ["java", f"@{node.conf / 'java.args'}", *OPTIONS, temporary]
 
 
 def ready() -> bool:
