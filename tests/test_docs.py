@@ -9,10 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from hadoop.node import Node
+from hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NODE = re.compile(r"^```sh node\n(.*?)^```$", re.MULTILINE | re.DOTALL)  # inside a Hadoop
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"^```sh\n([^\n]*)\n```\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
@@ -75,6 +78,19 @@ def test_the_commands_of_a_page_run_in_order(
         assert done.returncode == 0, f"{command}\n{done.stderr}"
         if command in shown:
             assert done.stdout.rstrip() == shown[command].rstrip(), f"{page.name} shows another"
+
+
+@pytest.mark.hadoop
+def test_the_commands_of_the_page_on_hadoop_run_in_a_node(
+    hadoop: Node, folder: Path, shell: dict[str, str]
+) -> None:
+    (block,) = NODE.findall((ROOT / "docs" / "hadoop.md").read_text())
+    done = subprocess.run(
+        ["sh", "-ec", block], cwd=folder, env=shell, capture_output=True, text=True, timeout=600
+    )
+    subprocess.run(["hadoop", "fs", "-rm", "-r", "/crawl"], capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert "/crawl/archives/heritrix-loopback.warc.gz" in done.stdout
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if script(p).strip()], ids=lambda p: p.name)
