@@ -64,7 +64,8 @@ test-heritrix: setup ## Crawls by a real Heritrix on loopback; needs a JDK (17 o
 	$(BIN)/pytest -m heritrix -n 2 --dist loadfile
 
 test-hadoop: setup ## Jobs on a real one-node Hadoop; needs a JDK (17 or 21), Maven, namespaces
-	PYTHONPATH=scripts $(BIN)/python -m hadoop --folder work/hadoop with \
+	rm -rf work/package && $(BIN)/crawlrank package --out work/package
+	CRAWLRANK_PACKAGE=work/package PYTHONPATH=scripts $(BIN)/python -m hadoop --folder work/hadoop with \
 	  $(BIN)/pytest -m hadoop -n 2 --dist loadfile
 
 fuzz: setup ## Extraction of 20,000 mutated archives (COUNT, SEED); finds go to work/fuzz
