@@ -34,6 +34,19 @@ def test_every_change_is_on_disk(tmp_path: Path) -> None:
     assert not again.is_done("page-rank", "f")
 
 
+@given(archives=st.dictionaries(st.text(max_size=3), JSON), other=JSON)
+def test_whatever_it_holds_is_read_again(
+    archives: dict[str, object], other: object, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("work")
+    first = Manifest(folder)
+    first.archives.update({**archives, "archives": {}})  # type: ignore[dict-item]
+    first.done("gen-graph", {"fingerprint": "f", "archives": {}, '"archives": {}': other})
+    again = Manifest(folder)
+    assert again.archives == first.archives
+    assert again.steps == first.steps
+
+
 def test_forgotten_steps_are_not_done(tmp_path: Path) -> None:
     manifest = Manifest(tmp_path)
     manifest.done("page-rank", {"fingerprint": "f"})

@@ -26,8 +26,8 @@ from jobs.kernel.order import DIGITS
 from pipeline.classes import rounded
 from pipeline.datasets import SCORES, replacing, scores_writer
 from pipeline.embedded.csr import Csr, open_csr
-from pipeline.embedded.tables import batches, database
-from pipeline.graph import Floats, Positions
+from pipeline.embedded.tables import batches, database, write_behind
+from pipeline.graph import Floats, Mask, Positions
 from pipeline.parquet import parquet_batches
 
 FIXED = 300 << 20  # bytes for Python, its libraries and the batches on their way
@@ -73,56 +73,81 @@ def join_scores(
     places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
     left = budget - FIXED - 6 * places.nbytes
-    with database(tmp, budget=left, threads=threads) as (db, _):
-        rows = pa.RecordBatchReader.from_batches(PLACED, _placed(uris, of_keys, places))
-        db.register("placed", rows)
+    rows = _placed(uris, of_keys, places)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        database(tmp, budget=left, threads=threads) as (db, _),
+        replacing(output) as place,
+        place.open("wb") as stream,  # pyarrow takes names in UTF-8 only
+        scores_writer(stream) as file,
+    ):
+        db.register("placed", pa.RecordBatchReader.from_batches(PLACED, rows))
         ordered = batches(db, "SELECT * FROM placed ORDER BY place")
-        _write(ordered, output, scores, order, csr)
+        write_behind(file, _columns(ordered, scores, order, csr))
     return len(scores)
 
 
 def _placed(uris: Path, ids: npt.NDArray[Any], places: Positions) -> Iterator[pa.RecordBatch]:
     """The chosen spelling of every node, with its place; in the order of the ids."""
-    none, known = np.iinfo(ids.dtype).max, 0
-    for keys in one_row_a_key(parquet_batches(uris, TOTALLED.names[:-1])):
-        found = ids[keys["number"].to_numpy()]
-        nodes = found[found != none].astype(np.int64)
+    wanted, known = ids != np.iinfo(ids.dtype).max, 0
+    for keys in one_row_a_key(parquet_batches(uris, TOTALLED.names[:-1]), wanted):
+        nodes = ids[keys["number"].to_numpy()].astype(np.int64)
         if not np.array_equal(nodes, np.arange(known, known + len(nodes))):
             raise BadInput(str(uris), "other keys than in map", "every key of it, in order", CURE)
         known += len(nodes)
         if known > len(places):
             break
-        rows = keys.filter(pa.array(found != none))
-        columns = [rows[name] for name in ("uri", "key", "total", "last")]
+        columns = [keys[name] for name in ("uri", "key", "total", "last")]
         yield pa.record_batch([pa.array(places[nodes]), *columns], PLACED)
     if known != len(places):
         what = f"spellings of {known} nodes" if known < len(places) else "more nodes than scores"
         raise BadInput(str(uris), what, f"of {len(places)}", CURE)
 
 
-def one_row_a_key(spellings: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def one_row_a_key(spellings: Iterable[pa.RecordBatch], wanted: Mask) -> Iterator[pa.RecordBatch]:
     """One row for each run of rows of a number: the chosen spelling, with the captures of all in
-    the column total and the latest timestamp."""
+    the column total and the latest timestamp. wanted: of which numbers."""
     opened: pa.RecordBatch | None = None  # the row of a key that may go on
     for batch in spellings:
         if not len(batch):
             continue
         rows = pa.record_batch([*batch.columns, batch["captures"]], TOTALLED)
         if opened is not None:
-            rows = pa.Table.from_batches([opened, rows]).combine_chunks().to_batches()[0]
-        rows = _chosen(rows)
-        yield rows[:-1]
-        opened = rows[-1:]
+            going_on = _run(rows, opened["number"][0].as_py())
+            if going_on:
+                both = pa.Table.from_batches([opened, rows[:going_on]]).combine_chunks()
+                opened, rows = _chosen(both.to_batches()[0]), rows[going_on:]
+            if not len(rows):
+                continue
+            yield _of(opened, wanted)
+        end = np.searchsorted(rows["number"].to_numpy(), rows["number"][-1].as_py())
+        yield _chosen(rows[:end], wanted)
+        opened = _chosen(rows[end:])
     if opened is not None:
-        yield opened
+        yield _of(opened, wanted)
 
 
-def _chosen(rows: pa.RecordBatch) -> pa.RecordBatch:
+def _run(rows: pa.RecordBatch, number: int) -> int:
+    """How many rows at the beginning have this number, which is at most that of all."""
+    return int(np.searchsorted(rows["number"].to_numpy(), number, side="right"))
+
+
+def _of(rows: pa.RecordBatch, wanted: Mask) -> pa.RecordBatch:
+    return rows.filter(pa.array(wanted[rows["number"].to_numpy()]))
+
+
+def _chosen(rows: pa.RecordBatch, wanted: Mask | None = None) -> pa.RecordBatch:
+    """One row for each run, of all numbers or of those wanted."""
     numbers = rows["number"].to_numpy()
-    starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
+    starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1])[: len(rows)])
+    if not len(starts):
+        return rows
     chosen = _first_best(starts, rows["captures"].to_numpy(), rows["links"].to_numpy())
     latest = _first_best(starts, _seconds(rows["last"]))
     totals = np.add.reduceat(rows["total"].to_numpy(), starts)
+    if wanted is not None:
+        kept = wanted[numbers[starts]]
+        chosen, latest, totals = chosen[kept], latest[kept], totals[kept]
     best = rows.take(pa.array(chosen))
     columns = [best[name] for name in ("number", "key", "uri", "captures", "links")]
     last = rows["last"].take(pa.array(latest))
@@ -149,25 +174,19 @@ def _seconds(timestamps: pa.StringArray) -> npt.NDArray[np.int64]:
     return seconds
 
 
-def _write(
-    ordered: Iterable[pa.RecordBatch], output: Path, scores: Floats, order: Positions, csr: Csr
-) -> None:
+def _columns(
+    ordered: Iterable[pa.RecordBatch], scores: Floats, order: Positions, csr: Csr
+) -> Iterator[pa.Table]:
     """Rows in order, with the columns that are arrays by id."""
     total, done = float(scores.sum()), 0
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with (
-        replacing(output) as place,
-        place.open("wb") as stream,  # pyarrow takes names in UTF-8 only
-        scores_writer(stream) as file,
-    ):
-        for batch in ordered:
-            nodes = order[done : done + len(batch)]
-            done += len(batch)
-            inlinks = csr.offsets[nodes + 1] - csr.offsets[nodes]
-            outlinks = csr.outdegrees[nodes].astype(np.int64)
-            columns = {
-                "score": scores[nodes], "uri": batch["uri"], "key": batch["key"], "id": nodes,
-                "inlinks": inlinks, "outlinks": outlinks, "captures": batch["captures"],
-                "last": batch["last"], "probability": scores[nodes] / total,
-            }  # fmt: skip
-            file.write_table(pa.table(columns, SCORES))
+    for batch in ordered:
+        nodes = order[done : done + len(batch)]
+        done += len(batch)
+        inlinks = csr.offsets[nodes + 1] - csr.offsets[nodes]
+        outlinks = csr.outdegrees[nodes].astype(np.int64)
+        columns = {
+            "score": scores[nodes], "uri": batch["uri"], "key": batch["key"], "id": nodes,
+            "inlinks": inlinks, "outlinks": outlinks, "captures": batch["captures"],
+            "last": batch["last"], "probability": scores[nodes] / total,
+        }  # fmt: skip
+        yield pa.table(columns, SCORES)

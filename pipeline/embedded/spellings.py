@@ -41,7 +41,7 @@ from pipeline.embedded.partitions import (
     spellings,
 )
 from pipeline.embedded.spelling_table import UNSEEN, Counted
-from pipeline.embedded.tables import batches, database
+from pipeline.embedded.tables import batches, database, write_behind
 from pipeline.workers import Answer, Died, answers
 
 URIS = "uris.parquet"
@@ -107,8 +107,9 @@ def canonicalize(
         numbering = _Numbering(_merged(merges, processes))
         left = budget - numbering.nbytes - PROCESS_BYTES
         with (uris / URIS).open("wb") as stream, _writer(stream) as file:
-            for rows in _sorted(merges, folder, left, threads, folds):
-                file.write_table(numbering.numbered(rows), row_group_size=len(rows))
+            write_behind(
+                file, map(numbering.numbered, _sorted(merges, folder, left, threads, folds))
+            )
         placing = _Placing(merges, numbering)
         for part, found in zip(parts, counted, strict=True):
             of_rows = placing.numbers(found.tables)

@@ -7,15 +7,18 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from jobs.kernel.errors import BadInput
 from jobs.launch import plain_path
+from pipeline.embedded.pairs import in_order
 
 LEAST = 64 << 20  # bytes: with less DuckDB does not sort at all
 BATCH = 1 << 17  # rows
@@ -72,6 +75,17 @@ def _interrupt(db: duckdb.DuckDBPyConnection, heard: int, before: int) -> None:
 def limit(db: duckdb.DuckDBPyConnection, budget: int) -> None:
     """Keep a database within so many bytes from now on; what it holds beyond them, it spills."""
     db.execute("SET memory_limit = $limit", {"limit": f"{max(LEAST, budget)}B"})
+
+
+def write_behind(file: pq.ParquetWriter, tables: Iterable[pa.Table]) -> None:
+    """Write each table as a row group, by a thread, while the next one is made."""
+
+    def write(table: pa.Table) -> None:
+        file.write_table(table, row_group_size=len(table))
+
+    with ThreadPoolExecutor(1) as pool:
+        for _ in in_order(pool, write, tables, 2):
+            pass
 
 
 def batches(db: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.RecordBatch]:
