@@ -21,7 +21,7 @@ from mrjob.step import MRStep
 from jobs.base import ARCHIVE, CAPTURES, DAMAGE, READ, Job, Pair, to_json
 from jobs.kernel.damage import MAX_LISTED, Damage
 from jobs.kernel.errors import BadInput
-from jobs.kernel.extraction import Options, extract
+from jobs.kernel.extraction import DEFAULTS, Options, extract
 from jobs.kernel.lines import Capture, Link, format_capture, format_link
 from jobs.kernel.opening import open_binary
 from jobs.kernel.positions import told_position
@@ -69,8 +69,8 @@ class ExtractLinks(Job):
             action="store_true",
             help="the input's lines are JSON lists of paths and URLs of archives, each for a task",
         )
-        self.add_passthru_arg("--max-record", type=int, default=Options.max_record)
-        self.add_passthru_arg("--max-links-per-page", type=int, default=Options.max_links_per_page)
+        self.add_passthru_arg("--max-record", type=int, default=DEFAULTS.max_record)
+        self.add_passthru_arg("--max-links-per-page", type=int, default=DEFAULTS.max_links_per_page)
 
     def mapper_raw(self, input_path: str, input_uri: str) -> Iterator[tuple[None, bytes]]:
         for line in self.without_notes(self._lines(input_path, input_uri)):

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 
 from jobs.kernel.container import Container, container
 from jobs.kernel.damage import Damage
+from jobs.kernel.dropped import LONGEST_EXAMPLE, MAX_EXAMPLES, Examples
 from jobs.kernel.errors import BadInput
-from jobs.kernel.extraction import LONGEST_EXAMPLE, MAX_EXAMPLES, Examples, Options, extract
+from jobs.kernel.extraction import Options, extract
 from jobs.kernel.keys import key_of
 from jobs.kernel.lines import Capture, Link
 from jobs.kernel.opening import Place, open_binary, size_of

@@ -23,7 +23,7 @@ from mutation_samples import DEFLATED, STORED, Samples, answer, samples, wacz
 
 from jobs.kernel.damage import REASONS, Damage
 from jobs.kernel.errors import BadInput
-from jobs.kernel.extraction import Options, extract
+from jobs.kernel.extraction import DEFAULTS, Options, extract
 from jobs.kernel.lines import (
     Capture,
     Link,
@@ -84,7 +84,7 @@ def _options(rng: random.Random) -> Options:
         nofollow=rng.choice(("keep", "drop")),
         forms=rng.random() < 0.5,
         pdf=rng.random() < 0.05,  # each PDF takes a process
-        max_record=rng.choice((2**12, 2**16, Options.max_record, Options.max_record)),
+        max_record=rng.choice((2**12, 2**16, DEFAULTS.max_record, DEFAULTS.max_record)),
     )
 
 

@@ -45,18 +45,21 @@ def test_a_capture_and_its_links() -> None:
     }
 
 
+OTHER_KINDS = ("conversion", "continuation", "request", "metadata", "x\ty")
+
+
 def test_kinds() -> None:
     body = b"<a href=http://h/a>"
     made = {
         kind: extracted(warc(body, "http://h/", kind, media_type="text/html"))
-        for kind in ("response", "resource", "revisit", "conversion", "request", "metadata", "x\ty")
+        for kind in ("response", "resource", "revisit", *OTHER_KINDS)
     }
     assert [kind for kind, result in made.items() if result[1]] == [
         "response",
         "resource",
         "revisit",
     ]
-    assert [len(result[0]) for result in made.values()] == [1, 1, 1, 0, 0, 0, 0]
+    assert [len(result[0]) for result in made.values()] == [1, 1, 1, 0, 0, 0, 0, 0]
     for kind, (_, _, _, counters) in made.items():
         counted = {name: n for name, n in counters.items() if name.startswith("records.")}
         assert counted == {"records." + ("other" if "\t" in kind else kind): 1}

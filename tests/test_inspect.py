@@ -187,6 +187,15 @@ def test_what_is_dropped_has_examples(tmp_path: Path) -> None:
     assert found["examples"] == {"capture.scheme.dns": [f"dns:h{n}" for n in range(5)]}
 
 
+def test_references_that_are_no_links_have_examples(tmp_path: Path) -> None:
+    archive, body = tmp_path / "a.warc", b"".join(b'<a href="http://[%d">' % n for n in range(9))
+    archive.write_bytes(page(b'<a href="mailto:a@h"><a href="/b">' + body, "http://h/"))
+    [found] = audit(archive)["archives"]
+    assert found["dropped"] == {"invalid": 9, "scheme.mailto": 1}
+    expected = {"invalid": [f"http://[{n}" for n in range(5)], "scheme.mailto": ["mailto:a@h"]}
+    assert found["examples"] == expected
+
+
 def test_nothing_in_an_archive_steers_a_terminal(tmp_path: Path) -> None:
     archive = tmp_path / "a\x1b[2J\n[red].warc"
     uris = [

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from jobs.kernel.charsets import as_utf8, charset_of
 from jobs.kernel.css_links import css_references, may_hold_links
+from jobs.kernel.dropped import Examples
 from jobs.kernel.html_links import Run, html_runs
 from jobs.kernel.html_pieces import LONGEST_PAGE
 from jobs.kernel.joining import Base
@@ -28,6 +29,7 @@ def body_links(
     uri: str,
     media_type: str,
     counters: Counter[str],
+    examples: Examples | None = None,
     *,
     forms: bool = False,
     nav: bool = False,
@@ -37,24 +39,30 @@ def body_links(
     """The links of a body in its order; document: one of `html`, `svg` and OTHERS.
 
     forms, nav, canonical, most: for HTML, as `html_runs` takes them. What is no link of this
-    dataset is counted in counters, see there.
+    dataset is counted in counters, see there, and the first of each reason go to examples.
     """
     if document in ("html", "svg"):
         return html_runs(
-            body, uri, media_type, counters, forms=forms, nav=nav, canonical=canonical, most=most
+            *(body, uri, media_type, counters, examples),
+            forms=forms,
+            nav=nav,
+            canonical=canonical,
+            most=most,
         )
     limit = _LONGEST.get(document, len(body))
     if len(body) > limit:
         counters[f"dropped.{document}-tail"] += 1
         body = body[:limit]
     base, references = _READERS[document](body, media_type, counters)
-    return resolved(references, _base(base, uri), counters)
+    return resolved(references, _base(base, uri), counters, examples)
 
 
-def resolved(references: References, base: str, counters: Counter[str]) -> Iterator[Run]:
-    joining = Base(base)
+def resolved(
+    references: References, base: str, counters: Counter[str], examples: Examples | None = None
+) -> Iterator[Run]:
+    joining, examples = Base(base), {} if examples is None else examples
     for reference, hop, context in references:
-        yield joining.targets([reference], counters), hop, context, False
+        yield joining.targets([reference], counters, examples), hop, context, False
 
 
 def _base(own: str, uri: str) -> str:

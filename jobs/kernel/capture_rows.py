@@ -61,7 +61,7 @@ class CaptureRows:
 
     def _match(self, row: _Row, by_key: dict[int, _Row]) -> None:
         keys = capture_keys(row.names)
-        told = [told for key in keys if (told := self._told.pop(key, None)) and not told.used]
+        told = [one for key in keys if (one := self._told.pop(key, None)) and not one.used]
         if told:
             row.add(told[0].via, told[0].hops)
             told[0].used = True

@@ -36,6 +36,7 @@ from jobs.kernel.body_links import body_links, resolved
 from jobs.kernel.capture_rows import CaptureRows
 from jobs.kernel.damage import Damage
 from jobs.kernel.documents import document, unpacked
+from jobs.kernel.dropped import Examples, count_dropped
 from jobs.kernel.header_links import header_nofollow, header_references, location
 from jobs.kernel.html_links import Run
 from jobs.kernel.lines import UNKNOWN, Capture, Link
@@ -47,14 +48,12 @@ from jobs.kernel.uris import as_crawled, field
 from jobs.kernel.wacz import read_archives
 from jobs.kernel.wat import described
 
-KINDS = ("response", "resource", "revisit", "metadata", "request", "warcinfo", "conversion")
 CAPTURED = ("response", "resource", "revisit")
+KINDS = (*CAPTURED, "metadata", "request", "warcinfo", "conversion", "continuation")
 BASE = "base/@href"  # Heritrix lists it like a link
 MAX_TYPES = 100  # media types of an archive that are counted by name; they are open-ended input
 TYPES = "captures.type."
 _MEDIA_TYPE = re.compile(r"[a-z]{1,20}/[a-z0-9!#$&^_.+-]{1,80}").fullmatch
-MAX_EXAMPLES, LONGEST_EXAMPLE = 5, 200  # of each reason, characters
-Examples = dict[str, list[str]]  # reason -> URIs as they stand in the archive
 # What archives hold besides web pages, counted by name.
 OTHER_SCHEMES = frozenset({"dns", "ftp", "ftps", "screenshot", "thumbnail", "urn", "whois"})
 LINKING_FIELDS = frozenset({"location", "refresh", "link", "x-robots-tag"})
@@ -82,6 +81,9 @@ class Options:
     canonical: bool = False
 
 
+DEFAULTS = Options()
+
+
 def extract(
     stream: BinaryIO,
     archive_name: str,
@@ -100,7 +102,8 @@ def extract(
     (before duplicates go), `dropped.REASON`, `damage`, `damage.REASON`, `skipped.pdf.REASON`.
     What is not read of a document that is too long is `dropped.DOCUMENT-tail`, and one with more
     links than max_links_per_page counts once as `dropped.over-limit`.
-    examples: is given the first URIs of captures and `outlink:` lines that are dropped, by reason.
+    examples: is given the first URIs of captures, references and `outlink:` lines that are dropped,
+    by reason.
     Of a WACZ, each archive in it by itself. Raises BadInput as `read_records`.
     """
     for name, items in read_archives(stream, archive_name, max_record=options.max_record):
@@ -228,10 +231,7 @@ class _Extraction:
         return row._replace(**_references(record)) if self._options.timestamps else row
 
     def _dropped(self, reason: str, uri: str) -> None:
-        self._counters[f"dropped.{reason}"] += 1
-        known = self._examples.setdefault(reason, [])
-        if len(known) < MAX_EXAMPLES:
-            known.append(uri[:LONGEST_EXAMPLE])
+        count_dropped(reason, uri, self._counters, self._examples)
 
     def _document(self, record: Record) -> tuple[bytes, str]:
         """The body as it can be read, and what it is; '' if its links are not read."""
@@ -245,7 +245,7 @@ class _Extraction:
         references = [*location(fields, status)]
         if all_fields:
             references += header_references(fields, canonical=self._options.canonical)
-        found = resolved(references, uri.decode(), self._counters)
+        found = resolved(references, uri.decode(), self._counters, self._examples)
         return self._links.add(uri, found, "header")
 
     def _body(self, record: Record, body: bytes, uri: bytes, name: str, tagged: bool) -> list[Link]:
@@ -255,6 +255,7 @@ class _Extraction:
             uri.decode(),
             record.media_type,
             self._counters,
+            self._examples,
             forms=self._options.forms,
             nav=self._options.links == "nav",
             canonical=self._options.canonical,

@@ -17,6 +17,7 @@ from selectolax.lexbor import LexborCSSSelector, LexborHTMLParser, LexborNode
 
 from jobs.kernel.charsets import as_utf8, charset_of
 from jobs.kernel.css_links import css_references, may_hold_links
+from jobs.kernel.dropped import Examples
 from jobs.kernel.html_pieces import LONGEST_PAGE, pieces
 from jobs.kernel.joining import Base
 from jobs.kernel.link_rules import (
@@ -118,6 +119,7 @@ def html_runs(
     page: str,
     content_type: str,
     counters: Counter[str],
+    examples: Examples | None = None,
     *,
     forms: bool = False,
     nav: bool = False,
@@ -126,7 +128,8 @@ def html_runs(
 ) -> Iterator[Run]:
     """As `html_links`, in runs; of a page of more references than most each is a run, so that the
     rest need not be joined once there are enough links. canonical: also what the page names as its
-    canonical address, hop C."""
+    canonical address, hop C. examples: is given the first references that are dropped, by
+    reason."""
     is_long = len(body) > LONGEST_PAGE
     if is_long:
         body = body[:LONGEST_PAGE]
@@ -135,7 +138,7 @@ def html_runs(
     document = read_page(body, content_type, charset, forms=forms, nav=nav, canonical=canonical)
     if is_long or document.is_cut:
         counters["dropped.html-tail"] += 1
-    return _resolved(document, page, codec, counters, most)
+    return _resolved(document, page, codec, counters, {} if examples is None else examples, most)
 
 
 def read_page(
@@ -267,6 +270,7 @@ def _resolved(
     page: str,
     codec: str,
     counters: Counter[str],
+    examples: Examples,
     most: int,
     nofollow: bool = False,
 ) -> Iterator[Run]:
@@ -277,9 +281,9 @@ def _resolved(
     for references, (hop, context, flag) in document.references:
         flag = flag or (nofollow and hop in "LX")
         for some in ([one] for one in references) if one_by_one else (references,):
-            yield base.targets(some, counters), hop, context, flag
+            yield base.targets(some, counters, examples), hop, context, flag
     for inner in document.framed:
-        yield from _resolved(inner, page, codec, counters, most, nofollow)
+        yield from _resolved(inner, page, codec, counters, examples, most, nofollow)
 
 
 def _base(document: Document, page: str) -> str:

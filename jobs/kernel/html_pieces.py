@@ -41,10 +41,11 @@ _ENDS = {
 }
 _TAG = re.compile(rb"<[A-Za-z/]").search
 # They hold no links, and a parser opens all that are open again in each paragraph or cell. `a` is
-# one too, but there is never more than one of it open.
-_FORMATTING = rb"(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/>])"
-_OPENED = re.compile(b"<" + _FORMATTING, re.IGNORECASE).sub
-_CLOSED = re.compile(b"</" + _FORMATTING, re.IGNORECASE).sub
+# one too, but there is never more than one of it open. As `<wbr>` they are empty elements, and
+# their end tags, which are none of its, mean nothing.
+_FORMATTING = re.compile(
+    rb"<(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/>])", re.IGNORECASE
+).sub
 
 
 def pieces(page: bytes) -> Iterator[bytes]:
@@ -53,7 +54,7 @@ def pieces(page: bytes) -> Iterator[bytes]:
     if not _is_simple(page):
         page = b"".join(_tags(page))
         if not _is_simple(page):
-            yield from _cut(_CLOSED(b"</x", _OPENED(b"<x", page)))
+            yield from _cut(_FORMATTING(b"<wbr", page))
             return
     yield page
 

@@ -10,12 +10,13 @@ import importlib
 import re
 import zlib
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import zstandard
 
 from jobs.kernel.frames import ZSTD_MAGIC
-from jobs.kernel.record_headers import Fields, every, first, parse_lines
+from jobs.kernel.record_headers import Fields, blank_line, every, first, parse_lines
 from jobs.kernel.record_starts import GZIP_MAGIC
 
 try:
@@ -30,7 +31,6 @@ if brotli is not None:
 MAX_HTTP_HEADER = 2**18
 _STEP = 2**16
 _ZSTD_WINDOW = 2**23  # the most that RFC 9659 allows in this use
-_HEADER_END = re.compile(rb"\n\r?\n")
 _CODINGS = {"transfer-encoding", "content-encoding"}
 _STATUS = re.compile(r"HTTP/?[0-9.]* +([1-9][0-9]{2})(?![0-9])", re.IGNORECASE)
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]{0,1000})?\r?\n")
@@ -51,21 +51,24 @@ class Decoded(NamedTuple):
     damage: list[tuple[str, str]]
 
 
+# In half the time of Message(…) and Decoded(…).
+_message, _decoded = partial(tuple.__new__, Message), partial(tuple.__new__, Decoded)
+
+
 def split_message(block: bytes) -> Message:
     """Status, header and payload of a response; a block that begins otherwise is all payload."""
     if block[:5].upper() != b"HTTP/":
         return Message(None, [], block)
-    end = _HEADER_END.search(block, 0, MAX_HTTP_HEADER)
-    size = end.end() if end else MAX_HTTP_HEADER
+    size = blank_line(block, 0, MAX_HTTP_HEADER) or MAX_HTTP_HEADER
     line, fields = parse_lines(block[:size])
     status = _STATUS.match(line)
-    return Message(int(status[1]) if status else None, fields, block[size:])
+    return _message((int(status[1]) if status else None, fields, block[size:]))
 
 
 def decode(fields: Fields, payload: bytes, limit: int) -> Decoded:
     """The payload without chunks and content encodings, at most limit bytes of it."""
     if _CODINGS.isdisjoint([name for name, _ in fields]) and payload[:3] != GZIP_MAGIC:
-        return Decoded(payload, [])
+        return _decoded((payload, []))
     damage: list[tuple[str, str]] = []
     body = payload
     if "chunked" in first(fields, "transfer-encoding").lower():

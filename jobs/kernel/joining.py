@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 
+from jobs.kernel.dropped import Examples, count_dropped
 from jobs.kernel.uris import LONGEST, parsed, resolve
 
 REMEMBERED = 2**15  # references, some 10 MB; bounded by the next two whatever a page holds
@@ -112,13 +112,17 @@ class Base:
             self._known[reference] = target
         return target
 
-    def targets(self, references: Iterable[str], counters: Counter[str]) -> list[bytes]:
+    def targets(
+        self, references: list[str], counters: Counter[str], examples: Examples
+    ) -> list[bytes]:
         """Those of many; where there is none, its reason is counted as `dropped.REASON`."""
         known, found = self._known.get, self._found
         joined = [known(reference) or found(reference) for reference in references]
         targets = [target for target in joined if type(target) is bytes]
         if len(targets) < len(joined):
-            counters.update([f"dropped.{target}" for target in joined if type(target) is str])
+            for reference, target in zip(references, joined, strict=True):
+                if isinstance(target, str):
+                    count_dropped(target, reference, counters, examples)
         return targets
 
     def _joined(self, reference: str) -> bytes | None:

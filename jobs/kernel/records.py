@@ -14,6 +14,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -69,6 +70,9 @@ class Record(NamedTuple):
     size: int = 0
     refers_to_uri: str = ""
     refers_to_timestamp: str = ""
+
+
+_make = partial(tuple.__new__, Record)  # in half the time of Record(…)
 
 
 def open_archive(path: str | os.PathLike[str]) -> BinaryIO:
@@ -271,4 +275,4 @@ def _record(
         unbracketed(value("warc-refers-to-target-uri", "")),
         timestamp14(value("warc-refers-to-date", "")),
     )
-    return Record._make(record), damage
+    return _make(record), damage

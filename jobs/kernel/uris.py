@@ -40,7 +40,7 @@ def escape(text: str) -> str:
 
 def _encoded(match: re.Match[str]) -> str:
     character = match[0]
-    if "\ud800" <= character <= "\udfff":
+    if 0xD800 <= ord(character) <= 0xDFFF:
         character = "\ufffd"
     return "".join(f"%{byte:02X}" for byte in character.encode())
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 import click
 
 from jobs.kernel.choosing import Rules
-from jobs.kernel.extraction import Options
+from jobs.kernel.extraction import DEFAULTS, Options
 from jobs.kernel.opening import Place, is_url
 from jobs.kernel.order import DIGITS
 from jobs.launch import RUNNERS, BytesProgress, Launcher
@@ -183,7 +183,7 @@ run_options = together(
 max_record_option = click.option(
     "--max-record",
     type=click.IntRange(1024),
-    default=Options.max_record,
+    default=DEFAULTS.max_record,
     show_default=True,
     help="Largest record body that is read, in bytes, inflated; larger ones are counted.",
 )
@@ -225,7 +225,7 @@ _extraction_options = together(
     click.option(
         "--max-links-per-page",
         type=click.IntRange(1),
-        default=Options.max_links_per_page,
+        default=DEFAULTS.max_links_per_page,
         show_default=True,
         help="Links of a page that are kept; a page with more is counted.",
     ),

@@ -1,0 +1,15 @@
+"""What is left out: counted by reason, and its first URIs kept as examples."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+MAX_EXAMPLES, LONGEST_EXAMPLE = 5, 200  # of each reason, characters
+Examples = dict[str, list[str]]  # reason -> URIs and references as they stand in the archive
+
+
+def count_dropped(reason: str, uri: str, counters: Counter[str], examples: Examples) -> None:
+    counters[f"dropped.{reason}"] += 1
+    known = examples.setdefault(reason, [])
+    if len(known) < MAX_EXAMPLES:
+        known.append(uri[:LONGEST_EXAMPLE])
