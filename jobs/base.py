@@ -91,11 +91,15 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         return conf
 
     def _runner_class(self) -> Any:
-        """mrjob's runners, with tasks that leave archives where they lie (see jobs/runners.py)."""
-        from jobs.runners import OURS
+        """mrjob's runners, changed as jobs/runners.py and jobs/cluster_runners.py say."""
+        from jobs import runners
 
         standard = super()._runner_class()
-        return OURS.get(standard.alias, standard)
+        if standard.alias not in runners.OURS:
+            from jobs import cluster_runners
+
+            return cluster_runners.OURS.get(standard.alias, standard)
+        return runners.OURS[standard.alias]
 
     def run_with(self, inputs: list[str], output: Path, launcher: Any) -> Any:
         """Run on `inputs` with the options of this job's command line; a job of several stages

@@ -226,9 +226,14 @@ def _call(task: Callable[[], None]) -> None:
 
 
 def tail(path: Path, lines: int = TAIL_LINES) -> str:
-    """The last lines of a task's stderr, without the counters that it reports there; of tracebacks
-    the error of the last alone, which begins where the indented lines end."""
-    said = list(_said(path))
+    """The last lines of a task's stderr, without the counters that it reports there."""
+    return last_lines(_said(path), lines)
+
+
+def last_lines(of: Iterable[str], lines: int = TAIL_LINES) -> str:
+    """The last of the lines; of tracebacks the error of the last alone, which begins where the
+    indented lines end."""
+    said = list(of)
     frames = [number for number, line in enumerate(said) if line.startswith("Traceback (most")]
     if frames:
         said = [line for line in said[frames[-1] + 1 :] if not line.startswith("  ")]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from jobs.kernel.opening import Place, is_url, located, prefix_of
+from jobs.kernel.opening import Place, is_url, located, prefix_of, store_errors
 
 DONE = "_SUCCESS"
 
@@ -36,7 +36,8 @@ def part_sizes(dataset: Place) -> list[tuple[Place, int]]:
     from pyarrow import fs
 
     filesystem, path = located(str(dataset))
-    infos = filesystem.get_file_info(fs.FileSelector(path.rstrip("/")))
+    with store_errors():
+        infos = filesystem.get_file_info(fs.FileSelector(path.rstrip("/")))
     prefix = prefix_of(str(dataset))
     parts = [info for info in infos if info.type == fs.FileType.File]
     visible = [info for info in parts if info.base_name[0] not in "._"]
@@ -49,15 +50,17 @@ def remove(folder: Place) -> None:
         shutil.rmtree(folder, ignore_errors=True)
     elif _type(folder) == "Directory":
         filesystem, path = located(str(folder))
-        filesystem.delete_dir(path.rstrip("/"))
+        with store_errors():
+            filesystem.delete_dir(path.rstrip("/"))
 
 
 def write(file: Place, data: bytes) -> None:
     """A small file, at a URL. Raises OSError."""
     filesystem, path = located(str(file))
-    filesystem.create_dir(path.rpartition("/")[0], recursive=True)
-    with filesystem.open_output_stream(path) as stream:
-        stream.write(data)
+    with store_errors():
+        filesystem.create_dir(path.rpartition("/")[0], recursive=True)
+        with filesystem.open_output_stream(path) as stream:
+            stream.write(data)
 
 
 def lines(dataset: Place) -> Iterator[bytes]:
@@ -77,11 +80,12 @@ def open_part(part: Place) -> BinaryIO:
 def ending(part: Place, size: int, count: int) -> bytes:
     """The last `count` bytes of a part of `size` bytes at a URL."""
     filesystem, path = located(str(part))
-    with filesystem.open_input_file(path) as file:
+    with store_errors(), filesystem.open_input_file(path) as file:
         start = max(0, size - count)
         return bytes(file.read_at(size - start, start))
 
 
 def _type(where: Place) -> Any:
     filesystem, path = located(str(where))
-    return filesystem.get_file_info(path.rstrip("/")).type.name
+    with store_errors():
+        return filesystem.get_file_info(path.rstrip("/")).type.name

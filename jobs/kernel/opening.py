@@ -9,7 +9,10 @@ role); in HDFS, name nodes and their ways of authentication as Hadoop's own clie
 
 from __future__ import annotations
 
+import contextlib
 import io
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import quote
@@ -111,6 +114,19 @@ def located(url: str) -> tuple[Any, str]:
     return found
 
 
+@contextlib.contextmanager
+def store_errors() -> Iterator[None]:
+    """What a store refuses, as an OSError of one line: clients raise RuntimeError too, and name
+    nodes answer with Java's stack."""
+    try:
+        yield
+    except (RuntimeError, OSError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        said = re.sub(r'^RPCError\("[\w.$]+", "(.*)"\)$', r"\1", str(error), flags=re.S)
+        raise OSError(re.split(r"\n|\\n", said)[0]) from error
+
+
 def _hdfs(url: str) -> tuple[Any, str]:
     """By a client that needs neither Java nor Hadoop's native libraries: Arrow's own needs both."""
     try:
@@ -120,8 +136,6 @@ def _hdfs(url: str) -> tuple[Any, str]:
     from pyarrow import fs
 
     host, slash, path = url.removeprefix(HDFS).partition("/")
-    try:
+    with store_errors():
         client = HdfsFileSystem(host=host) if host else HdfsFileSystem()
-    except Exception as error:
-        raise OSError(f"{url}: {error}") from error
     return fs.PyFileSystem(fs.FSSpecHandler(client)), slash + path

@@ -1,0 +1,97 @@
+"""mrjob's runners of clusters, made fit for a driver that tells its user what failed.
+
+Changed against mrjob 0.7.4: what a failed task said last is kept in `failure`, of a traceback the
+error alone, in place of pages of log; where no task was to blame, what Hadoop's client said.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import subprocess
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from mrjob.hadoop import HadoopJobRunner
+from mrjob.logs.errors import _format_error
+from mrjob.logs.step import _interpret_hadoop_jar_command_stderr
+
+from jobs.runners import TAIL_LINES, last_lines
+
+_PERCENT = re.compile(r"map\s+(\d+)%\s+reduce\s+(\d+)%")
+_FRAME = re.compile(r"\s*(at [\w.$<>/]+\(|\.\.\. \d+ more)")  # of Java
+Progress = Callable[[int, int], None]
+
+
+class _Listener(logging.Handler):
+    """Hears what mrjob logs: how far a job is, and errors."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self.on_task: Progress | None = None
+        self.errors: deque[str] = deque(maxlen=TAIL_LINES)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        said = record.getMessage()
+        if found := _PERCENT.search(said):
+            if self.on_task:
+                self.on_task(int(found[1]) + int(found[2]), 200)
+        elif record.levelno >= logging.ERROR:
+            self.errors.extend(line for line in said.splitlines() if _says_something(line))
+
+
+def _says_something(line: str) -> bool:
+    return bool(line.strip()) and not _FRAME.match(line)
+
+
+class _Told:
+    """Keeps what failed, and tells how far a job is."""
+
+    on_task: Progress | None = None
+    on_read: Callable[[int], None] | None = None
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._picked = ""
+        self._listener = _Listener()
+
+    def run(self) -> None:
+        log = logging.getLogger("mrjob")
+        level, self._listener.on_task = log.level, self.on_task
+        log.setLevel(logging.INFO)
+        log.addHandler(self._listener)
+        try:
+            super().run()  # type: ignore[misc]
+        finally:
+            log.removeHandler(self._listener)
+            log.setLevel(level)
+
+    @property
+    def failure(self) -> str:
+        return self._picked or "\n".join(self._listener.errors)
+
+    def _pick_error(self, log_interpretation: Any, step_type: Any) -> Any:
+        error = super()._pick_error(log_interpretation, step_type)  # type: ignore[misc]
+        if error:
+            said = error.get("task_error", {}).get("message") or _format_error(error)
+            self._picked = last_lines(filter(_says_something, said.splitlines()))
+        return error
+
+
+class HadoopRunner(_Told, HadoopJobRunner):  # type: ignore[misc]
+    """YARN, through the `hadoop` command of this machine."""
+
+    def _run_hadoop(self, hadoop_args: Any, env: Any, record_callback: Any) -> Any:
+        """As mrjob does without a terminal of its own: clients of HDFS in this process have threads,
+        and a fork that goes on in Python, as that for a terminal does, waits for them for ever."""
+        with subprocess.Popen(
+            hadoop_args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env
+        ) as process:
+            told = _interpret_hadoop_jar_command_stderr(
+                process.stderr, record_callback=record_callback
+            )
+        return process.returncode, told
+
+
+OURS = {"hadoop": HadoopRunner}
