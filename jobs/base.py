@@ -86,7 +86,7 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
 
     def jobconf(self) -> dict[str, Any]:
         conf = dict(super().jobconf())
-        if self.options.reducers:
+        if self.options.reducers and self._has_reducer():
             conf["mapreduce.job.reduces"] = str(self.options.reducers)
         return conf
 

@@ -11,16 +11,23 @@ import re
 import subprocess
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+from mrjob.fs.composite import CompositeFilesystem
+from mrjob.fs.hadoop import HadoopFilesystem
+from mrjob.fs.local import LocalFilesystem
 from mrjob.hadoop import HadoopJobRunner
 from mrjob.logs.errors import _format_error
 from mrjob.logs.step import _interpret_hadoop_jar_command_stderr
 
+from jobs import stores
+from jobs.kernel.opening import HDFS
 from jobs.runners import TAIL_LINES, last_lines
 
 _PERCENT = re.compile(r"map\s+(\d+)%\s+reduce\s+(\d+)%")
 _FRAME = re.compile(r"\s*(at [\w.$<>/]+\(|\.\.\. \d+ more)")  # of Java
+_VERSIONS: dict[tuple[str, ...], str] = {}  # of Hadoop, by command
 Progress = Callable[[int, int], None]
 
 
@@ -71,6 +78,10 @@ class _Told:
     def failure(self) -> str:
         return self._picked or "\n".join(self._listener.errors)
 
+    def _log_counters(self, log_interpretation: Any, step_num: int) -> None:
+        """Not looked for, in logs that are many requests away: jobs tell what they counted in their
+        output."""
+
     def _pick_error(self, log_interpretation: Any, step_type: Any) -> Any:
         error = super()._pick_error(log_interpretation, step_type)  # type: ignore[misc]
         if error:
@@ -79,12 +90,51 @@ class _Told:
         return error
 
 
+class _Hdfs(HadoopFilesystem):  # type: ignore[misc]
+    """What mrjob wants of HDFS at each job, by a client in this process: its own starts a Java
+    machine for every file."""
+
+    def get_hadoop_version(self) -> str:
+        binary = tuple(self.get_hadoop_bin())
+        if binary not in _VERSIONS:
+            _VERSIONS[binary] = super().get_hadoop_version()
+        return _VERSIONS[binary]
+
+    def mkdir(self, path: str) -> None:
+        if path.startswith(HDFS):
+            stores.make_folder(path)
+        else:
+            super().mkdir(path)
+
+    def put(self, src: str, path: str) -> None:
+        if path.startswith(HDFS):
+            stores.upload(Path(src), path)
+        else:
+            super().put(src, path)
+
+    def rm(self, path_glob: str) -> None:
+        if path_glob.startswith(HDFS):
+            stores.remove(path_glob)
+        else:
+            super().rm(path_glob)
+
+
 class HadoopRunner(_Told, HadoopJobRunner):  # type: ignore[misc]
     """YARN, through the `hadoop` command of this machine."""
 
+    @property
+    def fs(self) -> Any:
+        runner: Any = self
+        if runner._fs is None:
+            runner._fs = CompositeFilesystem()
+            runner._fs.add_fs("hadoop", _Hdfs(runner._opts["hadoop_bin"] or None))
+            runner._fs.add_fs("local", LocalFilesystem())
+        return runner._fs
+
     def _run_hadoop(self, hadoop_args: Any, env: Any, record_callback: Any) -> Any:
-        """As mrjob does without a terminal of its own: clients of HDFS in this process have threads,
-        and a fork that goes on in Python, as that for a terminal does, waits for them for ever."""
+        """As mrjob does without a terminal of its own: clients of HDFS in this process have
+        threads, and a fork that goes on in Python, as that for a terminal does, waits for them for
+        ever."""
         with subprocess.Popen(
             hadoop_args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env
         ) as process:

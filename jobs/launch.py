@@ -152,6 +152,8 @@ def _launch_far(
     for folder in (output, *side.values()):
         remove(folder)  # what a killed run has left there
     named = list(map(str, inputs))
+    if "--reducers" not in args:
+        args = [*args, "--reducers", str(launcher.ranges)]
     _run(job_class, named, output, launcher, args, tmp)
     outcome = outcome_of(output)
     if outcome.errors:
@@ -194,6 +196,8 @@ def _run(
 
 def _cluster_options(launcher: Launcher, output: Place, tmp: Path) -> list[str]:
     options = ["--runner", launcher.runner, "--output-dir", str(output)]
+    if launcher.runner == "hadoop" and launcher.data:
+        options += ["--hadoop-tmp-dir", str(join(launcher.data, "tmp"))]
     options += ["--py-files", str(write_zip(tmp / "crawlrank.zip"))]
     return [*options, "--conf-path", str(launcher.conf)] if launcher.conf else options
 

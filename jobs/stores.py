@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from jobs.kernel.opening import Place, is_url, located, prefix_of, store_errors
+from jobs.base import side_name
+from jobs.kernel.opening import S3, Place, is_url, located, prefix_of, store_errors
 
 DONE = "_SUCCESS"
 
@@ -44,6 +45,17 @@ def part_sizes(dataset: Place) -> list[tuple[Place, int]]:
     return [(prefix + info.path, info.size) for info in sorted(visible, key=lambda i: i.path)]
 
 
+def folders(where: Place) -> list[str]:
+    """The names of the folders in a folder at a URL; none where it is not there. Raises OSError."""
+    from pyarrow import fs
+
+    filesystem, path = located(str(where))
+    selector = fs.FileSelector(path.rstrip("/"), allow_not_found=True)
+    with store_errors():
+        infos = filesystem.get_file_info(selector)
+    return sorted(info.base_name for info in infos if info.type == fs.FileType.Directory)
+
+
 def remove(folder: Place) -> None:
     """A dataset, whole or not, if it is there. Raises OSError where it cannot be, at a URL."""
     if not is_url(folder):
@@ -54,8 +66,30 @@ def remove(folder: Place) -> None:
             filesystem.delete_dir(path.rstrip("/"))
 
 
+def make_folder(folder: Place) -> None:
+    """At a URL, with those above it. Raises OSError."""
+    filesystem, path = located(str(folder))
+    with store_errors():
+        filesystem.create_dir(path.rstrip("/"), recursive=True)
+
+
+def upload(file: Path, to: Place) -> None:
+    """A file of this machine to a URL. Raises OSError."""
+    write(to, file.read_bytes())
+
+
+def read(file: Place) -> bytes | None:
+    """A small file at a URL; none where it is not there. Raises OSError."""
+    filesystem, path = located(str(file))
+    try:
+        with store_errors(), filesystem.open_input_stream(path) as stream:
+            return bytes(stream.read())
+    except FileNotFoundError:
+        return None
+
+
 def write(file: Place, data: bytes) -> None:
-    """A small file, at a URL. Raises OSError."""
+    """A file, at a URL. Raises OSError."""
     filesystem, path = located(str(file))
     with store_errors():
         filesystem.create_dir(path.rpartition("/")[0], recursive=True)
@@ -89,3 +123,30 @@ def _type(where: Place) -> Any:
     filesystem, path = located(str(where))
     with store_errors():
         return filesystem.get_file_info(path.rstrip("/")).type.name
+
+
+def rename(dataset: Place, output: Place) -> None:
+    """A dataset at a URL under another name in the same store; object stores copy it."""
+    filesystem, path = located(str(dataset))
+    to = located(str(output))[1]
+    with store_errors():
+        if not str(dataset).startswith(S3):
+            filesystem.create_dir(to.rpartition("/")[0], recursive=True)
+            filesystem.move(path, to)
+            return
+        for part, _ in part_sizes(dataset):
+            name = str(part).rpartition("/")[2]
+            filesystem.copy_file(f"{path}/{name}", f"{to}/{name}")
+        filesystem.copy_file(f"{path}/{DONE}", f"{to}/{DONE}")
+    remove(dataset)
+
+
+def download(dataset: Place, folder: Path) -> None:
+    """The lines of a dataset at a URL as a new folder of parts, without what is not of it."""
+    folder.mkdir(parents=True)
+    for part, _ in part_sizes(dataset):
+        name = str(part).rpartition("/")[2].partition(".")[0]
+        with open_part(part) as stream, (folder / name).open("wb") as file:
+            for line in stream:
+                if not side_name(line):
+                    file.write(line[:-2] + b"\n" if line[-2:] == b"\t\n" else line)

@@ -6,10 +6,10 @@ links and captures. Added archives are extracted alone; what others gave is kept
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any
 
@@ -18,27 +18,31 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place, place, real, size_of
 from pipeline.counting import add_counters
-from pipeline.engine import ArchiveTask
+from pipeline.engine import ArchiveTask, Parts
 from pipeline.manifest import Manifest, file_fingerprint, fingerprint
 from pipeline.steps import ArchiveReport
 
 REPORTED = [field.name for field in fields(ArchiveReport)]
+AT_ONCE = 8
 Given = dict[str, Place]  # fingerprint -> path or URL
-DATASETS = ("links", "captures")
-PART = re.compile(r"-[0-9a-f]{12}(\.parquet)?\Z")  # how the name of every part ends
 
 
 def given_archives(paths: Sequence[Place]) -> Given:
     """The archives by the fingerprint of their content; the same content counts once."""
     found: Given = {}
-    for path in paths:
-        try:
-            found.setdefault(file_fingerprint(path), path)
-        except OSError as error:
-            raise BadInput(
-                str(path), f"cannot be read ({error.strerror or error})", "a WARC or ARC file"
-            ) from error
+    with ThreadPool(AT_ONCE) as pool:  # a store takes its time for each
+        for path, content in zip(paths, pool.imap(_fingerprint, paths), strict=True):
+            found.setdefault(content, path)
     return found
+
+
+def _fingerprint(path: Place) -> str:
+    try:
+        return file_fingerprint(path)
+    except OSError as error:
+        raise BadInput(
+            str(path), f"cannot be read ({error.strerror or error})", "a WARC or ARC file"
+        ) from error
 
 
 def archive_tasks(given: Given, suffix: str = ".parquet") -> list[ArchiveTask]:
@@ -76,7 +80,7 @@ def reports(manifest: Manifest, given: Given) -> list[ArchiveReport]:
 
 
 def check_archives(
-    work: Path,
+    parts: Parts,
     manifest: Manifest,
     given: Given,
     mark: Callable[[str], str],
@@ -87,7 +91,7 @@ def check_archives(
     """The archives to extract. Raises BadInput when known ones were removed or changed.
 
     mark: of an archive's extraction, by its content. Those that gave nothing may go; they are tried
-    again, unless bad files are skipped.
+    again, unless bad files are skipped. Where archives share a part, one that goes takes it along.
     """
     if not given:
         raise BadInput("archives", "none given", "at least one WARC or ARC file")
@@ -106,13 +110,16 @@ def check_archives(
             f"Give it again, use another --work, or drop what came of it with --force"
             f" ({len(missing)} such archives).",
         )
+    there = {entry["part"] for entry in manifest.archives.values()}
+    there -= {manifest.archives[content]["part"] for content in missing}
+    there = {part for part in there if parts.has_part(part)}
     return [
         content
         for content in given
         if (known := manifest.archives.get(content)) is None
         or (known["error"] and not skip_bad_files)
         or known["mark"] != mark(content)
-        or not all((work / dataset / known["part"]).exists() for dataset in DATASETS)
+        or known["part"] not in there
     ]
 
 
@@ -127,7 +134,7 @@ def entry_of(report: ArchiveReport, part: str, mark: str) -> dict[str, Any]:
     return {**asdict(report), "size": size_of(path), "part": part, "mark": mark}
 
 
-def forget_archives(work: Path, manifest: Manifest, given: Given, pending: Sequence[str]) -> None:
+def forget_archives(parts: Parts, manifest: Manifest, given: Given, pending: Sequence[str]) -> None:
     """Drop archives that are not given, and what was made of those about to be extracted.
 
     Saved before their parts change, so that a kill cannot leave a false entry.
@@ -137,13 +144,4 @@ def forget_archives(work: Path, manifest: Manifest, given: Given, pending: Seque
     for content in pending:
         manifest.archives.pop(content, None)
     manifest.save()
-    _drop_unknown_parts(work, manifest)
-
-
-def _drop_unknown_parts(work: Path, manifest: Manifest) -> None:
-    """Remove the parts of archives that were dropped, or that a killed run did not get to enter."""
-    known = {entry["part"] for entry in manifest.archives.values()}
-    for dataset in DATASETS:
-        for part in (work / dataset).glob("*"):
-            if part.name not in known and PART.search(part.name):
-                part.unlink()
+    parts.keep_parts({entry["part"] for entry in manifest.archives.values()})

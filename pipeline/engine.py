@@ -6,7 +6,7 @@ engines leave the same ids, and the same scores within what DESIGN allows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from jobs.kernel.choosing import Rules
@@ -37,16 +37,30 @@ class Ranked(NamedTuple):
     captured: Mask
 
 
-class Engine(Protocol):
-    """The steps, each on what the one before has left in the work folder.
+class Parts(Protocol):
+    """The parts of links and captures that archives gave."""
+
+    def has_part(self, part: str) -> bool: ...
+
+    def keep_parts(self, known: Collection[str]) -> None:
+        """Remove parts of archives that are not known, as of those that a killed run did not get
+        to enter."""
+
+
+class Engine(Parts, Protocol):
+    """The steps, each on what the one before has left in the work folder, or at a URL.
 
     form: of the datasets, as messages name it. suffix: how the name of a part of links and
-    captures ends. writes: step -> what it leaves in the work folder, renamed into place.
+    captures ends. writes: step -> what it leaves, whole or not at all.
     """
 
     form: str
     suffix: str
     writes: Mapping[str, tuple[str, ...]]
+
+    def has(self, dataset: str) -> bool: ...
+
+    def drop(self, dataset: str) -> None: ...
 
     def extract(
         self, tasks: Sequence[ArchiveTask], options: Options

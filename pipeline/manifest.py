@@ -127,6 +127,12 @@ class Manifest:
         return found
 
     @property
+    def claims(self) -> dict[str, str]:
+        """URLs of folders of data that are this work folder's own; see pipeline/claim.py."""
+        found: dict[str, str] = self._data.setdefault("claims", {})
+        return found
+
+    @property
     def parameters(self) -> dict[str, Any]:
         found: dict[str, Any] = self._data["parameters"]
         return found

@@ -23,12 +23,12 @@ from pipeline.precedence_files import write_precedence
 from pipeline.ranking import Round, Stop, rank
 from pipeline.selecting import select_links
 from pipeline.steps import ArchiveReport, archive_reports, writable_names
-from pipeline.work_folder import links_of, remove
+from pipeline.work_folder import WorkFolder, links_of, remove
 
 AT_ONCE = 4  # archives for each process in one job
 
 
-class MrjobEngine:
+class MrjobEngine(WorkFolder):
     """One work folder, and a launcher whose temporary folder lies in it."""
 
     form = "text"
@@ -49,9 +49,6 @@ class MrjobEngine:
 
     def __init__(self, work: Path, launcher: Launcher) -> None:
         self.work, self.launcher = work, launcher
-
-    def path(self, dataset: str) -> Path:
-        return self.work / dataset
 
     def extract(
         self, tasks: Sequence[ArchiveTask], options: Options
@@ -118,7 +115,8 @@ class MrjobEngine:
             rounds = []
             shutil.rmtree(folder, ignore_errors=True)
         graph = self.path("graph")
-        last, rounds = rank(graph, folder, self.launcher, stop, rounds, on_round)
+        place, rounds = rank(graph, folder, self.launcher, stop, rounds, on_round)
+        last = Path(place)
         if last.exists():  # otherwise a run was stopped between this move and its entry
             move(last, ranks)
         shutil.rmtree(folder, ignore_errors=True)

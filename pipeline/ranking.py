@@ -11,7 +11,6 @@ ranking goes on behind the last one after any interruption.
 from __future__ import annotations
 
 import math
-import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,10 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from jobs.kernel.errors import BadInput, JobFailed, NotConverged
+from jobs.kernel.opening import Place, is_url
 from jobs.kernel.rank import RoundSums
 from jobs.launch import Launcher, launch
 from jobs.outcome import Outcome
 from jobs.page_rank import PageRank
+from jobs.stores import join, remove
 from pipeline.datasets import move
 
 MASS_TOLERANCE = 1e-9
@@ -58,13 +59,13 @@ class Stop:
 
 
 def rank(
-    graph: Path,
-    folder: Path,
+    graph: Place,
+    folder: Place,
     launcher: Launcher,
     stop: Stop,
     rounds: list[Round] | None = None,
     on_round: Callable[[Round, list[Round]], None] = lambda entry, rounds: None,
-) -> tuple[Path, list[Round]]:
+) -> tuple[Place, list[Round]]:
     """Iterate on `graph`; returns the dataset of the last round and all rounds' entries.
 
     folder: where the folders `round-K` are; only the last one is kept. rounds: entries of rounds
@@ -73,34 +74,38 @@ def rank(
     does not start with the sum N + 1, JobFailed when mass is lost on the way.
     """
     rounds = list(rounds or ())
-    current = folder / f"round-{len(rounds)}" if rounds else graph
+    current = join(folder, f"round-{len(rounds)}") if rounds else graph
     while not stop.reached(rounds):
         if stop.exhausted(rounds):
             raise stop.not_converged(rounds)
         started = time.monotonic()
-        output = folder / f"round-{len(rounds) + 1}"
+        output = join(folder, f"round-{len(rounds) + 1}")
         outcome = _round(current, output, launcher, rounds)
         entry = round_entry(len(rounds) + 1, _sums(outcome, current), time.monotonic() - started)
         rounds.append(entry)
         on_round(entry, rounds)
         if current != graph:
-            shutil.rmtree(current)
+            remove(current)
         current = output
     return current, rounds
 
 
-def _round(graph: Path, output: Path, launcher: Launcher, rounds: list[Round]) -> Outcome:
+def _round(graph: Place, output: Place, launcher: Launcher, rounds: list[Round]) -> Outcome:
     shift = rounds[-1]["next_shift"] if rounds else 0.0
-    place = launcher.tmp / f"{output.name}-ranked"
-    shutil.rmtree(place, ignore_errors=True)
     # digits rather than an exponent: argparse takes "-1e-05" for an option
-    outcome = launch(PageRank, [graph], place, launcher, ["--shift", f"{shift:.20f}"])
+    args = ["--shift", f"{shift:.20f}"]
+    if is_url(output):
+        return launch(PageRank, [graph], output, launcher, args)
+    output = Path(output)
+    place = launcher.tmp / f"{output.name}-ranked"
+    remove(place)
+    outcome = launch(PageRank, [graph], place, launcher, args)
     output.parent.mkdir(parents=True, exist_ok=True)
     move(place, output)
     return outcome
 
 
-def _sums(outcome: Outcome, graph: Path) -> RoundSums:
+def _sums(outcome: Outcome, graph: Place) -> RoundSums:
     """The round's sums, after the checks that nothing was lost."""
     sums = RoundSums()
     for part in outcome.sums:

@@ -19,7 +19,7 @@ from jobs.kernel.choosing import Rules
 from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
-from jobs.launch import RUNNERS, Launcher
+from jobs.launch import CLUSTERS, RUNNERS, Launcher
 from pipeline import steps
 from pipeline.archives import (
     Given,
@@ -32,6 +32,8 @@ from pipeline.archives import (
     given_archives,
     reports,
 )
+from pipeline.claim import claim
+from pipeline.cluster_engine import ClusterEngine
 from pipeline.embedded import EMBEDDED
 from pipeline.embedded.memory import Memory, half_of_machine
 from pipeline.engine import Engine
@@ -62,6 +64,7 @@ READS: dict[str, tuple[str, ...]] = {
 }
 STEPS = tuple(step for step in READS if step != SELECT)
 MRJOB = " or ".join(RUNNERS)  # the datasets of these are the same
+CLUSTER = " or ".join(CLUSTERS)
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,9 @@ class RunOptions:
     runner: str = EMBEDDED
     processes: int | None = None
     memory: Memory | None = None
+    data: str | None = None  # URL of the datasets of a cluster
+    reducers: int = 8
+    conf: Path | None = None
     extraction: Options = field(default_factory=Options)
     rules: Rules = field(default_factory=Rules)  # of several captures of a page, and what folds
     keep_www: bool = False
@@ -98,7 +104,8 @@ class RunOptions:
         """What results depend on, by option name."""
         stop, precedence = self.stop, self.precedence
         return {
-            "--runner": EMBEDDED if self.runner == EMBEDDED else MRJOB,
+            "--runner": EMBEDDED if self.runner == EMBEDDED else CLUSTER if self.data else MRJOB,
+            **({"--data": self.data} if self.data else {}),
             **self.rules.parameters(),
             **parameters_of(self.extraction),
             "--keep-www": self.keep_www,
@@ -176,7 +183,7 @@ class Run:
         datasets = set(self.engine.writes[name])
         if not self.options.rules.latest:
             datasets.discard("selected")
-        there = all(self.path(dataset).exists() for dataset in datasets)
+        there = all(self.engine.has(dataset) for dataset in datasets)
         return there and self.manifest.is_done(name, self.marks[name])
 
     def _mark(self, name: str, parameters: dict[str, Any]) -> str:
@@ -207,8 +214,9 @@ class Run:
         options, extraction, manifest = self.options, self.options.extraction, self.manifest
         given, skip = given_archives(archives), options.skip_bad_files
         pending = check_archives(
-            self.work, manifest, given, self._archive_mark, force=options.force, skip_bad_files=skip
-        )
+            self.engine, manifest, given, self._archive_mark,
+            force=options.force, skip_bad_files=skip,
+        )  # fmt: skip
         mark = fingerprint(self.engine.form, parameters_of(extraction), sorted(given))
         self.marks["extract-links"] = mark
         if not pending and self._is_done("extract-links"):
@@ -217,7 +225,7 @@ class Run:
             return
         self._begin("extract-links")
         started = time.monotonic()
-        forget_archives(self.work, manifest, given, pending)
+        forget_archives(self.engine, manifest, given, pending)
         self._extract_pending({content: given[content] for content in pending})
         steps.require_readable(reports(manifest, given), skip, options.strict)
         entry = extraction_entry(extraction, manifest)
@@ -245,7 +253,7 @@ class Run:
             if SELECT in self.manifest.steps:
                 self.manifest.forget([SELECT, *later_steps(SELECT)])
             for dataset in self.engine.writes[SELECT]:
-                remove(self.path(dataset))
+                self.engine.drop(dataset)
             return
         if self.manifest.imported:
             raise BadInput(
@@ -359,6 +367,12 @@ def _engine(work: Path, options: RunOptions, tmp: Path, reporter: Reporter) -> E
     launcher = Launcher(
         options.runner, tmp, options.processes, on_task=reporter.task, on_read=reporter.read
     )
+    if options.data:
+        claim(options.data, Manifest(work))
+        launcher = replace(
+            launcher, data=options.data, ranges=options.reducers, conf=options.conf, on_read=None
+        )
+        return ClusterEngine(work, launcher)
     return MrjobEngine(work, launcher)
 
 

@@ -206,7 +206,12 @@ def canonicalize(
             outcome.counters = Counter({**whole.counters, **outcome.counters})
         deliver(canonical, output, ORDER["canonical_links"])
         deliver(spelled, uris, ORDER["uris"])
-    result = _result(outcome, "canonical_links")
+    return canonicalized(outcome)
+
+
+def canonicalized(outcome: Outcome) -> Result:
+    """What is told of canonical links, with examples of URIs without a key."""
+    result = result_of(outcome, "canonical_links")
     dropped = [note.value.decode("utf-8", "replace") for note in outcome.notes.get("dropped", ())]
     result.examples = sorted(dropped)[:MAX_EXAMPLES]
     return result
@@ -226,16 +231,21 @@ def assign_ids(
     with workplace(output, launcher) as there:
         found, mapped = there.tmp / "input_links", there.tmp / "map"
         outcome = assign_ids_job.run(inputs, found, mapped, there, nodes=nodes)
-        if not outcome.rows["map"]:
-            raise BadInput(
-                ", ".join(inputs),
-                "no links at all, so no page gets an id",
-                "at least one link" + (" or capture" if nodes == "all" else ""),
-                "Look at what extract-links counted; --nodes all ranks pages without links too.",
-            )
+        require_nodes(outcome, inputs, nodes)
         deliver(found, output, ORDER["input_links"])
         deliver(mapped, map_output, ORDER["map"])
-    return _result(outcome, "input_links")
+    return result_of(outcome, "input_links")
+
+
+def require_nodes(outcome: Outcome, inputs: Paths, nodes: str) -> None:
+    """Raise BadInput where assign_ids gave no id."""
+    if not outcome.rows["map"]:
+        raise BadInput(
+            ", ".join(map(str, inputs)),
+            "no links at all, so no page gets an id",
+            "at least one link" + (" or capture" if nodes == "all" else ""),
+            "Look at what extract-links counted; --nodes all ranks pages without links too.",
+        )
 
 
 def gen_graph(input_links: Paths, maps: Paths, output: Path, launcher: Launcher) -> Result:
@@ -248,7 +258,7 @@ def gen_graph(input_links: Paths, maps: Paths, output: Path, launcher: Launcher)
                 ", ".join(map(str, input_links)), "no links", "at least one line with an id"
             )
         deliver(found, output, ORDER["graph"])
-    return _result(outcome, "graph")
+    return result_of(outcome, "graph")
 
 
 def page_rank(
@@ -303,9 +313,9 @@ def join_scores(
             write_parquet(found, output, digits, sum(part["scores"] for part in outcome.sums))
         else:
             deliver(found, output, by_score(digits))
-    return _result(outcome, "scores")
+    return result_of(outcome, "scores")
 
 
-def _result(outcome: Outcome, main: str) -> Result:
+def result_of(outcome: Outcome, main: str) -> Result:
     rows = {(main if name == "main" else name): count for name, count in outcome.rows.items()}
     return Result(rows, dict(sorted(outcome.counters.items())))

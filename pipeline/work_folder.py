@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from jobs.kernel.errors import BadInput
@@ -17,6 +18,8 @@ DATASETS = (
     "links", "captures", "keys", "selected", "folds", "canonical_links", "uris", "numbers",
     "input_links", "map", "graph", "ranks", "scores", "precedence.txt", "report",
 )  # fmt: skip
+OF_ARCHIVES = ("links", "captures")
+PART = re.compile(r"-[0-9a-f]{12}(\.parquet)?\Z")  # how the name of every part of these ends
 FILES = ("manifest.json", "precedence.summary.json", BEANS)
 
 
@@ -62,6 +65,30 @@ def remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
+
+
+class WorkFolder:
+    """What engines whose datasets are all in the work folder do alike."""
+
+    work: Path
+
+    def path(self, dataset: str) -> Path:
+        return self.work / dataset
+
+    def has(self, dataset: str) -> bool:
+        return self.path(dataset).exists()
+
+    def drop(self, dataset: str) -> None:
+        remove(self.path(dataset))
+
+    def has_part(self, part: str) -> bool:
+        return all((self.path(dataset) / part).exists() for dataset in OF_ARCHIVES)
+
+    def keep_parts(self, known: Collection[str]) -> None:
+        for dataset in OF_ARCHIVES:
+            for part in self.path(dataset).glob("*"):
+                if part.name not in known and PART.search(part.name):
+                    part.unlink()
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -16,7 +17,7 @@ from jobs.kernel.choosing import Rules
 from jobs.kernel.extraction import DEFAULTS, Options
 from jobs.kernel.opening import Place, is_url
 from jobs.kernel.order import DIGITS
-from jobs.launch import RUNNERS, BytesProgress, Launcher
+from jobs.launch import CLUSTERS, RUNNERS, BytesProgress, Launcher
 from pipeline.classes import MAX_BINS
 from pipeline.embedded import EMBEDDED, TOLERANCE
 from pipeline.embedded.memory import LEAST, Memory, parse_size
@@ -170,15 +171,53 @@ memory_option = click.option(
 run_options = together(
     click.option(
         "--runner",
-        type=click.Choice([EMBEDDED, *RUNNERS]),
+        type=click.Choice([EMBEDDED, *RUNNERS, *CLUSTERS]),
         default=EMBEDDED,
         show_default=True,
-        help="embedded: this process and a pool, the fastest on one machine; the others run the"
-        " jobs of a cluster, as processes of this machine or in this process.",
+        help="embedded: this process and a pool, the fastest on one machine; local and inline run"
+        " the jobs of a cluster, as processes of this machine or in this process; hadoop, emr and"
+        " spark run them there.",
+    ),
+    click.option(
+        "--data",
+        metavar="URL",
+        help="Where the datasets of a cluster lie: a folder of its own, hdfs://, s3:// or file:///.",
+    ),
+    click.option(
+        "--mrjob-conf",
+        "conf",
+        type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        help="mrjob's configuration of the cluster (default: where mrjob looks for one).",
+    ),
+    click.option(
+        "--reducers",
+        type=click.IntRange(1, 4096),
+        default=8,
+        show_default=True,
+        help="Reduce tasks of a job on a cluster.",
     ),
     jobs_option,
     memory_option,
 )
+
+_DATA = re.compile(r"(hdfs://[\w.:-]*|s3:/|file://)/[\w./=+@-]+\Z", re.ASCII)
+
+
+def data_url(runner: str, data: str | None) -> str | None:
+    """Where the datasets of a run lie that are not in its work folder. Raises UsageError."""
+    if data is None:
+        if runner in CLUSTERS:
+            raise click.UsageError(f"--runner {runner} needs --data URL, where its datasets lie.")
+        return None
+    if runner == EMBEDDED:
+        raise click.UsageError("--data is for the runners of mrjob; embedded works in --work.")
+    if not _DATA.match(data) or ".." in data.split("/"):
+        raise click.UsageError(
+            f"--data {printable(data)}: a folder is needed, such as hdfs:///user/me/crawl or"
+            " s3://bucket/crawl, of letters, digits and . _ - = + @ only."
+        )
+    return data.rstrip("/")
+
 
 max_record_option = click.option(
     "--max-record",

@@ -29,13 +29,13 @@ from pipeline.precedence_files import write_precedence
 from pipeline.ranking import Round, Stop
 from pipeline.steps import ArchiveReport
 from pipeline.validation import ARRAYS as VALIDATING
-from pipeline.work_folder import links_of, remove
+from pipeline.work_folder import WorkFolder, links_of, remove
 
 PARQUET = "scores.parquet"
 CHECKPOINT = "rounds"  # a folder, as the jobs have one by that name
 
 
-class EmbeddedEngine:
+class EmbeddedEngine(WorkFolder):
     """One work folder. tmp: a folder in it for what is under way. keyed: its links are of keys, as
     imported, and the folder keys has those of a map."""
 
@@ -67,9 +67,6 @@ class EmbeddedEngine:
     ) -> None:
         self.work, self.tmp, self.memory = work, tmp, memory
         self.processes, self.read, self.keyed = processes, read, keyed
-
-    def path(self, dataset: str) -> Path:
-        return self.work / dataset
 
     def extract(
         self, tasks: Sequence[ArchiveTask], options: Options
