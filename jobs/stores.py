@@ -142,10 +142,12 @@ def rename(dataset: Place, output: Place) -> None:
 
 
 def download(dataset: Place, folder: Path) -> None:
-    """The lines of a dataset at a URL as a new folder of parts, without what is not of it."""
-    folder.mkdir(parents=True)
-    for part, _ in part_sizes(dataset):
-        name = str(part).rpartition("/")[2].partition(".")[0]
+    """The lines of a dataset at a URL as parts in a folder, behind those that are there, without
+    what is not of it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    first = len(list(folder.iterdir()))
+    for number, (part, _) in enumerate(part_sizes(dataset), first):
+        name = f"part-{number:05d}"
         with open_part(part) as stream, (folder / name).open("wb") as file:
             for line in stream:
                 if not side_name(line):

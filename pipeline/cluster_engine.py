@@ -27,6 +27,7 @@ from jobs.select_links import TIMES
 from pipeline import steps
 from pipeline.captured import captured_nodes
 from pipeline.engine import ArchiveTask, OnRound, Ranked, Told
+from pipeline.far import NEAR, bringing, links_that_count, of_archives
 from pipeline.graph import read_graph
 from pipeline.manifest import fingerprint
 from pipeline.precedence import Options as PrecedenceOptions
@@ -35,7 +36,6 @@ from pipeline.ranking import Round, Stop, rank
 from pipeline.steps import ArchiveReport
 from pipeline.work_folder import OF_ARCHIVES, remove
 
-NEAR = ("scores", "precedence.txt", "report")  # datasets in the work folder
 FOR_A_TASK = 1 << 28  # bytes of archives; smaller ones share a task, which takes seconds to start
 AT_ONCE = 16
 
@@ -111,17 +111,13 @@ class ClusterEngine:
         for report in steps.archive_reports(outcome, places):
             yield tasks_of[report.path]._replace(part=part), report
 
-    def _archives(self, dataset: str) -> list[Place]:
-        folder = stores.join(self.data, dataset)
-        return [stores.join(folder, part) for part in stores.folders(folder)]
-
     # the graph
 
     def select_links(self, rules: Rules, keep_www: bool) -> Told:
         selected, folds = self.place("selected"), self.place("folds")
         self.drop("selected")
         self.drop("folds")
-        links, captures = map(self._archives, OF_ARCHIVES)
+        links, captures = (of_archives(self.data, name) for name in OF_ARCHIVES)
         with self.launcher.workplace("candidates") as tmp:
             outcome, candidates = select_links.run(
                 links, captures, selected, tmp, self.launcher, rules, keep_www=keep_www
@@ -136,9 +132,8 @@ class ClusterEngine:
 
     def canonicalize(self, keep_www: bool, folded: bool) -> Told:
         links, uris = self._anew("canonical_links"), self._anew("uris")
-        selected = self.place("selected")
-        chosen = [selected] if stores.exists(selected) else self._archives("links")
-        inputs, args = [*chosen, *self._archives("captures")], ["--keep-www"] * keep_www
+        inputs = [*links_that_count(self.data), *of_archives(self.data, "captures")]
+        args = ["--keep-www"] * keep_www
         if not folded:
             outcome = launch(Canonicalize, inputs, links, self.launcher, args, {"uris": uris})
             return asdict(steps.canonicalized(outcome))
@@ -196,15 +191,15 @@ class ClusterEngine:
         if not scores.exists():
             self._bring_scores()
         with self.launcher.scratch("uris") as tmp:
-            stores.download(self.place("uris"), tmp / "uris")
-            return write_precedence(scores, tmp / "uris", output, tmp, options)
+            brought = bringing(self.work, self.data, tmp)
+            return write_precedence(scores, brought("uris"), output, tmp, options)
 
     def ranked(self) -> Ranked:
         with self.launcher.scratch("ranked") as tmp:
-            for name in ("graph", "ranks", "uris", "map"):
-                stores.download(self.place(name), tmp / name)
-            graph, ranks = read_graph(tmp / "graph"), read_graph(tmp / "ranks")
-            return Ranked(graph, ranks, captured_nodes(graph, tmp / "uris", [tmp / "map"], tmp))
+            brought = bringing(self.work, self.data, tmp)
+            graph, ranks = read_graph(brought("graph")), read_graph(brought("ranks"))
+            captured = captured_nodes(graph, brought("uris"), [brought("map")], tmp)
+            return Ranked(graph, ranks, captured)
 
     def _anew(self, dataset: str) -> Place:
         """The place of a dataset whose step is done again."""

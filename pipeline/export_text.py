@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from jobs.kernel.errors import BadInput
@@ -12,6 +13,7 @@ from jobs.kernel.lines import CANONICAL, DUMMY, USUAL_CAPTURE, parse_graph_line,
 from pipeline.datasets import ORDER, by_score, merged, write_file
 from pipeline.embedded import EMBEDDED
 from pipeline.embedded.memory import half_of_machine
+from pipeline.far import bringing
 from pipeline.imported import GRAPH, WITHOUT_URIS, require_finished
 from pipeline.manifest import Manifest
 from pipeline.work_folder import links_of
@@ -60,18 +62,28 @@ def export_text(work: Path, out: Path) -> list[Path]:
     last = f"pr{len(manifest.steps['page-rank']['rounds'])}.txt"
     if manifest.parameters["--runner"] == EMBEDDED:
         written = _from_columns(work, out, last, kind)
+    elif data := manifest.parameters.get("--data"):
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=out) as tmp:
+            written = _from_lines(bringing(work, data, Path(tmp)), out, last, manifest)
     else:
-        written = _from_lines(work, out, last, manifest)
+        written = _from_lines(partial(_of_work, work), out, last, manifest)
     if kind in WITHOUT_URIS:
         return written
     shutil.copyfile(work / "precedence.txt", out / "precedence.txt")
     return [*written, out / "precedence.txt"]
 
 
-def _from_lines(work: Path, out: Path, last: str, manifest: Manifest) -> list[Path]:
+def _of_work(work: Path, dataset: str) -> Path:
+    return links_of(work) if dataset == "links" else work / dataset
+
+
+def _from_lines(
+    found: Callable[[str], Path], out: Path, last: str, manifest: Manifest
+) -> list[Path]:
     digits = manifest.steps["join-scores"]["parameters"]["digits"]
     files: dict[str, tuple[str, Convert]] = {
-        "links.txt": (links_of(work).name, _two_columns),
+        "links.txt": ("links", _two_columns),
         "captures.txt": ("captures", _usual_columns),
         "canonicalized_links.txt": ("canonical_links", _whole),
         "input_links.txt": ("input_links", _whole),
@@ -84,7 +96,7 @@ def _from_lines(work: Path, out: Path, last: str, manifest: Manifest) -> list[Pa
     out.mkdir(parents=True, exist_ok=True)
     for name, (dataset, convert) in files.items():
         key = by_score(digits) if dataset == "scores" else ORDER[dataset]
-        lines = merged(work / dataset, key)
+        lines = merged(found(dataset), key)
         write_file((done for line in lines for done in convert(line)), out / name)
     return [out / name for name in files]
 

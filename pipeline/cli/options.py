@@ -184,10 +184,11 @@ run_options = together(
         help="Where the datasets of a cluster lie: a folder of its own, hdfs://, s3:// or file:///.",
     ),
     click.option(
-        "--mrjob-conf",
+        "--cluster-conf",
         "conf",
         type=click.Path(path_type=Path, exists=True, dir_okay=False),
-        help="mrjob's configuration of the cluster (default: where mrjob looks for one).",
+        help="How tasks are run on the cluster, as `crawlrank package` writes an example of"
+        " (default: the runner's own search, see docs).",
     ),
     click.option(
         "--reducers",
@@ -210,7 +211,7 @@ def data_url(runner: str, data: str | None) -> str | None:
             raise click.UsageError(f"--runner {runner} needs --data URL, where its datasets lie.")
         return None
     if runner == EMBEDDED:
-        raise click.UsageError("--data is for the runners of mrjob; embedded works in --work.")
+        raise click.UsageError("--data is for the other runners; embedded works in --work.")
     if not _DATA.match(data) or ".." in data.split("/"):
         raise click.UsageError(
             f"--data {printable(data)}: a folder is needed, such as hdfs:///user/me/crawl or"
