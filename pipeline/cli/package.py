@@ -58,7 +58,7 @@ class _Url(click.ParamType):  # type: ignore[type-arg]
 def package(
     out: Path, python: str, machine: str, glibc: int, wheels: Path | None, upload: str | None
 ) -> None:
-    """The jobs, their libraries and mrjob's configuration, for Hadoop, EMR and Spark.
+    """What tasks on Hadoop, EMR and Spark need: jobs, their libraries, configuration.
 
     pip finds the libraries as it is configured (PIP_INDEX_URL, PIP_CONSTRAINT and so on).
     """
