@@ -41,11 +41,17 @@ def test_plain_uris_need_no_key_made(monkeypatch: pytest.MonkeyPatch) -> None:
         return lambda uri: asked.append(uri)
 
     monkeypatch.setattr(module, "forgetful_key_function", key_function)
-    plain = ["http://a.example/", "HTTPS://www.A-b.example/x/Y.html?a=b&c=d;e"]
-    others = ["http://a.example/%20", "http://a.example/../x", "http://[::1]/", "no URI", ""]
-    assert (
-        having_keys(pa.array(plain + others), keep_www=False).tolist() == [True] * 2 + [False] * 5
-    )
+    plain = [
+        "http://a.example/", "HTTPS://www.A-b.example/x/Y.html?a=b&c=d;e",
+        "http://a.example/a%20b/.svn/x.%C3", "http://a.example/...",
+    ]  # fmt: skip
+    others = [
+        "http://a.example/%2520", "http://a.example/%2", "http://a.example/%2e/x",
+        "http://a.example/%73id=1", "http://a.example/../x", "http://a.example/..?x",
+        "http://a.example/x/.", "http://[::1]/", "no URI", "",
+    ]  # fmt: skip
+    keyed = having_keys(pa.array(plain + others), keep_www=False).tolist()
+    assert keyed == [True] * len(plain) + [False] * len(others)
     assert asked == [uri.encode() for uri in others]
 
 

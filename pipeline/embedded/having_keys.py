@@ -1,8 +1,8 @@
 """Which URIs have a key, for many at a time: most need no key made to tell.
 
-A URI of an http host by name and of plain ASCII, without escapes, dots for names, brackets and
-session ids, always has a key; for these a regular expression over the whole column is enough. Of
-all others the key is made, as jobs/kernel/keys.py does it.
+A URI of an http host by name and of plain ASCII, without escaped letters, dots for names, brackets
+and session ids, always has a key; for these a regular expression over the whole column is enough.
+Of all others the key is made, as jobs/kernel/keys.py does it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import pyarrow.compute as pc
 
 from jobs.kernel.keys import forgetful_key_function
 
-PLAIN = r"""(?i)^https?://(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*/[!"$&')-~]*$"""
-RARE = r"(?i)/\.|sid=|sessionid|cftoken="  # what may need a rule of surt's own
+ESCAPE = "%(?:[0189a-f][0-9a-f]|2[0-46-9a-df]|3[0-9a-f])"  # of no letter, dot or `%`
+PLAIN = rf"""(?i)^https?://(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*/(?:[!"$&')-~]|{ESCAPE})*$"""
+# what may need a rule of surt's own
+RARE = r"(?i)/\.\.?(?:[/?]|$)|sid=|sessionid|cftoken="
 
 
 def having_keys(uris: pa.StringArray, *, keep_www: bool) -> npt.NDArray[np.bool_]:
