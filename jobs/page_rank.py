@@ -74,7 +74,8 @@ class PageRank(Job):
         if len(lines) == 1:
             yield self._scored(parse_graph_line(lines[0]), new_score(contributions))
         else:
-            yield from self._bad_node(key, lines)
+            node = key if key == DUMMY else key[1:]
+            yield from bad_node(self, node, len(lines))
 
     def _scored(self, line: GraphLine, score: float) -> bytes:
         if line.id == DUMMY:
@@ -84,19 +85,20 @@ class PageRank(Job):
             self._tally.add(line.score, score, outdegree)
         return format_graph_line(line._replace(score=score))
 
-    def _bad_node(self, key: bytes, lines: list[bytes]) -> Iterator[bytes]:
-        node = key.decode() if key == DUMMY else key[1:].decode()
-        found = f"has {len(lines)} lines" if lines else "is pointed to, but has no line of its own"
-        yield from self.bad_group(
-            key,
-            [STRUCTURE] * 2 if lines else [CONTRIBUTION],
-            found=f"id {node}: {found}",
-            expected="one line for every id and for dummy",
-            cure="Make the graph with gen-graph.",
-        )
-
     def reduce_end(self) -> Iterator[bytes]:
         yield SUMS + b"\t" + to_json(self._tally.sums().as_dict())
+
+
+def bad_node(job: Job, node: bytes, lines: int) -> Iterator[bytes]:
+    """Report a node that has not one line, by the pairs that PageRank maps lines to."""
+    found = f"has {lines} lines" if lines else "is pointed to, but has no line of its own"
+    yield from job.bad_group(
+        ascending_id(node),
+        [STRUCTURE] * 2 if lines else [CONTRIBUTION],
+        found=f"id {node.decode()}: {found}",
+        expected="one line for every id and for dummy",
+        cure="Make the graph with gen-graph.",
+    )
 
 
 if __name__ == "__main__":

@@ -172,6 +172,7 @@ class ClusterEngine:
             stores.remove(folder)
         last, rounds = rank(self.place("graph"), folder, self.launcher, stop, rounds, on_round)
         stores.rename(last, ranks)
+        stores.remove(folder)
         return rounds
 
     def join_scores(self, digits: int) -> Told:

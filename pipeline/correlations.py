@@ -15,8 +15,8 @@ import math
 
 import numpy as np
 
+from jobs.kernel.machine_code import compiled
 from pipeline.graph import Floats, Mask, Positions
-from pipeline.machine_code import compiled
 
 
 def spearman(a: Floats, b: Floats) -> float:

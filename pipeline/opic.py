@@ -32,10 +32,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from jobs.kernel.machine_code import compiled
 from pipeline import opic_loops as loops
 from pipeline.certificate import DAMPING, SAFETY, TELEPORT, UNIT
 from pipeline.graph import Floats, Graph, Positions
-from pipeline.machine_code import compiled
 
 Policy = Literal["cycle", "random", "greedy"]
 VirtualPage = Literal["teleport", "edge"]

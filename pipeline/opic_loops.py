@@ -1,4 +1,4 @@
-"""OPIC's visits, one edge at a time, and its bounds: loops for pipeline/machine_code.py.
+"""OPIC's visits, one edge at a time, and its bounds: loops for jobs/kernel/machine_code.py.
 
 Equation, dangling pages and stopping rule: see pipeline/opic.py. Here a page that is read records
 its cash, gives `share` of it along every edge, and `kept` of it to each page of the graph through

@@ -66,13 +66,36 @@ def rank(
     rounds: list[Round] | None = None,
     on_round: Callable[[Round, list[Round]], None] = lambda entry, rounds: None,
 ) -> tuple[Place, list[Round]]:
-    """Iterate on `graph`; returns the dataset of the last round and all rounds' entries.
+    """Iterate on `graph`; returns the dataset of the scores and all rounds' entries.
+
+    Exactly K rounds are the recipe's, plain_rounds; others are packed (packed_ranking.py).
 
     folder: where the folders `round-K` are; only the last one is kept. rounds: entries of rounds
     done before, to go on behind them. on_round: called after each round, once its folder is in
     place, to save its entry. Raises NotConverged with the scores kept, BadInput for a graph that
     does not start with the sum N + 1, JobFailed when mass is lost on the way.
     """
+    if stop.iterations is None:
+        from pipeline.packed_ranking import rank_packed  # it needs what is defined here
+
+        return rank_packed(graph, folder, launcher, stop, rounds, on_round)
+    return plain_rounds(graph, folder, launcher, stop, rounds, on_round)
+
+
+def scores_in(folder: Path, stop: Stop, rounds: list[Round]) -> Path:
+    """Where the scores are when ranking is over, converged or not."""
+    return folder / ("ranks" if stop.iterations is None else f"round-{len(rounds)}")
+
+
+def plain_rounds(
+    graph: Place,
+    folder: Place,
+    launcher: Launcher,
+    stop: Stop,
+    rounds: list[Round] | None = None,
+    on_round: Callable[[Round, list[Round]], None] = lambda entry, rounds: None,
+) -> tuple[Place, list[Round]]:
+    """The same by rounds of the recipe's own job, one message an edge, to any stop."""
     rounds = list(rounds or ())
     current = join(folder, f"round-{len(rounds)}") if rounds else graph
     while not stop.reached(rounds):
@@ -110,21 +133,27 @@ def _sums(outcome: Outcome, graph: Place) -> RoundSums:
     sums = RoundSums()
     for part in outcome.sums:
         sums.merge(RoundSums(**part))
-    if not sums.nodes:
+    dummies = [sums.dummy_old] * sums.dummies
+    check_start(graph, sums.nodes, sums.old_l1, dummies)
+    check_mass(sums)
+    return sums
+
+
+def check_start(graph: Place, nodes: int, scores: float, dummies: list[float]) -> None:
+    """Raises BadInput for a graph without nodes or dummy, or with another sum than N + 1."""
+    if not nodes:
         raise BadInput(str(graph), "no nodes", "at least one line besides dummy's")
-    if sums.dummies != 1:
+    if len(dummies) != 1:
         cure = "Make the graph with gen-graph."
         raise BadInput(str(graph), "no line for dummy", "`dummy<TAB>1.0<TAB>O:dummy`", cure)
-    start = sums.old_l1 + sums.dummy_old
-    if not math.isclose(start, sums.nodes + 1, rel_tol=MASS_TOLERANCE):
+    start = scores + dummies[0]
+    if not math.isclose(start, nodes + 1, rel_tol=MASS_TOLERANCE):
         raise BadInput(
             str(graph),
             f"scores with dummy's sum to {start!r}",
-            f"N + 1 = {sums.nodes + 1}",
+            f"N + 1 = {nodes + 1}",
             "Start from gen-graph's output, or go on from a whole round.",
         )
-    check_mass(sums)
-    return sums
 
 
 def check_mass(sums: RoundSums) -> None:

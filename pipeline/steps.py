@@ -32,7 +32,7 @@ from jobs.launch import Launcher, launch, plain_path
 from jobs.outcome import Outcome
 from pipeline.counting import add_counters
 from pipeline.datasets import ORDER, by_score, deliver, write_parquet
-from pipeline.ranking import Round, Stop, rank
+from pipeline.ranking import Round, Stop, rank, scores_in
 from pipeline.tables import deliver_rows
 
 Paths = Sequence[str | Path]
@@ -282,9 +282,9 @@ def page_rank(
         try:
             rank(graph, folder, there, stop, on_round=keep)
         except NotConverged:
-            deliver(folder / f"round-{len(rounds)}", output, ORDER["ranks"])
+            deliver(scores_in(folder, stop, rounds), output, ORDER["ranks"])
             raise
-        deliver(folder / f"round-{len(rounds)}", output, ORDER["ranks"])
+        deliver(scores_in(folder, stop, rounds), output, ORDER["ranks"])
     return rounds
 
 

@@ -28,7 +28,7 @@ from graphs import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline import machine_code
+from jobs.kernel import machine_code
 from pipeline import opic as module
 from pipeline.graph import Graph
 from pipeline.opic import Checkpoint, OpicOptions, OpicResult, Policy, opic

@@ -15,7 +15,7 @@ from jobs.kernel.lines import DUMMY, parse_graph_line
 from jobs.launch import Launcher
 from jobs.page_rank import PageRank
 from pipeline import ranking
-from pipeline.ranking import Stop, rank
+from pipeline.ranking import Stop, plain_rounds, rank
 
 # two hubs, a dangling node, a node that nothing links to, a cycle apart
 GRAPH = {0: [1, 2], 1: [0, 2, 3], 2: [], 3: [0], 4: [0, 5], 5: [6], 6: [7], 7: [5]}
@@ -82,7 +82,7 @@ def test_too_few_rounds_keep_their_scores(graph: Path, tmp_path: Path, launcher:
     saved: list[list[Any]] = []
     stop = Stop(tolerance=1e-9, max_rounds=3)
     with pytest.raises(NotConverged, match=r"after 3 rounds .*--max-rounds"):
-        rank(
+        plain_rounds(
             graph, tmp_path / "rounds", launcher, stop, None, lambda _, told: saved.append([*told])
         )
     assert [len(told) for told in saved] == [1, 2, 3]

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.embedded.kernels import loop
+from jobs.kernel.machine_code import loop
 
 CLASSES = 256
 AT_ONCE = 4096  # rows of which each may be a group of its own

@@ -15,25 +15,15 @@ and behind them, `whole` further on, everybody's of the last pass.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
 import numpy as np
 
+from jobs.kernel.machine_code import loop
 from jobs.kernel.rank import BASE, DAMPING, DOUBT, UNIT
 from pipeline.embedded.csr import Ids, Offsets
 from pipeline.graph import Floats
-from pipeline.machine_code import compiled
 
-F = TypeVar("F", bound=Callable[..., Any])
 ROW_COST = 4  # edges that a row costs besides its own
 PARTIALS = 64  # doubles that do not overlap: at most 2,098 bits of 53 each
-
-
-def loop(function: F) -> F:
-    """Machine code for a loop."""
-    made: F = compiled(function, nogil=True, error_model="numpy")
-    return made
 
 
 @loop

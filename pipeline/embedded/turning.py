@@ -13,11 +13,11 @@ from typing import cast
 
 import numpy as np
 
+from jobs.kernel.machine_code import compiled
 from pipeline.embedded.csr import Csr, Ids, Offsets, open_csr
 from pipeline.embedded.edges import PIECE, write_graph
 from pipeline.embedded.pairs import Pairs
 from pipeline.embedded.team import read_only
-from pipeline.machine_code import compiled
 
 NODE_BYTES = 32  # offsets, places and degrees of both graphs
 

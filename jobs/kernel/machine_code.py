@@ -20,3 +20,9 @@ def compiled(function: F, **options: Any) -> F:
     except RuntimeError:  # neither the package's folder nor the user's cache can be written
         made = numba.njit(**options)(function)
     return made
+
+
+def loop(function: F) -> F:
+    """Machine code that gives up the interpreter's lock, and divides as the processor does."""
+    made: F = compiled(function, nogil=True, error_model="numpy")
+    return made

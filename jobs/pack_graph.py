@@ -1,0 +1,133 @@
+"""pack_graph: graph lines to partitions of packed arrays, the structure of packed rounds.
+
+Reads graph lines, writes lines of sections (jobs/kernel/packed_graph.py, packing.py): for each
+partition its structure, and the state that the first round starts with: the scores in the graph.
+Where the sections of a partition are, and its sums, goes out as a note.
+
+Through the shuffle go arrays, compressed: each line of the graph to its partition, and to each
+other partition the distinct ids there that it points to, some HELD edges of a task at a time. A
+task that reduces holds a partition: some 60 bytes an edge.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from jobs.base import PLAN, Job, Pair, to_json
+from jobs.kernel.lines import DUMMY, parse_graph_line
+from jobs.kernel.packed_graph import Held, Ids, abroad, bad_nodes, merged, sections, shares
+from jobs.kernel.packed_plan import Plan, read_plan
+from jobs.kernel.packing import Writer, from_text, pieces, to_text
+from jobs.page_rank import bad_node
+
+HELD = 1 << 19  # edges, or nodes, in the memory of a task before they are sent
+LINES, TARGETS, DUMMIES, DANGLES = b"L", b"T", b"D", b"N"
+
+
+class PackGraph(Job):
+    DATASET = "structure"
+
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_file_arg("--plan", help="ranges of ids; set by the driver")
+
+    def load_args(self, args: list[str]) -> None:
+        super().load_args(args)
+        self._dummies: list[float] = []
+        self._clear()
+        self._writer = Writer()
+        self._read: Plan | None = None
+
+    @property
+    def plan(self) -> Plan:
+        self._read = self._read or read_plan(self.options.plan)
+        return self._read
+
+    def _clear(self) -> None:
+        self._ids, self._scores = array("q"), array("d")
+        self._degrees, self._targets = array("q"), array("q")
+
+    def map_line(self, line: bytes) -> Iterator[Pair]:
+        node, score, targets = parse_graph_line(line)
+        if node == DUMMY:
+            self._dummies.append(score)
+            return
+        self._ids.append(int(node))
+        self._scores.append(score)
+        linked = targets if targets[0] != DUMMY else []
+        self._degrees.append(len(linked))
+        self._targets.extend(map(int, linked))
+        if max(len(self._targets), len(self._ids)) >= HELD:
+            yield from self._send()
+
+    def map_end(self) -> Iterator[Pair]:
+        yield from self._send()
+        last = self.plan.label(len(self.plan.labels) - 1)
+        for score in self._dummies:
+            yield last, DUMMIES + repr(score).encode()
+
+    def _send(self) -> Iterator[Pair]:
+        held = Held(
+            np.array(self._ids, np.int64), np.array(self._scores, float),
+            np.array(self._degrees, np.int64), np.array(self._targets, np.int64),
+        )  # fmt: skip
+        self._clear()
+        plan = self.plan
+        if not held.degrees.all():
+            yield plan.label(len(plan.labels) - 1), DANGLES
+        for own, share in shares(held, plan.ranges):
+            yield plan.label(own), LINES + to_text(share._asdict())
+            for other, ids in abroad(own, share.targets, plan.ranges):
+                for piece in pieces({"ids": ids}):
+                    yield plan.label(other), TARGETS + b"%d " % own + to_text(piece)
+
+    def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
+        plan, own = self.plan, self.plan.partition(key)
+        lines: list[Held] = []
+        targets: dict[int, list[Ids]] = {}
+        dummies: list[float] = []
+        dangling = False
+        for value in values:
+            if value[:1] == LINES:
+                lines.append(Held(**from_text(value[1:])))
+            elif value[:1] == TARGETS:
+                source, _, text = value[1:].partition(b" ")
+                targets.setdefault(int(source), []).append(from_text(text)["ids"])
+            elif value[:1] == DUMMIES:
+                dummies.append(float(value[1:]))
+            else:
+                dangling = True
+        incoming = {source: np.concatenate(ids) for source, ids in targets.items()}
+        none = np.zeros(0, np.int64)
+        held = merged(lines) if lines else Held(none, np.zeros(0), none, none)
+        bad = bad_nodes(own, held, incoming.values(), plan.ranges)
+        for node, count in bad.items():
+            yield from bad_node(self, b"%d" % node, count)
+        if len(dummies) > 1 or (dangling and not dummies):
+            yield from bad_node(self, DUMMY, len(dummies))
+        told: dict[str, Any] = {"partition": own, "dummies": dummies, "nodes": len(held.ids)}
+        if len(held.ids) and not bad:
+            told |= self._told(held)
+            places = told["sections"] = dict[str, list[int]]()
+            made = sections(own, held, incoming, plan.ranges)
+            told["first_group"] = int(made["nodes"]["first_group"][0])
+            told["groups"] = made["nodes"]["groups"].tolist()
+            for name, arrays in made.items():
+                yield from self._writer.lines(key, name, arrays, places)
+        yield PLAN + b"\t" + to_json(told)
+
+    def _told(self, held: Held) -> dict[str, object]:
+        return {
+            "edges": len(held.targets),
+            "dangling": int((held.degrees == 0).sum()),
+            "scores": math.fsum(held.scores.tolist()),
+        }
+
+
+if __name__ == "__main__":
+    PackGraph.run()

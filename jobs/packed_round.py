@@ -1,0 +1,114 @@
+"""packed_round: one round of PageRank on partitions of packed arrays; jobs/kernel/packed_round.py.
+
+Reads lines of states and writes such. A mapper sends one block of numbers for each other partition
+that its partition points to, summed for each node there; a reducer adds what came to its partition,
+measures the residual of the vector that entered the round, sweeps, and writes the new state. What
+steers the next round goes out as a note.
+
+Structure and state do not go through the shuffle: both tasks of a partition read them where they
+lie (Schimmy: Lin and Schatz, *Design Patterns for Efficient Graph Algorithms in MapReduce*, 2010).
+Blocks are added in the order of the partitions that they come from, in whichever they arrive.
+A task holds one partition at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from jobs.base import PLAN, Job, Pair, to_json
+from jobs.kernel.packed_plan import Plan, read_plan
+from jobs.kernel.packed_round import (
+    Floats,
+    Left,
+    Partition,
+    alone,
+    contributions,
+    entering,
+    one_round,
+    received,
+)
+from jobs.kernel.packing import Writer, from_text, is_first, pieces, read_section, to_text
+
+MARK = b"M"  # each partition has one, be it that nothing comes to it
+
+
+class PackedRound(Job):
+    DATASET = "state"
+
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_file_arg("--plan", help="where structure and state are; set by the driver")
+
+    def load_args(self, args: list[str]) -> None:
+        super().load_args(args)
+        self._writer = Writer()
+        self._read: Plan | None = None
+
+    @property
+    def plan(self) -> Plan:
+        self._read = self._read or read_plan(self.options.plan)
+        return self._read
+
+    def map_line(self, line: bytes) -> Iterator[Pair]:
+        if (label := is_first(line, "state")) is None:
+            return
+        plan, own = self.plan, self.plan.partition(label)
+        yield label, MARK
+        where = plan.structure[own]
+        outgoing = read_section(where, "outgoing")
+        if not outgoing["lengths"].any():
+            return
+        nodes, state = read_section(where, "nodes"), read_section(plan.state[own], "state")
+        x = entering(state, nodes, plan.gammas, plan.factors).x
+        for other, numbers in enumerate(contributions(x, nodes, outgoing)):
+            if len(numbers):
+                for place, piece in enumerate(pieces({"numbers": numbers})):
+                    yield plan.label(other), b"%d.%d %s" % (own, place, to_text(piece))
+
+    def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
+        own, places = self.plan.partition(key), dict[str, list[int]]()
+        left = self._round(own, _blocks(values))
+        yield from self._writer.lines(key, "state", left.state, places)
+        told = {"partition": own, "sections": places, "sums": left.sums.as_dict()}
+        told["steering"] = {
+            **left.products,
+            "first_group": left.first_group,
+            "flows": to_text({"flows": left.flows}).decode(),
+            "weights": left.weights.tolist(),
+        }
+        yield PLAN + b"\t" + to_json(told)
+
+    def _round(self, own: int, blocks: dict[int, dict[int, Floats]]) -> Left:
+        plan, where = self.plan, self.plan.structure[own]
+        partitions, groups = plan.ranges.partitions, plan.ranges.groups
+        nodes, state = read_section(where, "nodes"), read_section(plan.state[own], "state")
+        enters = entering(state, nodes, plan.gammas, plan.factors)
+        part = Partition(nodes, read_section(where, "local"), read_section(where, "outgoing"))
+        if partitions == 1:
+            return alone(part, enters.x, plan.span, plan.tolerance)
+        none = [np.zeros(0)]
+        numbers = [
+            np.concatenate(
+                [block for _, block in sorted(blocks[s].items())] if s in blocks else none
+            )
+            for s in range(partitions)
+        ]
+        inflow = received(len(enters.x), read_section(where, "incoming"), numbers)
+        return one_round(part, state, enters, inflow, plan.span, groups)
+
+
+def _blocks(values: Iterator[bytes]) -> dict[int, dict[int, Floats]]:
+    """What came, by the partition that it is from and its place in what that has sent."""
+    found: dict[int, dict[int, Floats]] = {}
+    for value in values:
+        if value != MARK:
+            name, _, text = value.partition(b" ")
+            source, _, place = name.partition(b".")
+            found.setdefault(int(source), {})[int(place)] = from_text(text)["numbers"]
+    return found
+
+
+if __name__ == "__main__":
+    PackedRound.run()

@@ -1,0 +1,334 @@
+"""Packed rounds: closed forms, exact solutions, networkx, true certificates, clusters, resuming."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from cluster import cluster, dataset, inline
+from graphs import (
+    NAMED,
+    exact_probabilities,
+    exact_scores,
+    graph_of,
+    graphs,
+    lines_of,
+    scored,
+    web_like,
+    write_graph,
+)
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from jobs.kernel.errors import BadInput, JobFailed, NotConverged
+from jobs.launch import Launcher
+from jobs.packed_round import PackedRound
+from pipeline import packed_ranges, packed_ranking
+from pipeline.certificate import certificate
+from pipeline.datasets import ORDER, merged
+from pipeline.graph import Graph, read_graph
+from pipeline.packed_ranking import rank_packed
+from pipeline.ranking import Round, Stop
+
+WEB = web_like(400, seed=5)
+
+
+@pytest.fixture
+def launcher(tmp_path: Path) -> Launcher:
+    (tmp_path / "tmp").mkdir()
+    return inline(tmp_path / "tmp")
+
+
+def ranked(
+    graph: Graph, folder: Path, launcher: Launcher, partitions: int, tolerance: float = 1e-9
+) -> tuple[Graph, list[Round]]:
+    folder.mkdir(exist_ok=True)
+    path = write_graph(graph, folder / "graph")
+    stop = Stop(tolerance=tolerance)
+    found, rounds = rank_packed(path, folder / "rounds", launcher, stop, partitions=partitions)
+    return read_graph(found), rounds
+
+
+def check(graph: Graph, ranks: Graph, rounds: list[Round], tolerance: float) -> None:
+    """The scores are those of the same graph, and the last round's bounds hold."""
+    assert np.array_equal(ranks.ids, graph.ids)
+    assert np.array_equal(ranks.offsets, graph.offsets)
+    assert np.array_equal(ranks.targets, graph.targets)
+    assert ranks.dummy + math.fsum(ranks.scores) == pytest.approx(graph.nodes + 1, rel=1e-12)
+    told, exact = rounds[-1], exact_scores(graph)
+    assert told["certificate"] <= tolerance
+    assert (told["nodes"], told["edges"]) == (graph.nodes, graph.edges)
+    assert told["dangling"] == (graph.outdegrees == 0).sum()
+    solved = 1e-13  # what the oracle itself may be wrong by
+    away = np.abs(ranks.scores - exact)
+    assert away.sum() / ranks.scores.sum() <= told["certificate"] + solved
+    assert (away / exact).max() <= told["eta"] + solved
+    proved = certificate(ranks)
+    assert proved.l1 <= told["certificate"] / 0.85 * 1.01
+    assert proved.mass_error < 1e-12
+
+
+# what is computed
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 3, 8])
+@pytest.mark.parametrize("name", sorted(NAMED))
+def test_named_graphs(name: str, partitions: int, tmp_path: Path, launcher: Launcher) -> None:
+    ranks, rounds = ranked(NAMED[name], tmp_path / "work", launcher, partitions, 1e-12)
+    check(NAMED[name], ranks, rounds, 1e-12)
+    if name in ("cycle", "clique", "two components"):
+        assert set(ranks.scores) == {1.0}
+    if name == "chain":
+        assert ranks.scores == pytest.approx([1 - 0.85 ** (i + 1) for i in range(6)], rel=1e-12)
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(graph=graphs(), partitions=st.integers(1, 5), tolerance=st.sampled_from([1e-3, 1e-11]))
+def test_any_graph(graph: Graph, partitions: int, tolerance: float) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        ranks, rounds = ranked(graph, folder, inline(folder), partitions, tolerance)
+        check(graph, ranks, rounds, tolerance)
+
+
+@pytest.mark.parametrize("partitions", [1, 4])
+def test_probabilities_are_networkx_own(
+    partitions: int, tmp_path: Path, launcher: Launcher
+) -> None:
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(WEB.nodes))
+    sources = np.repeat(np.arange(WEB.nodes), WEB.outdegrees)
+    graph.add_edges_from(zip(sources.tolist(), WEB.targets.tolist(), strict=True))
+    wanted = nx.pagerank(graph, alpha=0.85, tol=1e-13, max_iter=500)
+    ranks, rounds = ranked(WEB, tmp_path / "work", launcher, partitions)
+    found = ranks.scores / ranks.scores.sum()
+    away = math.fsum(abs(found[node] - p) for node, p in wanted.items())
+    assert away <= rounds[-1]["probability_certificate"] + 1e-10
+    assert np.abs(found - exact_probabilities(WEB)).sum() <= rounds[-1]["probability_certificate"]
+    assert rounds[-1]["partitions"] == partitions
+    assert (len(rounds) == 1) == (partitions == 1)  # with nobody to exchange with, one is enough
+
+
+def test_every_round_tells_the_truth(tmp_path: Path, launcher: Launcher) -> None:
+    """The scores of each round, written when no more are allowed, against the exact ones."""
+    path = write_graph(WEB, tmp_path / "graph")
+    exact = exact_scores(WEB)
+    for most in range(1, 6):
+        told: list[Round] = []
+        with pytest.raises(NotConverged, match=f"after {most} rounds .*--max-rounds"):
+            rank_packed(
+                path, tmp_path / f"r{most}", launcher, Stop(tolerance=1e-15, max_rounds=most),
+                None, lambda entry, _, told=told: told.append(entry), 4,
+            )  # fmt: skip
+        assert len(told) == most
+        ranks = read_graph(tmp_path / f"r{most}" / "ranks")
+        away = np.abs(ranks.scores - exact)
+        assert away.sum() / ranks.scores.sum() <= told[-1]["certificate"]
+        assert (away / exact).max() <= told[-1]["eta"]
+
+
+def test_ids_with_gaps_and_scores_of_a_round_before(tmp_path: Path, launcher: Launcher) -> None:
+    begun = scored(WEB, np.linspace(0.5, 1.5, WEB.nodes))
+    ids = np.cumsum(1 + (np.arange(WEB.nodes) ** 5) % 10**13)
+    sparse = Graph("sparse", ids, begun.scores, WEB.offsets, WEB.targets, begun.dummy)
+    ranks, rounds = ranked(sparse, tmp_path / "work", launcher, 5)
+    check(sparse, ranks, rounds, 1e-9)
+
+
+def test_far_fewer_rounds_than_plain_ones(tmp_path: Path, launcher: Launcher) -> None:
+    """Hosts in a ring, each a chain of pages that link back and forth: slow without steering."""
+    hosts, pages = 40, 25
+    edges = []
+    for host in range(hosts):
+        first = host * pages
+        edges += [(first + k, first + k + 1) for k in range(pages - 1)]
+        edges += [(first + k + 1, first + k) for k in range(pages - 1)]
+        edges.append((first, (first + pages) % (hosts * pages)))
+    graph = graph_of(hosts * pages, edges)
+    x, plain = np.ones(graph.nodes), 0
+    sources = np.repeat(np.arange(graph.nodes), graph.outdegrees)
+    while True:
+        y = (x / graph.outdegrees)[sources]
+        new = 0.15 + 0.85 * np.bincount(graph.targets, y, graph.nodes)
+        plain += 1
+        away, x = 0.85 * np.abs(new - x).sum() / 0.15 / new.sum(), new
+        if away <= 1e-6:
+            break
+    _, rounds = ranked(graph, tmp_path / "work", launcher, 8, 1e-6)
+    assert len(rounds) <= 0.35 * plain
+
+
+# any cluster
+
+
+def test_the_same_bits_on_any_cluster(tmp_path: Path) -> None:
+    found = []
+    launchers = [
+        inline(tmp_path),
+        Launcher("local", tmp_path, processes=2),
+        *(cluster(tmp_path, n, seed=n, maps=maps) for n, maps in ((3, 1), (8, 7))),
+    ]
+    for number, launcher in enumerate(launchers):
+        folder = tmp_path / f"work-{number}"
+        folder.mkdir()
+        path = write_graph(WEB, folder / "graph")
+        ranks, rounds = rank_packed(
+            path, folder / "rounds", launcher, Stop(tolerance=1e-2), partitions=4
+        )
+        lines = list(merged(str(ranks), ORDER["ranks"]))
+        if number < 2:  # a task of the others may read parts in any order
+            assert lines == [line + b"\n" for line in dataset(Path(ranks))]
+        found.append((lines, [{**entry, "seconds": 0} for entry in rounds]))
+    assert all(one == found[0] for one in found)
+    assert [line.split(b"\t")[2] for line in found[0][0]] == [
+        line.split("\t")[2].encode() + b"\n" for line in lines_of(WEB)
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_partitions_follow_from_the_size(
+    suffix: str, tmp_path: Path, launcher: Launcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import gzip
+
+    path = write_graph(WEB, tmp_path / "graph")
+    size = path.stat().st_size
+    if suffix:
+        path = tmp_path / "graph.gz"
+        path.write_bytes(gzip.compress((tmp_path / "graph").read_bytes()))
+        size = path.stat().st_size * packed_ranges.INFLATED
+    monkeypatch.setattr(packed_ranges, "PARTITION_BYTES", size // 6)
+    plan = packed_ranges.plan_of(path, launcher)
+    assert len(plan.labels) == 6
+    assert set(plan.points) <= set(plan.group_points)
+    cuts = np.searchsorted(WEB.ids, [*plan.points, WEB.nodes])
+    shares = np.diff(np.concatenate(([0], WEB.offsets[cuts] + cuts)))
+    assert shares.max() < 2 * shares.mean()
+
+
+# going on
+
+
+@pytest.mark.parametrize("partitions", [1, 4])
+def test_going_on_after_each_round(
+    partitions: int, tmp_path: Path, launcher: Launcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped behind each of its rounds, ranking gives the same bytes as if it were not."""
+    path, folder = write_graph(WEB, tmp_path / "graph"), tmp_path / "rounds"
+    stop, saved, packed = Stop(tolerance=1e-9), list[Round](), list[int]()
+    pack = packed_ranking._Work.pack
+
+    def counted(work: Any, wanted: int | None) -> None:
+        packed.append(1)
+        pack(work, wanted)
+
+    def interrupted(entry: Round, so_far: list[Round]) -> None:
+        assert (folder / f"round-{entry['round']}").is_dir()
+        saved[:] = so_far
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(packed_ranking._Work, "pack", counted)
+    while not stop.reached(saved):
+        with pytest.raises(KeyboardInterrupt):
+            rank_packed(path, folder, launcher, stop, saved, interrupted, partitions)
+        assert not list((tmp_path / "tmp").iterdir())
+    ranks, rounds = rank_packed(path, folder, launcher, stop, saved, partitions=partitions)
+    assert packed == [1]
+    assert [entry["round"] for entry in rounds] == list(range(1, len(rounds) + 1))
+    check(WEB, read_graph(ranks), rounds, 1e-9)
+    whole, _ = rank_packed(path, tmp_path / "whole", launcher, stop, partitions=partitions)
+    assert dataset(Path(ranks)) == dataset(Path(whole))
+    assert {p.name for p in folder.iterdir()} == {"structure", f"round-{len(rounds)}", "ranks"}
+
+
+def test_what_is_gone_is_made_again(tmp_path: Path, launcher: Launcher) -> None:
+    path, folder = write_graph(WEB, tmp_path / "graph"), tmp_path / "rounds"
+    with pytest.raises(NotConverged) as stopped:
+        rank_packed(path, folder, launcher, Stop(tolerance=1e-9, max_rounds=3), partitions=3)
+    assert "3 rounds" in str(stopped.value)
+    (folder / "structure" / "_plan.json").unlink()
+    entries = [{"round": n, "certificate": 1.0, "residual_l1": 1.0} for n in (1, 2, 3)]
+    ranks, rounds = rank_packed(path, folder, launcher, Stop(tolerance=1e-9), entries, partitions=3)
+    assert rounds[0]["round"] == 1
+    assert rounds[0] != entries[0]
+    check(WEB, read_graph(ranks), rounds, 1e-9)
+
+
+# what is no graph, and what gets lost
+
+D = "dummy\t1.0\tO:dummy"
+
+
+@pytest.mark.parametrize(
+    ("lines", "number", "found"),
+    [
+        (["0\t1.0\tO:1", D], 1, "id 1: is pointed to, but has no line of its own"),
+        (["0\t1.0\tO:5", "3\t1.0\tO:0", D], 1, "id 5: is pointed to, but has no line of its own"),
+        (["0\t1.0\tO:dummy"], 1, "id dummy: is pointed to, but has no line of its own"),
+        (["0\t1.0\tO:1", "1\t1.0\tO:0", "1\t1.0\tO:0", D], 3, "id 1: has 2 lines"),
+        (["0\t1.0\tO:dummy", D, D], 3, "id dummy: has 2 lines"),
+        (["0\t1.0\tO:dummy", "0 1.0", D], 2, "'0 1.0'"),
+        (["0\t1.0\tO:dummy", "1\t1.0\tO:0,0", D], 2, "a target of id 1 twice"),
+    ],
+)
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_lines_that_make_no_graph(
+    lines: list[str], number: int, found: str, partitions: int, tmp_path: Path
+) -> None:
+    graph = tmp_path / "graph.txt"
+    graph.write_text("\n".join(lines) + "\n")
+    with pytest.raises(BadInput) as refused:
+        rank_packed(graph, tmp_path / "rounds", cluster(tmp_path, 3), Stop(), partitions=partitions)
+    assert (refused.value.where, refused.value.found) == (f"{graph}, line {number}", found)
+    assert not (tmp_path / "rounds").exists() or not list((tmp_path / "rounds").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ([D], "no nodes"),
+        (["0\t1.0\tO:1", "1\t1.0\tO:0"], "no line for dummy"),
+        (["0\t1.0\tO:1", "1\t7.5\tO:0", D], "sum to 9.5"),
+    ],
+)
+def test_sums_that_make_no_graph(
+    lines: list[str], found: str, tmp_path: Path, launcher: Launcher
+) -> None:
+    graph = tmp_path / "graph.txt"
+    graph.write_text("\n".join(lines) + "\n")
+    with pytest.raises(BadInput, match=found) as refused:
+        rank_packed(graph, tmp_path / "rounds", launcher, Stop(), partitions=2)
+    assert refused.value.where == str(graph)
+    assert refused.value.expected
+
+
+class Forgetful(PackedRound):
+    """Loses a partition."""
+
+    def reduce_key(self, key: bytes, values: Any) -> Any:
+        return iter(()) if key.startswith(b"00001") else super().reduce_key(key, values)
+
+
+def test_a_lost_partition_is_noticed(
+    tmp_path: Path, launcher: Launcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packed_ranking, "PackedRound", Forgetful)
+    path = write_graph(WEB, tmp_path / "graph")
+    with pytest.raises(JobFailed, match="lost partitions in a round: 2 of 3"):
+        rank_packed(path, tmp_path / "rounds", launcher, Stop(), partitions=3)
+
+
+def test_parts_of_a_dataset_are_lines(tmp_path: Path, launcher: Launcher) -> None:
+    """No line of structure or state ends with a tab or has more than three fields."""
+    path, folder = write_graph(WEB, tmp_path / "graph"), tmp_path / "rounds"
+    with pytest.raises(NotConverged):
+        rank_packed(path, folder, launcher, Stop(tolerance=1e-15, max_rounds=2), partitions=3)
+    for name in ("structure", "round-2"):
+        lines = dataset(folder / name)
+        assert lines
+        assert all(line.count(b"\t") == 2 and line.strip() == line for line in lines)
