@@ -95,6 +95,10 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         from jobs import runners
 
         standard = super()._runner_class()
+        if standard.alias == "emr":
+            from jobs.emr_runner import EmrRunner
+
+            return EmrRunner
         if standard.alias not in runners.OURS:
             from jobs import cluster_runners
 

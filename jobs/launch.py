@@ -59,7 +59,8 @@ class Launcher:
     runner: of RUNNERS or CLUSTERS. tmp: folder for intermediate files, removed by whoever made it.
     data: URL of the folder of all datasets, for jobs that leave them where they are; intermediate
     ones go there too. conf: mrjob's configuration of a cluster; where there is none, mrjob looks
-    for its own. processes: tasks at a time. ranges: reduce tasks of jobs that partition by range.
+    for its own. cluster: starts a cluster when a job needs it, and gives the configuration that
+    names it. processes: tasks at a time. ranges: reduce tasks of jobs that partition by range.
     on_task: told (job, tasks done, tasks of this phase) whenever a task ends.
     on_read: told (bytes read, bytes of all) of the archives of a job that reads such, every now
     and then.
@@ -74,6 +75,7 @@ class Launcher:
     job_class: Callable[[type[Job]], type[Job]] = lambda job: job  # tests put their runner in here
     data: str | None = None
     conf: Path | None = None
+    cluster: Callable[[], Path] | None = None
 
     @contextlib.contextmanager
     def workplace(self, name: str) -> Iterator[Place]:
@@ -199,7 +201,8 @@ def _cluster_options(launcher: Launcher, output: Place, tmp: Path) -> list[str]:
     if launcher.runner == "hadoop" and launcher.data:
         options += ["--hadoop-tmp-dir", str(join(launcher.data, "tmp"))]
     options += ["--py-files", str(write_zip(tmp / "crawlrank.zip"))]
-    return [*options, "--conf-path", str(launcher.conf)] if launcher.conf else options
+    conf = launcher.cluster() if launcher.cluster else launcher.conf
+    return [*options, "--conf-path", str(conf)] if conf else options
 
 
 def _own_options(launcher: Launcher, output: Path, tmp: Path) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -344,8 +345,9 @@ def run(work: Path, archives: Sequence[Place], options: RunOptions, reporter: Re
         with locked(work):
             refuse_foreign(work)
             clear_leftovers(work)
-            with temporary(work) as tmp:
-                this = Run(work, options, _engine(work, options, tmp, reporter), reporter)
+            with temporary(work) as tmp, ExitStack() as stack:
+                engine = _engine(work, options, tmp, reporter, stack)
+                this = Run(work, options, engine, reporter)
                 this.all_steps(archives)
                 return this
     except OSError as error:
@@ -356,7 +358,10 @@ def run(work: Path, archives: Sequence[Place], options: RunOptions, reporter: Re
         reporter.close()
 
 
-def _engine(work: Path, options: RunOptions, tmp: Path, reporter: Reporter) -> Engine:
+def _engine(
+    work: Path, options: RunOptions, tmp: Path, reporter: Reporter, stack: ExitStack
+) -> Engine:
+    """What it starts ends with the stack."""
     if options.runner == EMBEDDED:
         from pipeline.embedded.engine import EmbeddedEngine  # what it imports takes a while
 
@@ -372,6 +377,13 @@ def _engine(work: Path, options: RunOptions, tmp: Path, reporter: Reporter) -> E
         launcher = replace(
             launcher, data=options.data, ranges=options.reducers, conf=options.conf, on_read=None
         )
+        if options.conf:  # its package lies beside it
+            os.environ.setdefault("CRAWLRANK_PACKAGE", str(options.conf.resolve().parent))
+        if options.runner == "emr":
+            from pipeline.emr_cluster import cluster_of_run
+
+            cluster = stack.enter_context(cluster_of_run(options.conf, tmp))
+            launcher = replace(launcher, cluster=cluster)
         return ClusterEngine(work, launcher)
     return MrjobEngine(work, launcher)
 

@@ -27,7 +27,7 @@ settings.load_profile("steady")
 #: what differs between versions of Python shows in the others: .ci/run runs these with one
 WHOLE = (
     "assign_ids", "audit_precedence", "bad_input", "bounds", "diff", "docs", "dying_tasks",
-    "embedded_errors", "embedded_kill", "embedded_resume", "embedded_scores", "explain",
+    "embedded_errors", "embedded_kill", "embedded_resume", "embedded_scores", "emr", "explain",
     "export_scores", "extraction_real", "hadoop_scripts", "heritrix_scripts", "import_text",
     "inspection_pool", "join_scores", "kill", "launch", "merges", "mutations", "opening", "package",
     "page_rank", "plots", "precedence", "ranking", "run", "runners", "runners_agree", "sample",

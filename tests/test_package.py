@@ -278,7 +278,8 @@ def test_tasks_need_what_jobs_import() -> None:
     """Every module that jobs import comes with what is packed, and the driver's own with none."""
     providers = metadata.packages_distributions()
     wanted = {name_of(line) for line in needed_by_tasks(listed())}
-    modules = {name.partition(".")[0] for path in (*JOBS, *KERNEL) for name in imported(path)}
+    paths = [path for path in (*JOBS, *KERNEL) if path.name != "emr_runner.py"]  # submits jobs
+    modules = {name.partition(".")[0] for path in paths for name in imported(path)}
     found = {
         name_of(name)
         for module in modules - set(sys.stdlib_module_names) - {"jobs"}
@@ -324,6 +325,26 @@ def test_mrjob_takes_the_configuration(
     assert runner._task_python_bin() == [python]
     archives = [] if name == "emr" else [f"{package}/env.tar.gz#env"]
     assert opts["upload_archives"] == archives
+
+
+def test_what_nodes_of_emr_read_is_in_the_bucket(
+    wheelhouse: Path, bucket: Any, tmp_path: Path
+) -> None:
+    needed = [*NEEDED, *_shims()]
+    build(tmp_path / "p", X86, wheelhouse, "s3://crawl/some/where/", requirements=needed)
+    listed = bucket.list_objects_v2(Bucket="crawl", Prefix="some/")["Contents"]
+    keys = {entry["Key"].removeprefix("some/where/") for entry in listed}
+    wheels = {f"wheels/{path.name}" for path in (tmp_path / "p" / "wheels").iterdir()}
+    assert keys == wheels | {"bootstrap.sh"}
+    assert len(wheels) == len(needed) + 1
+    for key in keys:
+        there = bucket.get_object(Bucket="crawl", Key=f"some/where/{key}")["Body"].read()
+        assert there == (tmp_path / "p" / key).read_bytes()
+    text = (tmp_path / "p" / "emr.conf").read_text()
+    assert 'bootstrap_actions: ["s3://crawl/some/where/bootstrap.sh s3://crawl/some/where"]' in text
+    with pytest.raises(OSError, match="no-such-bucket"):
+        build(tmp_path / "q", X86, wheelhouse, "s3://no-such-bucket/x", requirements=needed)
+    assert not (tmp_path / "q").exists()
 
 
 def test_the_bootstrap_script_installs_the_pinned_wheels(package: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from pipeline.cli.options import OUTPUT
-from pipeline.package.build import NO_UPLOAD, build, upload_package
+from pipeline.package.build import build
 from pipeline.package.target import MACHINES, Target
 from pipeline.terminal import printable
 
@@ -62,10 +62,7 @@ def package(
 
     pip finds the libraries as it is configured (PIP_INDEX_URL, PIP_CONSTRAINT and so on).
     """
-    files = build(out, Target(python, machine, glibc), wheels, upload or NO_UPLOAD)
-    if upload:
-        upload_package(out, upload)
-    for path in files:
+    for path in build(out, Target(python, machine, glibc), wheels, upload):
         if path.parent == out:
             click.echo(printable(f"{path.stat().st_size:>13,}  {path}"))
 

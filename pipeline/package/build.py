@@ -30,13 +30,13 @@ def build(
     out: Path,
     target: Target,
     given: Path | None = None,
-    upload: str = NO_UPLOAD,
+    upload: str | None = None,
     requirements: Sequence[str] | None = None,
 ) -> list[Path]:
     """Make the new folder `out`; it is there whole or not at all. Its files, sorted.
 
-    given: a folder of wheels, instead of pip's index. upload: the URL under which EMR will find
-    the folder. requirements: other ones than the tasks' own. Raises BadInput, OSError.
+    given: a folder of wheels, instead of pip's index. upload: an s3:// URL to copy to what nodes of
+    EMR read. requirements: other ones than the tasks' own. Raises BadInput, OSError.
     """
     if out.exists():
         raise BadInput(str(out), "exists already", "a new folder", "Remove it first.")
@@ -52,14 +52,16 @@ def build(
         write_zip(made / "crawlrank.zip")
         for name in _RENDERED:
             text = (FILES / name).read_text().replace("@PYTHON@", version)
-            (made / name).write_text(text.replace("@UPLOAD@", upload.rstrip("/")))
+            url = (upload or NO_UPLOAD).rstrip("/")
+            (made / name).write_text(text.replace("@UPLOAD@", url))
+        if upload:
+            upload_package(made, upload)
         made.replace(out)
     return sorted(path for path in out.rglob("*") if path.is_file())
 
 
 def upload_package(out: Path, url: str) -> None:
-    """Copy what EMR reads from S3 to under the URL: the wheels and the script that installs them.
-    Raises OSError."""
+    """Copy the wheels and the script that installs them to under the URL. Raises OSError."""
     from jobs.kernel.opening import located
 
     filesystem, folder = located(url.rstrip("/"))

@@ -1,0 +1,62 @@
+"""A cluster of EMR for all jobs of a run, ended with the run, however that ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from mrjob.conf import find_mrjob_conf
+
+from jobs.base import Job
+
+
+@contextmanager
+def cluster_of_run(conf: Path | None, tmp: Path) -> Iterator[Callable[[], Path]]:
+    """What gives the configuration of held_cluster, which is held from the first time that it is
+    asked for: a run in which all is done starts none."""
+    with ExitStack() as stack:
+        held: list[Path] = []
+
+        def configuration() -> Path:
+            if not held:
+                held.append(stack.enter_context(held_cluster(conf, tmp)))
+            return held[0]
+
+        yield configuration
+
+
+@contextmanager
+def held_cluster(conf: Path | None, tmp: Path) -> Iterator[Path]:
+    """A configuration of mrjob that adds the cluster to `conf` (where that is None, to the one
+    that mrjob finds). A cluster that `conf` names by cluster_id is used and left running.
+
+    A second interruption while the cluster is being ended, or a kill, leaves it to its own end:
+    once it has been idle for an hour. Raises JobFailed.
+    """
+    usual = conf or find_mrjob_conf()
+    named = ["--conf-path", str(usual)] if usual else ["--no-conf"]
+    options = [
+        "--runner",
+        "emr",
+        *named,
+        "--local-tmp-dir",
+        str(tmp),
+        "--quiet",
+        "--cleanup",
+        "NONE",
+    ]
+    runner = Job([*options, "--label", "crawlrank"]).make_runner()
+    if runner.named():
+        yield Path(str(usual))
+        return
+    cluster = runner.hold()
+    try:
+        with_cluster = tmp / "emr-cluster.conf"
+        included = {"include": str(usual)} if usual else {}
+        text = json.dumps({**included, "runners": {"emr": {"cluster_id": cluster}}})
+        with_cluster.write_text(text)  # JSON is YAML
+        yield with_cluster
+    finally:
+        runner.release()

@@ -1,0 +1,105 @@
+"""An EMR of the tests' own: moto's, whose clusters a thread makes run their steps.
+
+Their logs lie in the bucket where EMR puts them: steps/ID/syslog.gz of the step, with the name of
+the YARN application, and containers/APPLICATION/CONTAINER/stderr.gz of the task that failed.
+"""
+
+from __future__ import annotations
+
+import gzip
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from made_streaming import Store, TaskFailed, run_streaming
+
+LOG = """\
+2026-01-01 00:00:00,000 INFO org.apache.hadoop.yarn.client.api.impl.YarnClientImpl (main): \
+Submitted application {application}
+2026-01-01 00:00:01,000 INFO org.apache.hadoop.mapreduce.Job (main): Running job: {job}
+"""
+SYSLOG = """\
+2026-01-01 00:00:02,000 WARN [main] org.apache.hadoop.mapred.YarnChild: Exception running child : \
+java.lang.RuntimeException: PipeMapRed.waitOutputThreads(): subprocess failed with code 1
+\tat org.apache.hadoop.streaming.PipeMapRed.waitOutputThreads(PipeMapRed.java:326)
+
+"""
+LOOKS = 0.02  # seconds between two looks at what there is to do
+
+
+class MadeEmr:
+    """clusters: those of the region, as moto keeps them. steps: the arguments of each that ran."""
+
+    def __init__(self, url: str, scratch: Path) -> None:
+        self.url, self._scratch = url, scratch
+        self.steps: list[list[str]] = []
+        self.held = threading.Event()  # set: steps stay as they are
+        self._ended = threading.Event()
+
+    @property
+    def clusters(self) -> list[Any]:
+        from moto.emr.models import emr_backends
+
+        regions = [backend for account in emr_backends.values() for backend in account.values()]
+        return [cluster for backend in regions for cluster in list(backend.clusters.values())]
+
+    def work(self) -> None:
+        while not self._ended.wait(LOOKS):
+            for cluster in self.clusters:
+                for application in cluster.applications:
+                    application.version = "3.4.1"  # which EMR tells, and moto does not
+                for step in cluster.steps:
+                    if step.state in ("PENDING", "RUNNING") and not self.held.is_set():
+                        self._run(cluster, step)
+
+    def end(self) -> None:
+        self._ended.set()
+
+    def _run(self, cluster: Any, step: Any) -> None:
+        import boto3
+
+        store = Store(boto3.client("s3", endpoint_url=self.url))
+        assert (step.jar, step.args[0]) == ("command-runner.jar", "hadoop-streaming")
+        number = len(self.steps)
+        self.steps.append(step.args)
+        step.start()
+        try:
+            run_streaming(step.args[1:], store, self._scratch / str(number))
+        except (TaskFailed, OSError) as error:
+            _log(store, f"{cluster.log_uri}{cluster.id}", step.id, number, str(error))
+            step.state = "FAILED"
+        else:
+            step.state = "COMPLETED"
+        step.end_date_time = step.start_date_time
+        if cluster.state == "RUNNING":
+            cluster.state = "WAITING"
+
+
+def _log(store: Store, folder: str, step: str, number: int, said: str) -> None:
+    application = f"application_1700000000000_{number:04}"
+    text = LOG.format(application=application, job=application.replace("application", "job"))
+    store.put(f"{folder}/steps/{step}/syslog.gz", gzip.compress(text.encode()))
+    container = f"{folder}/containers/{application}/container_1700000000000_{number:04}_01_000002"
+    store.put(f"{container}/stderr.gz", gzip.compress(said.encode()))
+    store.put(f"{container}/syslog.gz", gzip.compress(SYSLOG.encode()))
+
+
+@contextmanager
+def made_emr(scratch: Path) -> Iterator[MadeEmr]:
+    """While it serves, on loopback at a free port."""
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    emr = MadeEmr(f"http://{host}:{port}", scratch)
+    thread = threading.Thread(target=emr.work)
+    thread.start()
+    try:
+        yield emr
+    finally:
+        emr.end()
+        thread.join()
+        server.stop()

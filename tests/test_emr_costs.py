@@ -1,0 +1,43 @@
+"""The estimate of docs/emr.md: it is what the script says, and its arithmetic by hand."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from emr_costs import Plan, table
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "emr.md"
+
+
+def test_the_page_shows_what_the_script_says() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "emr_costs.py"], capture_output=True, text=True
+    )
+    (shown,) = re.findall(r"<!-- costs -->\n(.*)<!-- end -->", PAGE.read_text(), re.DOTALL)
+    assert shown == done.stdout
+
+
+def test_a_terabyte_by_hand() -> None:
+    """1.8e9 links; 8.3 MB/s; 28.8 cores of 6 nodes; 22 steps of 90 s and 12 minutes."""
+    plan = Plan()
+    assert plan.core_hours()["extract-links"] == pytest.approx(10**12 / 8.3e6 / 3600)
+    assert plan.core_hours()["assign-ids"] == pytest.approx(1.8e9 * 17.3e-6 / 3600)
+    python = 33.467 + 1.8e9 * (15 + 17.3 + 7.3 + 4.6 + 32) * 1e-6 / 3600
+    assert plan.hours() == pytest.approx(0.2 + 22 * 0.025 + 2 * python / 28.8, rel=1e-4)
+    nodes = 0.192 + 2 * 0.384 + 4 * 0.384 * 0.4
+    assert plan.dollars()["EC2"] == pytest.approx(plan.hours() * nodes)
+    assert plan.dollars()["EMR"] == pytest.approx(plan.hours() * (0.048 + 6 * 0.096))
+
+
+def test_what_grows_and_what_does_not() -> None:
+    small, large = Plan(tb=1), Plan(tb=10)
+    assert sum(large.core_hours().values()) == pytest.approx(10 * sum(small.core_hours().values()))
+    assert large.hours() < 10 * small.hours()
+    wide = Plan(workers=12, on_demand=2)
+    assert wide.hours() < small.hours()
+    assert "| a TB |" in table(large)
