@@ -14,14 +14,21 @@ REFERENCE ?= ../shared/reference
 REAL := $(wildcard $(REFERENCE)/archives/ics-uci/*.gz)
 define BENCH_EXTRACT
 $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]' \
-	  && $(BIN)/python scripts/bench_extract.py $(REAL) --profile --processes 2
+	  && $(MAKE) compiled \
+	  && $(BIN)/python scripts/bench_extract.py $(REAL) --profile --processes 2 --compiled $(COMPILED)
 endef
+
+# where `make compiled` leaves the packages, and the tests of what is compiled in them
+COMPILED ?= work/compiled
+COMPILED_TESTS := $(wildcard tests/test_extraction*.py) $(patsubst %,tests/test_%.py,bounds \
+  capture_rows charsets css_links documents frames header_links html_links http_payload joining \
+  lines metadata mutations record_headers records uris)
 
 # of `make fuzz`
 COUNT ?= 20000
 SEED  ?= 1
 
-.PHONY: help setup pipeline test lint types unit test-kill test-heritrix test-hadoop fuzz bench benchmarks clean
+.PHONY: help setup pipeline test lint types unit test-kill test-heritrix test-hadoop compiled test-compiled fuzz bench benchmarks clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -67,6 +74,17 @@ test-hadoop: setup ## Jobs on a real one-node Hadoop; needs a JDK (17 or 21), Ma
 	rm -rf work/package && $(BIN)/crawlrank package --out work/package
 	CRAWLRANK_PACKAGE=work/package PYTHONPATH=scripts $(BIN)/python -m hadoop --folder work/hadoop with \
 	  $(BIN)/pytest -m hadoop -n 2 --dist loadfile
+
+compiled: setup ## Extraction compiled by mypyc, in COMPILED; needs a C compiler
+	rm -rf $(COMPILED)
+	tag=$$($(BIN)/python -c 'import sys; print("py%d%d" % sys.version_info[:2])'); \
+	  HATCH_BUILD_HOOKS_ENABLE=1 PIP_CONSTRAINT=$(CURDIR)/constraints/$$tag.txt \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(COMPILED) .
+
+test-compiled: compiled ## The tests of extraction on what is compiled
+	cd $(COMPILED) && $(abspath $(BIN))/python -c 'import jobs.kernel.extraction as made; \
+	  assert made.__file__.endswith((".so", ".pyd")), made.__file__'
+	PYTHONPATH=$(abspath $(COMPILED)) $(BIN)/pytest -n auto -m "not pure" $(COMPILED_TESTS)
 
 fuzz: setup ## Extraction of 20,000 mutated archives (COUNT, SEED); finds go to work/fuzz
 	$(BIN)/python scripts/fuzz.py --count $(COUNT) --seed $(SEED) --out work/fuzz

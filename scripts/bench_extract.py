@@ -1,19 +1,21 @@
 """Time from archive to canonical links on disk: crawlrank beside what people write today.
 
     python scripts/bench_extract.py ARCHIVE… [--repeat 3] [--skip soup] [--json FILE]
-                                    [--profile] [--processes 2]
+                                    [--profile] [--processes 2] [--compiled DIR]
 
 Each way runs in a process of its own, one after the other, in turn; the table gives the median of
 processor seconds, and the ratio to crawlrank. All write `target_key source_key` lines, distinct
 within a page. Needs the extra `bench` (beautifulsoup4, lxml). --profile: the seconds of each stage,
 see scripts/extract_stages.py. --processes: the same archives twice for each process, by one
-process and shared between so many; the ratio is of seconds on the clock.
+process and shared between so many; the ratio is of seconds on the clock. --compiled: crawlrank once
+more, as `make compiled` leaves it in DIR.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import statistics
 import subprocess
@@ -23,13 +25,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 from urllib.parse import urldefrag, urljoin
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
 COPIES = 2  # of the archives for each process: long enough to share the time of starting
 
 
@@ -106,17 +108,17 @@ def crawlrank(archives: list[Path], out: Path) -> None:
     with out.open("wb") as lines:
         for archive in archives:
             with archive.open("rb") as stream:
-                page, source = b"", None
-                for item in extract(stream, archive.name, Options(), Counter()):
-                    if isinstance(item, Link):
-                        if item.source != page:
-                            page, source = item.source, key_of(item.source)
-                        if source and (target := key_of(item.target)):
-                            lines.write(b"%s %s\n" % (target, source))
+                found = extract(stream, archive.name, Options(), Counter())
+                links = (item for item in found if isinstance(item, Link))
+                for page, of_page in groupby(links, attrgetter("source")):
+                    if source := key_of(page):
+                        targets = map(key_of, [link.target for link in of_page])
+                        lines.writelines([b"%s %s\n" % (key, source) for key in targets if key])
 
 
 WAYS: dict[str, Callable[[list[Path], Path], None]] = {
     "crawlrank": crawlrank,
+    "compiled": crawlrank,
     "lexbor": lexbor,
     "soup": soup,
 }
@@ -146,9 +148,11 @@ def table(runs: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
     return rows
 
 
-def run(way: str, archives: list[Path]) -> subprocess.Popen[str]:
+def run(way: str, archives: list[Path], packages: Path) -> subprocess.Popen[str]:
+    """packages: the folder that has crawlrank's."""
     command = [sys.executable, __file__, *map(str, archives), "--way", way]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    environment = {**os.environ, "PYTHONPATH": str(packages)}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
 
 
 def told(process: subprocess.Popen[str]) -> dict[str, Any]:
@@ -164,7 +168,7 @@ def several(archives: list[Path], processes: int) -> tuple[float, float]:
     for count in (1, processes):
         began = time.perf_counter()
         shares = [archives * (COPIES * processes // count)] * count
-        for process in [run("crawlrank", share) for share in shares]:
+        for process in [run("crawlrank", share, ROOT) for share in shares]:
             told(process)
         walls.append(time.perf_counter() - began)
     return walls[0], walls[1]
@@ -196,15 +200,21 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--compiled", type=Path)
     parser.add_argument("--way", choices=list(WAYS), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.way:
         print(json.dumps(measure(options.way, options.archives)))
         return
+    packages = dict.fromkeys(WAYS, ROOT)
+    if options.compiled:
+        packages["compiled"] = options.compiled
+    else:
+        options.skip.append("compiled")
     runs: dict[str, list[dict[str, Any]]] = {w: [] for w in WAYS if w not in options.skip}
     for _ in range(options.repeat):
         for way in runs:
-            runs[way].append(told(run(way, options.archives)))
+            runs[way].append(told(run(way, options.archives, packages[way])))
     rows = table(runs)
     print_ways(rows)
     figures: dict[str, Any] = {"runs": runs, "rows": rows}

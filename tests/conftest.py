@@ -39,6 +39,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.stem.removeprefix("test_") in WHOLE:
             item.add_marker(pytest.mark.whole)
+        if "monkeypatch" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.pure)
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import BinaryIO, Literal
 
@@ -79,6 +79,10 @@ class Options:
     bodies: bool = True
     timestamps: bool = False
     canonical: bool = False
+
+    def __reduce__(self) -> tuple[type[Options], tuple[object, ...]]:
+        """For pickle, which would set the attributes of a compiled one, and may not."""
+        return Options, tuple([getattr(self, field.name) for field in fields(self)])
 
 
 DEFAULTS = Options()
