@@ -82,18 +82,18 @@ def read(file: Place) -> bytes | None:
     """A small file at a URL; none where it is not there. Raises OSError."""
     filesystem, path = located(str(file))
     try:
-        with store_errors(), filesystem.open_input_stream(path) as stream:
+        with store_errors(), filesystem.open_input_stream(path, compression=None) as stream:
             return bytes(stream.read())
     except FileNotFoundError:
         return None
 
 
 def write(file: Place, data: bytes) -> None:
-    """A file, at a URL. Raises OSError."""
+    """A file, at a URL, as it is, whatever its name says of a compression. Raises OSError."""
     filesystem, path = located(str(file))
     with store_errors():
         filesystem.create_dir(path.rpartition("/")[0], recursive=True)
-        with filesystem.open_output_stream(path) as stream:
+        with filesystem.open_output_stream(path, compression=None) as stream:
             stream.write(data)
 
 

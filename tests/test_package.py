@@ -238,7 +238,8 @@ def test_wheels_are_those_of_the_nodes(tmp_path: Path) -> None:
         (["--python", "{bare}"], 3, "No module named pip"),
         (["--wheels", "{empty}"], 3, "No matching distribution found"),
         (["--wheels", "{empty}/no"], 3, "no such folder; expected a folder of wheels"),
-        (["--upload", "hdfs://x/y"], 2, "is no s3://BUCKET/PREFIX"),
+        (["--upload", "s3://x"], 2, "is no s3://BUCKET/PREFIX and no hdfs:///FOLDER"),
+        (["--upload", "hdfs:///a#b"], 2, "is no s3://BUCKET/PREFIX and no hdfs:///FOLDER"),
         (["--machine", "vax"], 2, "'vax' is not one of 'x86_64', 'aarch64'"),
     ],
 )
@@ -333,7 +334,8 @@ def test_what_nodes_of_emr_read_is_in_the_bucket(
     needed = [*NEEDED, *_shims()]
     build(tmp_path / "p", X86, wheelhouse, "s3://crawl/some/where/", requirements=needed)
     listed = bucket.list_objects_v2(Bucket="crawl", Prefix="some/")["Contents"]
-    keys = {entry["Key"].removeprefix("some/where/") for entry in listed}
+    names = [entry["Key"] for entry in listed if entry["Size"]]
+    keys = {name.removeprefix("some/where/") for name in names}
     wheels = {f"wheels/{path.name}" for path in (tmp_path / "p" / "wheels").iterdir()}
     assert keys == wheels | {"bootstrap.sh"}
     assert len(wheels) == len(needed) + 1

@@ -17,8 +17,10 @@ from hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
 
 from jobs.extract_links import ExtractLinks
 from jobs.launch import launch
+from pipeline.package.build import configure, upload_package
 
 pytestmark = pytest.mark.hadoop
+VERSION = "{}.{}".format(*sys.version_info[:2])
 ROOT = Path(__file__).resolve().parents[1]
 ARCHIVE = ROOT / "sample_data" / "heritrix-loopback.warc.gz"
 
@@ -48,14 +50,16 @@ def test_archives_in_hdfs_are_read_by_tasks_with_the_packed_environment(
 ) -> None:
     """Links and captures, side lines too, are those of tasks on this machine."""
     _fs("-put", str(ARCHIVE), far)
+    upload_package(package, f"hdfs://{far}/package")
+    configure(tmp_path, VERSION, f"hdfs://{far}/package")
     (tmp_path / "list").write_text(json.dumps([f"hdfs://{far}/{ARCHIVE.name}"]) + "\n")
     command = [
         *(sys.executable, "-m", "jobs.extract_links", "-r", "hadoop", "--listed"),
-        *("--conf-path", str(package / "hadoop.conf")),
+        *("--conf-path", str(tmp_path / "hadoop.conf")),
         *("--py-files", str(package / "crawlrank.zip")),
         *("--output-dir", f"hdfs://{far}/links", "--no-cat-output", str(tmp_path / "list")),
     ]
-    env = {**os.environ, "CRAWLRANK_PACKAGE": str(package), "PYTHONPATH": str(ROOT)}
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     found = [line.rstrip(b"\t") for line in _fs("-cat", f"{far}/links/part-*").splitlines()]

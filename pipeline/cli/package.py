@@ -19,8 +19,8 @@ class _Url(click.ParamType):  # type: ignore[type-arg]
     name = "URL"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if not re.match(r"s3://[^/\s]+/\S", value):
-            self.fail(f"{value} is no s3://BUCKET/PREFIX", param, ctx)
+        if not re.match(r"(s3://[^/\s#]+|hdfs://[^/\s#]*)/[^/\s#][^\s#]*\Z", value):
+            self.fail(f"{value} is no s3://BUCKET/PREFIX and no hdfs:///FOLDER", param, ctx)
         return value
 
 
@@ -53,7 +53,8 @@ class _Url(click.ParamType):  # type: ignore[type-arg]
 @click.option(
     "--upload",
     type=_Url(),
-    help="s3:// URL to copy the wheels and the bootstrap script to, for EMR.",
+    help="s3:// URL to copy the wheels and the bootstrap script to, for EMR; or hdfs:// URL for the"
+    " environment, which is copied for every job otherwise.",
 )
 def package(
     out: Path, python: str, machine: str, glibc: int, wheels: Path | None, upload: str | None

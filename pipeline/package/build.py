@@ -14,14 +14,17 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from jobs import stores
 from jobs.far import write_zip
 from jobs.kernel.errors import BadInput
+from jobs.kernel.opening import HDFS, S3
 from pipeline.package.environment import FILES, pack_environment
 from pipeline.package.requirements import task_requirements
 from pipeline.package.target import Target
 from pipeline.package.wheels import collect
 
 CONFS = ("hadoop.conf", "emr.conf", "spark.conf")
+ENV = "env.tar.gz"
 NO_UPLOAD = "s3://BUCKET/crawlrank"  # to be replaced by hand
 _RENDERED = (*CONFS, "bootstrap.sh")
 
@@ -35,8 +38,9 @@ def build(
 ) -> list[Path]:
     """Make the new folder `out`; it is there whole or not at all. Its files, sorted.
 
-    given: a folder of wheels, instead of pip's index. upload: an s3:// URL to copy to what nodes of
-    EMR read. requirements: other ones than the tasks' own. Raises BadInput, OSError.
+    given: a folder of wheels, instead of pip's index. upload: an s3:// or hdfs:// URL to copy to
+    what nodes read from there. requirements: other ones than the tasks' own. Raises BadInput,
+    OSError.
     """
     if out.exists():
         raise BadInput(str(out), "exists already", "a new folder", "Remove it first.")
@@ -48,25 +52,35 @@ def build(
         made = Path(tmp, "package")
         made.mkdir()
         collect(made / "wheels", requirements or task_requirements(), target, given)
-        pack_environment(made / "wheels", made / "env.tar.gz", target)
+        pack_environment(made / "wheels", made / ENV, target)
         write_zip(made / "crawlrank.zip")
-        for name in _RENDERED:
-            text = (FILES / name).read_text().replace("@PYTHON@", version)
-            url = (upload or NO_UPLOAD).rstrip("/")
-            (made / name).write_text(text.replace("@UPLOAD@", url))
+        configure(made, version, upload)
         if upload:
             upload_package(made, upload)
         made.replace(out)
     return sorted(path for path in out.rglob("*") if path.is_file())
 
 
-def upload_package(out: Path, url: str) -> None:
-    """Copy the wheels and the script that installs them to under the URL. Raises OSError."""
-    from jobs.kernel.opening import located
+def configure(folder: Path, python: str, upload: str | None = None) -> None:
+    """Write mrjob's configurations and the bootstrap script. python: its version."""
+    url = (upload or "").rstrip("/")
+    values = {
+        "@PYTHON@": python,
+        "@UPLOAD@": url if url.startswith(S3) else NO_UPLOAD,
+        "@ENV@": f"{url}/{ENV}" if url.startswith(HDFS) else f"$CRAWLRANK_PACKAGE/{ENV}",
+    }
+    for name in _RENDERED:
+        text = (FILES / name).read_text()
+        for mark, value in values.items():
+            text = text.replace(mark, value)
+        (folder / name).write_text(text)
 
-    filesystem, folder = located(url.rstrip("/"))
-    for path in [out / "bootstrap.sh", *sorted((out / "wheels").iterdir())]:
-        where = f"{folder}/{path.relative_to(out).as_posix()}"
-        with path.open("rb") as data, filesystem.open_output_stream(where) as there:
-            while block := data.read(1 << 23):
-                there.write(block)
+
+def upload_package(folder: Path, url: str) -> None:
+    """Copy what a cluster reads from there to under the URL: in HDFS the environment, which mrjob
+    would copy there for each job; in S3 the wheels and the script that installs them. Raises
+    OSError."""
+    wheels = sorted((folder / "wheels").iterdir())
+    files = [folder / ENV] if url.startswith(HDFS) else [folder / "bootstrap.sh", *wheels]
+    for path in files:
+        stores.upload(path, stores.join(url, path.relative_to(folder).as_posix()))
