@@ -8,25 +8,31 @@ from __future__ import annotations
 
 import logging
 import re
-import subprocess
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import mrjob.bin
+import mrjob.hadoop
 from mrjob.fs.composite import CompositeFilesystem
 from mrjob.fs.hadoop import HadoopFilesystem
 from mrjob.fs.local import LocalFilesystem
 from mrjob.hadoop import HadoopJobRunner
 from mrjob.logs.errors import _format_error
-from mrjob.logs.step import _interpret_hadoop_jar_command_stderr
+from mrjob.spark.runner import SparkMRJobRunner
 
 from jobs import stores
 from jobs.kernel.opening import HDFS
-from jobs.runners import TAIL_LINES, last_lines
+from jobs.runners import last_lines
+
+# Commands are started without a terminal of their own: clients of stores in this process have
+# threads, for which a fork that goes on in Python, as that for a terminal does, waits for ever.
+mrjob.bin.pty = mrjob.hadoop.pty = None
 
 _PERCENT = re.compile(r"map\s+(\d+)%\s+reduce\s+(\d+)%")
 _FRAME = re.compile(r"\s*(at [\w.$<>/]+\(|\.\.\. \d+ more)")  # of Java
+HEARD = 200  # lines of errors
 _VERSIONS: dict[tuple[str, ...], str] = {}  # of Hadoop, by command
 Progress = Callable[[int, int], None]
 
@@ -37,7 +43,7 @@ class _Listener(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.INFO)
         self.on_task: Progress | None = None
-        self.errors: deque[str] = deque(maxlen=TAIL_LINES)
+        self.errors: deque[str] = deque(maxlen=HEARD)
 
     def emit(self, record: logging.LogRecord) -> None:
         said = record.getMessage()
@@ -76,7 +82,7 @@ class _Told:
 
     @property
     def failure(self) -> str:
-        return self._picked or "\n".join(self._listener.errors)
+        return self._picked or last_lines(self._listener.errors)
 
     def _log_counters(self, log_interpretation: Any, step_num: int) -> None:
         """Not looked for, in logs that are many requests away: jobs tell what they counted in their
@@ -131,17 +137,34 @@ class HadoopRunner(_Told, HadoopJobRunner):  # type: ignore[misc]
             runner._fs.add_fs("local", LocalFilesystem())
         return runner._fs
 
-    def _run_hadoop(self, hadoop_args: Any, env: Any, record_callback: Any) -> Any:
-        """As mrjob does without a terminal of its own: clients of HDFS in this process have
-        threads, and a fork that goes on in Python, as that for a terminal does, waits for them for
-        ever."""
-        with subprocess.Popen(
-            hadoop_args, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env
-        ) as process:
-            told = _interpret_hadoop_jar_command_stderr(
-                process.stderr, record_callback=record_callback
-            )
-        return process.returncode, told
+
+class SparkRunner(_Told, SparkMRJobRunner):  # type: ignore[misc]
+    """Spark, through `spark-submit`, by a harness of our own."""
+
+    def _spark_harness_path(self) -> str:
+        return str(Path(__file__).with_name("spark_harness.py"))
+
+    def _counter_output_dir(self, step_num: int) -> str:
+        """Where no counters are: mrjob's harness fails where it has to make this folder itself."""
+        return str(Path(self._get_local_tmp_dir(), f"no-counters-{step_num}"))
+
+    def _spark_script_args(self, step_num: int, last_step_num: int | None = None) -> list[str]:
+        """With the class by its own name, as it is in the zip of jobs."""
+        args: list[str] = super()._spark_script_args(step_num, last_step_num)
+        if self._mrjob_cls.__module__.startswith("jobs."):
+            args[0] = f"{self._mrjob_cls.__module__}.{self._mrjob_cls.__name__}"
+        return args
+
+    def _is_local(self) -> bool:
+        return (self._spark_master() or "local").startswith("local")
+
+    def _default_python_bin(self, local: bool = False) -> list[str]:
+        found: list[str] = super()._default_python_bin(local=local or self._is_local())
+        return found
+
+    def _spark_cmdenv(self, step_num: int) -> dict[str, str]:
+        alone = {"SPARK_LOCAL_IP": "127.0.0.1"} if self._is_local() else {}
+        return {**alone, **super()._spark_cmdenv(step_num)}
 
 
-OURS = {"hadoop": HadoopRunner}
+OURS = {"hadoop": HadoopRunner, "spark": SparkRunner}
