@@ -28,7 +28,7 @@ COMPILED_TESTS := $(wildcard tests/test_extraction*.py) $(patsubst %,tests/test_
 COUNT ?= 20000
 SEED  ?= 1
 
-.PHONY: help setup pipeline test lint types unit test-kill test-heritrix test-hadoop compiled test-compiled fuzz bench benchmarks clean
+.PHONY: help setup pipeline test lint types unit test-kill test-heritrix test-hadoop test-spark compiled test-compiled fuzz bench benchmarks clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -85,6 +85,10 @@ test-compiled: compiled ## The tests of extraction on what is compiled
 	cd $(COMPILED) && $(abspath $(BIN))/python -c 'import jobs.kernel.extraction as made; \
 	  assert made.__file__.endswith((".so", ".pyd")), made.__file__'
 	PYTHONPATH=$(abspath $(COMPILED)) $(BIN)/pytest -n auto -m "not pure" $(COMPILED_TESTS)
+
+test-spark: setup ## Jobs on a real Spark of this machine; needs a JDK (17 or 21)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pyspark==4.0.1
+	$(BIN)/pytest -m spark
 
 fuzz: setup ## Extraction of 20,000 mutated archives (COUNT, SEED); finds go to work/fuzz
 	$(BIN)/python scripts/fuzz.py --count $(COUNT) --seed $(SEED) --out work/fuzz

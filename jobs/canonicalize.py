@@ -117,6 +117,7 @@ class Canonicalize(Job):
                 yield from self._spelling(key, uri, counts)
                 uri, counts = spelling, (0, 0, UNKNOWN)
             counts = added(counts, (int(captures), int(links), last))
+        self.counts["keys"] += bool(uri)
         yield from self._spelling(key, uri, counts)
 
     def _spelling(self, key: bytes, uri: bytes, counts: Counts) -> Iterator[bytes]:

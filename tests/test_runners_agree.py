@@ -40,6 +40,17 @@ def summary(work: Path, runner: str) -> dict[str, Any]:
     return found
 
 
+def assert_same_counters(*works: Path) -> None:
+    """What both count is the same, and both count what they drop."""
+    steps = [json.loads((work / "manifest.json").read_text())["steps"] for work in works]
+    for step in steps[0]:
+        one, other = (found[step].get("counters", {}) for found in steps)
+        shared = one.keys() & other.keys()
+        dropped = {name for name in {**one, **other} if name.startswith("dropped.")}
+        for name in shared | dropped:
+            assert one.get(name, 0) == other.get(name, 0), (step, name)
+
+
 @pytest.mark.parametrize(
     ("name", "nodes"), [*((name, "linked") for name in CRAWLS), ("loopback", "all")]
 )
@@ -50,6 +61,7 @@ def test_after_rounds_the_same_bytes(name: str, nodes: str, tmp_path: Path) -> N
     for runner in runners[1:]:
         for file in (*RECIPE, "precedence"):
             assert found[runner][file] == found["embedded"][file], (runner, file)
+        assert_same_counters(*(tmp_path / name for name in ("embedded", runner)))
         told, expected = summary(tmp_path, runner), summary(tmp_path, "embedded")
         for differing in ("eta", "nodes_near_a_boundary"):  # bounds, each its own and right
             told.pop(differing), expected.pop(differing)

@@ -120,7 +120,10 @@ class EmbeddedEngine(WorkFolder):
             budget=self.memory.budget, tmp=self.tmp, threads=self.processes,
         )  # fmt: skip
         self._place(found)
-        return {"rows": {"graph": counts.nodes}, "counters": asdict(counts)}
+        counters = asdict(counts)
+        counters["dropped.self-links"] = counters.pop("self_links")  # as the jobs name them
+        counters["dropped.links-from-source-without-id"] = counters.pop("without_id")
+        return {"rows": {"graph": counts.nodes}, "counters": counters}
 
     def rank(self, stop: Stop, rounds: list[Round], on_round: OnRound) -> list[Round]:
         """The checkpoint in the folder `rounds` tells what was done before, not the manifest."""

@@ -1,0 +1,122 @@
+"""A whole run on a real Hadoop and on a real Spark gives what the embedded engine gives: the same
+ids, the same bytes after K rounds, and scores within the certified errors after a tolerance.
+
+Every sample is in the one crawl that is ranked, as a job takes seconds to start however little it
+does. `make test-hadoop` and `make test-spark` run it.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from crawls import DAMAGED, LOOPBACK, SAMPLES, environment, ok
+from hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
+from test_runners_agree import assert_same_counters
+
+ARCHIVES = [
+    LOOPBACK,
+    *(SAMPLES / f"aut-example.{kind}.gz" for kind in ("arc", "warc")),
+    *sorted(DAMAGED.iterdir()),
+]
+TEXTS = ("canonicalized_links", "input_links", "map", "pr0", "pr2", "score_uri", "precedence")
+ROUNDS, TOLERANCE = 2, 1e-3
+
+
+@pytest.fixture(
+    params=[
+        pytest.param("hadoop", marks=pytest.mark.hadoop),
+        pytest.param("spark", marks=pytest.mark.spark),
+    ]
+)
+def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[str]]:
+    """How a run is told of the cluster."""
+    name = request.param
+    if name == "spark":
+        yield ["--runner", name, "--data", f"file://{tmp_path}/data"]
+        return
+    request.getfixturevalue("hadoop")
+    conf = tmp_path / "mrjob.conf"
+    conf.write_text(json.dumps({"runners": {"hadoop": {"python_bin": sys.executable}}}))
+    data = f"/agree-{uuid.uuid4().hex}"
+    yield ["--runner", name, "--data", f"hdfs://{data}", "--cluster-conf", str(conf)]
+    subprocess.run(["hadoop", "fs", "-rm", "-r", "-skipTrash", data], check=False)
+
+
+def run(work: Path, *options: object) -> None:
+    """A process of its own, as users run it; from another folder than the checkout."""
+    words = ["run", *ARCHIVES, "--work", work, "--reducers", 3, "--no-validate", *options]
+    done = subprocess.run(
+        [sys.executable, "-m", "pipeline", *map(str, words)],
+        cwd=work.parent, env=environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def texts(work: Path) -> dict[str, bytes]:
+    out = work.with_name(f"{work.name}-text")
+    ok("export-text", "--work", work, "--out", out)
+    return {name: (out / f"{name}.txt").read_bytes() for name in TEXTS}
+
+
+def manifest(work: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((work / "manifest.json").read_text())
+    return found
+
+
+def scores(work: Path) -> dict[str, float]:
+    ok("export-text", "--work", work, "--out", work.with_name(f"{work.name}-scores"))
+    lines = (work.with_name(f"{work.name}-scores") / "pr.txt").read_text().splitlines()
+    return {node: float(score) for node, score in (line.split("\t") for line in lines)}
+
+
+def test_a_cluster_gives_what_one_machine_gives(cluster: list[str], tmp_path: Path) -> None:
+    far, near = tmp_path / "far", tmp_path / "near"
+    run(far, *cluster, "--iterations", ROUNDS)
+    run(near, "--iterations", ROUNDS)
+    found, expected = texts(far), texts(near)
+    for name in TEXTS:
+        assert found[name] == expected[name], name
+
+    told, same = manifest(far), manifest(near)
+    for archive, entry in same["archives"].items():
+        for what in ("counters", "damage", "error"):
+            assert told["archives"][archive][what] == entry[what], (entry["path"], what)
+    assert_same_counters(near, far)
+
+    again = ("--tolerance", TOLERANCE, "--force")
+    run(far, *cluster, *again)
+    run(near, "--tolerance", 1e-12, "--force")
+    rounds = manifest(far)["steps"]["page-rank"]["rounds"]
+    assert rounds[-1]["certificate"] <= TOLERANCE
+    x, exact = scores(far), scores(near)
+    assert x.keys() == exact.keys()
+    difference = np.array([x[node] - exact[node] for node in x])
+    total = sum(exact.values())
+    assert np.abs(difference).sum() <= (rounds[-1]["certificate"] + 1e-11) * total
+    apart = np.abs(difference) / np.array([exact[node] for node in x])
+    assert apart.max() <= rounds[-1]["eta"] + 1e-11
+
+
+@pytest.mark.spark
+def test_what_a_task_on_spark_says_last_is_told(tmp_path: Path) -> None:
+    from jobs.gen_graph import GenGraph
+    from jobs.kernel.errors import BadInput, JobFailed
+    from jobs.launch import Launcher, launch
+
+    launcher = Launcher("spark", tmp_path, data=f"file://{tmp_path}/data", ranges=2)
+    lines = tmp_path / "input_links"
+    lines.write_text("0 a b c d\n")
+    with pytest.raises(BadInput, match="expected `id target_key source_key`"):
+        launch(GenGraph, [lines], f"file://{tmp_path}/data/graph", launcher)
+    assert not (tmp_path / "data/graph").exists()
+    with pytest.raises(JobFailed, match="Input path does not exist"):
+        launch(GenGraph, [f"file://{tmp_path}/none"], f"file://{tmp_path}/data/graph", launcher)
