@@ -105,6 +105,7 @@ benchmarks: setup ## Measure anew all that docs/benchmarks.md says; an hour or t
 	$(BIN)/python scripts/bench_opic.py --json work/benchmarks/opic.json
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	$(BIN)/python scripts/bench_rank.py --edges 1,10 --json work/benchmarks/rank.json
+	$(BIN)/python scripts/bench_rounds.py --json work/benchmarks/rounds.json
 	$(BIN)/python scripts/bench_scale.py --json work/benchmarks/scale.json
 	$(BIN)/python scripts/bench_memory.py --folder work/benchmarks/memory --json work/benchmarks/memory.json
 	$(BIN)/python scripts/make_benchmarks_page work/benchmarks
