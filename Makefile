@@ -24,6 +24,9 @@ COMPILED_TESTS := $(wildcard tests/test_extraction*.py) $(patsubst %,tests/test_
   capture_rows charsets css_links documents frames header_links html_links http_payload joining \
   lines metadata mutations record_headers records uris)
 
+# tests that disturb whatever else runs in a Hadoop
+FAULTS := tests/test_hadoop_faults.py
+
 # of `make fuzz`
 COUNT ?= 20000
 SEED  ?= 1
@@ -73,7 +76,7 @@ test-heritrix: setup ## Crawls by a real Heritrix on loopback; needs a JDK (17 o
 test-hadoop: setup ## Jobs on a real one-node Hadoop; needs a JDK (17 or 21), Maven, namespaces
 	rm -rf work/package && $(BIN)/crawlrank package --out work/package
 	CRAWLRANK_PACKAGE=work/package PYTHONPATH=scripts $(BIN)/python -m hadoop --folder work/hadoop with \
-	  $(BIN)/pytest -m hadoop -n 2 --dist loadfile
+	  sh -ec '$(BIN)/pytest -m hadoop -n 2 --dist loadfile --ignore $(FAULTS); $(BIN)/pytest -m hadoop $(FAULTS)'
 
 compiled: setup ## Extraction compiled by mypyc, in COMPILED; needs a C compiler
 	rm -rf $(COMPILED)

@@ -23,6 +23,7 @@ from mrjob.logs.errors import _format_error
 from mrjob.spark.runner import SparkMRJobRunner
 
 from jobs import stores
+from jobs.applications import TAGS, end_left
 from jobs.kernel.opening import HDFS
 from jobs.runners import last_lines
 
@@ -125,8 +126,20 @@ class _Hdfs(HadoopFilesystem):  # type: ignore[misc]
             super().rm(path_glob)
 
 
+_LOOKED_FOR = set[str]()  # tags of data that no driver before this process works on any more
+
+
 class HadoopRunner(_Told, HadoopJobRunner):  # type: ignore[misc]
     """YARN, through the `hadoop` command of this machine."""
+
+    def run(self) -> None:
+        runner: Any = self
+        tag = runner._opts["jobconf"].get(TAGS)
+        if tag and tag not in _LOOKED_FOR:
+            _LOOKED_FOR.add(tag)
+            if end_left(tag, runner.get_hadoop_bin()) and runner._output_dir:
+                stores.remove(runner._output_dir)  # what they have written until now
+        super().run()
 
     @property
     def fs(self) -> Any:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from mrjob.step import StepFailedException
 
+from jobs.applications import TAGS, tag_of
 from jobs.base import Job, side_name
 from jobs.far import first_far_error, outcome_of, write_zip
 from jobs.kernel.errors import BadInput, CrawlrankError, JobFailed
@@ -29,6 +30,14 @@ logging.getLogger("mrjob").addHandler(logging.NullHandler())
 RUNNERS = ("local", "inline")  # what they leave is the same
 CLUSTERS = ("hadoop", "emr", "spark")
 _PLAIN = re.compile(r"[A-Za-z0-9_./+=,@-]+\Z")
+_CURES = {
+    "No space left on device": (
+        "The disk is full: make room, or put the work folder (--work) elsewhere."
+    ),
+    "is exceeded: quota": "HDFS has no more room for this folder: make room, or ask for more.",
+    "could only be written to 0 of": "HDFS is full, or its DataNodes are gone: make room there.",
+    "is in safe mode": "HDFS takes no changes until it leaves safe mode: run again when it has.",
+}
 TaskProgress = Callable[[str, int, int], None]
 BytesProgress = Callable[[int, int], None]
 
@@ -200,6 +209,8 @@ def _cluster_options(launcher: Launcher, output: Place, tmp: Path) -> list[str]:
     options = ["--runner", launcher.runner, "--output-dir", str(output)]
     if launcher.runner == "hadoop" and launcher.data:
         options += ["--hadoop-tmp-dir", str(join(launcher.data, "tmp"))]
+    if launcher.runner == "hadoop":
+        options += ["-D", f"{TAGS}={tag_of(launcher.data or output)}"]
     options += ["--py-files", str(write_zip(tmp / "crawlrank.zip"))]
     conf = launcher.cluster() if launcher.cluster else launcher.conf
     return [*options, "--conf-path", str(conf)] if conf else options
@@ -250,10 +261,8 @@ def _size(archive: str) -> int:
 
 
 def _failure(name: str, said: str) -> str:
-    message = f"the job {name} failed; its last lines:\n{said}"
-    if "No space left on device" in said:
-        message += "\nThe disk is full: make room, or put the work folder (--work) elsewhere."
-    return message
+    cures = [cure for words, cure in _CURES.items() if words in said]
+    return "\n".join([f"the job {name} failed; its last lines:", said, *cures])
 
 
 def _sort_out(raw: Path, output: Path, side: Mapping[str, Place]) -> Outcome:

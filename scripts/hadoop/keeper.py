@@ -67,28 +67,34 @@ class Keeper:
                 sys.exit(f"HDFS cannot be made:\n{self.node.last_words('format')}")
 
     def _start_servers(self) -> None:
-        for name in SERVERS:
-            if name not in self.children or self.children[name].poll() is not None:
-                self.children[name] = self._run(name, command(self.node, name))
-        pairs = ((name, Process.with_id(child.pid)) for name, child in self.children.items())
-        servers = {name: process for name, process in pairs if process}
-        self._note(replace(self.state, servers=servers, ready=False))
-        limit = time.monotonic() + STARTING
-        while not ready():
-            self._check(time.monotonic() > limit)
+        limit, started = time.monotonic() + STARTING, set[str]()
+        while self._start_dead(started) or not ready():
+            if time.monotonic() > limit:
+                sys.exit(f"Hadoop is not ready after {STARTING} s: see {self.node.logs}")
+            if self._over():
+                sys.exit("told to end before Hadoop was ready")
             time.sleep(0.2)
         self._note(replace(self.state, ready=True))
 
-    def _check(self, late: bool) -> None:
-        """SystemExit when a server that starts has died, or takes too long."""
-        for name, child in self.children.items():
-            if child.poll() is not None:
-                words = self.node.last_words(name)
-                sys.exit(f"{name}: exit code {child.returncode} as it started\n{words}")
-        if late:
-            sys.exit(f"Hadoop is not ready after {STARTING} s: see {self.node.logs}")
-        if self._over():
-            sys.exit("told to end before Hadoop was ready")
+    def _start_dead(self, started: set[str]) -> bool:
+        """Start the servers that do not run, and note them; whether there were any. SystemExit when
+        one of those `started` has died."""
+        dead = [
+            name
+            for name in SERVERS
+            if name not in self.children or self.children[name].poll() is not None
+        ]
+        for name in dead:
+            if name in started:
+                code, words = self.children[name].returncode, self.node.last_words(name)
+                sys.exit(f"{name}: exit code {code} as it started\n{words}")
+            self.children[name] = self._run(name, command(self.node, name))
+        started |= set(dead)
+        if dead:
+            pairs = ((name, Process.with_id(child.pid)) for name, child in self.children.items())
+            servers = {name: process for name, process in pairs if process}
+            self._note(replace(self.state, servers=servers, ready=False))
+        return bool(dead)
 
     def _over(self) -> bool:
         gone = self.owner is not None and not self.owner.alive()

@@ -1,0 +1,188 @@
+"""What a real Hadoop does to a job, and what a driver makes of it. `make test-hadoop`, one after
+the other: they disturb whatever else runs in the node."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from crawls import LOOPBACK
+from faulty import Faulty
+from faulty_archives import FaultyReader
+from hadoop.control import running, start
+from hadoop.node import Node
+from hadoop.processes import wait
+from hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
+
+from jobs import stores
+from jobs.base import side_name
+from jobs.far import outcome_of
+from jobs.kernel.errors import BadInput, JobFailed
+from jobs.launch import Launcher, launch
+from jobs.outcome import Outcome
+from jobs.page_rank import PageRank
+
+pytestmark = pytest.mark.hadoop
+ROOT = Path(__file__).resolve().parents[1]
+WORDS = [b"bad", *(b"word%d" % n for n in range(7)), *[b"most"] * 60_000]  # one reducer's
+PATIENCE = 300  # seconds, of a busy machine
+DRIVER = """
+import sys
+from pathlib import Path
+from test_hadoop_faults import count
+count(sys.argv[1], Path(sys.argv[2]), "wait")
+"""
+
+
+@pytest.fixture
+def far(hadoop: Node) -> Iterator[str]:
+    """A folder in HDFS, with lines to count."""
+    url = f"hdfs:///faults-{uuid.uuid4().hex}"
+    stores.write(f"{url}/words/one.txt", b"".join(word + b" and more\n" for word in WORDS))
+    yield url
+    stores.remove(url)
+
+
+def count(far: str, tmp: Path, fault: str = "none") -> Outcome:
+    """The job, with its driver in this process; intermediate files and signs in `tmp`."""
+    args = ["--fault", fault, "--signs", str(tmp)]
+    return launch(Faulty, [f"{far}/words"], f"{far}/counts", launcher(far, tmp), args)
+
+
+def launcher(far: str, tmp: Path) -> Launcher:
+    conf = tmp / "mrjob.conf"
+    conf.write_text(f"runners:\n  hadoop:\n    python_bin: {sys.executable}\n")
+    return Launcher("hadoop", tmp, ranges=2, data=far, conf=conf)
+
+
+def require_counts(far: str, outcome: Outcome) -> None:
+    """As many lines of each word as there are, and counted once."""
+    lines = [line.rstrip() for line in stores.lines(f"{far}/counts") if not side_name(line)]
+    expected = [word + b" %d" % times for word, times in Counter(WORDS).items()]
+    assert sorted(lines) == sorted(expected)
+    assert outcome.counters == {"lines": len(WORDS)}
+    assert outcome.rows == {"main": 9}
+
+
+@contextmanager
+def waiting_driver(far: str, tmp: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A driver in a process of its own, whose job waits at the line `bad`."""
+    paths = os.pathsep.join(str(ROOT / name) for name in ("", "tests", "scripts"))
+    env = {**os.environ, "PYTHONPATH": paths}
+    with subprocess.Popen([sys.executable, "-c", DRIVER, far, str(tmp)], env=env) as driver:
+        try:
+            limit = time.monotonic() + PATIENCE
+            while not (tmp / "waits").exists():
+                assert driver.poll() is None
+                assert time.monotonic() < limit
+                time.sleep(0.2)
+            yield driver
+        finally:
+            driver.kill()
+
+
+def applications(*states: str) -> set[str]:
+    command = ["hadoop", "application", "-list", "-appStates", ",".join(states)]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return {line.split()[0] for line in said.splitlines() if line.startswith("application_")}
+
+
+def test_a_mapper_that_raises_is_told_of_with_its_archive(far: str, tmp_path: Path) -> None:
+    archives = [f"{far}/{name}.warc.gz" for name in ("plain", "odd")]
+    for archive in archives:
+        stores.write(archive, LOOPBACK.read_bytes())
+    listed = tmp_path / "archives.txt"
+    listed.write_text("".join(f"{json.dumps([archive])}\n" for archive in archives))
+    links, side = f"{far}/links", {"captures": f"{far}/captures"}
+    with pytest.raises(JobFailed) as raised:
+        launch(FaultyReader, [listed], links, launcher(far, tmp_path), ["--listed"], side)
+    first, *said = str(raised.value).splitlines()
+    assert raised.value.exit_code == 5
+    assert first == "the job FaultyReader failed; its last lines:"
+    assert said == [f"RuntimeError: {archives[1]}: ValueError: a record that nobody thought of"]
+    assert not any(map(stores.exists, (links, *side.values())))
+
+
+def test_a_task_that_is_killed_runs_again(far: str, tmp_path: Path) -> None:
+    outcome = count(far, tmp_path, "die")
+    assert (tmp_path / "died").exists()
+    require_counts(far, outcome)
+
+
+def test_servers_that_are_killed_and_come_back_cost_no_job(
+    hadoop: Node, far: str, tmp_path: Path
+) -> None:
+    with waiting_driver(far, tmp_path) as driver:
+        killed = [running(hadoop).servers[name] for name in ("nodemanager", "datanode")]
+        for server in killed:
+            server.send(signal.SIGKILL)
+        assert wait(killed, 10) == []
+        assert start(hadoop, 1) == "servers that had died run again"
+        (tmp_path / "go").touch()
+        assert driver.wait(PATIENCE) == 0
+    require_counts(far, outcome_of(f"{far}/counts"))
+
+
+def test_the_job_of_a_killed_driver_is_ended_by_the_next(far: str, tmp_path: Path) -> None:
+    before = applications("RUNNING")
+    with waiting_driver(far, tmp_path) as driver:
+        driver.kill()
+    (left,) = applications("RUNNING") - before
+    outcome = count(far, tmp_path)
+    assert left in applications("KILLED")
+    (tmp_path / "go").touch()
+    require_counts(far, outcome)
+
+
+def test_a_dataset_that_is_there_is_not_written_again(far: str, tmp_path: Path) -> None:
+    stores.write(f"{far}/counts/_SUCCESS", b"")
+    with pytest.raises(BadInput, match=f"{far}/counts: exists already; expected a new folder"):
+        count(far, tmp_path)
+    assert stores.exists(f"{far}/counts")
+
+
+def test_a_file_system_in_safe_mode_takes_no_job(far: str, tmp_path: Path) -> None:
+    administer("-safemode", "enter")
+    try:
+        with pytest.raises(JobFailed, match=r"is in safe mode.*\n.*run again when it has"):
+            count(far, tmp_path)
+    finally:
+        administer("-safemode", "leave")
+    require_counts(far, count(far, tmp_path))
+
+
+def test_a_full_file_system_is_told_of(far: str, tmp_path: Path) -> None:
+    """A quota of the folder: what tasks see of it is what they see of full disks."""
+    administer("-setSpaceQuota", "1m", far)
+    with pytest.raises(JobFailed, match=r"quota of .*\nHDFS has no more room"):
+        count(far, tmp_path)
+    assert not stores.exists(f"{far}/counts")
+
+
+def administer(*words: str) -> None:
+    subprocess.run(["hadoop", "dfsadmin", *words], check=True, capture_output=True)
+
+
+def test_a_hub_in_one_reducer_is_scored_as_all_others(far: str, tmp_path: Path) -> None:
+    """A star: its centre has a line longer than all others together, and most contributions."""
+    leaves = 20_000
+    centre = "0\t1.0\tO:" + ",".join(map(str, range(1, leaves + 1)))
+    lines = [centre, *(f"{leaf}\t1.0\tO:0" for leaf in range(1, leaves + 1)), "dummy\t1.0\tO:dummy"]
+    stores.write(f"{far}/graph/part-00000", "".join(f"{line}\n" for line in lines).encode())
+    outcome = launch(PageRank, [f"{far}/graph"], f"{far}/ranks", launcher(far, tmp_path))
+    assert outcome.rows == {"main": leaves + 2}
+    rows = [line.split(b"\t") for line in stores.lines(f"{far}/ranks") if not side_name(line)]
+    scores = {row[0]: float(row[1]) for row in rows}
+    assert scores.pop(b"0") == pytest.approx(0.15 + 0.85 * leaves, rel=1e-15)
+    assert scores.pop(b"dummy") == 1.0
+    assert set(scores.values()) == {0.15 + 0.85 * (1 / leaves)}
