@@ -11,7 +11,7 @@ import sys
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -30,7 +30,8 @@ from jobs.far import outcome_of
 from jobs.kernel.errors import BadInput, JobFailed
 from jobs.launch import Launcher, launch
 from jobs.outcome import Outcome
-from jobs.page_rank import PageRank
+from pipeline.cluster_engine import ClusterEngine
+from pipeline.ranking import Round, Stop
 
 pytestmark = pytest.mark.hadoop
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,9 +40,12 @@ PATIENCE = 300  # seconds, of a busy machine
 DRIVER = """
 import sys
 from pathlib import Path
-from test_hadoop_faults import count
-count(sys.argv[1], Path(sys.argv[2]), "wait")
+from test_hadoop_faults import count, rank_star
+far, tmp = sys.argv[1], Path(sys.argv[2])
+{}
 """
+COUNTING, RANKING = 'count(far, tmp, "wait")', "rank_star(far, tmp, [])"
+LEAVES = 20_000
 
 
 @pytest.fixture
@@ -74,15 +78,27 @@ def require_counts(far: str, outcome: Outcome) -> None:
     assert outcome.rows == {"main": 9}
 
 
+def rank_star(far: str, tmp: Path, rounds: list[Round]) -> list[Round]:
+    """Two rounds on the graph; what is known of them goes to a file, as a manifest has it."""
+
+    def on_round(_: Round, done: list[Round]) -> None:
+        (tmp / "rounds.json").write_text(json.dumps(done))
+
+    engine = ClusterEngine(tmp, launcher(far, tmp))
+    return engine.rank(Stop(iterations=2), rounds, on_round)
+
+
 @contextmanager
-def waiting_driver(far: str, tmp: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A driver in a process of its own, whose job waits at the line `bad`."""
+def driver_until(
+    there: Callable[[], object], what: str, far: str, tmp: Path
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A driver in a process of its own, when it has come so far."""
     paths = os.pathsep.join(str(ROOT / name) for name in ("", "tests", "scripts"))
-    env = {**os.environ, "PYTHONPATH": paths}
-    with subprocess.Popen([sys.executable, "-c", DRIVER, far, str(tmp)], env=env) as driver:
+    command = [sys.executable, "-c", DRIVER.format(what), far, str(tmp)]
+    with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths}) as driver:
         try:
             limit = time.monotonic() + PATIENCE
-            while not (tmp / "waits").exists():
+            while not there():
                 assert driver.poll() is None
                 assert time.monotonic() < limit
                 time.sleep(0.2)
@@ -122,7 +138,7 @@ def test_a_task_that_is_killed_runs_again(far: str, tmp_path: Path) -> None:
 def test_servers_that_are_killed_and_come_back_cost_no_job(
     hadoop: Node, far: str, tmp_path: Path
 ) -> None:
-    with waiting_driver(far, tmp_path) as driver:
+    with driver_until((tmp_path / "waits").exists, COUNTING, far, tmp_path) as driver:
         killed = [running(hadoop).servers[name] for name in ("nodemanager", "datanode")]
         for server in killed:
             server.send(signal.SIGKILL)
@@ -135,7 +151,7 @@ def test_servers_that_are_killed_and_come_back_cost_no_job(
 
 def test_the_job_of_a_killed_driver_is_ended_by_the_next(far: str, tmp_path: Path) -> None:
     before = applications("RUNNING")
-    with waiting_driver(far, tmp_path) as driver:
+    with driver_until((tmp_path / "waits").exists, COUNTING, far, tmp_path) as driver:
         driver.kill()
     (left,) = applications("RUNNING") - before
     outcome = count(far, tmp_path)
@@ -173,16 +189,29 @@ def administer(*words: str) -> None:
     subprocess.run(["hadoop", "dfsadmin", *words], check=True, capture_output=True)
 
 
-def test_a_hub_in_one_reducer_is_scored_as_all_others(far: str, tmp_path: Path) -> None:
-    """A star: its centre has a line longer than all others together, and most contributions."""
-    leaves = 20_000
-    centre = "0\t1.0\tO:" + ",".join(map(str, range(1, leaves + 1)))
-    lines = [centre, *(f"{leaf}\t1.0\tO:0" for leaf in range(1, leaves + 1)), "dummy\t1.0\tO:dummy"]
-    stores.write(f"{far}/graph/part-00000", "".join(f"{line}\n" for line in lines).encode())
-    outcome = launch(PageRank, [f"{far}/graph"], f"{far}/ranks", launcher(far, tmp_path))
-    assert outcome.rows == {"main": leaves + 2}
+def test_a_driver_killed_in_a_round_goes_on_with_that_round(far: str, tmp_path: Path) -> None:
+    """On a star: its centre has a line longer than all others together, and most contributions."""
+    centre = "0\t1.0\tO:" + ",".join(map(str, range(1, LEAVES + 1)))
+    leaves = [f"{leaf}\t1.0\tO:0" for leaf in range(1, LEAVES + 1)]
+    text = "".join(f"{line}\n" for line in (centre, *leaves, "dummy\t1.0\tO:dummy"))
+    stores.write(f"{far}/graph/part-00000", text.encode())
+    stores.write(f"{far}/graph/_SUCCESS", b"")
+    before, told = applications("RUNNING"), tmp_path / "rounds.json"
+
+    def in_second() -> bool:
+        return told.exists() and bool(applications("RUNNING") - before)
+
+    with driver_until(in_second, RANKING, far, tmp_path) as driver:
+        driver.kill()
+    done = json.loads(told.read_text())
+    assert len(done) == 1
+    rounds = rank_star(far, tmp_path, done)
+    assert (len(rounds), rounds[0]) == (2, done[0])
     rows = [line.split(b"\t") for line in stores.lines(f"{far}/ranks") if not side_name(line)]
     scores = {row[0]: float(row[1]) for row in rows}
-    assert scores.pop(b"0") == pytest.approx(0.15 + 0.85 * leaves, rel=1e-15)
+    assert len(rows) == len(scores) == LEAVES + 2
+    first_centre, first_leaf = 0.15 + 0.85 * LEAVES, 0.15 + 0.85 / LEAVES
+    assert scores.pop(b"0") == pytest.approx(0.15 + 0.85 * LEAVES * first_leaf, rel=1e-14)
     assert scores.pop(b"dummy") == 1.0
-    assert set(scores.values()) == {0.15 + 0.85 * (1 / leaves)}
+    (leaf,) = set(scores.values())
+    assert leaf == pytest.approx(0.15 + 0.85 * first_centre / LEAVES, rel=1e-14)
