@@ -68,9 +68,18 @@ class EmrRunner(_Told, EMRJobRunner):  # type: ignore[misc]
             self._add_bootstrap_files_for_upload()
             self._upload_local_files()
             self._cluster_id = self._create_cluster()
-        except REFUSED as error:
-            raise refused(error) from error
+        except BaseException as error:
+            if self._cluster_id:
+                self.release()
+            if isinstance(error, REFUSED):
+                raise refused(error) from error
+            raise
         return str(self._cluster_id)
+
+    def _add_tags(self, tags: dict[str, str], cluster_id: str) -> None:
+        """The first that is done with a new cluster; should it be refused, the cluster is known."""
+        self._cluster_id = cluster_id
+        super()._add_tags(tags, cluster_id)
 
     def release(self) -> None:
         """End the cluster that is held. Raises JobFailed with the command that ends it by hand."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from mrjob.conf import find_mrjob_conf
 
 from jobs.base import Job
+from jobs.kernel.errors import BadInput
 
 
 @contextmanager
@@ -33,30 +34,22 @@ def held_cluster(conf: Path | None, tmp: Path) -> Iterator[Path]:
     that mrjob finds). A cluster that `conf` names by cluster_id is used and left running.
 
     A second interruption while the cluster is being ended, or a kill, leaves it to its own end:
-    once it has been idle for an hour. Raises JobFailed.
+    once it has been idle for an hour. Raises JobFailed, BadInput.
     """
     usual = conf or find_mrjob_conf()
-    named = ["--conf-path", str(usual)] if usual else ["--no-conf"]
-    options = [
-        "--runner",
-        "emr",
-        *named,
-        "--local-tmp-dir",
-        str(tmp),
-        "--quiet",
-        "--cleanup",
-        "NONE",
-    ]
-    runner = Job([*options, "--label", "crawlrank"]).make_runner()
+    if usual is None:  # mrjob's own defaults are a release of 2020 and a bucket that it makes
+        expected = "one such as emr.conf, which `crawlrank package` makes"
+        raise BadInput("--runner emr", "no configuration", expected, "Name it: --cluster-conf.")
+    options = ["--conf-path", str(usual), "--local-tmp-dir", str(tmp), "--quiet"]
+    runner = Job(["--runner", "emr", *options, "--label", "crawlrank"]).make_runner()
     if runner.named():
-        yield Path(str(usual))
+        yield Path(usual)
         return
     cluster = runner.hold()
     try:
         with_cluster = tmp / "emr-cluster.conf"
-        included = {"include": str(usual)} if usual else {}
-        text = json.dumps({**included, "runners": {"emr": {"cluster_id": cluster}}})
-        with_cluster.write_text(text)  # JSON is YAML
+        added = {"include": str(usual), "runners": {"emr": {"cluster_id": cluster}}}
+        with_cluster.write_text(json.dumps(added))  # JSON is YAML
         yield with_cluster
     finally:
         runner.release()

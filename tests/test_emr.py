@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import logging
 import os
 import signal
@@ -14,8 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import boto3
 import mrjob.emr
 import pytest
+from botocore.exceptions import ClientError
 from click.testing import CliRunner
 from cluster import inline
 from crawls import INLINE
@@ -23,7 +26,7 @@ from made_emr import MadeEmr, made_emr
 
 from jobs.extract_links import ExtractLinks
 from jobs.gen_graph import GenGraph
-from jobs.kernel.errors import JobFailed
+from jobs.kernel.errors import BadInput, JobFailed
 from jobs.launch import Launcher, launch
 from pipeline.cli import main
 from pipeline.emr_cluster import held_cluster
@@ -55,8 +58,6 @@ def emr(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MadeEmr]:
 @pytest.fixture
 def bucket(emr: MadeEmr) -> Any:
     """A client of S3; its bucket `crawl` is there."""
-    import boto3
-
     client = boto3.client("s3")
     where = {"LocationConstraint": "eu-west-1"}
     if not client.list_buckets()["Buckets"]:
@@ -100,7 +101,9 @@ def test_a_job_on_a_held_cluster(emr: MadeEmr, bucket: Any, conf: Path, tmp_path
 
 def test_what_is_asked_of_aws(emr: MadeEmr, bucket: Any, conf: Path, tmp_path: Path) -> None:
     bucket.put_object(Bucket="crawl", Key="asked/part-0", Body=LINKS)
-    before, steps = set(emr.clusters), len(emr.steps)
+    before, steps, asked = set(emr.clusters), len(emr.steps), []
+    events = boto3._get_default_session().events  # moto forgets what it does not know
+    events.register("before-call.emr.RunJobFlow", lambda params, **_: asked.append(params["body"]))
     with held_cluster(conf, tmp_path) as held:
         launcher = Launcher("emr", tmp_path, data="s3://crawl/asked", conf=held, ranges=1)
         launch(GenGraph, ["s3://crawl/asked"], "s3://crawl/g", launcher, ["--reducers", "3"])
@@ -111,6 +114,8 @@ def test_what_is_asked_of_aws(emr: MadeEmr, bucket: Any, conf: Path, tmp_path: P
         "EMR_EC2_DefaultRole",
     )
     assert cluster.keep_job_flow_alive_when_no_steps
+    (request,) = asked
+    assert json.loads(request)["AutoTerminationPolicy"] == {"IdleTimeout": 3600}
     (action,) = cluster.bootstrap_actions
     assert (action.script_path, action.args) == (
         "s3://crawl/pkg/bootstrap.sh",
@@ -224,6 +229,40 @@ def test_a_cluster_that_is_named_goes_on(
     assert cluster.state == "TERMINATED"
 
 
+def test_a_cluster_that_may_not_be_tagged_is_ended(
+    emr: MadeEmr, bucket: Any, conf: Path, tmp_path: Path
+) -> None:
+    """Moto knows no permissions: the answer is made here."""
+    before = set(emr.clusters)
+    events = boto3._get_default_session().events
+
+    def refuse(**_: Any) -> None:
+        raise ClientError({"Error": {"Code": "AccessDeniedException"}}, "AddTags")
+
+    events.register("before-call.emr.AddTags", refuse)
+    try:
+        with pytest.raises(JobFailed, match="AccessDenied"), held_cluster(conf, tmp_path):
+            raise AssertionError("a cluster")
+    finally:
+        events.unregister("before-call.emr.AddTags", refuse)
+    (cluster,) = set(emr.clusters) - before
+    assert cluster.state == "TERMINATED"
+
+
+def test_no_configuration_is_no_cluster(
+    emr: MadeEmr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("MRJOB_CONF", raising=False)
+    before = len(emr.clusters)
+    with (
+        pytest.raises(BadInput, match=r"no configuration; expected one such as emr\.conf"),
+        held_cluster(None, tmp_path),
+    ):
+        raise AssertionError("a cluster")
+    assert len(emr.clusters) == before
+
+
 def test_the_region_is_that_of_boto3_unless_it_is_configured(conf: Path, tmp_path: Path) -> None:
     """Moto takes all calls for those of one region."""
     text = conf.read_text()
@@ -320,6 +359,37 @@ def test_a_run_from_archives_in_s3_to_a_precedence_file(
         assert secret not in done.output + again.output
         for path in (tmp_path / "far").rglob("*"):
             assert not path.is_file() or secret.encode() not in path.read_bytes()
+
+
+def test_ctrl_c_ends_the_cluster_of_a_run(
+    emr: MadeEmr, bucket: Any, conf: Path, web: Path, tmp_path: Path
+) -> None:
+    """The command as a process of its own, while its first step is under way."""
+    bucket.put_object(Bucket="crawl", Key="archives/web.warc.gz", Body=web.read_bytes())
+    before = set(emr.clusters)
+    words = ["--runner", "emr", "--data", "s3://crawl/data-c", "--cluster-conf", str(conf)]
+    command = [sys.executable, "-m", "pipeline", "run", "s3://crawl/archives/web.warc.gz"]
+    emr.held.set()
+    try:
+        with subprocess.Popen(
+            [*command, "--work", str(tmp_path / "work"), *words],
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as process:
+            while process.poll() is None and not any(c.steps for c in set(emr.clusters) - before):
+                time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            said, _ = process.communicate(timeout=60)
+        (cluster,) = set(emr.clusters) - before
+        for step in cluster.steps:
+            step.state = "CANCELLED"
+    finally:
+        emr.held.clear()
+    assert (process.returncode, cluster.state) == (130, "TERMINATED"), said
+    assert "Traceback" not in said
+    assert not [secret for secret in (KEY, SECRET, TOKEN) if secret in said]
 
 
 def test_a_run_whose_step_fails(
