@@ -104,7 +104,8 @@ class _Tasks:
         self._cache.mkdir(parents=True)
         for file in files:
             url, _, name = file.partition("#")
-            (self._cache / name).write_bytes(store.get(url))
+            lock, own = b"/tmp/wrapper.lock.", f"{scratch}/wrapper.lock.".encode()
+            (self._cache / name).write_bytes(store.get(url).replace(lock, own))  # mrjob leaves it
 
     def run(self, command: str, lines: bytes, variables: Mapping[str, str]) -> bytes:
         shutil.copytree(self._cache, self._folder)
