@@ -1,0 +1,122 @@
+#!/usr/bin/env python
+"""What each job of a run reads, sends through its shuffle and writes, and the processor's seconds.
+
+    scripts/bench_jobs.py ARCHIVE… [--copies 1] [--json FILE]
+
+The jobs run on the local runner, two tasks at a time; seconds are those of all its tasks, without
+what the same job takes on next to nothing: the start of processes and libraries. copies: the links
+so many times over, each under other host names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from jobs.base import Job
+from jobs.launch import Launcher
+from jobs.runners import LocalRunner
+from pipeline import steps
+from pipeline.ranking import Stop, plain_rounds
+
+Row = dict[str, Any]
+ROWS: list[Row] = []
+LITTLE = 20  # lines, of which a job's seconds are those of its start
+
+
+def cpu() -> float:
+    return sum(os.times()[:4])
+
+
+def size_of(paths: Any) -> int:
+    return sum(Path(path).stat().st_size for path in paths)
+
+
+class Measured(LocalRunner):
+    """Adds a row for its job to ROWS."""
+
+    def _run(self) -> None:
+        before, self._shuffled = cpu(), 0
+        super()._run()
+        words = self._mr_job_extra_args()
+        stage = words[words.index("--stage") + 1] if "--stage" in words else ""
+        row = {"job": f"{self._script_path_name()} {stage}".strip(), "seconds": cpu() - before}
+        row["read"] = size_of(self._get_input_paths())
+        row["shuffled"] = self._shuffled
+        row["written"] = size_of(Path(self._output_dir).glob("part-*"))
+        ROWS.append(row)
+
+    def _script_path_name(self) -> str:
+        return Path(self._script_path).stem
+
+    def _num_reducers(self, step_num: int) -> int:
+        self._shuffled = Path(self._sorted_reducer_input_path(step_num)).stat().st_size
+        return super()._num_reducers(step_num)
+
+
+def measured(job: type[Job]) -> type[Job]:
+    changed = {"_runner_class": lambda self: Measured, "__module__": job.__module__}
+    return type(job.__name__, (job,), changed)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("archives", nargs="+", type=Path)
+    parser.add_argument("--copies", type=int, default=1)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        told = rows_of(Path(name), options.archives, options.copies)
+    for row in told["jobs"]:
+        print(json.dumps(row))
+    if options.json:
+        options.json.write_text(json.dumps(told, indent=1) + "\n")
+
+
+def rows_of(folder: Path, archives: list[Path], copies: int) -> dict[str, Any]:
+    """The rows of a run on all links, seconds without those of a run on LITTLE."""
+    launcher = Launcher("local", folder, processes=2, job_class=measured)
+    links, captures = folder / "links.txt", folder / "captures.txt"
+    steps.extract_links(archives, links, captures, launcher)
+    extraction = ROWS.pop()
+    copied(links, copies)
+    copied(captures, copies)
+    count = sum(1 for _ in links.open("rb"))
+    ROWS.clear()
+    chain(folder / "all", links, captures, launcher)
+    rows = list(ROWS)
+    few = [folder / "few-links.txt", folder / "few-captures.txt"]
+    for path, whole in zip(few, (links, captures), strict=True):
+        path.write_bytes(b"".join(whole.read_bytes().splitlines(keepends=True)[:LITTLE]))
+    ROWS.clear()
+    chain(folder / "few", *few, launcher)
+    for row, start in zip(rows, ROWS, strict=True):
+        row["seconds"] = max(0.0, row["seconds"] - start["seconds"])
+    return {"links": count, "jobs": [{**extraction, "links": count // copies}, *rows]}
+
+
+def copied(path: Path, copies: int) -> None:
+    """The lines again, with another host for each copy."""
+    lines = path.read_bytes()
+    with path.open("ab") as file:
+        for number in range(1, copies):
+            file.write(lines.replace(b"://", b"://copy%d." % number))
+
+
+def chain(out: Path, links: Path, captures: Path, launcher: Launcher) -> None:
+    out.mkdir()
+    canonical, uris, numbered = out / "canonical_links", out / "uris", out / "input_links"
+    mapped, graph = out / "map", out / "graph"
+    steps.canonicalize([links], [captures], canonical, uris, launcher)
+    steps.assign_ids([canonical], [uris], numbered, mapped, launcher)
+    steps.gen_graph([numbered], [], graph, launcher)
+    ranks, _ = plain_rounds(graph, out / "rounds", launcher, Stop(iterations=1))
+    steps.join_scores([Path(ranks)], [mapped], uris, out / "scores", launcher)
+
+
+if __name__ == "__main__":
+    main()
