@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""What a crawl of a billion pages would take on EMR, from rates measured on one machine.
+
+    scripts/scaling.py FOLDER [--pages 1e9] [--links 20e9] [--page]
+
+FOLDER has jobs.json and rounds.json, as bench_jobs.py and bench_rounds.py write them. --page puts
+the tables into docs/scaling.md. What is assumed and not measured stands below, and on that page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from emr_costs import CORE_OF_A_VCPU, EXTRACTED, HADOOP, PAGES_A_TB, STEP
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "scaling.md"
+ROUNDS = 25  # to a certified 1e-6; see the table of rounds in docs/benchmarks.md
+TASK = 2e9  # bytes of memory of a task
+DRIVER = 100e6  # bytes a second that the driver fetches and writes
+REQUEST = 0.05  # seconds until a store answers
+FINGERPRINTS = 8  # archives that the driver looks at at a time, by three requests each
+ARCHIVE = 1e9  # bytes
+OPIC = 24, 200  # bytes of memory an edge and a node, of validation on the driver's machine
+NODES_A_PAGE = 3  # pages that were only linked to, too
+NODE = 16  # vCPUs of an m5.4xlarge
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--pages", type=float, default=1e9)
+    parser.add_argument("--links", type=float, default=20e9)
+    parser.add_argument("--page", action="store_true")
+    options = parser.parse_args()
+    jobs, rounds = (
+        json.loads((options.folder / f"{name}.json").read_text()) for name in ("jobs", "rounds")
+    )
+    tables = {
+        "steps": steps(jobs, rounds, options.pages, options.links),
+        "limits": limits(jobs, rounds, options.pages, options.links),
+    }
+    print("\n".join(tables.values()))
+    if options.page:
+        page = PAGE.read_text()
+        for name, table in tables.items():
+            mark = f"<!-- {name} -->\n"
+            page = re.sub(
+                f"{mark}.*?<!-- end -->", lambda _, m=mark, t=table: f"{m}{t}<!-- end -->", page,
+                flags=re.S,
+            )  # fmt: skip
+        PAGE.write_text(page)
+
+
+def steps(jobs: dict[str, Any], rounds: dict[str, Any], pages: float, links: float) -> str:
+    """Bytes and hours of each job, as Markdown."""
+    archived = pages / PAGES_A_TB * 1e12
+    extracted = next(job for job in jobs["jobs"] if job["job"] == "extract_links")
+    written = extracted["written"] / extracted["links"] * links
+    rows = [("extract_links", archived, 0.0, written, archived / EXTRACTED)]
+    for job in jobs["jobs"]:
+        if job["job"] not in ("extract_links", "page_rank"):
+            sizes = [job[name] / jobs["links"] * links for name in ("read", "shuffled", "written")]
+            rows.append((job["job"], *sizes, job["seconds"] / jobs["links"] * links))
+    packed = rounds["speed"]["packed"]
+    sent = packed["bytes"] / rounds["speed"]["edges"] * links
+    one = links / packed["rate"]
+    rows.append((f"{ROUNDS} packed rounds", 0.0, ROUNDS * sent, 0.0, ROUNDS * one))
+    lines = [
+        "| job | TB read | TB shuffled | TB written | hours of a core, Python | node-hours |\n",
+        "|---|---|---|---|---|---|\n",
+    ]
+    total = 0.0
+    for name, *sizes, seconds in rows:
+        node_hours = seconds * HADOOP / 3600 / (NODE * CORE_OF_A_VCPU)
+        total += node_hours
+        cells = [f"{size / 1e12:.2f}" if size else "" for size in sizes]
+        cells += [f"{seconds / 3600:,.0f}", f"{node_hours:,.0f}"]
+        lines.append(f"| {' | '.join([name, *cells])} |\n")
+    lines.append(f"| all | | | | | {total:,.0f} |\n")
+    starting = (len(rows) + ROUNDS) * STEP
+    count = len(rows) - 1 + ROUNDS
+    lines.append(f"| start of {count} jobs, hours on the clock | | | | | {starting:.1f} |\n")
+    return "".join(lines)
+
+
+def limits(jobs: dict[str, Any], rounds: dict[str, Any], pages: float, links: float) -> str:
+    """What would break first, as Markdown."""
+    one, many = (
+        next(row for row in rounds["memory"] if row["partitions"] == count) for count in (1, 64)
+    )
+    edges = rounds["speed"]["edges"]
+    an_edge = (one["packed_round"] - many["packed_round"]) * 1e6 / (edges * (1 - 1 / 64))
+    least = many["packed_round"] * 1e6
+    most = (TASK - least) / an_edge
+    partitions = links / most
+    nodes = pages * NODES_A_PAGE
+    sorted_job = next(job for job in jobs["jobs"] if job["job"] == "join_scores sort")
+    spelled = next(job for job in jobs["jobs"] if job["job"] == "join_scores key")
+    brought = (sorted_job["written"] + spelled["read"]) / jobs["links"] * links
+    archives = pages / PAGES_A_TB * 1e12 / ARCHIVE
+    opic = OPIC[0] * links + OPIC[1] * nodes
+    rows = [
+        ("what", "how much", "what to do"),
+        (
+            "validation by OPIC, memory of the driver's machine", f"{opic / 1e9:,.0f} GB",
+            "`--no-validate`; validate a crawl of one host in ten",
+        ),
+        (
+            "scores and URIs that the driver fetches for the precedence file",
+            f"{brought / 1e12:.1f} TB, {brought / DRIVER / 3600:.0f} hours at 100 MB/s",
+            "a driver in the same region with that much disk",
+        ),
+        (
+            f"edges of a partition that fit in a task of {TASK / 1e9:.0f} GB",
+            f"{most / 1e6:,.0f} million, so {partitions:,.0f} partitions at least",
+            "more reducers, or larger tasks",
+        ),
+        (
+            "packed blocks of a round, one for each pair of those partitions",
+            f"{partitions**2:,.0f}", "as few partitions as memory allows",
+        ),
+        (
+            "archives that the driver looks at before the first job",
+            f"{archives:,.0f} of 1 GB, {archives * 3 * REQUEST / FINGERPRINTS / 3600:.1f} hours",
+            "run it near the store",
+        ),
+    ]  # fmt: skip
+    head, *body = [f"| {' | '.join(row)} |\n" for row in rows]
+    return head + "|---|---|---|\n" + "".join(body)
+
+
+if __name__ == "__main__":
+    main()
