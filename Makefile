@@ -37,7 +37,7 @@ SEED  ?= 1
 help: ## This list
 	@echo "crawlrank: from web archives to a precedence file for Heritrix"
 	@echo
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-20s%s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-22s%s\n", $$1, $$2}'
 	@echo
 	@echo '  make pipeline ARCHIVES="crawl/*.warc.gz" WORK=work/crawl OPTIONS="--bins 10"'
 
