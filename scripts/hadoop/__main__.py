@@ -58,8 +58,8 @@ def run(node: Node, options: argparse.Namespace) -> None:
 
 
 def run_with(node: Node, options: argparse.Namespace) -> int:
-    """Start, run, stop; the exit code is the command's."""
-    control.start(node, options.hours, os.getpid())
+    """Start, run, stop what was started here; the exit code is the command's."""
+    ours = control.start(node, options.hours, os.getpid()) == "started"
     try:
         again = [
             sys.executable,
@@ -72,7 +72,8 @@ def run_with(node: Node, options: argparse.Namespace) -> int:
         ]
         return subprocess.run(again).returncode
     finally:
-        control.stop(node)
+        if ours:
+            control.stop(node)
 
 
 def _parser() -> argparse.ArgumentParser:
