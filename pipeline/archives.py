@@ -23,7 +23,7 @@ from pipeline.manifest import Manifest, file_fingerprint, fingerprint
 from pipeline.steps import ArchiveReport
 
 REPORTED = [field.name for field in fields(ArchiveReport)]
-AT_ONCE = 8
+AT_ONCE = 32
 Given = dict[str, Place]  # fingerprint -> path or URL
 
 
@@ -128,10 +128,15 @@ def part_name(content: str, path: Place, suffix: str) -> str:
     return f"{Path(path).name.lstrip('._').split('.')[0][:40]}-{content[:12]}{suffix}"
 
 
-def entry_of(report: ArchiveReport, part: str, mark: str) -> dict[str, Any]:
-    """What the manifest says of an archive."""
-    path = place(report.path)
-    return {**asdict(report), "size": size_of(path), "part": part, "mark": mark}
+def sizes_of(given: Given) -> dict[str, int]:
+    """In bytes, by fingerprint."""
+    with ThreadPool(AT_ONCE) as pool:
+        return dict(zip(given, pool.imap(size_of, given.values()), strict=True))
+
+
+def entry_of(report: ArchiveReport, size: int, part: str, mark: str) -> dict[str, Any]:
+    """What the manifest says of an archive of `size` bytes."""
+    return {**asdict(report), "size": size, "part": part, "mark": mark}
 
 
 def forget_archives(parts: Parts, manifest: Manifest, given: Given, pending: Sequence[str]) -> None:

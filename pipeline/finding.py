@@ -109,6 +109,9 @@ def _sort_out(where: Place, name: str, found: Found) -> None:
 
 
 def _of_url(url: str, found: Found) -> None:
+    if _NAME.match(url.rpartition("/")[2]) and not _MAGIC.search(url):
+        found.archives.append(url)  # one that is not there is told by whoever opens it
+        return
     filesystem, path = located(url)
     if _is_file(filesystem, path, url):
         found.archives.append(url)

@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.opening import Place, open_binary, size_of
+from jobs.kernel.opening import Place, is_url, open_binary, read_range, size_of
 from pipeline.datasets import replacing
 
 FORMAT = 1
-SAMPLED = 1 << 20
+SAMPLED = 1 << 16
 SAVING = 20  # times as long as the manifest took to save, it is not saved again unless it must be
 
 
@@ -44,10 +44,14 @@ def fingerprint(*of: Any) -> str:
 
 
 def file_fingerprint(path: Place) -> str:
-    """Digest of a file's size, first and last MiB: archives are written once, and may be moved or
-    touched; reading all of a hundred gigabytes at each start would cost more than it finds."""
+    """Digest of a file's size, first and last 64 KiB: archives are written once, and may be moved
+    or touched; reading all of a hundred gigabytes at each start would cost more than it finds."""
     size = size_of(path)
     digest = hashlib.blake2b(str(size).encode(), digest_size=16)
+    if is_url(path):  # there may be hundreds of thousands of them
+        for begin in (0, max(0, size - SAMPLED)):
+            digest.update(read_range(path, begin, SAMPLED))
+        return digest.hexdigest()
     with open_binary(path) as file:
         digest.update(file.read(SAMPLED))
         file.seek(max(0, size - SAMPLED))

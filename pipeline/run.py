@@ -32,6 +32,7 @@ from pipeline.archives import (
     forget_archives,
     given_archives,
     reports,
+    sizes_of,
 )
 from pipeline.claim import claim
 from pipeline.cluster_engine import ClusterEngine
@@ -239,10 +240,12 @@ class Run:
     def _extract_pending(self, pending: Given) -> None:
         """Each archive is in the manifest soon after it is done: saving takes a small part of the
         time, however many there are."""
-        tasks = archive_tasks(pending, self.engine.suffix)
+        tasks, sizes = archive_tasks(pending, self.engine.suffix), sizes_of(pending)
         for task, report in self.engine.extract(tasks, self.options.extraction):
             mark = self._archive_mark(task.content)
-            self.manifest.archives[task.content] = entry_of(report, task.part, mark)
+            self.manifest.archives[task.content] = entry_of(
+                report, sizes[task.content], task.part, mark
+            )
             self.manifest.save_in_time()
         self.manifest.save()
 

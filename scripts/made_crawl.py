@@ -69,7 +69,7 @@ def make(folder: Path, links: int, seed: int) -> None:
         counters = write(work, part, str(place.name), pages)
         report = ArchiveReport(str(place), part, counters)
         mark = extraction_mark(options.extraction, content, engine.form)
-        manifest.archives[content] = entry_of(report, part, mark)
+        manifest.archives[content] = entry_of(report, place.stat().st_size, part, mark)
     entry = extraction_entry(options.extraction, manifest)
     entry["fingerprint"] = fingerprint(engine.form, entry["parameters"], sorted(given))
     manifest.parameters.update(options.parameters())

@@ -52,8 +52,16 @@ def size_of(where: Place) -> int:
     """In bytes. Raises OSError."""
     if not is_url(where):
         return Path(where).stat().st_size
-    with open_binary(where) as stream:
-        return stream.seek(0, io.SEEK_END)
+    filesystem, path = located(str(where))
+    with store_errors(), filesystem.open_input_file(path) as file:
+        return int(file.size())
+
+
+def read_range(url: Place, begin: int, count: int) -> bytes:
+    """At most `count` bytes from `begin` on of a file at a URL, no more. Raises OSError."""
+    filesystem, path = located(str(url))
+    with store_errors(), filesystem.open_input_file(path) as file:
+        return bytes(file.read_at(min(count, max(0, int(file.size()) - begin)), begin))
 
 
 def absolute(where: Place) -> str:
