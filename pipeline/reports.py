@@ -64,7 +64,7 @@ def status_tables(manifest: Manifest, names: Sequence[str]) -> Iterator[Table]:
         yield _archives_table(list(manifest.archives.values()))
     if SELECT in manifest.steps:
         yield selection_table(manifest.steps[SELECT])
-    dropped = _dropped_table(manifest.steps.get("canonicalize", {}))
+    dropped = _dropped_table(manifest)
     if dropped.row_count:
         yield dropped
     if damage := damage_by_reason(manifest):
@@ -155,15 +155,16 @@ def selection_table(entry: dict[str, Any]) -> Table:
     return table
 
 
-def _dropped_table(entry: dict[str, Any]) -> Table:
-    """Links and captures that canonicalize left out."""
-    table = new_table("left out by canonicalize", "reason", ">count", "examples")
-    for name, count in sorted(entry.get("counters", {}).items()):
-        if name.startswith("dropped."):
-            reason = name.removeprefix("dropped.")
-            examples = [uri for why, _, uri in (e.partition("\t") for e in entry["examples"])
-                        if why == reason]  # fmt: skip
-            table.add_row(cell(reason), f"{count:,}", cell(" ".join(examples[:MAX_EXAMPLES])))
+def _dropped_table(manifest: Manifest) -> Table:
+    """Links and captures that steps left out, and why."""
+    table = new_table("left out", "step", "reason", ">count", "examples")
+    for step, entry in manifest.steps.items():
+        told = [example.partition("\t") for example in entry.get("examples", ())]
+        for name, count in sorted(entry.get("counters", {}).items()):
+            if name.startswith("dropped.") and count:
+                reason = name.removeprefix("dropped.")
+                examples = [uri for why, _, uri in told if why == reason][:MAX_EXAMPLES]
+                table.add_row(step, cell(reason), f"{count:,}", cell(" ".join(examples)))
     return table
 
 
