@@ -76,7 +76,7 @@ def check(graph: Graph, ranks: Graph, rounds: list[Round], tolerance: float) -> 
 # what is computed
 
 
-@pytest.mark.parametrize("partitions", [1, 2, 3, 8])
+@pytest.mark.parametrize("partitions", [1, 3, 8])
 @pytest.mark.parametrize("name", sorted(NAMED))
 def test_named_graphs(name: str, partitions: int, tmp_path: Path, launcher: Launcher) -> None:
     ranks, rounds = ranked(NAMED[name], tmp_path / "work", launcher, partitions, 1e-12)
@@ -87,7 +87,7 @@ def test_named_graphs(name: str, partitions: int, tmp_path: Path, launcher: Laun
         assert ranks.scores == pytest.approx([1 - 0.85 ** (i + 1) for i in range(6)], rel=1e-12)
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 @given(graph=graphs(), partitions=st.integers(1, 5), tolerance=st.sampled_from([1e-3, 1e-11]))
 def test_any_graph(graph: Graph, partitions: int, tolerance: float) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -118,7 +118,7 @@ def test_every_round_tells_the_truth(tmp_path: Path, launcher: Launcher) -> None
     """The scores of each round, written when no more are allowed, against the exact ones."""
     path = write_graph(WEB, tmp_path / "graph")
     exact = exact_scores(WEB)
-    for most in range(1, 6):
+    for most in (1, 2, 4):
         told: list[Round] = []
         with pytest.raises(NotConverged, match=f"after {most} rounds .*--max-rounds"):
             rank_packed(
@@ -171,7 +171,7 @@ def test_the_same_bits_on_any_cluster(tmp_path: Path) -> None:
     launchers = [
         inline(tmp_path),
         Launcher("local", tmp_path, processes=2),
-        *(cluster(tmp_path, n, seed=n, maps=maps) for n, maps in ((3, 1), (8, 7))),
+        *(cluster(tmp_path, n, seed=n, maps=maps) for n, maps in ((3, 7),)),
     ]
     for number, launcher in enumerate(launchers):
         folder = tmp_path / f"work-{number}"
