@@ -79,11 +79,7 @@ class Keeper:
     def _start_dead(self, started: set[str]) -> bool:
         """Start the servers that do not run, and note them; whether there were any. SystemExit when
         one of those `started` has died."""
-        dead = [
-            name
-            for name in SERVERS
-            if name not in self.children or self.children[name].poll() is not None
-        ]
+        dead = [name for name in SERVERS if not self._runs(name)]
         for name in dead:
             if name in started:
                 code, words = self.children[name].returncode, self.node.last_words(name)
@@ -95,6 +91,16 @@ class Keeper:
             servers = {name: process for name, process in pairs if process}
             self._note(replace(self.state, servers=servers, ready=False))
         return bool(dead)
+
+    def _runs(self, name: str) -> bool:
+        """A killed one is dead at once, but can be waited for only when all its threads are."""
+        child = self.children.get(name)
+        if child is None:
+            return False
+        if Process.with_id(child.pid):
+            return True
+        child.wait(PATIENCE)
+        return False
 
     def _over(self) -> bool:
         gone = self.owner is not None and not self.owner.alive()
