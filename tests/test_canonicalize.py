@@ -59,6 +59,7 @@ def test_rows_worked_out_by_hand(tmp_path: Path) -> None:
         "links": 4,
         "canonical_links": 2,
         "uris": 5,
+        "keys": 3,
         "dropped.hop.I": 1,
         "dropped.hop.P": 1,
         "dropped.no-key": 1,

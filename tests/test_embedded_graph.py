@@ -127,6 +127,7 @@ def check(made: Made, folder: Path, links: Lines, captures: Lines, nodes: str = 
 
     dropped = {f"dropped.{reason}": count for reason, count in made.spellings.dropped.items()}
     counted = {"uris": made.spellings.uris, "links": made.spellings.links, **dropped}
+    counted["keys"] = made.spellings.keys
     if canonical.counters.get("canonical_links"):
         counted["canonical_links"] = made.graph.canonical_links
     assert {name: count for name, count in counted.items() if count} == canonical.counters

@@ -279,7 +279,8 @@ def test_tasks_need_what_jobs_import() -> None:
     """Every module that jobs import comes with what is packed, and the driver's own with none."""
     providers = metadata.packages_distributions()
     wanted = {name_of(line) for line in needed_by_tasks(listed())}
-    paths = [path for path in (*JOBS, *KERNEL) if path.name != "emr_runner.py"]  # submits jobs
+    others = ("emr_runner.py", "spark_harness.py")  # submits jobs; runs where there is a Spark
+    paths = [path for path in (*JOBS, *KERNEL) if path.name not in others]
     modules = {name.partition(".")[0] for path in paths for name in imported(path)}
     found = {
         name_of(name)
@@ -332,18 +333,19 @@ def test_what_nodes_of_emr_read_is_in_the_bucket(
     wheelhouse: Path, bucket: Any, tmp_path: Path
 ) -> None:
     needed = [*NEEDED, *_shims()]
-    build(tmp_path / "p", X86, wheelhouse, "s3://crawl/some/where/", requirements=needed)
-    listed = bucket.list_objects_v2(Bucket="crawl", Prefix="some/")["Contents"]
+    build(tmp_path / "p", X86, wheelhouse, "s3://crawl/for-nodes/where/", requirements=needed)
+    listed = bucket.list_objects_v2(Bucket="crawl", Prefix="for-nodes/")["Contents"]
     names = [entry["Key"] for entry in listed if entry["Size"]]
-    keys = {name.removeprefix("some/where/") for name in names}
+    keys = {name.removeprefix("for-nodes/where/") for name in names}
     wheels = {f"wheels/{path.name}" for path in (tmp_path / "p" / "wheels").iterdir()}
     assert keys == wheels | {"bootstrap.sh"}
     assert len(wheels) == len(needed) + 1
     for key in keys:
-        there = bucket.get_object(Bucket="crawl", Key=f"some/where/{key}")["Body"].read()
+        there = bucket.get_object(Bucket="crawl", Key=f"for-nodes/where/{key}")["Body"].read()
         assert there == (tmp_path / "p" / key).read_bytes()
     text = (tmp_path / "p" / "emr.conf").read_text()
-    assert 'bootstrap_actions: ["s3://crawl/some/where/bootstrap.sh s3://crawl/some/where"]' in text
+    where = "s3://crawl/for-nodes/where"
+    assert f'bootstrap_actions: ["{where}/bootstrap.sh {where}"]' in text
     with pytest.raises(OSError, match="no-such-bucket"):
         build(tmp_path / "q", X86, wheelhouse, "s3://no-such-bucket/x", requirements=needed)
     assert not (tmp_path / "q").exists()
