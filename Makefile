@@ -111,7 +111,9 @@ benchmarks: setup ## Measure anew all that docs/benchmarks.md says; an hour or t
 	$(BIN)/python scripts/bench_rounds.py --json work/benchmarks/rounds.json
 	$(BIN)/python scripts/bench_scale.py --json work/benchmarks/scale.json
 	$(BIN)/python scripts/bench_memory.py --folder work/benchmarks/memory --json work/benchmarks/memory.json
+	$(if $(REAL),$(BIN)/python scripts/bench_jobs.py $(REAL) --copies 8 --json work/benchmarks/jobs.json)
 	$(BIN)/python scripts/make_benchmarks_page work/benchmarks
+	$(if $(REAL),$(BIN)/python scripts/scaling.py work/benchmarks --page)
 
 clean: ## Remove .venv, caches and the sample's work folder
 	rm -rf $(VENV) work/sample .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -82,7 +82,7 @@ def rows_of(folder: Path, archives: list[Path], copies: int) -> dict[str, Any]:
     launcher = Launcher("local", folder, processes=2, job_class=measured)
     links, captures = folder / "links.txt", folder / "captures.txt"
     steps.extract_links(archives, links, captures, launcher)
-    extraction = ROWS.pop()
+    extraction = ROWS.pop() | {"read": size_of(archives)}  # not the list of them
     copied(links, copies)
     copied(captures, copies)
     count = sum(1 for _ in links.open("rb"))
