@@ -19,6 +19,7 @@ settings.register_profile(
     "steady",
     deadline=None,
     derandomize=True,
+    max_examples=int(os.environ.get("CRAWLRANK_EXAMPLES", "100")),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 settings.load_profile("steady")
