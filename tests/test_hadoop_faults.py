@@ -129,12 +129,14 @@ def test_a_mapper_that_raises_is_told_of_with_its_archive(far: str, tmp_path: Pa
     assert not any(map(stores.exists, (links, *side.values())))
 
 
+@pytest.mark.long
 def test_a_task_that_is_killed_runs_again(far: str, tmp_path: Path) -> None:
     outcome = count(far, tmp_path, "die")
     assert (tmp_path / "died").exists()
     require_counts(far, outcome)
 
 
+@pytest.mark.long
 def test_servers_that_are_killed_and_come_back_cost_no_job(
     hadoop: Node, far: str, tmp_path: Path
 ) -> None:
@@ -149,6 +151,7 @@ def test_servers_that_are_killed_and_come_back_cost_no_job(
     require_counts(far, outcome_of(f"{far}/counts"))
 
 
+@pytest.mark.long
 def test_the_job_of_a_killed_driver_is_ended_by_the_next(far: str, tmp_path: Path) -> None:
     before = applications("RUNNING")
     with driver_until((tmp_path / "waits").exists, COUNTING, far, tmp_path) as driver:
@@ -160,6 +163,7 @@ def test_the_job_of_a_killed_driver_is_ended_by_the_next(far: str, tmp_path: Pat
     require_counts(far, outcome)
 
 
+@pytest.mark.long
 def test_a_dataset_that_is_there_is_not_written_again(far: str, tmp_path: Path) -> None:
     stores.write(f"{far}/counts/_SUCCESS", b"")
     with pytest.raises(BadInput, match=f"{far}/counts: exists already; expected a new folder"):
@@ -177,6 +181,7 @@ def test_a_file_system_in_safe_mode_takes_no_job(far: str, tmp_path: Path) -> No
     assert not stores.exists(f"{far}/counts")
 
 
+@pytest.mark.long
 def test_a_full_file_system_is_told_of(far: str, tmp_path: Path) -> None:
     """A quota of the folder: what tasks see of it is what they see of full disks."""
     administer("-setSpaceQuota", "1m", far)
