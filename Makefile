@@ -73,11 +73,14 @@ test-heritrix: setup ## Crawls by a real Heritrix on loopback; needs a JDK (17 o
 	PYTHONPATH=scripts $(BIN)/python -m heritrix.distribution
 	$(BIN)/pytest -m heritrix -n 2 --dist loadfile
 
+# SHORT=1 leaves out what has many jobs
+SHORTER = $(if $(SHORT), and not long)
+
 test-hadoop: setup ## Jobs on a real one-node Hadoop; needs a JDK (17 or 21), Maven, namespaces
 	rm -rf work/package && $(BIN)/crawlrank package --out work/package
 	CRAWLRANK_PACKAGE=work/package PYTHONPATH=scripts $(BIN)/python -m hadoop --folder work/hadoop with \
-	  sh -ec '$(BIN)/pytest -m "hadoop$(SHORT)" -n 2 --dist loadfile --ignore $(FAULTS); \
-	    $(BIN)/pytest -m "hadoop$(SHORT)" $(FAULTS)'
+	  sh -ec '$(BIN)/pytest -m "hadoop$(SHORTER)" -n 2 --dist loadfile --ignore $(FAULTS); \
+	    $(BIN)/pytest -m "hadoop$(SHORTER)" $(FAULTS)'
 
 compiled: setup ## Extraction compiled by mypyc, in COMPILED; needs a C compiler
 	rm -rf $(COMPILED)
@@ -92,7 +95,7 @@ test-compiled: compiled ## The tests of extraction on what is compiled
 
 test-spark: setup ## Jobs on a real Spark of this machine; needs a JDK (17 or 21)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pyspark==4.0.1
-	$(BIN)/pytest -m "spark$(SHORT)"
+	$(BIN)/pytest -m "spark$(SHORTER)"
 
 fuzz: setup ## Extraction of 20,000 mutated archives (COUNT, SEED); finds go to work/fuzz
 	$(BIN)/python scripts/fuzz.py --count $(COUNT) --seed $(SEED) --out work/fuzz
