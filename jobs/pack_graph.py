@@ -18,35 +18,25 @@ from typing import Any
 
 import numpy as np
 
-from jobs.base import PLAN, Job, Pair, to_json
+from jobs.base import PLAN, Pair, to_json
 from jobs.kernel.lines import DUMMY, parse_graph_line
 from jobs.kernel.packed_graph import Held, Ids, abroad, bad_nodes, merged, sections, shares
-from jobs.kernel.packed_plan import Plan, read_plan
 from jobs.kernel.packing import Writer, from_text, pieces, to_text
+from jobs.packed_job import PackedJob
 from jobs.page_rank import bad_node
 
 HELD = 1 << 19  # edges, or nodes, in the memory of a task before they are sent
 LINES, TARGETS, DUMMIES, DANGLES = b"L", b"T", b"D", b"N"
 
 
-class PackGraph(Job):
+class PackGraph(PackedJob):
     DATASET = "structure"
-
-    def configure_args(self) -> None:
-        super().configure_args()
-        self.add_file_arg("--plan", help="ranges of ids; set by the driver")
 
     def load_args(self, args: list[str]) -> None:
         super().load_args(args)
         self._dummies: list[float] = []
         self._clear()
         self._writer = Writer()
-        self._read: Plan | None = None
-
-    @property
-    def plan(self) -> Plan:
-        self._read = self._read or read_plan(self.options.plan)
-        return self._read
 
     def _clear(self) -> None:
         self._ids, self._scores = array("q"), array("d")

@@ -17,8 +17,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from jobs.base import PLAN, Job, Pair, to_json
-from jobs.kernel.packed_plan import Plan, read_plan
+from jobs.base import PLAN, Pair, to_json
 from jobs.kernel.packed_round import (
     Floats,
     Left,
@@ -30,26 +29,17 @@ from jobs.kernel.packed_round import (
     received,
 )
 from jobs.kernel.packing import Writer, from_text, is_first, pieces, read_section, to_text
+from jobs.packed_job import PackedJob
 
 MARK = b"M"  # each partition has one, be it that nothing comes to it
 
 
-class PackedRound(Job):
+class PackedRound(PackedJob):
     DATASET = "state"
-
-    def configure_args(self) -> None:
-        super().configure_args()
-        self.add_file_arg("--plan", help="where structure and state are; set by the driver")
 
     def load_args(self, args: list[str]) -> None:
         super().load_args(args)
         self._writer = Writer()
-        self._read: Plan | None = None
-
-    @property
-    def plan(self) -> Plan:
-        self._read = self._read or read_plan(self.options.plan)
-        return self._read
 
     def map_line(self, line: bytes) -> Iterator[Pair]:
         if (label := is_first(line, "state")) is None:

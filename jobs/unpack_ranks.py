@@ -10,27 +10,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from jobs.base import Job, Pair
+from jobs.base import Pair
 from jobs.kernel.lines import DUMMY, GraphLine, format_graph_line
-from jobs.kernel.packed_plan import Plan, read_plan
 from jobs.kernel.packing import Array, Where, is_first, read_section
+from jobs.packed_job import PackedJob
 
 
-class UnpackRanks(Job):
+class UnpackRanks(PackedJob):
     DATASET = "ranks"
-
-    def configure_args(self) -> None:
-        super().configure_args()
-        self.add_file_arg("--plan", help="where structure and state are; set by the driver")
-
-    def load_args(self, args: list[str]) -> None:
-        super().load_args(args)
-        self._read: Plan | None = None
-
-    @property
-    def plan(self) -> Plan:
-        self._read = self._read or read_plan(self.options.plan)
-        return self._read
 
     def map_line(self, line: bytes) -> Iterator[Pair]:
         if (label := is_first(line, "state")) is None:
