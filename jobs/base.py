@@ -18,9 +18,12 @@ from __future__ import annotations
 
 import json
 import os
+from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from mrjob.job import MRJob
@@ -52,6 +55,14 @@ def side_name(line: bytes) -> bytes:
     return name if tab and name in SIDE_NAMES else b""
 
 
+@cache
+def _arguments() -> ArgumentParser:
+    """mrjob's own: to define them takes longer than many a task, and all jobs have the same."""
+    parser = ArgumentParser(add_help=False)
+    MRJob.configure_args(SimpleNamespace(arg_parser=parser))
+    return parser
+
+
 class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
     """One map and, where `reduce_key` is defined, one reduce, on lines of bytes.
 
@@ -79,7 +90,9 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         self._rows: Counter[bytes] = Counter()
 
     def configure_args(self) -> None:
-        super().configure_args()
+        self.arg_parser = ArgumentParser(
+            usage=self._usage(), add_help=False, parents=[_arguments()]
+        )
         self.add_passthru_arg(
             "--reducers", type=int, default=None, help="number of reduce tasks on a cluster"
         )
@@ -89,6 +102,10 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         if self.options.reducers and self._has_reducer():
             conf["mapreduce.job.reduces"] = str(self.options.reducers)
         return conf
+
+    def make_runner(self) -> Any:
+        """As mrjob does, which parses the command line twice more, once for its log."""
+        return self._runner_class()(**self._runner_kwargs())
 
     def _runner_class(self) -> Any:
         """mrjob's runners, changed as jobs/runners.py and jobs/cluster_runners.py say."""

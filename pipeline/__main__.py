@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import _signal as signal  # type: ignore[import-not-found]  # `signal` imports enum first
 import os
+import sys
 
 
 def main() -> None:
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
         signal.signal(signal.SIGINT, _leave)
+    if "_distutils_hack" in sys.modules and sys.version_info < (3, 12):
+        # mrjob imports distutils, and Python's own loads in a tenth of the time of setuptools'
+        sys.modules["_distutils_hack"].remove_shim()
     from pipeline.cli import main as command
 
     command(prog_name="crawlrank")
