@@ -31,7 +31,7 @@ FAULTS := tests/test_hadoop_faults.py
 COUNT ?= 20000
 SEED  ?= 1
 
-.PHONY: help setup pipeline test lint types unit test-kill test-heritrix test-hadoop test-spark compiled test-compiled fuzz bench benchmarks clean
+.PHONY: help setup pipeline test lint types unit test-large test-kill test-heritrix test-hadoop test-spark compiled test-compiled fuzz bench benchmarks clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -66,7 +66,10 @@ types: setup ## mypy, strict
 unit: setup ## pytest
 	$(BIN)/pytest -n auto --dist worksteal $(if $(TESTS),-m "$(TESTS)")
 
-test-kill: setup ## Random kills of the embedded engine by the dozen, some minutes
+test-large: setup ## Large cases of what `make test` tests small, some minutes
+	$(BIN)/pytest -m large -n auto --dist worksteal
+
+test-kill: setup ## Random kills by the dozen, some minutes
 	$(BIN)/pytest -m kills -n auto
 
 test-heritrix: setup ## Crawls by a real Heritrix on loopback; needs a JDK (17 or later) and Maven

@@ -152,18 +152,27 @@ NAMES = [
 ]
 
 
+@pytest.fixture(scope="module")
+def plainly_named(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    folder = tmp_path_factory.mktemp("expected")
+    web = write_warc(folder / "web.warc.gz", WEB)
+    said = ok("run", web, "--work", folder / "work", "--iterations", 2, "--quiet",
+              "--no-validate", *INLINE)  # fmt: skip
+    assert said == Said(0, "", "")
+    return datasets(folder / "work")
+
+
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
-def test_any_name_of_archive_and_work_folder(name: str, web: Path, tmp_path: Path) -> None:
-    expected = ok("run", web, "--work", tmp_path / "expected", "--iterations", 2, "--quiet",
-                  "--no-validate", *INLINE)  # fmt: skip
-    assert expected == Said(0, "", "")
+def test_any_name_of_archive_and_work_folder(
+    name: str, web: Path, plainly_named: dict[str, bytes], tmp_path: Path
+) -> None:
     folder = tmp_path / f"in {name}"
     folder.mkdir()
     archive = Path(shutil.copyfile(web, folder / f"{name}.warc.gz"))
     work = folder / name
     ok("run", archive, "--work", work, "--iterations", 2, "--no-validate", *INLINE)
     ok("status", "--work", work)
-    found, wanted = datasets(work), datasets(tmp_path / "expected")
+    found, wanted = datasets(work), dict(plainly_named)
     del found["captures"], wanted["captures"]  # they name the archive
     assert found == wanted
     ok("gen-graph", work / "input_links", "--output", folder / f"{name}.txt", *INLINE)
@@ -341,7 +350,7 @@ def test_outputs_under_a_file(web: Path, tmp_path: Path) -> None:
     assert str(tmp_path / "file") in said.err
 
 
-@pytest.mark.parametrize("runner", ["inline", "local"])
+@pytest.mark.parametrize("runner", ["inline", pytest.param("local", marks=pytest.mark.large)])
 def test_control_c(runner: str, tmp_path: Path) -> None:
     work = tmp_path / "work"
     options = ("--iterations", "8", "--no-validate", "--runner", runner)

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 import pytest
-from crawls import DAMAGED, LOOPBACK, SAMPLES, crawlrank, ok, write_warc
+from crawls import DAMAGED, LOOPBACK, SAMPLES, SMALL, crawlrank, ok, write_warc
 
 from jobs import stores
 from jobs.launch import Launcher
@@ -53,8 +53,18 @@ def two(tmp_path: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("nodes", ["linked", "all"])
-def test_results_are_those_of_a_run_in_the_work_folder(nodes: str, tmp_path: Path) -> None:
-    archives = [LOOPBACK, SAMPLES / "aut-example.arc.gz"]
+@pytest.mark.parametrize(
+    "other",
+    [
+        SMALL / "samples__warcs__salam-home.warc",
+        pytest.param(SAMPLES / "aut-example.arc.gz", marks=pytest.mark.large),
+    ],
+    ids=lambda path: path.name,
+)
+def test_results_are_those_of_a_run_in_the_work_folder(
+    other: Path, nodes: str, tmp_path: Path
+) -> None:
+    archives = [LOOPBACK, other]
     far, here = (texts(run(tmp_path, *archives, nodes=nodes)) for run in (at_url, near))
     assert far == here
     assert not (tmp_path / "far" / "links").exists()

@@ -63,8 +63,8 @@ HOSTILE = [
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_time_is_linear(piece: str) -> None:
     began = time.process_time()
-    list(css_references(piece * (2**22 // len(piece))))
-    assert time.process_time() - began < 5
+    list(css_references(piece * (2**20 // len(piece))))
+    assert time.process_time() - began < 1.25
 
 
 @given(st.text(alphabet=st.sampled_from("url(x)'\"\\ \n/*@import;{}"), max_size=200))

@@ -18,6 +18,9 @@ SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NODE = re.compile(r"^```sh node\n(.*?)^```$", re.MULTILINE | re.DOTALL)  # inside a Hadoop
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"^```sh\n([^\n]*)\n```\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+#: pages with many commands
+LARGE = ("audit.md", "compare.md", "rank-a-crawl.md", "several-crawls.md")
+
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
 COMMAND = '#!/bin/sh\nexec "{python}" -m pipeline "$@"\n'
 
@@ -66,7 +69,14 @@ def test_some_pages_have_commands() -> None:
     assert len(SHOWN.findall((ROOT / "docs" / "compare.md").read_text())) == 2
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if commands(p)], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.name, marks=[pytest.mark.large] * (page.name in LARGE))
+        for page in PAGES
+        if commands(page)
+    ],
+)
 def test_the_commands_of_a_page_run_in_order(
     page: Path, folder: Path, shell: dict[str, str]
 ) -> None:
@@ -111,6 +121,7 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+@pytest.mark.large
 def test_the_readme_shows_what_the_sample_run_prints() -> None:
     script = ROOT / "scripts" / "make_readme_result"
     env = {**os.environ, "PYTHONPATH": str(ROOT)}

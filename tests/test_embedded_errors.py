@@ -41,7 +41,10 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return files_of(work)
 
 
-@pytest.mark.parametrize("size", ["12k", "24k", "40k", "64k", "80k"])
+@pytest.mark.parametrize(
+    "size",
+    ["24k", "64k", *(pytest.param(s, marks=pytest.mark.large) for s in ("12k", "40k", "80k"))],
+)
 def test_a_full_disk(size: str, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
     with tiny_disk(tmp_path / "disk", size) as disk:
         work = disk / "work"
@@ -182,7 +185,14 @@ def begun(*words: object, python: tuple[str, ...] = ()) -> subprocess.Popen[str]
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("step", ["extract-links", "canonicalize", "gen-graph", "page-rank"])
+@pytest.mark.parametrize(
+    "step",
+    [
+        "extract-links",
+        "page-rank",
+        *(pytest.param(step, marks=pytest.mark.large) for step in ("canonicalize", "gen-graph")),
+    ],
+)
 def test_control_c(step: str, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
     more = write_warc(tmp_path / "more.warc", {"http://x.example/": ["http://y.example/"]})
     words = ("run", LOOPBACK, more, "--work", tmp_path / "work", *ROUNDS)

@@ -155,7 +155,7 @@ OPTIONS = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(crawls(), OPTIONS)
 def test_precedences_are_the_same_from_text_and_from_numbers(
     tmp_path_factory: pytest.TempPathFactory, crawl: Crawl, options: Options

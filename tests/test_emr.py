@@ -339,6 +339,7 @@ def run_emr(work: Path, conf: Path, *archives: object) -> Any:
     return CliRunner().invoke(main, ["run", *words, "--iterations", "1"])
 
 
+@pytest.mark.large
 def test_a_run_from_archives_in_s3_to_a_precedence_file(
     emr: MadeEmr, bucket: Any, conf: Path, web: Path, tmp_path: Path
 ) -> None:

@@ -79,7 +79,9 @@ def check(work: Path, undisturbed: dict[str, bytes]) -> None:
         pass
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.kills) for seed in range(1, 5))]
+)
 def test_inline(
     seed: int, archives: list[Path], undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -88,6 +90,7 @@ def test_inline(
     check(tmp_path / "work", undisturbed)
 
 
+@pytest.mark.kills
 @pytest.mark.parametrize("seed", [10, 11], ids=["group", "driver-only"])
 def test_local(
     seed: int, archives: list[Path], undisturbed: dict[str, bytes], tmp_path: Path

@@ -166,6 +166,7 @@ def test_far_fewer_rounds_than_plain_ones(tmp_path: Path, launcher: Launcher) ->
 # any cluster
 
 
+@pytest.mark.large
 def test_the_same_bits_on_any_cluster(tmp_path: Path) -> None:
     found = []
     launchers = [

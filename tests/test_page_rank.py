@@ -60,7 +60,10 @@ def texts(lines: list[bytes]) -> dict[bytes, bytes]:
 # Heritrix's own job
 
 
-@pytest.mark.parametrize("runner", ["inline", "local", "cluster"])
+@pytest.mark.parametrize(
+    "runner",
+    ["inline", *(pytest.param(runner, marks=pytest.mark.large) for runner in ("local", "cluster"))],
+)
 def test_ten_rounds_are_those_of_heritrix_own_job(runner: str, tmp_path: Path) -> None:
     graph = write(tmp_path / "pr0.txt", oracle("pr0.txt.gz"))
     launchers = {

@@ -69,6 +69,7 @@ def test_any_number_of_ranges(
     assert comparable(found) == expected
 
 
+@pytest.mark.large
 def test_by_local_processes(
     archives: list[Path], expected: dict[str, bytes], nodes: str, tmp_path: Path
 ) -> None:
@@ -119,6 +120,7 @@ def test_the_command_run(
     assert comparable(datasets(tmp_path / "work")) == expected
 
 
+@pytest.mark.large
 def test_a_tolerance_gives_the_same_on_both(archives: list[Path], tmp_path: Path) -> None:
     options = ("--tolerance", 0.01, "--no-validate")
     ok("run", *archives[1:], "--work", tmp_path / "inline", *options, "--runner", "inline")

@@ -52,7 +52,13 @@ def assert_same_counters(*works: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "nodes"), [*((name, "linked") for name in CRAWLS), ("loopback", "all")]
+    ("name", "nodes"),
+    [
+        ("loopback", "linked"),
+        ("loopback", "all"),
+        ("damaged", "linked"),
+        pytest.param("aut", "linked", marks=pytest.mark.large),
+    ],
 )
 def test_after_rounds_the_same_bytes(name: str, nodes: str, tmp_path: Path) -> None:
     options = ("--iterations", 15, "--nodes", nodes)
@@ -68,7 +74,9 @@ def test_after_rounds_the_same_bytes(name: str, nodes: str, tmp_path: Path) -> N
         assert told == expected
 
 
-@pytest.mark.parametrize("name", CRAWLS)
+@pytest.mark.parametrize(
+    "name", ["loopback", "damaged", pytest.param("aut", marks=pytest.mark.large)]
+)
 def test_after_a_tolerance_within_the_certified_errors(name: str, tmp_path: Path) -> None:
     scores, classes, told, eta = {}, {}, {}, {}
     for runner in RUNNERS[:2]:
@@ -101,6 +109,7 @@ def webs(draw: Any) -> dict[str, list[str]]:
     return {page: draw(st.lists(uri, max_size=9)) for page in captured}
 
 
+@pytest.mark.large
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(web=webs(), nodes=st.sampled_from(["linked", "all"]))
 def test_on_made_webs(web: dict[str, list[str]], nodes: str) -> None:

@@ -175,11 +175,12 @@ def test_a_page_that_redirects_now(archives: list[Path], tmp_path: Path) -> None
     assert listed["/gone"] == listed["/"]
 
 
-def test_the_steps_by_hand(archives: list[Path], tmp_path: Path) -> None:
-    """In this process, as a run on the runner `local` does them with others."""
+@pytest.mark.parametrize("runner", ["inline", pytest.param("local", marks=pytest.mark.large)])
+def test_the_steps_by_hand(runner: str, archives: list[Path], tmp_path: Path) -> None:
+    """In this process, as a run does them, on the runner `local` with others."""
     options = ("--captures", "latest", "--fold", "redirects", "--fold", "canonical")
     work, path = tmp_path / "work", tmp_path.__truediv__
-    ok("run", *archives, "--work", work, *options, *BRIEFLY, "--runner", "local")
+    ok("run", *archives, "--work", work, *options, *BRIEFLY, "--runner", runner)
     outputs = ("--output", path("l.txt"), "--captures", path("c.txt"))
     ok("extract-links", *archives, *outputs, "--timestamps", "--canonical", *INLINE)
     outputs = ("--output", path("s.txt"), "--folds", path("f.txt"))

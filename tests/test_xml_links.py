@@ -149,11 +149,11 @@ HOSTILE = [
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_time_is_linear(piece: str) -> None:
     began = time.process_time()
-    for text in (piece * (2**21 // len(piece)), "<link>" + "<a" + piece * (2**21 // len(piece))):
+    for text in (piece * (2**19 // len(piece)), "<link>" + "<a" + piece * (2**19 // len(piece))):
         read("<rss>" + text)
         read("<rss " + text + ">")
         read("<rss><link " + text + ">")
-    assert time.process_time() - began < 20
+    assert time.process_time() - began < 5
 
 
 @given(st.text(alphabet=st.sampled_from("<>link/![CDATA]-?'\"= \n&;a"), max_size=200))
