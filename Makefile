@@ -24,8 +24,14 @@ COMPILED_TESTS := $(wildcard tests/test_extraction*.py) $(patsubst %,tests/test_
   capture_rows charsets css_links documents frames header_links html_links http_payload joining \
   lines metadata mutations record_headers records uris)
 
+# files with tests of a marker: those alone are imported
+with = $(shell grep -l 'mark\.$(1)\b' tests/test_*.py)
+
 # tests that disturb whatever else runs in a Hadoop
 FAULTS := tests/test_hadoop_faults.py
+
+# Python keeps what it has compiled, which hundreds of processes of tests would compile again
+unexport PYTHONDONTWRITEBYTECODE
 
 # of `make fuzz`
 COUNT ?= 20000
@@ -67,14 +73,14 @@ unit: setup ## pytest
 	$(BIN)/pytest -n auto --dist worksteal $(if $(TESTS),-m "$(TESTS)")
 
 test-large: setup ## Large cases of what `make test` tests small, some minutes
-	$(BIN)/pytest -m large -n auto --dist worksteal
+	$(BIN)/pytest -m large -n auto --dist worksteal $(call with,large)
 
 test-kill: setup ## Random kills by the dozen, some minutes
-	$(BIN)/pytest -m kills -n auto
+	$(BIN)/pytest -m kills -n auto --dist worksteal $(call with,kills)
 
 test-heritrix: setup ## Crawls by a real Heritrix on loopback; needs a JDK (17 or later) and Maven
 	PYTHONPATH=scripts $(BIN)/python -m heritrix.distribution
-	$(BIN)/pytest -m heritrix -n 2 --dist loadfile
+	$(BIN)/pytest -m heritrix -n 2 --dist loadfile $(call with,heritrix)
 
 # SHORT=1 leaves out what has many jobs
 SHORTER = $(if $(SHORT), and not long)
@@ -82,7 +88,8 @@ SHORTER = $(if $(SHORT), and not long)
 test-hadoop: setup ## Jobs on a real one-node Hadoop; needs a JDK (17 or 21), Maven, namespaces
 	rm -rf work/package && $(BIN)/crawlrank package --out work/package
 	CRAWLRANK_PACKAGE=work/package PYTHONPATH=scripts $(BIN)/python -m hadoop --folder work/hadoop with \
-	  sh -ec '$(BIN)/pytest -m "hadoop$(SHORTER)" -n 2 --dist loadfile --ignore $(FAULTS); \
+	  sh -ec '$(BIN)/pytest -m "hadoop$(SHORTER)" -n 2 --dist loadfile \
+	      $(filter-out $(FAULTS),$(call with,hadoop)); \
 	    $(BIN)/pytest -m "hadoop$(SHORTER)" $(FAULTS)'
 
 compiled: setup ## Extraction compiled by mypyc, in COMPILED; needs a C compiler
@@ -98,7 +105,7 @@ test-compiled: compiled ## The tests of extraction on what is compiled
 
 test-spark: setup ## Jobs on a real Spark of this machine; needs a JDK (17 or 21)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pyspark==4.0.1
-	$(BIN)/pytest -m "spark$(SHORTER)"
+	$(BIN)/pytest -m "spark$(SHORTER)" $(call with,spark)
 
 fuzz: setup ## Extraction of 20,000 mutated archives (COUNT, SEED); finds go to work/fuzz
 	$(BIN)/python scripts/fuzz.py --count $(COUNT) --seed $(SEED) --out work/fuzz
