@@ -112,8 +112,8 @@ def crawlrank(archives: list[Path], out: Path) -> None:
                 links = (item for item in found if isinstance(item, Link))
                 for page, of_page in groupby(links, attrgetter("source")):
                     if source := key_of(page):
-                        targets = map(key_of, [link.target for link in of_page])
-                        lines.writelines([b"%s %s\n" % (key, source) for key in targets if key])
+                        keys = filter(None, map(key_of, [link.target for link in of_page]))
+                        lines.write((b" %s\n" % source).join([*keys, b""]))
 
 
 WAYS: dict[str, Callable[[list[Path], Path], None]] = {

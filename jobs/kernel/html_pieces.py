@@ -42,9 +42,11 @@ _ENDS = {
 _TAG = re.compile(rb"<[A-Za-z/]").search
 # They hold no links, and a parser opens all that are open again in each paragraph or cell. `a` is
 # one too, but there is never more than one of it open. As `<wbr>` they are empty elements, and
-# their end tags, which are none of its, mean nothing.
+# their end tags, which are none of its, mean nothing. The first letter is looked at before names
+# are tried one after the other.
 _FORMATTING = re.compile(
-    rb"<(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/>])", re.IGNORECASE
+    rb"<(?=[bcefinstu])(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/>])",
+    re.IGNORECASE,
 ).sub
 
 

@@ -21,12 +21,11 @@ from collections import Counter
 from jobs.kernel.dropped import Examples, count_dropped
 from jobs.kernel.uris import LONGEST, parsed, resolve
 
-REMEMBERED = 2**15  # references, some 10 MB; bounded by the next two whatever a page holds
+REMEMBERED = 2**16  # references, some 20 MB; bounded by the next two whatever a page holds
 _LONGEST_REFERENCE = 256  # characters
 _LONGEST_TARGET = 512  # characters of a directory, bytes of a target
 
 _NAME = r"[A-Za-z0-9_~!$&'()*+,;=@.%-]"
-_WORD = r"[A-Za-z0-9_~][A-Za-z0-9_~.-]*"
 _QUERY = r"(?:\?[A-Za-z0-9_~!$&()*+,;=@/.%:?-]*)?"  # browsers escape `'` here
 # Scheme and host, path, query. What is behind `#` does not matter, but for lone surrogates, which
 # are refused. No `xn--`, and no host that ends like an address.
@@ -34,8 +33,8 @@ _AS_IT_STANDS = re.compile(
     r"((?:https?:)?//(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]+(?=[/?#]|\Z))?"
     rf"((?:/|{_NAME})*)({_QUERY})(?:#[\x00-\x7f]*)?"
 ).fullmatch
-# More than half of all: each name begins with a letter or the like, so none of them is dots.
-_PLAIN = re.compile(rf"(/?){_WORD}(?:/{_WORD})*/?").fullmatch
+# More than half of all, where no slash is followed by another or by a dot: then no name is dots.
+_PLAIN = re.compile(r"/?[A-Za-z0-9_~][A-Za-z0-9_~./-]*").fullmatch
 _LAST_NAME = re.compile(rf"(?![.%]){_NAME}*{_QUERY.replace('/', '')}").fullmatch
 _DOTS = re.compile(r"(?:\A|/)(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE).search
 _OF_DIRECTORY = re.compile(r"[/.]|https?://|[A-Za-z0-9_~][^:]*\Z").match
@@ -128,8 +127,13 @@ class Base:
     def _joined(self, reference: str) -> bytes | None:
         """The target where text will do; it depends on the directory alone."""
         directory = self._directory
-        if (plain := _PLAIN(reference)) and len(directory.path) < _LONGEST_TARGET:
-            return f"{directory.origin if plain[1] else directory.path}{reference}".encode()
+        if (
+            _PLAIN(reference)
+            and not ("/." in reference or "//" in reference)
+            and len(directory.path) < _LONGEST_TARGET
+        ):
+            before = directory.origin if reference[0] == "/" else directory.path
+            return (before + reference).encode()
         match = _AS_IT_STANDS(reference)
         if not match:
             return None
