@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import Any
 
 from mrjob.step import MRStep
@@ -33,7 +32,7 @@ ON_REQUEST = ("timestamps", "canonical")
 
 def parameters_of(options: Options) -> dict[str, Any]:
     """What extraction's results depend on, by option name."""
-    given = {field.name: getattr(options, field.name) for field in fields(Options)}
+    given = options._asdict()
     del given["bodies"]  # links without bodies are none: only audits go without
     for name in ON_REQUEST:  # an extraction without is the one that it was before there were these
         if not given[name]:
@@ -101,7 +100,7 @@ class ExtractLinks(Job):
                 raise RuntimeError(f"{archive}: {type(error).__name__}: {error}") from error
 
     def extraction(self) -> Options:
-        names = [field.name for field in fields(Options) if field.name != "bodies"]
+        names = [name for name in Options._fields if name != "bodies"]
         return Options(**{name: getattr(self.options, name) for name in names})
 
     def _lines(self, path: str, uri: str) -> Iterator[bytes]:

@@ -94,7 +94,7 @@ class RunOptions:
 
     def __post_init__(self) -> None:
         if self.selects:
-            asked = replace(self.extraction, timestamps=True, canonical=self.rules.canonical)
+            asked = self.extraction._replace(timestamps=True, canonical=self.rules.canonical)
             object.__setattr__(self, "extraction", asked)
 
     @property

@@ -28,9 +28,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
 from functools import lru_cache
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Literal, NamedTuple
 
 from jobs.kernel.body_links import body_links, resolved
 from jobs.kernel.capture_rows import CaptureRows
@@ -59,8 +58,7 @@ OTHER_SCHEMES = frozenset({"dns", "ftp", "ftps", "screenshot", "thumbnail", "urn
 LINKING_FIELDS = frozenset({"location", "refresh", "link", "x-robots-tag"})
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """What to extract; see the head of this file. max_record in bytes.
 
     forms: the addresses of forms with method GET are links too (X). pdf: read PDFs as well.
@@ -79,10 +77,6 @@ class Options:
     bodies: bool = True
     timestamps: bool = False
     canonical: bool = False
-
-    def __reduce__(self) -> tuple[type[Options], tuple[object, ...]]:
-        """For pickle, which would set the attributes of a compiled one, and may not."""
-        return Options, tuple([getattr(self, field.name) for field in fields(self)])
 
 
 DEFAULTS = Options()

@@ -12,7 +12,6 @@ import re
 import struct
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple, cast
 
 from jobs.kernel.damage import Damage, shown
@@ -42,17 +41,15 @@ class Archive(NamedTuple):
     items: Iterator[Record | Damage]
 
 
-@dataclass
 class _Entry:
     """offset: of its header. begin: of its bytes, as many as size, or up to the next entry."""
 
-    name: str
-    offset: int
-    begin: int = 0
-    size: int | None = None
-    crc: int | None = None
-    deflated: bool = False
-    problem: str = ""
+    def __init__(self, name: str, offset: int, problem: str = "") -> None:
+        self.name, self.offset, self.problem = name, offset, problem
+        self.begin = 0
+        self.size: int | None = None
+        self.crc: int | None = None
+        self.deflated = False
 
 
 def read_archives(stream: BinaryIO, name: str, *, max_record: int) -> Iterator[Archive]:

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from html import unescape
 from typing import NamedTuple
 
 FEED_ROOTS = frozenset({"rss", "feed", "rdf:rdf"})
@@ -168,7 +167,7 @@ def _references(text: str, rules: Rules, own: str) -> Iterator[tuple[str, str, s
     last = 0
     for token in _TOKEN.finditer(text):
         if opened:
-            opened.add(unescape(text[last : token.start()]))
+            opened.add(_unescaped(text[last : token.start()]))
             opened.add(token["cdata"] or "")
         last = token.end()
         if not token["name"]:
@@ -192,8 +191,17 @@ def _kept(rule: XmlRule, value: str, attributes: Attributes) -> Iterator[tuple[s
         yield value, rule.hop_of(attributes) if rule.hop_of else rule.hop, rule.context
 
 
+def _unescaped(text: str) -> str:
+    """As in HTML; its table of names is loaded where there is something to look up."""
+    if "&" not in text:
+        return text
+    import html
+
+    return html.unescape(text)
+
+
 def _attributes(rest: str) -> Attributes:
     found: Attributes = {}
     for name, double, single in _ATTRIBUTE.findall(rest):
-        found.setdefault(name.lower(), unescape(double or single))
+        found.setdefault(name.lower(), _unescaped(double or single))
     return found

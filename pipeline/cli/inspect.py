@@ -6,7 +6,6 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +60,7 @@ def inspect(
     """
     if output and output != STDOUT:
         check_outputs(output, inputs=archives)
-    options = replace(options, bodies=not no_links)
+    options = options._replace(bodies=not no_links)
     total = _inspect(archives, options, processes, output, quiet)
     if total.failed:
         first = total.failed[0]
@@ -84,7 +83,7 @@ def _inspect(
 
     begin = time.perf_counter()
     total, rows, shown = Total(), [], reporter(quiet)
-    with _writer(output, asdict(options)) as writer:
+    with _writer(output, options._asdict()) as writer:
         shown.step("inspect")
         try:
             for found in inspect_archives(archives, options, processes):

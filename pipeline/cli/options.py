@@ -7,7 +7,6 @@ import math
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -40,7 +39,7 @@ class Archive(click.Path):
 
 ARCHIVE = Archive(path_type=Path)
 EXAMPLES = 3
-EXTRACTION = tuple(field.name for field in fields(Options) if field.name != "bodies")
+EXTRACTION = tuple(name for name in Options._fields if name != "bodies")
 
 
 class Number(click.FloatRange):
