@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import sys
 import time
-import zlib
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
@@ -18,6 +17,7 @@ from selectolax.lexbor import LexborHTMLParser
 from jobs.kernel.charsets import as_utf8, charset_of
 from jobs.kernel.documents import document
 from jobs.kernel.extraction import Options, extract
+from jobs.kernel.frames import zlib
 from jobs.kernel.html_links import html_runs, read_page
 from jobs.kernel.html_pieces import pieces
 from jobs.kernel.keys import KeyFunction, key_function
@@ -28,7 +28,7 @@ BLOCK = 2**16
 
 
 def inflate(archives: list[Path]) -> None:
-    """zlib alone, frame by frame, and nothing looked at."""
+    """Inflating alone, frame by frame, and nothing looked at."""
     for archive in archives:
         with archive.open("rb") as stream:
             rest = b""
@@ -103,7 +103,7 @@ def keys(archives: list[Path], key_of: KeyFunction) -> None:
 
 
 STAGES = {
-    "inflate": (inflate, "zlib"),
+    "inflate": (inflate, "zlib-ng"),
     "read": (read, "records, headers, bodies"),
     "prepare": (prepare, "kind of document, charset, pieces of large pages"),
     "parse": (parse, "lexbor"),

