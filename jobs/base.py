@@ -40,6 +40,11 @@ END, ROWS = b"@end", b"@rows"
 ROWS_ASIDE = frozenset((CAPTURES, FOLDS, MAP, URIS))
 NOTES = frozenset((COUNTERS, ROWS, SUMS, ERROR, PLAN, ARCHIVE, DAMAGE, DROPPED))
 SIDE_NAMES = ROWS_ASIDE | NOTES | {END}
+LINE_FORMAT = "org.apache.hadoop.mapred.lib.NLineInputFormat"
+LINE_BY_LINE = {
+    "mapreduce.input.lineinputformat.linespermap": "1",
+    "stream.map.input.ignoreKey": "true",  # the place of the line, with other formats than text
+}
 READ = "read %d bytes"  # the status of a task that reads an archive
 MAX_BAD_LINES = 5  # reported by one task, which reads them in the order of the inputs
 MAX_BAD_GROUPS = 10_000  # reported by one task, which sees them in another order
@@ -98,7 +103,7 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         )
 
     def jobconf(self) -> dict[str, Any]:
-        conf = dict(super().jobconf())
+        conf = {**super().jobconf(), **(LINE_BY_LINE if self.by_line() else {})}
         if self.options.reducers and self._has_reducer():
             conf["mapreduce.job.reduces"] = str(self.options.reducers)
         return conf
@@ -106,6 +111,13 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
     def make_runner(self) -> Any:
         """As mrjob does, which parses the command line twice more, once for its log."""
         return self._runner_class()(**self._runner_kwargs())
+
+    def by_line(self) -> bool:
+        """Whether a line of the input is a task of its own, as it lists what lies elsewhere."""
+        return False
+
+    def hadoop_input_format(self) -> str | None:
+        return LINE_FORMAT if self.by_line() else None
 
     def _runner_class(self) -> Any:
         """mrjob's runners, changed as jobs/runners.py and jobs/cluster_runners.py say."""

@@ -25,8 +25,6 @@ from jobs.kernel.lines import Capture, Link, format_capture, format_link
 from jobs.kernel.opening import open_binary
 from jobs.kernel.positions import told_position
 
-LINES_PER_MAP = "mapreduce.input.lineinputformat.linespermap"
-IGNORE_KEY = "stream.map.input.ignoreKey"  # the place of the line, with other formats than text
 ON_REQUEST = ("timestamps", "canonical")
 
 
@@ -84,12 +82,8 @@ class ExtractLinks(Job):
             return super().steps()
         return [MRStep(mapper=self._mapper, mapper_final=self._mapper_final)]
 
-    def hadoop_input_format(self) -> str | None:
-        return "org.apache.hadoop.mapred.lib.NLineInputFormat" if self.options.listed else None
-
-    def jobconf(self) -> dict[str, Any]:
-        alone = {LINES_PER_MAP: "1", IGNORE_KEY: "true"} if self.options.listed else {}
-        return {**super().jobconf(), **alone}
+    def by_line(self) -> bool:
+        return bool(self.options.listed)
 
     def map_line(self, line: bytes) -> Iterator[Pair]:
         for archive in json.loads(line):

@@ -2,7 +2,7 @@
 
 Reads graph lines, writes lines of sections (jobs/kernel/packed_graph.py, packing.py): for each
 partition its structure, and the state that the first round starts with: the scores in the graph.
-Where the sections of a partition are, and its sums, goes out as a note.
+Where the sections of a partition are, its sums, and what steers the first round goes out as a note.
 
 Through the shuffle go arrays, compressed: each line of the graph to its partition, and to each
 other partition the distinct ids there that it points to, some HELD edges of a task at a time. A
@@ -20,7 +20,17 @@ import numpy as np
 
 from jobs.base import PLAN, Pair, to_json
 from jobs.kernel.lines import DUMMY, parse_graph_line
-from jobs.kernel.packed_graph import Held, Ids, abroad, bad_nodes, merged, sections, shares
+from jobs.kernel.packed_graph import (
+    Held,
+    Ids,
+    Sections,
+    abroad,
+    bad_nodes,
+    merged,
+    sections,
+    shares,
+)
+from jobs.kernel.packed_round import GroupSums, Partition, flows_of, sums_of
 from jobs.kernel.packing import Writer, from_text, pieces, to_text
 from jobs.packed_job import PackedJob
 from jobs.page_rank import bad_node
@@ -105,8 +115,8 @@ class PackGraph(PackedJob):
             told |= self._told(held)
             places = told["sections"] = dict[str, list[int]]()
             made = sections(own, held, incoming, plan.ranges)
-            told["first_group"] = int(made["nodes"]["first_group"][0])
-            told["groups"] = made["nodes"]["groups"].tolist()
+            told["groups"] = (made["linking"]["groups"] + made["linking"]["dangling"]).tolist()
+            told["steering"] = _group_sums(made, plan.ranges.groups).as_json()
             for name, arrays in made.items():
                 yield from self._writer.lines(key, name, arrays, places)
         yield PLAN + b"\t" + to_json(told)
@@ -117,6 +127,16 @@ class PackGraph(PackedJob):
             "dangling": int((held.degrees == 0).sum()),
             "scores": math.fsum(held.scores.tolist()),
         }
+
+
+def _group_sums(made: Sections, groups: int) -> GroupSums:
+    """Of the scores in the graph."""
+    linking, scores = made["linking"], made["state"]["plain"]
+    part = Partition(linking, made["local"], made["outgoing"])
+    flows, _ = flows_of(part, scores, groups)
+    weights = sums_of(scores, linking["groups"])
+    weights += sums_of(made["dangling"]["plain"], linking["dangling"])
+    return GroupSums(int(linking["first_group"][0]), flows.ravel(), weights)
 
 
 if __name__ == "__main__":

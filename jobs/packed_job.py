@@ -1,8 +1,10 @@
-"""What the jobs on packed partitions share: the plan that their driver hands over."""
+"""What the jobs on packed partitions share: the plan of their driver, and lists of partitions."""
 
 from __future__ import annotations
 
-from jobs.base import Job
+from collections.abc import Iterator
+
+from jobs.base import Job, Pair
 from jobs.kernel.packed_plan import Plan, read_plan
 
 
@@ -20,3 +22,18 @@ class PackedJob(Job):
         """Read when the first line needs it: in the driver the file has another path."""
         self._read = self._read or read_plan(self.options.plan)
         return self._read
+
+
+class PartitionJob(PackedJob):
+    """Reads the numbers of partitions, those of a task in each line, and the partitions where they
+    lie."""
+
+    def by_line(self) -> bool:
+        return True
+
+    def map_line(self, line: bytes) -> Iterator[Pair]:
+        for number in line.split():
+            yield from self.map_partition(int(number))
+
+    def map_partition(self, own: int) -> Iterator[Pair]:
+        raise NotImplementedError

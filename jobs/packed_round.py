@@ -1,9 +1,9 @@
 """packed_round: one round of PageRank on partitions of packed arrays; jobs/kernel/packed_round.py.
 
-Reads lines of states and writes such. A mapper sends one block of numbers for each other partition
-that its partition points to, summed for each node there; a reducer adds what came to its partition,
-measures the residual of the vector that entered the round, sweeps, and writes the new state. What
-steers the next round goes out as a note.
+Reads a list of partitions and writes their states. A mapper sends one block of numbers for each
+other partition that its partition points to, summed for each node there; a reducer adds what came
+to its partition, measures the residual of the vector that entered the round, sweeps, and writes the
+new state. What steers the next round goes out as a note.
 
 Structure and state do not go through the shuffle: both tasks of a partition read them where they
 lie (Schimmy: Lin and Schatz, *Design Patterns for Efficient Graph Algorithms in MapReduce*, 2010).
@@ -28,31 +28,29 @@ from jobs.kernel.packed_round import (
     one_round,
     received,
 )
-from jobs.kernel.packing import Writer, from_text, is_first, pieces, read_section, to_text
-from jobs.packed_job import PackedJob
+from jobs.kernel.packing import Writer, from_text, pieces, read_section, to_text
+from jobs.packed_job import PartitionJob
 
 MARK = b"M"  # each partition has one, be it that nothing comes to it
 
 
-class PackedRound(PackedJob):
+class PackedRound(PartitionJob):
     DATASET = "state"
 
     def load_args(self, args: list[str]) -> None:
         super().load_args(args)
         self._writer = Writer()
 
-    def map_line(self, line: bytes) -> Iterator[Pair]:
-        if (label := is_first(line, "state")) is None:
-            return
-        plan, own = self.plan, self.plan.partition(label)
-        yield label, MARK
+    def map_partition(self, own: int) -> Iterator[Pair]:
+        plan = self.plan
+        yield plan.label(own), MARK
         where = plan.structure[own]
         outgoing = read_section(where, "outgoing")
         if not outgoing["lengths"].any():
             return
-        nodes, state = read_section(where, "nodes"), read_section(plan.state[own], "state")
-        x = entering(state, nodes, plan.gammas, plan.factors).x
-        for other, numbers in enumerate(contributions(x, nodes, outgoing)):
+        linking, state = read_section(where, "linking"), read_section(plan.state[own], "state")
+        x = entering(state, linking, plan.gammas, plan.factors).x
+        for other, numbers in enumerate(contributions(x, linking, outgoing)):
             if len(numbers):
                 for place, piece in enumerate(pieces({"numbers": numbers})):
                     yield plan.label(other), b"%d.%d %s" % (own, place, to_text(piece))
@@ -61,21 +59,17 @@ class PackedRound(PackedJob):
         own, places = self.plan.partition(key), dict[str, list[int]]()
         left = self._round(own, _blocks(values))
         yield from self._writer.lines(key, "state", left.state, places)
+        yield from self._writer.lines(key, "dangling", {"plain": left.dangling}, places)
         told = {"partition": own, "sections": places, "sums": left.sums.as_dict()}
-        told["steering"] = {
-            **left.products,
-            "first_group": left.first_group,
-            "flows": to_text({"flows": left.flows}).decode(),
-            "weights": left.weights.tolist(),
-        }
+        told["steering"] = {**left.products, **left.groups.as_json()}
         yield PLAN + b"\t" + to_json(told)
 
     def _round(self, own: int, blocks: dict[int, dict[int, Floats]]) -> Left:
         plan, where = self.plan, self.plan.structure[own]
         partitions, groups = plan.ranges.partitions, plan.ranges.groups
-        nodes, state = read_section(where, "nodes"), read_section(plan.state[own], "state")
-        enters = entering(state, nodes, plan.gammas, plan.factors)
-        part = Partition(nodes, read_section(where, "local"), read_section(where, "outgoing"))
+        linking, state = read_section(where, "linking"), read_section(plan.state[own], "state")
+        enters = entering(state, linking, plan.gammas, plan.factors)
+        part = Partition(linking, read_section(where, "local"), read_section(where, "outgoing"))
         if partitions == 1:
             return alone(part, enters.x, plan.span, plan.tolerance)
         none = [np.zeros(0)]
@@ -85,7 +79,7 @@ class PackedRound(PackedJob):
             )
             for s in range(partitions)
         ]
-        inflow = received(len(enters.x), read_section(where, "incoming"), numbers)
+        inflow = received(part.nodes, read_section(where, "incoming"), numbers)
         return one_round(part, state, enters, inflow, plan.span, groups)
 
 

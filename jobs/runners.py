@@ -63,7 +63,8 @@ class _Watched:
         if step_num == 0 and runner._uses_input_manifest():
             return super()._split_mapper_input(input_paths, step_num)  # type: ignore[misc]
         paths = [Path(path) for path in input_paths]
-        size = max(sum(map(_text_size, paths)) // runner._num_cores(), self.least_split)
+        least = 1 if runner._hadoop_input_format else self.least_split
+        size = max(sum(map(_text_size, paths)) // runner._num_cores(), least)
         lines = (line + b"\n" for path in paths for _, _, line in read_lines(path))
         places = runner._yield_split_fileobjs("mapper", step_num)
         splits = []

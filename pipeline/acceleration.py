@@ -114,4 +114,8 @@ class Steering:
         for gamma, new, old in zip(taken, rounds, rounds[1:], strict=False):
             mixed = mixed.less(new, gamma).less(old, -gamma)
         self._before = tuple(rounds[:MEMORY])
-        return taken, factors(mixed, self.sizes).tolist() if len(self.sizes) > 1 else []
+        return taken, self.factors(mixed)
+
+    def factors(self, groups: Groups) -> list[float]:
+        """Of each group, none where there is but one."""
+        return factors(groups, self.sizes).tolist() if len(self.sizes) > 1 else []

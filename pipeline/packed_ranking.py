@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from jobs.base import Job
 from jobs.kernel.errors import JobFailed
 from jobs.kernel.opening import Place, absolute, is_url, open_binary
 from jobs.kernel.packed_plan import Plan, plan_from
@@ -30,6 +29,7 @@ from jobs.kernel.rank import RoundSums
 from jobs.launch import Launcher, input_paths, launch
 from jobs.outcome import Outcome
 from jobs.pack_graph import PackGraph
+from jobs.packed_job import PackedJob
 from jobs.packed_round import PackedRound
 from jobs.page_rank import PageRank
 from jobs.places import Source
@@ -102,15 +102,24 @@ class _Work:
         return join(self.folder, name)
 
     def _launch(
-        self, job: type[Job], inputs: Place, output: str, plan: Plan, origin: Source | None = None
+        self, job: type[PackedJob], output: str, plan: Plan, graph: Source | None = None
     ) -> tuple[Outcome, Place]:
-        """Run a job; what it told, and where its dataset is until it is named `output`."""
+        """Run a job, on the partitions or on the graph that is told from where; what it told, and
+        where its dataset is until it is named `output`."""
         made = self.at(output if is_url(self.folder) else f".{output}.part")
         remove(made)
         with self.launcher.scratch(job.__name__) as tmp:
             args = ["--plan", str(plan.write(tmp / "plan.json"))]
             args += ["--reducers", str(min(len(plan.labels), self.launcher.ranges))]
-            return launch(job, [inputs], made, self.launcher, args, None, origin), made
+            inputs = [self.graph] if graph else [self._listed(tmp / "partitions.txt")]
+            return launch(job, inputs, made, self.launcher, args, None, graph), made
+
+    def _listed(self, path: Path) -> Path:
+        """Partitions in a file, those of a task in each line."""
+        numbers = sorted(self.plan.structure)
+        shares = np.array_split(numbers, min(len(numbers), self.launcher.ranges))
+        path.write_text("".join(f"{' '.join(map(str, share))}\n" for share in shares))
+        return path
 
     def _place(self, made: Place, output: str) -> None:
         """Name a dataset; at a URL it is there already."""
@@ -121,9 +130,7 @@ class _Work:
     def pack(self, partitions: int | None) -> None:
         plan = plan_of(self.graph, self.launcher, partitions)
         paths = [] if is_url(self.graph) else input_paths(PageRank, [self.graph])
-        outcome, made = self._launch(
-            PackGraph, self.graph, STRUCTURE, plan, Source(PageRank, [], paths)
-        )
+        outcome, made = self._launch(PackGraph, STRUCTURE, plan, Source(PageRank, [], paths))
         told = _told(outcome)
         held = [part for part in told if part["nodes"]]
         nodes, edges = (sum(part[name] for part in held) for name in ("nodes", "edges"))
@@ -131,12 +138,13 @@ class _Work:
         check_start(self.graph, nodes, scores, [d for part in told for d in part["dummies"]])
         sizes = np.zeros(plan.ranges.groups, np.int64)
         for part in held:
-            sizes[part["first_group"] :][: len(part["groups"])] += part["groups"]
+            sizes[part["steering"]["first_group"] :][: len(part["groups"])] += part["groups"]
         places = {part["partition"]: Where(*part["place"]) for part in held}
         span = max(part["edges"] for part in held) + len(plan.labels)
-        self.plan = replace(plan, structure=places, state=places, span=span)
         self.structure = Structure(nodes, edges, sizes.tolist())
         self.steering = self._steering()
+        factors = self.steering.factors(self._groups(held))
+        self.plan = replace(plan, structure=places, state=places, span=span, factors=factors)
         _write(join(made, NOTE), asdict(self.structure))
         self._place(made, STRUCTURE)
 
@@ -170,7 +178,7 @@ class _Work:
     def round(self, number: int) -> RoundSums:
         """One round; what the next one is told is in place when it is."""
         before, output = (f"round-{number - 1}" if number > 1 else STRUCTURE), f"round-{number}"
-        outcome, made = self._launch(PackedRound, self.at(before), output, self._told_to(before))
+        outcome, made = self._launch(PackedRound, output, self._told_to(before))
         told = _told(outcome)
         sums = self._sums(told)
         gammas, factors = list[float](), list[float]()
@@ -212,7 +220,7 @@ class _Work:
     def unpack(self, number: int, dummy: float) -> Place:
         states = f"round-{number}"
         plan = replace(self._told_to(states), dummy=dummy)
-        _, made = self._launch(UnpackRanks, self.at(states), RANKS, plan)
+        _, made = self._launch(UnpackRanks, RANKS, plan)
         self._place(made, RANKS)
         return self.at(RANKS)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from jobs.kernel import packing
 from jobs.kernel.packed_graph import Held, Ranges, abroad, bad_nodes, merged, shares
-from jobs.kernel.packing import Where, Writer, from_text, is_first, joined, read_section, to_text
+from jobs.kernel.packing import Where, Writer, from_text, joined, read_section, to_text
 from pipeline.acceleration import Groups, Products, Steering, factors, gammas
 from pipeline.graph import Graph
 
@@ -59,7 +59,6 @@ def test_sections_are_found_by_their_places(
         assert read_section(Where(str(path), places), "state")["x"].tolist() == [
             label[4] + k for k in range(3)
         ]
-    assert [is_first(line, "state") for line in lines].count(None) == len(lines) - 2
 
 
 def held_of(graph: Graph) -> Held:

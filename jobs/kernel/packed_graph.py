@@ -1,16 +1,19 @@
 """The structure of a partition: a contiguous range of ids, and the edges from and to its nodes.
 
-A node's position is its place among the ids of its partition. What partition s sends to t is one
-number for each node of t that s points to, in the order of their ids: t knows these positions, so
-that no id travels in a round. Sections, each read where it is needed:
+The nodes with edges out, the linking ones, come first, by id; behind them those that dangle, by id.
+A node's row is its place in this order, so that sources of edges are rows, too. What partition s
+sends to t is one number for each node of t that s points to, in the order of their ids: t knows
+these rows, so that no id travels in a round. Sections, each read where it is needed:
 
-    nodes     ids (their differences), degrees: edges out, groups: nodes of each group, first_group
-    local     counts, sources: edges within the partition, by target
-    incoming  lengths: numbers that come from each partition, rows: the positions they belong to
+    nodes     ids (their differences), degrees: edges out; by id
+    linking   degrees; groups: linking nodes of each group, dangling: others; first_group
+    local     counts, sources: edges within the partition, by row of the target
+    incoming  lengths: numbers that come from each partition, rows: those that they belong to
     outgoing  lengths: numbers for each partition, counts, sources: the edges of each number,
               groups: numbers for each group of all
     targets   ids (their differences): the node of each number
-    state     plain: the scores in the graph
+    state     plain: the scores of linking nodes
+    dangling  plain: the scores of the others, which nothing reads until the last round is over
 
 A group is a range of ids too: flows between groups are what aggregation needs.
 """
@@ -108,40 +111,48 @@ def bad_nodes(own: int, held: Held, incoming: Iterable[Ids], ranges: Ranges) -> 
 
 def sections(own: int, held: Held, incoming: Mapping[int, Ids], ranges: Ranges) -> Sections:
     """What is kept of a partition, and the state that it starts with."""
-    sources = np.repeat(np.arange(len(held.ids), dtype=np.uint32), held.degrees)
+    links = held.degrees > 0
+    rows = rows_of(links)
+    sources = np.repeat(rows[links], held.degrees[links]).astype(np.uint32)
     inside = ranges.partition_of(held.targets) == own
-    order = np.argsort(held.targets, kind="stable")
-    inside = inside[order]
-    sources, targets = sources[order], held.targets[order]
-    local = np.searchsorted(held.ids, targets[inside])
-    out = targets[~inside]
+    local = rows[np.searchsorted(held.ids, held.targets[inside])]
+    out = held.targets[~inside]
+    order = np.argsort(out, kind="stable")
     names, counts = np.unique(out, return_counts=True)
-    rows = {s: np.searchsorted(held.ids, distinct(ids)) for s, ids in incoming.items()}
+    reached = {s: rows[np.searchsorted(held.ids, distinct(i))] for s, i in incoming.items()}
     group = np.searchsorted(ranges.group_points, held.ids, side="right")
+    first, count = int(group[0]), int(group[-1] - group[0]) + 1
     return {
-        "nodes": {
-            "ids": np.diff(held.ids, prepend=0),
-            "degrees": held.degrees.astype(np.uint32),
-            "first_group": group[:1].astype(np.uint32),
-            "groups": np.bincount(group - group[0]).astype(np.uint32),
+        "nodes": {"ids": np.diff(held.ids, prepend=0), "degrees": held.degrees.astype(np.uint32)},
+        "linking": {
+            "degrees": held.degrees[links].astype(np.uint32),
+            "first_group": np.array([first], np.uint32),
+            "groups": np.bincount(group[links] - first, minlength=count).astype(np.uint32),
+            "dangling": np.bincount(group[~links] - first, minlength=count).astype(np.uint32),
         },
         "local": {
             "counts": np.bincount(local, minlength=len(held.ids)).astype(np.uint32),
-            "sources": sources[inside],
+            "sources": sources[inside][np.argsort(local, kind="stable")],
         },
         "incoming": {
-            "lengths": _lengths(rows, ranges.partitions),
-            "rows": _together(rows),
+            "lengths": _lengths(reached, ranges.partitions),
+            "rows": _together(reached),
         },
         "outgoing": {
             "lengths": _shared_out(names, ranges.points),
             "counts": counts.astype(np.uint32),
-            "sources": sources[~inside],
+            "sources": sources[~inside][order],
             "groups": _shared_out(names, ranges.group_points),
         },
         "targets": {"ids": np.diff(names, prepend=0)},
-        "state": {"plain": held.scores},
+        "state": {"plain": held.scores[links]},
+        "dangling": {"plain": held.scores[~links]},
     }
+
+
+def rows_of(links: npt.NDArray[np.bool_]) -> Ids:
+    """The row of each node, of which `links` tells whether it has edges out; by id."""
+    return np.where(links, np.cumsum(links), links.sum() + np.cumsum(~links)) - 1
 
 
 def _shared_out(ids: Ids, points: Ids) -> npt.NDArray[np.uint32]:

@@ -1,9 +1,10 @@
 """The loops of packed rounds, over the edges of one partition; compiled by numba when first used.
 
-Equation: x_i = 0.15 + 0.85 * sum over edges j->i of y_j, with y_j = x_j / outdegree_j, 0 where j
-dangles. Rows are targets: counts[i] edges, whose sources (positions in the partition) follow each
-other. Contributions to others and their sums are taken in two parts, high and low, wrong by less
-than (edges * UNIT)^2 of themselves. Everything is summed in the order written.
+Equation: x_i = 0.15 + 0.85 * sum over edges j->i of y_j, with y_j = x_j / outdegree_j. Rows are
+targets, those of linking nodes before those that dangle (packed_graph.py): counts[i] edges, whose
+sources (rows, too) follow each other. y and x are of linking nodes only. Contributions to others
+and their sums are taken in two parts, high and low, wrong by less than (edges * UNIT)^2 of
+themselves. Everything is summed in the order written.
 """
 
 from __future__ import annotations
@@ -51,7 +52,6 @@ def receive(rows: Ints, values: Floats, high: Floats, low: Floats) -> None:
 def image(
     counts: Ints,
     sources: Ints,
-    degrees: Ints,
     y: Floats,
     x: Floats,
     high: Floats,
@@ -62,8 +62,9 @@ def image(
 ) -> Sums:
     """plain = 0.15 + 0.85 A x of all rows, high and low being what came from other partitions.
 
-    doubt: what a residual may be wrong by, relative to |x'| + |x|. Returns, as RoundSums names
-    them: old_l1, new_l1, residual_sum, residual_l1, residual_max, shifted_l1, dangling_new.
+    The score that enters of a node that dangles is its new one, as nothing depends on it. doubt:
+    what a residual may be wrong by, relative to |x'| + |x|. Returns, as RoundSums names them:
+    old_l1, new_l1, residual_sum, residual_l1, residual_max, shifted_l1, dangling_new.
     """
     old, new_sum, signed, absolute, largest, shifted, dangling = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     k = 0
@@ -77,16 +78,19 @@ def image(
             most = new
             k += 1
         score = BASE + DAMPING * (most + rest)
-        r = score - x[i]
-        slack = doubt * (score + abs(x[i]))
-        old += x[i]
+        before = score
+        if i < len(x):
+            before = x[i]
+        else:
+            dangling += score
+        r = score - before
+        slack = doubt * (score + abs(before))
+        old += before
         new_sum += score
         signed += r
         absolute += abs(r) + slack
         largest = max(largest, abs(r) + slack)
         shifted += abs(r - shift) + slack
-        if not degrees[i]:
-            dangling += score
         plain[i] = score
     return old, new_sum, signed, absolute, largest, shifted, dangling
 
@@ -100,22 +104,19 @@ def sweep(
     y: Floats,
     scores: Floats,
     backward: bool,
-    dangling: bool,
 ) -> None:
-    """Gauss and Seidel's pass over the rows of a partition, what comes from others as it was.
+    """Gauss and Seidel's pass over the linking nodes, what comes from other partitions as it was.
 
-    Nothing reads what dangles: it is left out, unless `dangling` asks for its scores."""
+    offsets: of their edges. y and scores are brought up to date.
+    """
     rows = len(offsets) - 1
     for step in range(rows):
         i = rows - 1 - step if backward else step
-        if not (degrees[i] or dangling):
-            continue
         flow = inflow[i]
         for k in range(offsets[i], offsets[i + 1]):
             flow += y[sources[k]]
         scores[i] = BASE + DAMPING * flow
-        if degrees[i]:
-            y[i] = scores[i] / degrees[i]
+        y[i] = scores[i] / degrees[i]
 
 
 @loop

@@ -7,6 +7,9 @@ gammas (Anderson), and each group of it scaled by a factor (aggregation); whatev
 residual x' - x is that of this very vector, and certifies x'. Then come sweeps of Gauss and Seidel
 within the partition, up and down in turn; what other partitions contribute stays as it was.
 
+No score depends on those of nodes that dangle: vectors are of linking nodes (packed_graph.py), and
+what enters of the others is by definition what leaves.
+
 State: plain = x', the scores to be written when this round is the last; step: from there to where
 the sweeps led, h; change = h - z, and for each of the last rounds the differences of h and of
 change to the round before. All but plain only steer: single precision is enough for them.
@@ -21,25 +24,29 @@ import numpy as np
 import numpy.typing as npt
 
 from jobs.kernel import packed_loops as loops
-from jobs.kernel.packing import Array, Arrays
-from jobs.kernel.rank import BASE, DOUBT, UNIT, RoundSums
+from jobs.kernel.packing import Array, Arrays, to_text
+from jobs.kernel.rank import BASE, DAMPING, DOUBT, UNIT, RoundSums
 
 Floats = npt.NDArray[np.float64]
-MEMORY = 2  # differences of earlier rounds that are mixed
-SWEEPS = 5
+MEMORY = 5  # differences of earlier rounds that are mixed
+SWEEPS = 10
 ALONE = 40  # times SWEEPS, in a partition that has nobody to exchange with
 
 
 class Partition(NamedTuple):
     """The sections of structure that a reducer reads, see packed_graph."""
 
-    nodes: dict[str, Array]
+    linking: dict[str, Array]
     local: dict[str, Array]
     outgoing: dict[str, Array]
 
     @property
     def degrees(self) -> Array:
-        return self.nodes["degrees"]
+        return self.linking["degrees"]
+
+    @property
+    def nodes(self) -> int:
+        return len(self.local["counts"])
 
 
 class Entering(NamedTuple):
@@ -56,20 +63,32 @@ class Inflow(NamedTuple):
     low: Floats
 
 
-class Left(NamedTuple):
-    """What a round leaves: the state, the round's sums, and what steers the next one; flows and
-    weights are of the groups from first_group on."""
+class GroupSums(NamedTuple):
+    """Of a partition's groups, from `first` on: flows to each group of all, float64[own * all],
+    and the scores in sum."""
 
-    state: dict[str, Array]
-    sums: RoundSums
-    products: dict[str, Any]
-    first_group: int
+    first: int
     flows: Floats
     weights: Floats
 
+    def as_json(self) -> dict[str, Any]:
+        flows = to_text({"flows": self.flows}).decode()
+        return {"first_group": self.first, "flows": flows, "weights": self.weights.tolist()}
+
+
+class Left(NamedTuple):
+    """What a round leaves: state, new scores of nodes that dangle, the round's sums, and what
+    steers the next one."""
+
+    state: dict[str, Array]
+    dangling: Floats
+    sums: RoundSums
+    products: dict[str, Any]
+    groups: GroupSums
+
 
 def entering(
-    state: Arrays, nodes: Arrays, gammas: Sequence[float], factors: Sequence[float]
+    state: Arrays, linking: Arrays, gammas: Sequence[float], factors: Sequence[float]
 ) -> Entering:
     """The vector that enters a round. factors: of all groups, or none."""
     z = _last(state)
@@ -79,7 +98,7 @@ def entering(
         np.maximum(z, BASE, out=z)
     if not factors:
         return Entering(z, z)
-    first, sizes = int(nodes["first_group"][0]), nodes["groups"]
+    first, sizes = int(linking["first_group"][0]), linking["groups"]
     return Entering(z, z * np.repeat(np.array(factors)[first : first + len(sizes)], sizes))
 
 
@@ -88,18 +107,11 @@ def _last(state: Arrays) -> Floats:
     return plain + state["step"] if "step" in state else plain
 
 
-def shares_of(x: Floats, degrees: Array) -> Floats:
-    """What every node gives along each of its edges."""
-    y = np.zeros(len(x))
-    np.divide(x, degrees, out=y, where=degrees > 0)
-    return y
-
-
-def contributions(x: Floats, nodes: Arrays, outgoing: Arrays) -> list[Floats]:
+def contributions(x: Floats, linking: Arrays, outgoing: Arrays) -> list[Floats]:
     """The numbers for each partition, in its order."""
     counts = outgoing["counts"]
     sums = np.empty(len(counts))
-    loops.contributions(counts, outgoing["sources"], shares_of(x, nodes["degrees"]), sums)
+    loops.contributions(counts, outgoing["sources"], x / linking["degrees"], sums)
     return np.split(sums, np.cumsum(outgoing["lengths"])[:-1])
 
 
@@ -118,15 +130,14 @@ def received(nodes: int, incoming: Arrays, numbers: Sequence[Floats]) -> Inflow:
 def image(
     part: Partition, x: Floats, inflow: Inflow, span: int, shift: float = 0.0
 ) -> tuple[Floats, RoundSums]:
-    """x' and the sums of the round. span: no sum has more terms, in any partition."""
-    degrees, plain = part.degrees, np.empty(len(x))
-    y = shares_of(x, degrees)
+    """x' of all rows, and the sums of the round. span: no sum has more terms, in any partition."""
+    degrees, plain = part.degrees, np.empty(part.nodes)
     doubt = DOUBT + (span * UNIT) ** 2
     old, new, signed, absolute, largest, shifted, dangling = loops.image(
-        part.local["counts"], part.local["sources"], degrees, y, x, *inflow, doubt, shift, plain
+        part.local["counts"], part.local["sources"], x / degrees, x, *inflow, doubt, shift, plain
     )
     sums = RoundSums(
-        nodes=len(x), edges=int(degrees.sum()), dangling=int((degrees == 0).sum()),
+        nodes=part.nodes, edges=int(degrees.sum()), dangling=part.nodes - len(x),
         old_l1=old, new_l1=new, residual_sum=signed, residual_l1=absolute, residual_max=largest,
         shift=shift, shifted_l1=shifted, dangling_new=dangling,
     )  # fmt: skip
@@ -134,14 +145,12 @@ def image(
 
 
 def swept(part: Partition, x: Floats, inflow: Inflow) -> Floats:
-    """The scores after SWEEPS passes."""
-    offsets = np.concatenate(([0], np.cumsum(part.local["counts"], dtype=np.int64)))
-    y, scores, given = shares_of(x, part.degrees), x.copy(), inflow.high + inflow.low
+    """The scores of linking nodes after SWEEPS passes."""
+    counts = part.local["counts"][: len(x)]
+    offsets = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
+    y, scores, given = x / part.degrees, x.copy(), inflow.high + inflow.low
     for number in range(SWEEPS):
-        loops.sweep(
-            offsets, part.local["sources"], part.degrees, given, y, scores,
-            number % 2 == 1, number == SWEEPS - 1,
-        )  # fmt: skip
+        loops.sweep(offsets, part.local["sources"], part.degrees, given, y, scores, number % 2 == 1)
     return scores
 
 
@@ -151,21 +160,24 @@ def one_round(
     """A round of a partition among others. groups: of all partitions; 1 for no flows."""
     plain, sums = image(part, enters.x, inflow, span)
     scores = swept(part, enters.x, inflow)
-    kept = _state(plain, scores, enters.z, state)
-    first, flows, weights = _flows(part, scores, groups)
-    return Left(kept, sums, _products(kept), first, flows, weights)
+    links = len(scores)
+    kept = _state(plain[:links], scores, enters.z, state)
+    given = (inflow.high + inflow.low)[links:]
+    between = _group_sums(part, scores, given, groups)
+    return Left(kept, plain[links:], sums, _products(kept), between)
 
 
 def alone(part: Partition, x: Floats, span: int, tolerance: float) -> Left:
     """All rounds of the only partition at once, to a certificate of the tolerance if it can be."""
-    nothing = Inflow(np.zeros(len(x)), np.zeros(len(x)))
+    nothing = Inflow(np.zeros(part.nodes), np.zeros(part.nodes))
     plain, sums = image(part, x, nothing, span)
     for _ in range(ALONE):
         if sums.certificate <= tolerance:
             break
         x = swept(part, x, nothing)
         plain, sums = image(part, x, nothing, span)
-    return Left({"plain": plain}, sums, _products({}), 0, np.zeros(0), np.zeros(0))
+    none = GroupSums(0, np.zeros(0), np.zeros(0))
+    return Left({"plain": plain[: len(x)]}, plain[len(x) :], sums, _products({}), none)
 
 
 def _state(plain: Floats, scores: Floats, z: Floats, before: Arrays) -> dict[str, Array]:
@@ -195,15 +207,36 @@ def _dot(one: Floats, other: Floats) -> float:
     return float(np.sum(one * other))
 
 
-def _flows(part: Partition, scores: Floats, groups: int) -> tuple[int, Floats, Floats]:
-    """The first group of the partition; what goes from each of its groups to each group of all; the
-    scores of its groups in sum."""
-    sizes, first = part.nodes["groups"], int(part.nodes["first_group"][0])
-    own = np.repeat(np.arange(len(sizes), dtype=np.uint32), sizes)
-    found = np.zeros(len(sizes) * groups)
-    y = shares_of(scores, part.degrees)
+def _group_sums(part: Partition, scores: Floats, given: Floats, groups: int) -> GroupSums:
+    """Where the sweeps led. given: what other partitions contribute to nodes that dangle."""
+    flows, inside = flows_of(part, scores, groups)
+    sizes, dangling = part.linking["groups"], part.linking["dangling"]
+    reached = inside.sum(axis=0) + sums_of(given, dangling)
+    weights = sums_of(scores, sizes) + BASE * dangling + DAMPING * reached
+    return GroupSums(int(part.linking["first_group"][0]), flows.ravel(), weights)
+
+
+def sums_of(values: Floats, lengths: Array) -> Floats:
+    """Of values in groups, one behind the other, the sum of each."""
+    groups = np.repeat(np.arange(len(lengths)), lengths)
+    return np.bincount(groups, values, len(lengths)).astype(float)
+
+
+def flows_of(part: Partition, scores: Floats, groups: int) -> tuple[Floats, Floats]:
+    """What goes from each own group to each group of all, and to the nodes of each own group that
+    dangle: float64[own, all] and [own, own]."""
+    sizes, first = part.linking["groups"], int(part.linking["first_group"][0])
+    names = np.arange(len(sizes), dtype=np.uint32)
+    own, dangling = np.repeat(names, sizes), np.repeat(names, part.linking["dangling"])
+    found, inside = np.zeros((len(sizes), groups)), np.zeros((len(sizes), len(sizes)))
+    y = scores / part.degrees
+    counts, sources = part.local["counts"], part.local["sources"]
+    rows, edges = len(scores), int(counts[: len(scores)].sum())
     here = own + np.uint32(first)
-    loops.flows(part.local["counts"], part.local["sources"], y, own, here, groups, found)
+    loops.flows(counts[:rows], sources[:edges], y, own, here, groups, found.ravel())
+    loops.flows(counts[rows:], sources[edges:], y, own, dangling, len(sizes), inside.ravel())
     abroad = np.repeat(np.arange(groups, dtype=np.uint32), part.outgoing["groups"])
-    loops.flows(part.outgoing["counts"], part.outgoing["sources"], y, own, abroad, groups, found)
-    return first, found, np.bincount(own, scores, len(sizes)).astype(float)
+    counts, sources = part.outgoing["counts"], part.outgoing["sources"]
+    loops.flows(counts, sources, y, own, abroad, groups, found.ravel())
+    found[:, first : first + len(sizes)] += inside
+    return found, inside
