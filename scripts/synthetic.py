@@ -25,14 +25,18 @@ SURPLUS = 1.2  # links drawn for every edge wanted: many are drawn twice
 BLOCK = 1 << 20
 
 
-def web_like(edges: int, seed: int = 1) -> tuple[int, Ints, Ints]:
-    """(nodes, sources, targets) of about `edges` distinct edges, sorted by source, then target."""
+def web_like(edges: int, seed: int = 1, whole: float = 0.0) -> tuple[int, Ints, Ints]:
+    """(nodes, sources, targets) of about `edges` distinct edges, sorted by source, then target.
+
+    whole: share of hosts of which every page was crawled. They give their scores on to each other
+    for long, as in real crawls; without them dangling pages soon have them.
+    """
     rng = np.random.default_rng(seed)
     pages = max(16, edges // LINKS_A_PAGE)
     sizes = np.minimum(rng.zipf(1.6, pages), pages // 20 + 1)
     first = np.minimum(np.concatenate(([0], np.cumsum(sizes))), pages)
     first = first[: np.searchsorted(first, pages) + 1]
-    crawled = _crawled(rng, first)
+    crawled = _crawled(rng, first, whole)
     mean = SURPLUS * edges / crawled.sum()
     lengths = np.rint(rng.exponential(mean, pages)).astype(np.int64)
     sources = np.repeat(np.arange(pages), np.where(crawled, lengths, 0))
@@ -47,13 +51,15 @@ def web_like(edges: int, seed: int = 1) -> tuple[int, Ints, Ints]:
     return pages, pairs // pages, pairs % pages
 
 
-def _crawled(rng: np.random.Generator, first: Ints) -> npt.NDArray[np.bool_]:
+def _crawled(rng: np.random.Generator, first: Ints, whole: float) -> npt.NDArray[np.bool_]:
     """Which pages were crawled, by their place in the navigation of their host."""
     pages = np.arange(first[-1])
     sizes = np.diff(first)
     host = np.repeat(np.arange(len(sizes)), sizes)
     place = pages - first[host]
     chance = np.where(place < FRONT * sizes[host], FRONT_CRAWLED, REST_CRAWLED)
+    if whole:
+        chance[(rng.random(len(sizes)) < whole)[host]] = 1.0
     crawled = np.empty(len(pages), bool)
     crawled[_named(place, first[host], sizes[host])] = rng.random(len(pages)) < chance
     return crawled
