@@ -6,7 +6,6 @@ import gzip
 import json
 from pathlib import Path
 
-import pytest
 from crawls import DAMAGED, INLINE, SAMPLES, ok
 
 from jobs.kernel.keys import key_of
@@ -15,10 +14,9 @@ EXPECTED = SAMPLES / "expected"
 ARC, WARC = SAMPLES / "aut-example.arc.gz", SAMPLES / "aut-example.warc.gz"
 
 
-@pytest.mark.parametrize("runner", ["embedded", pytest.param("inline", marks=pytest.mark.large)])
-def test_the_sample_run_gives_the_expected_bytes(runner: str, tmp_path: Path) -> None:
-    options = ("--iterations", 10, "--quiet", "--runner", runner)
-    ok("run", ARC, WARC, "--work", tmp_path / "work", *options)
+def test_the_sample_run_gives_the_expected_bytes(tmp_path: Path) -> None:
+    """Those of other runners are the same, see test_runners_agree.py."""
+    ok("run", ARC, WARC, "--work", tmp_path / "work", "--iterations", 10, "--quiet")
     ok("export-text", "--work", tmp_path / "work", "--out", tmp_path / "text")
     found = {path.name for path in (tmp_path / "text").iterdir()}
     assert found == {path.name.removesuffix(".gz") for path in EXPECTED.iterdir()}
