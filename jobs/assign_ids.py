@@ -32,7 +32,8 @@ from jobs.kernel.lines import (
 )
 from jobs.kernel.opening import Place
 from jobs.kernel.ranges import Sample, labels, range_of, split_points
-from jobs.launch import Launcher, launch
+from jobs.launch import launch
+from jobs.launcher import Launcher
 from jobs.outcome import Outcome
 from jobs.stores import join
 

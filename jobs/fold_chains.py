@@ -22,7 +22,8 @@ from jobs.base import Job, Pair
 from jobs.kernel.choosing import folded
 from jobs.kernel.lines import Fold, format_fold
 from jobs.kernel.opening import Place
-from jobs.launch import Launcher, launch
+from jobs.launch import launch
+from jobs.launcher import Launcher
 from jobs.outcome import Outcome
 from jobs.stores import join
 

@@ -24,7 +24,8 @@ from jobs.kernel.lines import (
     parse_uri_row,
 )
 from jobs.kernel.opening import Place
-from jobs.launch import Launcher, launch
+from jobs.launch import launch
+from jobs.launcher import Launcher
 from jobs.outcome import Outcome
 from jobs.stores import join
 

@@ -35,7 +35,8 @@ from jobs.kernel.lines import (
 from jobs.kernel.opening import Place, is_url
 from jobs.kernel.order import DIGITS, ascending_id, descending
 from jobs.kernel.ranges import Sample, labels, range_of, split_points
-from jobs.launch import Launcher, input_paths, launch
+from jobs.launch import input_paths, launch
+from jobs.launcher import Launcher
 from jobs.outcome import Outcome
 from jobs.places import Source
 from jobs.stores import join

@@ -8,8 +8,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mrjob.step import StepFailedException
@@ -20,6 +19,7 @@ from jobs.far import first_far_error, outcome_of, write_zip
 from jobs.kernel.errors import BadInput, CrawlrankError, JobFailed
 from jobs.kernel.opening import FILE, Place, absolute, is_url, place, size_of
 from jobs.kernel.reading import parts
+from jobs.launcher import CLUSTERS, Launcher
 from jobs.outcome import Note, Outcome
 from jobs.places import Source, first_error
 from jobs.sift import Sift
@@ -27,8 +27,6 @@ from jobs.stores import DONE, exists, join, remove
 
 logging.getLogger("mrjob").addHandler(logging.NullHandler())
 
-RUNNERS = ("local", "inline")  # what they leave is the same
-CLUSTERS = ("hadoop", "emr", "spark")
 _PLAIN = re.compile(r"[A-Za-z0-9_./+=,@-]+\Z")
 _CURES = {
     "No space left on device": (
@@ -36,10 +34,11 @@ _CURES = {
     ),
     "is exceeded: quota": "HDFS has no more room for this folder: make room, or ask for more.",
     "could only be written to 0 of": "HDFS is full, or its DataNodes are gone: make room there.",
+    "No such file or directory: 'hadoop'": (
+        "Hadoop's command is not there: put its bin folder on PATH, or set HADOOP_HOME."
+    ),
     "is in safe mode": "HDFS takes no changes until it leaves safe mode: run again when it has.",
 }
-TaskProgress = Callable[[str, int, int], None]
-BytesProgress = Callable[[int, int], None]
 
 
 def is_plain(path: Path) -> bool:
@@ -59,53 +58,6 @@ def plain_path(folder: Path) -> Iterator[Path]:
         link = Path(near, "work")
         link.symlink_to(path)
         yield link
-
-
-@dataclass(frozen=True)
-class Launcher:
-    """How jobs are run.
-
-    runner: of RUNNERS or CLUSTERS. tmp: folder for intermediate files, removed by whoever made it.
-    data: URL of the folder of all datasets, for jobs that leave them where they are; intermediate
-    ones go there too. conf: mrjob's configuration of a cluster; where there is none, mrjob looks
-    for its own. cluster: starts a cluster when a job needs it, and gives the configuration that
-    names it. processes: tasks at a time. ranges: reduce tasks of jobs that partition by range.
-    on_task: told (job, tasks done, tasks of this phase) whenever a task ends.
-    on_read: told (bytes read, bytes of all) of the archives of a job that reads such, every now
-    and then.
-    """
-
-    runner: str
-    tmp: Path
-    processes: int | None = None
-    ranges: int = 8
-    on_task: TaskProgress | None = None
-    on_read: BytesProgress | None = None
-    job_class: Callable[[type[Job]], type[Job]] = lambda job: job  # tests put their runner in here
-    data: str | None = None
-    conf: Path | None = None
-    cluster: Callable[[], Path] | None = None
-
-    @contextlib.contextmanager
-    def workplace(self, name: str) -> Iterator[Place]:
-        """A new folder for what goes between the stages of a job, removed afterwards; in `data`, or
-        else in `tmp`."""
-        with self.scratch(name) as folder:
-            if not self.data:
-                yield folder
-                return
-            far = join(self.data, "tmp", folder.name)
-            try:
-                yield far
-            finally:
-                with contextlib.suppress(OSError):
-                    remove(far)
-
-    @contextlib.contextmanager
-    def scratch(self, name: str) -> Iterator[Path]:
-        """A new folder in `tmp`, removed afterwards."""
-        with tempfile.TemporaryDirectory(prefix=f"{name}-", dir=self.tmp) as folder:
-            yield Path(folder)
 
 
 def launch(

@@ -38,7 +38,8 @@ from jobs.kernel.lines import (
     parse_link,
 )
 from jobs.kernel.opening import Place
-from jobs.launch import Launcher, launch
+from jobs.launch import launch
+from jobs.launcher import Launcher
 from jobs.outcome import Outcome
 from jobs.stores import join
 

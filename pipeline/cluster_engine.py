@@ -22,7 +22,8 @@ from jobs.gen_graph import GenGraph
 from jobs.kernel.choosing import Rules
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place, absolute, size_of
-from jobs.launch import Launcher, launch
+from jobs.launch import launch
+from jobs.launcher import Launcher
 from jobs.select_links import TIMES
 from pipeline import steps
 from pipeline.captured import captured_nodes

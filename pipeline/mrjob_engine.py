@@ -12,7 +12,8 @@ from jobs.extract_links import ExtractLinks, arguments_of
 from jobs.kernel.choosing import Rules
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import size_of
-from jobs.launch import Launcher, launch
+from jobs.launch import launch
+from jobs.launcher import Launcher
 from pipeline import steps
 from pipeline.captured import captured_nodes
 from pipeline.datasets import move

@@ -8,6 +8,8 @@ graph but these comes to the driver.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
+from multiprocessing.pool import ThreadPool
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +19,7 @@ from jobs.kernel.opening import Place, is_url, open_binary
 from jobs.kernel.packed_plan import Plan
 from jobs.kernel.ranges import labels
 from jobs.kernel.reading import parts, read_lines
-from jobs.launch import Launcher
+from jobs.launcher import Launcher
 from jobs.stores import part_sizes
 
 PARTITION_BYTES = 16_000_000  # of text: some 2 million edges
@@ -26,6 +28,7 @@ GROUPS, MOST_GROUPS = 16, 1024  # of a partition, of all
 SAMPLES = 24  # pieces of text for each group
 MOST_SAMPLES = 8192
 PIECE_BYTES = 8192
+AT_ONCE = 16  # parts
 COMPRESSED = (".gz", ".parquet", ".bz2", ".zst", ".lz4")
 
 
@@ -76,7 +79,8 @@ def _cuts(sample: Sample, ranges: int) -> list[int]:
 def _sample(sizes: list[tuple[Place, int]], count: int) -> Sample:
     """About `count` pieces of the text, at equal distances; all of what is compressed."""
     step = max(PIECE_BYTES, sum(size for _, size in sizes) // count)
-    found = [row for part, size in sizes for row in _rows(part, size, step)]
+    with ThreadPool(AT_ONCE) as pool:  # a piece of a store takes long to come, and no processor
+        found = list(chain.from_iterable(pool.imap(lambda p: list(_rows(*p, step)), sizes)))
     ids, lengths = zip(*found, strict=True) if found else ((), ())
     return Sample(np.array(ids, np.int64), np.array(lengths, np.int64))
 

@@ -26,7 +26,8 @@ from jobs.kernel.opening import Place, absolute, is_url, open_binary
 from jobs.kernel.packed_plan import Plan, plan_from
 from jobs.kernel.packing import Where, from_text
 from jobs.kernel.rank import RoundSums
-from jobs.launch import Launcher, input_paths, launch
+from jobs.launch import input_paths, launch
+from jobs.launcher import Launcher
 from jobs.outcome import Outcome
 from jobs.pack_graph import PackGraph
 from jobs.packed_job import PackedJob

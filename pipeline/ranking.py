@@ -20,7 +20,8 @@ from typing import Any
 from jobs.kernel.errors import BadInput, JobFailed, NotConverged
 from jobs.kernel.opening import Place, is_url
 from jobs.kernel.rank import RoundSums
-from jobs.launch import Launcher, launch
+from jobs.launch import launch
+from jobs.launcher import Launcher
 from jobs.outcome import Outcome
 from jobs.page_rank import PageRank
 from jobs.stores import join, remove

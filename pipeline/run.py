@@ -20,7 +20,7 @@ from jobs.kernel.choosing import Rules
 from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
-from jobs.launch import CLUSTERS, RUNNERS, Launcher
+from jobs.launcher import CLUSTERS, RUNNERS, Launcher
 from pipeline import steps
 from pipeline.archives import (
     Given,

@@ -10,7 +10,7 @@ from jobs import fold_chains
 from jobs import select_links as select_links_job
 from jobs.kernel.choosing import Rules
 from jobs.kernel.errors import BadInput
-from jobs.launch import Launcher
+from jobs.launcher import Launcher
 from jobs.select_links import TIMES
 from pipeline.datasets import ORDER, deliver
 from pipeline.steps import Paths, Result, workplace

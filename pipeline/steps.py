@@ -28,7 +28,8 @@ from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place, place
 from jobs.kernel.order import DIGITS
 from jobs.kernel.tables import CAPTURES, DATED_LINKS, LINKS, REFERRING_CAPTURES
-from jobs.launch import Launcher, launch, plain_path
+from jobs.launch import launch, plain_path
+from jobs.launcher import Launcher
 from jobs.outcome import Outcome
 from pipeline.counting import add_counters
 from pipeline.datasets import ORDER, by_score, deliver, write_parquet

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.base import Job
-from jobs.launch import Launcher
+from jobs.launcher import Launcher
 from jobs.runners import LocalRunner
 from pipeline import steps
 from pipeline.ranking import Stop, plain_rounds

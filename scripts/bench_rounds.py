@@ -29,7 +29,7 @@ from synthetic import web_like
 
 from jobs.base import Job
 from jobs.kernel.errors import NotConverged
-from jobs.launch import Launcher
+from jobs.launcher import Launcher
 from jobs.runners import LocalRunner
 from pipeline.graph import Graph, read_graph
 from pipeline.packed_ranking import rank_packed

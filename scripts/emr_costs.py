@@ -106,7 +106,7 @@ def table(plan: Plan) -> str:
 
 def measured(links: int = 300_000, pages: int = 20_000) -> tuple[dict[str, float], float]:
     """STEPS and ROUND on this machine, in this process."""
-    from jobs.launch import Launcher
+    from jobs.launcher import Launcher
     from pipeline import steps
     from pipeline.ranking import Stop
 

@@ -102,7 +102,7 @@ def fast_pagerank(folder: Path, nodes: int, threads: int) -> Ranker:
 
 def jobs(folder: Path, nodes: int, threads: int) -> Ranker:
     """The page_rank job on the local runner, rounds to the tolerance."""
-    from jobs.launch import Launcher
+    from jobs.launcher import Launcher
     from pipeline.graph import read_graph
     from pipeline.ranking import rank as rank_by_jobs
 

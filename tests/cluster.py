@@ -18,7 +18,7 @@ from typing import Any
 
 from jobs.base import Job
 from jobs.kernel.ranges import reducer_of  # checked against Java's own hashes in test_ranges.py
-from jobs.launch import Launcher
+from jobs.launcher import Launcher
 from jobs.runners import InlineRunner
 
 PRIME = 99_991

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from click.testing import CliRunner
 
-from jobs.launch import Launcher
+from jobs.launcher import Launcher
 from pipeline import steps
 from pipeline.cli import main
 from pipeline.datasets import ORDER, merged

@@ -12,7 +12,7 @@ from samples import made_captures, made_links, oracle, write
 
 from jobs import assign_ids
 from jobs.kernel.errors import BadInput
-from jobs.launch import Launcher
+from jobs.launcher import Launcher
 from jobs.outcome import Outcome
 
 

@@ -12,7 +12,8 @@ from samples import made_captures, made_links, write
 from jobs import canonicalize
 from jobs.canonicalize import Canonicalize, added
 from jobs.kernel.errors import BadInput
-from jobs.launch import Launcher, launch
+from jobs.launch import launch
+from jobs.launcher import Launcher
 from jobs.outcome import Outcome
 
 

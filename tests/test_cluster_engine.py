@@ -11,7 +11,7 @@ import pytest
 from crawls import DAMAGED, LOOPBACK, SAMPLES, SMALL, crawlrank, ok, write_warc
 
 from jobs import stores
-from jobs.launch import Launcher
+from jobs.launcher import Launcher
 from pipeline import ranking
 
 QUIET = ("--no-validate", "--quiet")

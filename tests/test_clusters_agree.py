@@ -115,7 +115,8 @@ def test_after_a_tolerance_scores_are_within_the_certified_errors(
 def test_what_a_task_on_spark_says_last_is_told(tmp_path: Path) -> None:
     from jobs.gen_graph import GenGraph
     from jobs.kernel.errors import BadInput, JobFailed
-    from jobs.launch import Launcher, launch
+    from jobs.launch import launch
+    from jobs.launcher import Launcher
 
     launcher = Launcher("spark", tmp_path, data=f"file://{tmp_path}/data", ranges=2)
     lines = tmp_path / "input_links"

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.kernel.errors import BadInput
-from jobs.launch import Launcher
+from jobs.launcher import Launcher
 from pipeline.datasets import (
     ORDER,
     by_score,

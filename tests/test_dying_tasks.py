@@ -10,7 +10,7 @@ import pytest
 from crawls import LOOPBACK, WEB, crawlrank, write_warc
 
 from jobs.extract_links import ExtractLinks
-from jobs.launch import Launcher
+from jobs.launcher import Launcher
 from pipeline import mrjob_engine, steps
 
 DYING = """

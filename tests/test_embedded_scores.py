@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from samples import write
 
 from jobs.kernel.errors import BadInput
-from jobs.launch import Launcher
+from jobs.launcher import Launcher
 from pipeline import parquet, precedence_lines
 from pipeline.datasets import best_first
 from pipeline.embedded.scores import join_scores

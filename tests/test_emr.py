@@ -27,7 +27,8 @@ from made_emr import MadeEmr, made_emr
 from jobs.extract_links import ExtractLinks
 from jobs.gen_graph import GenGraph
 from jobs.kernel.errors import BadInput, JobFailed
-from jobs.launch import Launcher, launch
+from jobs.launch import launch
+from jobs.launcher import Launcher
 from pipeline.cli import main
 from pipeline.emr_cluster import held_cluster
 from pipeline.package.build import FILES

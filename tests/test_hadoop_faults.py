@@ -28,7 +28,8 @@ from jobs import stores
 from jobs.base import side_name
 from jobs.far import outcome_of
 from jobs.kernel.errors import BadInput, JobFailed
-from jobs.launch import Launcher, launch
+from jobs.launch import launch
+from jobs.launcher import Launcher
 from jobs.outcome import Outcome
 from pipeline.cluster_engine import ClusterEngine
 from pipeline.ranking import Round, Stop

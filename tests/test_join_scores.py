@@ -13,7 +13,7 @@ from samples import made_captures, made_links, write
 
 from jobs import join_scores
 from jobs.kernel.errors import BadInput
-from jobs.launch import Launcher
+from jobs.launcher import Launcher
 from jobs.outcome import Outcome
 
 

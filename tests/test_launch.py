@@ -18,7 +18,8 @@ from jobs.base import Job
 from jobs.canonicalize import Canonicalize
 from jobs.gen_graph import GenGraph
 from jobs.kernel.errors import BadInput, JobFailed
-from jobs.launch import Launcher, launch
+from jobs.launch import launch
+from jobs.launcher import Launcher
 from jobs.page_rank import PageRank
 
 ROOT = Path(__file__).resolve().parents[1]

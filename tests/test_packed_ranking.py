@@ -26,7 +26,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jobs.kernel.errors import BadInput, JobFailed, NotConverged
-from jobs.launch import Launcher
+from jobs.launcher import Launcher
 from jobs.packed_round import PackedRound
 from pipeline import packed_ranges, packed_ranking
 from pipeline.certificate import certificate

@@ -18,7 +18,8 @@ from jobs import page_rank
 from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import parse_graph_line
 from jobs.kernel.rank import RoundSums
-from jobs.launch import Launcher, launch
+from jobs.launch import launch
+from jobs.launcher import Launcher
 from jobs.page_rank import PageRank
 
 

@@ -15,7 +15,8 @@ from jobs import bytes_read
 from jobs.extract_links import ExtractLinks
 from jobs.kernel import positions
 from jobs.kernel.positions import told_position
-from jobs.launch import Launcher, launch
+from jobs.launch import launch
+from jobs.launcher import Launcher
 from pipeline.progress import Bars, Plain
 
 

@@ -12,7 +12,7 @@ from plain import graph_lines, scores_after
 
 from jobs.kernel.errors import BadInput, JobFailed, NotConverged
 from jobs.kernel.lines import DUMMY, parse_graph_line
-from jobs.launch import Launcher
+from jobs.launcher import Launcher
 from jobs.page_rank import PageRank
 from pipeline import ranking
 from pipeline.ranking import Stop, plain_rounds, rank

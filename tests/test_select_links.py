@@ -15,7 +15,7 @@ from selecting_oracle import Oracle, Selection
 
 from jobs.kernel.choosing import Rules
 from jobs.kernel.lines import Capture, Fold, Link, format_capture, format_link, parse_fold
-from jobs.launch import Launcher
+from jobs.launcher import Launcher
 from pipeline.embedded.columns import CapturesWriter, LinksWriter
 from pipeline.embedded.selecting import FOLDS
 from pipeline.embedded.selecting import select_links as by_columns

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import socket
 from pathlib import Path
 
 import pytest
@@ -19,3 +20,12 @@ def test_a_name_that_says_compressed_changes_no_byte(name: str, tmp_path: Path) 
     stores.upload(tmp_path / "given", url)
     assert (tmp_path / "folder" / name).read_bytes() == data
     assert stores.read(url) == data
+
+
+def test_a_name_node_that_is_not_there() -> None:
+    """It is said at once, where Hadoop's clients try for minutes."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"hdfs://127.0.0.1:{free.getsockname()[1]}/data"
+    with pytest.raises(OSError, match=r"no name node answers at 127.0.0.1:.*refused"):
+        stores.exists(url)

@@ -12,7 +12,9 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import socket
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import quote
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 Place = str | Path
 S3, HDFS, FILE = SCHEMES = ("s3://", "hdfs://", "file:///")
+ANSWER = 10  # seconds
 _AT_ONCE = 2**23  # bytes of one request; a reader goes forward, with small steps back
 
 
@@ -144,6 +147,20 @@ def _hdfs(url: str) -> tuple[Any, str]:
     from pyarrow import fs
 
     host, slash, path = url.removeprefix(HDFS).partition("/")
+    _reach(host)
     with store_errors():
         client = HdfsFileSystem(host=host) if host else HdfsFileSystem()
     return fs.PyFileSystem(fs.FSSpecHandler(client)), slash + path
+
+
+@lru_cache
+def _reach(host: str) -> None:
+    """Where a port is named, at its first use: the client itself would try for three minutes.
+    Raises OSError."""
+    name, _, port = host.rpartition(":")
+    if not (name and port.isdigit()):
+        return
+    try:
+        socket.create_connection((name.strip("[]"), int(port)), ANSWER).close()
+    except OSError as error:
+        raise OSError(f"no name node answers at {host}: {error.strerror or error}") from error

@@ -16,7 +16,7 @@ from jobs.kernel.choosing import Rules
 from jobs.kernel.extraction import DEFAULTS, Options
 from jobs.kernel.opening import Place, is_url
 from jobs.kernel.order import DIGITS
-from jobs.launch import CLUSTERS, RUNNERS, BytesProgress, Launcher
+from jobs.launcher import CLUSTERS, RUNNERS, BytesProgress, Launcher
 from pipeline.classes import MAX_BINS
 from pipeline.embedded import EMBEDDED, TOLERANCE
 from pipeline.embedded.memory import LEAST, Memory, parse_size
