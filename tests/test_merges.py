@@ -48,14 +48,15 @@ def test_a_run_keeps_www_when_asked(tmp_path: Path) -> None:
     kept = {b"example,b)/", b"example,b,www)/", b"example,b,www2)/x"}
     assert keys_of_a_run(archive, work, "--keep-www", "--force") == kept
     assert json.loads((work / "manifest.json").read_text())["parameters"]["--keep-www"] is True
-    assert keys_of_a_run(archive, tmp_path / "new", "--keep-www", "--runner", "local") == kept
 
 
-def test_the_command_keeps_www_when_asked(tmp_path: Path) -> None:
+@pytest.mark.parametrize("runner", ["inline", "local"])
+def test_the_command_keeps_www_when_asked(runner: str, tmp_path: Path) -> None:
     links = tmp_path / "links.txt"
     links.write_text("http://www.b.example/ http://a.example/ L\n")
     out = tmp_path / "canonical.txt"
-    ok("canonicalize", links, "--output", out, "--uris", tmp_path / "u.txt", "--keep-www", *INLINE)
+    outputs = ("--output", out, "--uris", tmp_path / "u.txt")
+    ok("canonicalize", links, *outputs, "--keep-www", "--runner", runner)
     assert out.read_text() == "example,b,www)/ example,a)/\n"
 
 
