@@ -23,10 +23,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from mrjob.job import MRJob
+from mrjob.options import _add_basic_args, _add_job_args, _add_runner_args, _add_step_args
 from mrjob.protocol import BytesProtocol, BytesValueProtocol
 from mrjob.step import MRStep
 
@@ -61,10 +61,12 @@ def side_name(line: bytes) -> bytes:
 
 
 @cache
-def _arguments() -> ArgumentParser:
+def _options() -> ArgumentParser:
     """mrjob's own: to define them takes longer than many a task, and all jobs have the same."""
     parser = ArgumentParser(add_help=False)
-    MRJob.configure_args(SimpleNamespace(arg_parser=parser))
+    for add in (_add_basic_args, _add_job_args, _add_runner_args):
+        add(parser)
+    _add_step_args(parser, include_deprecated=True)
     return parser
 
 
@@ -95,9 +97,8 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         self._rows: Counter[bytes] = Counter()
 
     def configure_args(self) -> None:
-        self.arg_parser = ArgumentParser(
-            usage=self._usage(), add_help=False, parents=[_arguments()]
-        )
+        self.arg_parser = ArgumentParser(usage=self._usage(), add_help=False, parents=[_options()])
+        self.arg_parser.add_argument("args", nargs="*", help="input files")
         self.add_passthru_arg(
             "--reducers", type=int, default=None, help="number of reduce tasks on a cluster"
         )
