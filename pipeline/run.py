@@ -11,16 +11,15 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from jobs.extract_links import parameters_of
 from jobs.kernel.choosing import Rules
 from jobs.kernel.errors import BadInput
-from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
-from jobs.launcher import CLUSTERS, RUNNERS, Launcher
+from jobs.launcher import Launcher
 from pipeline import steps
 from pipeline.archives import (
     Given,
@@ -37,17 +36,17 @@ from pipeline.archives import (
 from pipeline.claim import claim
 from pipeline.cluster_engine import ClusterEngine
 from pipeline.embedded import EMBEDDED
-from pipeline.embedded.memory import Memory, half_of_machine
+from pipeline.embedded.memory import half_of_machine
 from pipeline.engine import Engine
 from pipeline.imported import KEYS, SELECT, require_import, steps_of
 from pipeline.lock import locked
 from pipeline.manifest import Manifest, fingerprint
 from pipeline.mrjob_engine import MrjobEngine
-from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.progress import Reporter
 from pipeline.rank_report import shared_digits
-from pipeline.ranking import Round, Stop
+from pipeline.ranking import Round
 from pipeline.reports import round_line, write_report
+from pipeline.run_options import RunOptions
 from pipeline.validation import validate
 from pipeline.validation_report import ValidationOptions, ValidationReport
 from pipeline.work_folder import DATASETS, clear_leftovers, refuse_foreign, remove, temporary
@@ -65,61 +64,6 @@ READS: dict[str, tuple[str, ...]] = {
     "validate-opic": ("page-rank", "assign-ids", "canonicalize"),
 }
 STEPS = tuple(step for step in READS if step != SELECT)
-MRJOB = " or ".join(RUNNERS)  # the datasets of these are the same
-CLUSTER = " or ".join(CLUSTERS)
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """What a run is asked for. Processes, memory, the bound on rounds and what to do about
-    damage do not change results and may differ from one run in a folder to the next."""
-
-    runner: str = EMBEDDED
-    processes: int | None = None
-    memory: Memory | None = None
-    data: str | None = None  # URL of the datasets of a cluster
-    reducers: int = 8
-    conf: Path | None = None
-    extraction: Options = field(default_factory=Options)
-    rules: Rules = field(default_factory=Rules)  # of several captures of a page, and what folds
-    keep_www: bool = False
-    nodes: str = "linked"
-    stop: Stop = field(default_factory=Stop)
-    precedence: PrecedenceOptions = field(default_factory=PrecedenceOptions)
-    validation: ValidationOptions = field(default_factory=ValidationOptions)
-    validate: bool = True
-    strict: bool = False
-    skip_bad_files: bool = False
-    force: bool = False
-
-    def __post_init__(self) -> None:
-        if self.selects:
-            asked = self.extraction._replace(timestamps=True, canonical=self.rules.canonical)
-            object.__setattr__(self, "extraction", asked)
-
-    @property
-    def selects(self) -> bool:
-        """Whether there is a step select-links."""
-        return any(self.rules)
-
-    def parameters(self) -> dict[str, Any]:
-        """What results depend on, by option name."""
-        stop, precedence = self.stop, self.precedence
-        return {
-            "--runner": EMBEDDED if self.runner == EMBEDDED else CLUSTER if self.data else MRJOB,
-            **({"--data": self.data} if self.data else {}),
-            **self.rules.parameters(),
-            **parameters_of(self.extraction),
-            "--keep-www": self.keep_www,
-            "--nodes": self.nodes,
-            "--iterations": stop.iterations,
-            "--tolerance": None if stop.iterations is not None else stop.tolerance,
-            "--bins": precedence.bins,
-            "--unlisted": precedence.unlisted_precedence,
-            "--classes-over": precedence.classes_over,
-            "--ties": precedence.ties,
-            "--spellings": precedence.spellings,
-        }
 
 
 class Run:

@@ -33,7 +33,7 @@ from pipeline.embedded.columns import CapturesWriter, LinksWriter
 from pipeline.embedded.engine import EmbeddedEngine
 from pipeline.manifest import Manifest, fingerprint
 from pipeline.ranking import Stop
-from pipeline.run import RunOptions
+from pipeline.run_options import RunOptions
 from pipeline.steps import ArchiveReport
 
 LINKS_AN_ARCHIVE = 2_000_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -14,12 +13,12 @@ import click
 
 from jobs.kernel.choosing import Rules
 from jobs.kernel.extraction import DEFAULTS, Options
-from jobs.kernel.opening import Place, is_url
+from jobs.kernel.opening import Place
 from jobs.kernel.order import DIGITS
 from jobs.launcher import CLUSTERS, RUNNERS, BytesProgress, Launcher
 from pipeline.classes import MAX_BINS
+from pipeline.cli.parameter_types import Archive, Number, Size
 from pipeline.embedded import EMBEDDED, TOLERANCE
-from pipeline.embedded.memory import LEAST, Memory, parse_size
 from pipeline.finding import find_archives, read_list
 from pipeline.ranking import Stop
 from pipeline.terminal import printable
@@ -28,47 +27,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]
 
 OUTPUT = click.Path(path_type=Path)
-
-
-class Archive(click.Path):
-    """A path, or a URL, which stays a string: paths would fold its slashes."""
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        return value if is_url(value) else super().convert(value, param, ctx)
-
-
 ARCHIVE = Archive(path_type=Path)
 EXAMPLES = 3
 EXTRACTION = tuple(name for name in Options._fields if name != "bodies")
-
-
-class Number(click.FloatRange):
-    """A range that refuses nan, of which no comparison is true, and infinity."""
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        number = float(super().convert(value, param, ctx))
-        if not math.isfinite(number):
-            self.fail(f"{value} is no finite number", param, ctx)
-        return number
-
-
-class Size(click.ParamType):  # type: ignore[type-arg]
-    """A size of memory, `4GB` or `512MB`."""
-
-    name = "size"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Memory:
-        try:
-            memory = Memory(parse_size(str(value)))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-        if memory.total < LEAST:
-            self.fail(f"{value} is too little: at least {LEAST >> 20}MB", param, ctx)
-        return memory
 
 
 def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:

@@ -15,13 +15,13 @@ from jobs.kernel.order import DIGITS
 from pipeline import lint
 from pipeline.cli.options import (
     OUTPUT,
-    Number,
     class_options,
     digits_option,
     output_option,
     report_option,
 )
 from pipeline.cli.outputs import check_outputs, said
+from pipeline.cli.parameter_types import Number
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.rank_report import read_rank_report
 from pipeline.reports import write_report

@@ -13,7 +13,6 @@ from pipeline.classes import Ties
 from pipeline.cli.options import (
     LATEST,
     OUTPUT,
-    Number,
     class_options,
     data_url,
     extraction_options,
@@ -27,6 +26,7 @@ from pipeline.cli.options import (
     stop_options,
     work_option,
 )
+from pipeline.cli.parameter_types import Number
 from pipeline.embedded import EMBEDDED, TOLERANCE
 from pipeline.embedded.memory import Memory
 from pipeline.imported import SELECT, steps_of
@@ -110,13 +110,14 @@ def run(
     Run it again after an interruption, or with more archives: what is done is kept.
     """
     from pipeline import run as runs
+    from pipeline.run_options import RunOptions
     from pipeline.validation_report import ValidationFailed, ValidationOptions
 
     if not (archives or ((work / "manifest.json").exists() and Manifest(work).imported)):
         raise click.UsageError("Missing argument 'ARCHIVES...'.")
     usual = TOLERANCE if runner == EMBEDDED else Stop.tolerance
     precedence = PrecedenceOptions(bins, unlisted, classes_over, ties, spellings)  # type: ignore[arg-type]
-    asked = runs.RunOptions(
+    asked = RunOptions(
         runner=runner,
         processes=processes,
         memory=memory,

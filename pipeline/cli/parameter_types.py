@@ -1,0 +1,47 @@
+"""Types of values on the command line: archives, finite numbers, sizes of memory."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import click
+
+from jobs.kernel.opening import is_url
+from pipeline.embedded.memory import LEAST, Memory, parse_size
+
+
+class Archive(click.Path):
+    """A path, or a URL, which stays a string: paths would fold its slashes."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        return value if is_url(value) else super().convert(value, param, ctx)
+
+
+class Number(click.FloatRange):
+    """A range that refuses nan, of which no comparison is true, and infinity."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value} is no finite number", param, ctx)
+        return number
+
+
+class Size(click.ParamType):  # type: ignore[type-arg]
+    """A size of memory, `4GB` or `512MB`."""
+
+    name = "size"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Memory:
+        try:
+            memory = Memory(parse_size(str(value)))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        if memory.total < LEAST:
+            self.fail(f"{value} is too little: at least {LEAST >> 20}MB", param, ctx)
+        return memory
