@@ -223,7 +223,7 @@ def test_strict_refuses_damage_whenever_it_is_asked(web: Path, tmp_path: Path) -
 @pytest.fixture
 def _partitions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several for small graphs too, of one group each, which need several rounds then."""
-    monkeypatch.setattr(packed_ranges, "PARTITION_BYTES", 20)
+    monkeypatch.setattr(packed_ranges, "PARTITION_BYTES", 50)
     monkeypatch.setattr(packed_ranges, "GROUPS", 1)
 
 
