@@ -17,9 +17,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cluster import dataset, inline
 from crawls import DAMAGED, LOOPBACK, SAMPLES, environment, ok
+from graphs import web_like, write_graph
 from hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
 from test_runners_agree import assert_same_counters
+
+from jobs import stores
+from jobs.base import side_name
+from jobs.launcher import Launcher
+from pipeline.packed_ranking import rank_packed
+from pipeline.ranking import Stop
 
 ARCHIVES = [
     LOOPBACK,
@@ -109,6 +117,30 @@ def test_after_a_tolerance_scores_are_within_the_certified_errors(
     assert np.abs(difference).sum() <= (rounds[-1]["certificate"] + 1e-11) * total
     apart = np.abs(difference) / np.array([exact[node] for node in x])
     assert apart.max() <= rounds[-1]["eta"] + 1e-11
+
+
+@pytest.mark.long
+def test_packed_rounds_between_partitions_give_the_same_bits(
+    cluster: list[str], tmp_path: Path
+) -> None:
+    """The samples are ranked in one partition: they are small."""
+    options = dict(zip(cluster[::2], cluster[1::2], strict=True))
+    data, conf = options["--data"], options.get("--cluster-conf")
+    (tmp_path / "far").mkdir()
+    far = Launcher(
+        options["--runner"], tmp_path / "far", ranges=3, data=data, conf=conf and Path(conf)
+    )
+    graph = write_graph(web_like(400, seed=5), tmp_path / "graph")
+    stores.upload(graph, stores.join(data, "graph", "part-00000"))
+    found = []
+    for launcher, where in ((far, stores.join(data, "graph")), (inline(tmp_path), graph)):
+        folder = stores.join(data, "rounds") if launcher.data else tmp_path / "rounds"
+        ranks, rounds = rank_packed(where, folder, launcher, Stop(tolerance=1e-3), partitions=4)
+        lines = sorted(stores.lines(ranks) if launcher.data else dataset(Path(ranks)))
+        told = [{**entry, "seconds": 0} for entry in rounds]
+        found.append(([line.rstrip() for line in lines if not side_name(line)], told))
+    assert len(found[0][1]) > 1
+    assert found[0] == found[1]
 
 
 @pytest.mark.spark
