@@ -60,7 +60,7 @@ def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[str
 
 def run(work: Path, *options: object) -> None:
     """A process of its own, as users run it; from another folder than the checkout."""
-    words = ["run", *ARCHIVES, "--work", work, "--reducers", 3, "--no-validate", *options]
+    words = ["run", *ARCHIVES, "--work", work, "--reducers", 2, "--no-validate", *options]
     done = subprocess.run(
         [sys.executable, "-m", "pipeline", *map(str, words)],
         cwd=work.parent, env=environment(), capture_output=True, text=True, check=False,

@@ -91,6 +91,7 @@ def test_the_commands_of_a_page_run_in_order(
 
 
 @pytest.mark.hadoop
+@pytest.mark.long
 def test_the_commands_of_the_page_on_hadoop_run_in_a_node(
     hadoop: Node, folder: Path, shell: dict[str, str]
 ) -> None:
