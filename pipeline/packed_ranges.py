@@ -47,7 +47,7 @@ def plan_of(graph: Place, launcher: Launcher, partitions: int | None = None) -> 
     points: list[int] = []
     group_points: list[int] = []
     if wanted > 1:
-        groups = min(wanted * GROUPS, max(MOST_GROUPS, 1))
+        groups = min(wanted * GROUPS, MOST_GROUPS)
         sample = _sample(sizes, min(SAMPLES * groups, MOST_SAMPLES))
         points, group_points = _cuts(sample, wanted), _cuts(sample, groups)
     reducers = min(len(points) + 1, launcher.ranges)
