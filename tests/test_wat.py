@@ -237,7 +237,6 @@ NOT_IN_WAT = ("feed", "robots", "td/@style")
 SCRIPT = Path(__file__).parents[1] / "scripts" / "compare_wat.py"
 
 
-@pytest.mark.large
 @needs_reference
 def test_the_table_of_differences() -> None:
     """As scripts/compare_wat.py printed it: a WAT has nothing of its own, and all but a few."""
