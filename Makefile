@@ -82,7 +82,7 @@ test-heritrix: setup ## Crawls by a real Heritrix on loopback; needs a JDK (17 o
 	PYTHONPATH=scripts $(BIN)/python -m heritrix.distribution
 	$(BIN)/pytest -m heritrix -n 2 --dist loadfile $(call with,heritrix)
 
-# SHORT=1 leaves out what has many jobs
+# SHORT=1 leaves out what has many jobs, or nodes of its own
 SHORTER = $(if $(SHORT), and not long)
 
 test-hadoop: setup ## Jobs on a real one-node Hadoop; needs a JDK (17 or 21), Maven, namespaces
@@ -103,6 +103,8 @@ test-compiled: compiled ## The tests of extraction on what is compiled
 	  assert made.__file__.endswith((".so", ".pyd")), made.__file__'
 	PYTHONPATH=$(abspath $(COMPILED)) $(BIN)/pytest -n auto -m "not pure" $(COMPILED_TESTS)
 
+# a Spark for each job: none of them lives long enough for the slower compiler to pay
+test-spark: export SPARK_SUBMIT_OPTS = -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 test-spark: setup ## Jobs on a real Spark of this machine; needs a JDK (17 or 21)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pyspark==4.0.1
 	$(BIN)/pytest -m "spark$(SHORTER)" $(call with,spark)

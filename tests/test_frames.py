@@ -124,7 +124,7 @@ def test_bombs_of_other_frames(frame: Callable[[bytes], bytes]) -> None:
 def test_what_is_broken_inflates_as_by_zlib(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(5)
     members = [gzip.compress(b"".join(ARCHIVE) * n, level) for n in (1, 50) for level in (0, 1, 9)]
-    for _ in range(1000):
+    for _ in range(300):
         broken = bytearray(rng.choice(members))
         for _ in range(rng.randint(0, 2)):
             place = rng.randrange(len(broken))
