@@ -79,7 +79,7 @@ YARN = {
     "yarn.node-attribute.fs-store.root-dir": "file://{var}/node-attribute",
     # a NodeManager that is gone, and what ran on it; by default after ten minutes
     "yarn.nm.liveness-monitor.expiry-interval-ms": "15000",
-    "yarn.am.liveness-monitor.expiry-interval-ms": "20000",
+    "yarn.am.liveness-monitor.expiry-interval-ms": "60000",  # it takes 20 s to start on a busy one
 }
 CAPACITY = {
     "yarn.scheduler.capacity.root.queues": "default",
