@@ -7,6 +7,7 @@ graph but these comes to the driver.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import chain
 from multiprocessing.pool import ThreadPool
@@ -23,6 +24,9 @@ from jobs.launcher import Launcher
 from jobs.stores import part_sizes
 
 PARTITION_BYTES = 16_000_000  # of text: some 2 million edges
+# More than FEW partitions grow with the graph, as each pair of them exchanges a block in a round;
+# LARGEST is packed in 0.6 GB (docs/scaling.md)
+FEW, LARGEST = 64, 96_000_000
 INFLATED = 5  # times its compressed size, a graph's text
 GROUPS, MOST_GROUPS = 16, 1024  # of a partition, of all
 SAMPLES = 24  # pieces of text for each group
@@ -43,7 +47,7 @@ def plan_of(graph: Place, launcher: Launcher, partitions: int | None = None) -> 
     """The ranges of a graph. partitions: as many, at most; or as its size asks for."""
     sizes = _part_sizes(graph)
     size = sum(count * (INFLATED if _compressed(part) else 1) for part, count in sizes)
-    wanted = partitions or max(1, round(size / PARTITION_BYTES))
+    wanted = partitions or usual_partitions(size)
     points: list[int] = []
     group_points: list[int] = []
     if wanted > 1:
@@ -53,6 +57,12 @@ def plan_of(graph: Place, launcher: Launcher, partitions: int | None = None) -> 
     reducers = min(len(points) + 1, launcher.ranges)
     named = [label.decode() for label in labels(len(points) + 1, reducers)]
     return Plan(points, group_points, named)
+
+
+def usual_partitions(size: int) -> int:
+    """Of a graph of so many bytes of text."""
+    growing = math.sqrt(size * PARTITION_BYTES / FEW)
+    return max(1, round(size / max(PARTITION_BYTES, min(LARGEST, growing))))
 
 
 def _part_sizes(graph: Place) -> list[tuple[Place, int]]:

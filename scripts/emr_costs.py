@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """What a crawl costs on EMR, from rates measured on one machine and assumptions said here.
 
-    scripts/emr_costs.py [--tb 1] [--rounds 10] [--workers 6] [--measure]
+    scripts/emr_costs.py [--tb 1] [--rounds 25 | --iterations 10] [--workers 6] [--measure]
+
+--iterations counts plain rounds, the recipe's; packed ones are what `run` does without it.
 
 --measure takes the rates of the jobs from this machine (half a minute) in place of those below.
 Nothing here has been checked against a bill of AWS: rates and prices are for replacing.
@@ -20,7 +22,8 @@ from pathlib import Path
 # measured: docs/benchmarks.md, extraction, keys among it; and --measure, 300,000 links, one core
 EXTRACTED = 8.3e6  # bytes of .warc.gz a core and second
 STEPS = {"canonicalize": 15.0, "assign-ids": 17.3, "gen-graph": 7.3, "join-scores": 4.6}
-ROUND = 3.2  # microseconds of a core for a link, as all of these
+PLAIN = 3.2  # microseconds of a core for a link, a round; as all of these
+PACKING, PACKED = 3.4, 0.07  # bench_rounds.py, inline: before and after all packed rounds, each one
 
 # assumed of the crawl
 PAGES_A_TB = 30e6  # pages of 33 kB, gzipped
@@ -45,11 +48,13 @@ STORED = 0.023 / 730  # S3, a GB an hour
 
 @dataclass(frozen=True)
 class Plan:
-    """tb: 10^12 bytes of .warc.gz. workers: nodes that run tasks, on_demand of them (HDFS is on
-    these) and the rest on spot."""
+    """tb: 10^12 bytes of .warc.gz. rounds: packed ones, to a certified 1e-6; iterations: plain ones
+    in their place. workers: nodes that run tasks, on_demand of them (HDFS is on these) and the rest
+    on spot."""
 
     tb: float = 1
-    rounds: int = 10
+    rounds: int = 25
+    iterations: int = 0
     workers: int = 6
     on_demand: int = 2
 
@@ -61,13 +66,18 @@ class Plan:
         """Of Python, by step."""
         hours = {"extract-links": self.tb * 1e12 / EXTRACTED / 3600}
         hours |= {name: self.links * rate / 3.6e9 for name, rate in STEPS.items()}
-        return {**hours, f"{self.rounds} rounds": self.links * ROUND * self.rounds / 3.6e9}
+        rates = {"packing, unpacking": PACKING, f"{self.rounds} rounds": PACKED * self.rounds}
+        if self.iterations:
+            rates = {f"{self.iterations} plain rounds": PLAIN * self.iterations}
+        return hours | {name: self.links * rate / 3.6e9 for name, rate in rates.items()}
+
+    def steps(self) -> int:
+        return OTHER_STEPS + (self.iterations or self.rounds)
 
     def hours(self) -> float:
         """From the request to the end."""
         cores = self.workers * VCPUS * CORE_OF_A_VCPU
-        steps = (OTHER_STEPS + self.rounds) * STEP
-        return START + steps + sum(self.core_hours().values()) * HADOOP / cores
+        return START + self.steps() * STEP + sum(self.core_hours().values()) * HADOOP / cores
 
     def dollars(self) -> dict[str, float]:
         hours, spot = self.hours(), self.workers - self.on_demand
@@ -93,8 +103,8 @@ def table(plan: Plan) -> str:
     ]
     for name, hours in plan.core_hours().items():
         rows.append(f"| {name} | {hours:.1f} | {hours * HADOOP / cores:.1f} |")
-    steps = (OTHER_STEPS + plan.rounds) * STEP
-    rows.append(f"| start, and of {OTHER_STEPS + plan.rounds} steps | | {START + steps:.1f} |")
+    start = START + plan.steps() * STEP
+    rows.append(f"| start, and of {plan.steps()} steps | | {start:.1f} |")
     rows.append(f"| all | {sum(plan.core_hours().values()):.1f} | {plan.hours():.1f} |")
     rows += ["", "| | US dollars |", "|---|---|"]
     dollars = plan.dollars()
@@ -105,7 +115,7 @@ def table(plan: Plan) -> str:
 
 
 def measured(links: int = 300_000, pages: int = 20_000) -> tuple[dict[str, float], float]:
-    """STEPS and ROUND on this machine, in this process."""
+    """STEPS and PLAIN on this machine, in this process."""
     from jobs.launcher import Launcher
     from pipeline import steps
     from pipeline.ranking import Stop
@@ -146,15 +156,17 @@ def _write_links(path: Path, links: int, pages: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    for name, kind in (("tb", float), ("rounds", int), ("workers", int)):
+    for name, kind in (("tb", float), ("rounds", int), ("iterations", int), ("workers", int)):
         parser.add_argument(f"--{name}", type=kind, default=getattr(Plan, name))
     parser.add_argument("--measure", action="store_true", help="rates of this machine")
     given = vars(parser.parse_args())
     if given.pop("measure"):
-        global ROUND
-        rates, ROUND = measured()
+        global PLAIN
+        rates, PLAIN = measured()
         STEPS.update(rates)
-        told = ", ".join(f"{name} {rate:.1f}" for name, rate in {**STEPS, "round": ROUND}.items())
+        told = ", ".join(
+            f"{name} {rate:.1f}" for name, rate in {**STEPS, "plain round": PLAIN}.items()
+        )
         print(f"Measured here, microseconds of a core for a link: {told}.\n")
     print(table(Plan(**given)), end="")
 

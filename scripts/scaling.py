@@ -17,9 +17,10 @@ from typing import Any
 
 from emr_costs import CORE_OF_A_VCPU, EXTRACTED, HADOOP, PAGES_A_TB, STEP
 
+from pipeline.packed_ranges import usual_partitions
+
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "scaling.md"
 ROUNDS = 25  # to a certified 1e-6; see the table of rounds in docs/benchmarks.md
-TASK = 2e9  # bytes of memory of a task
 DRIVER = 100e6  # bytes a second that the driver fetches and writes
 REQUEST = 0.05  # seconds until a store answers
 FINGERPRINTS = 8  # archives that the driver looks at at a time, by three requests each
@@ -67,7 +68,9 @@ def steps(jobs: dict[str, Any], rounds: dict[str, Any], pages: float, links: flo
             rows.append((job["job"], *sizes, job["seconds"] / jobs["links"] * links))
     packed = rounds["speed"]["packed"]
     sent = packed["bytes"] / rounds["speed"]["edges"] * links
-    one = links / packed["rate"]
+    inline = rounds["speed"]["inline"]
+    around, one = inline["around"] / rounds["speed"]["edges"] * links, links / inline["rate"]
+    rows.append(("packing, unpacking", 0.0, 0.0, 0.0, around))
     rows.append((f"{ROUNDS} packed rounds", 0.0, ROUNDS * sent, 0.0, ROUNDS * one))
     lines = [
         "| job | TB read | TB shuffled | TB written | hours of a core, Python | node-hours |\n",
@@ -89,14 +92,14 @@ def steps(jobs: dict[str, Any], rounds: dict[str, Any], pages: float, links: flo
 
 def limits(jobs: dict[str, Any], rounds: dict[str, Any], pages: float, links: float) -> str:
     """What would break first, as Markdown."""
+    graph = next(job for job in jobs["jobs"] if job["job"] == "gen_graph")
+    partitions = usual_partitions(round(graph["written"] / jobs["links"] * links))
     one, many = (
         next(row for row in rounds["memory"] if row["partitions"] == count) for count in (1, 64)
     )
     edges = rounds["speed"]["edges"]
-    an_edge = (one["packed_round"] - many["packed_round"]) * 1e6 / (edges * (1 - 1 / 64))
-    least = many["packed_round"] * 1e6
-    most = (TASK - least) / an_edge
-    partitions = links / most
+    an_edge = (one["pack_graph"] - many["pack_graph"]) * 1e6 / (edges * (1 - 1 / 64))
+    packing = many["pack_graph"] * 1e6 + an_edge * links / partitions
     nodes = pages * NODES_A_PAGE
     sorted_job = next(job for job in jobs["jobs"] if job["job"] == "join_scores sort")
     spelled = next(job for job in jobs["jobs"] if job["job"] == "join_scores key")
@@ -115,13 +118,13 @@ def limits(jobs: dict[str, Any], rounds: dict[str, Any], pages: float, links: fl
             "a driver in the same region with that much disk",
         ),
         (
-            f"edges of a partition that fit in a task of {TASK / 1e9:.0f} GB",
-            f"{most / 1e6:,.0f} million, so {partitions:,.0f} partitions at least",
-            "more reducers, or larger tasks",
+            f"memory of the task that packs one of the {partitions:,} partitions",
+            f"{packing / 1e9:.1f} GB", "tasks that have 2 GB",
         ),
         (
-            "packed blocks of a round, one for each pair of those partitions",
-            f"{partitions**2:,.0f}", "as few partitions as memory allows",
+            "packed blocks of a round, at most: one for each pair of partitions",
+            f"{partitions**2:,}",
+            "most pairs have none; larger partitions, `LARGEST` in packed_ranges.py",
         ),
         (
             "archives that the driver looks at before the first job",

@@ -212,6 +212,16 @@ def test_partitions_follow_from_the_size(
     assert shares.max() < 2 * shares.mean()
 
 
+def test_many_partitions_are_larger() -> None:
+    """Each pair of them exchanges a block."""
+    counts = [packed_ranges.usual_partitions(10**power) for power in range(6, 14)]
+    assert counts == sorted(counts)
+    assert counts[:4] == [1, 1, 6, 62]  # 16 MB each
+    assert packed_ranges.usual_partitions(64 * 16_000_000) == 64
+    assert packed_ranges.usual_partitions(4 * 64 * 16_000_000) == 2 * 64
+    assert counts[-1] == round(10**13 / packed_ranges.LARGEST)
+
+
 # going on
 
 
