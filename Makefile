@@ -1,6 +1,7 @@
 # crawlrank: `make` shows what there is. Everything runs in .venv, which these targets make.
 PYTHON ?= python3
 VENV   ?= .venv
+EXTRA  ?= dev
 BIN    := $(VENV)/bin
 
 # what `make pipeline` ranks, where it works, and further options of `crawlrank run`
@@ -54,7 +55,7 @@ $(VENV)/.done: pyproject.toml constraints/*.txt
 	  || { echo "crawlrank needs Python 3.10 to 3.13; name one: make PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --use-pep517 --disable-pip-version-check \
-	  -c constraints/$$($(PYTHON) -c 'import sys; print("py%d%d" % sys.version_info[:2])').txt -e '.[dev]'
+	  -c constraints/$$($(PYTHON) -c 'import sys; print("py%d%d" % sys.version_info[:2])').txt -e '.[$(EXTRA)]'
 	@touch $@
 
 pipeline: setup ## Rank ARCHIVES (the sample crawl) in WORK; leaves WORK/precedence.txt

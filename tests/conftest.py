@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 from crawls import MORE_WEB, WEB, write_warc
+from drawing import examples
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
     "steady",
     deadline=None,
     derandomize=True,
-    max_examples=int(os.environ.get("CRAWLRANK_EXAMPLES", "100")),
+    max_examples=examples(100),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 settings.load_profile("steady")

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from drawing import examples
 from graphs import (
     NAMED,
     chain,
@@ -44,7 +45,7 @@ def assert_holds(bounds: Certificate, errors: tuple[Fraction, Fraction, Fraction
     assert errors[2] <= Fraction(bounds.probability)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(graphs(max_nodes=7), st.data())
 def test_no_vector_is_further_off_than_its_certificate(graph: Graph, data: st.DataObject) -> None:
     scores = st.lists(st.floats(0.01, 50), min_size=graph.nodes, max_size=graph.nodes)
@@ -52,7 +53,7 @@ def test_no_vector_is_further_off_than_its_certificate(graph: Graph, data: st.Da
     assert_holds(certificate(ranks), true_errors(ranks))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(graphs(max_nodes=7))
 def test_rounding_is_allowed_for(graph: Graph) -> None:
     """The exact solution rounded to doubles is off by rounding only; so are the bounds."""
@@ -63,7 +64,7 @@ def test_rounding_is_allowed_for(graph: Graph) -> None:
     assert bounds.eta < 1e-12
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(graphs(max_nodes=7), st.data())
 def test_residual_is_within_its_slack(graph: Graph, data: st.DataObject) -> None:
     scores = st.lists(st.floats(0.15, 1e6), min_size=graph.nodes, max_size=graph.nodes)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pytest
+from drawing import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -58,7 +59,7 @@ def cases(draw: st.DrawFn) -> tuple[list[float], list[bool]]:
     return scores, mask if any(mask) else [True] * len(scores)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(cases(), st.integers(1, 125), st.sampled_from(["key", "together"]), st.integers(1, 9))
 def test_classes_are_those_of_the_text(
     case: tuple[list[float], list[bool]], bins: int, ties: Ties, digits: int
@@ -75,7 +76,7 @@ def test_classes_are_those_of_the_text(
     assert not found.near.any()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     cases(),
     st.integers(1, 20),
@@ -95,7 +96,7 @@ def test_near_is_exactly_what_eta_can_move(
     assert found.near.tolist() == expected
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(cases(), st.integers(1, 20), st.sampled_from(["key", "together"]), st.data())
 def test_a_node_that_is_not_near_keeps_its_class(
     case: tuple[list[float], list[bool]], bins: int, ties: Ties, data: st.DataObject
@@ -144,7 +145,7 @@ def test_equal_scores_are_not_near_unless_rounding_can_part_them() -> None:
     assert cut(np.full(8, edge), 4, eta=1e-12).near.all()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(st.one_of(POSITIVE, FEW, st.floats(0.15, 1e6)), min_size=1), st.integers(1, 17))
 @example([9.9999999995, 0.0999999999999, 1e22, 1e-22, 1e23, 5e-324], 9)
 @example([0.15, 2.5, 0.25, 1.25, 12500000.5, 100000000.5, 999999999.5], 1)

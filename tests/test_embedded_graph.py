@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from cluster import dataset, inline
 from crawls import SAMPLES
+from drawing import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from samples import HOSTILE, made_captures, made_links, write
@@ -203,7 +204,7 @@ PAGES = [*HOSTILE[:9], *HOSTILE[10:], KEYLESS[0], b"http://a.example/", b"http:/
 LINKS = st.lists(st.tuples(*[st.sampled_from(PAGES)] * 2, st.sampled_from([b"L", b"R", b"I"])))
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(rows=LINKS, block=st.integers(1, 9), parts=st.integers(1, 4), seed=st.integers(0, 99))
 def test_any_links(
     rows: list[tuple[bytes, bytes, bytes]],

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from drawing import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +16,7 @@ from pipeline.embedded import kernels
 HALF_WAY = [1.0, 2.0**-53, 2.0**-106]
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(st.lists(st.floats(0, 1e300), max_size=40))
 @example(HALF_WAY)
 @example([*HALF_WAY[:2], 0.0])
@@ -30,7 +31,7 @@ def test_sums_are_correctly_rounded(values: list[float]) -> None:
     assert kernels.rounded_sum(every, y, 0, len(y), partials) == math.fsum(values)
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(
     st.lists(st.tuples(st.integers(0, 1 << 54), st.integers(-300, 300)), min_size=1, max_size=40)
 )

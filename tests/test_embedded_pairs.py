@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from crawls import environment
+from drawing import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -37,7 +38,7 @@ def sorted_by_parts(
     return [pair for both in found for pair in zip(*(n.tolist() for n in both), strict=True)]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(data=st.data(), bound=st.sampled_from(BOUNDS), least=st.sampled_from([1, 3, 7, 1 << 10]))
 def test_pairs_are_those_of_a_sorted_set(
     data: st.DataObject, bound: int, least: int, tmp_path_factory: pytest.TempPathFactory

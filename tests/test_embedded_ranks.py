@@ -12,6 +12,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from cluster import inline
+from drawing import examples
 from graphs import (
     NAMED,
     chain,
@@ -64,7 +65,7 @@ def swept(graph: Graph, tolerance: float = 1e-9, threads: int = 2, budget: int =
     return rank(csr_of(graph), Stop(tolerance=tolerance, max_rounds=400), threads, budget)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(graphs(), st.integers(1, 6), st.integers(1, 3))
 def test_plain_rounds_are_those_of_fsum(graph: Graph, rounds: int, threads: int) -> None:
     got = rank(csr_of(graph), Stop(iterations=rounds), threads, 0)
@@ -122,7 +123,7 @@ def errors(graph: Graph, scores: list[float]) -> tuple[Fraction, Fraction, Fract
 NAMES = ("certificate", "eta", "probability_certificate")
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(graphs(max_nodes=7), st.integers(1, 3), st.sampled_from([1e-2, 1e-6, 1e-9, 1e-13]))
 def test_certificates_hold(graph: Graph, threads: int, tolerance: float) -> None:
     got = swept(graph, tolerance, threads)
@@ -134,7 +135,7 @@ def test_certificates_hold(graph: Graph, threads: int, tolerance: float) -> None
     assert got.dummy + math.fsum(got.scores) == pytest.approx(graph.nodes + 1, rel=1e-14)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(graphs(max_nodes=7), st.integers(1, 3), st.integers(1, 12))
 def test_every_sweep_tells_the_truth(graph: Graph, threads: int, sweeps: int) -> None:
     """The coarse bounds of a sweep hold for the scores that it leaves, as the last pass does."""

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from crawls import crawlrank, ok
+from drawing import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import write
@@ -127,7 +128,7 @@ def by_jobs(folder: Path, digits: int = 9) -> pa.Table:
     return pq.read_table(output)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(crawls(), st.sampled_from([9, 9, 16, 1]), st.integers(1, 4))
 def test_scores_are_those_of_the_job(
     tmp_path_factory: pytest.TempPathFactory, crawl: Crawl, digits: int, batch: int
@@ -155,7 +156,7 @@ OPTIONS = st.builds(
 )
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(crawls(), OPTIONS)
 def test_precedences_are_the_same_from_text_and_from_numbers(
     tmp_path_factory: pytest.TempPathFactory, crawl: Crawl, options: Options

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drawing import examples
 from graphs import NAMED, graph_of, graphs, lines_of, scored, write_graph
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -29,7 +30,9 @@ def test_a_named_graph_comes_back(name: str, tmp_path: Path) -> None:
 
 
 @settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(50),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(graphs(), st.randoms())
 def test_the_order_of_lines_and_parts_is_no_matter(

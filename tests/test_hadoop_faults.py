@@ -195,6 +195,7 @@ def administer(*words: str) -> None:
     subprocess.run(["hadoop", "dfsadmin", *words], check=True, capture_output=True)
 
 
+@pytest.mark.long
 def test_a_driver_killed_in_a_round_goes_on_with_that_round(far: str, tmp_path: Path) -> None:
     """On a star: its centre has a line longer than all others together, and most contributions."""
     centre = "0\t1.0\tO:" + ",".join(map(str, range(1, LEAVES + 1)))

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from drawing import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from made_uris import PIECES, made_uris
@@ -96,7 +97,7 @@ ANY_PIECES = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=examples(1500), deadline=None)
 @given(st.sampled_from(["http://", "https://", "http://www.a.example/"]), ANY_PIECES)
 @example("http://http://www.", ["a.example", "/"])
 @example("http://a.example/", ["%", "2", "%35"])

@@ -11,6 +11,7 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 import pytest
+from drawing import examples
 from graphs import (
     NAMED,
     chain,
@@ -79,7 +80,7 @@ def assert_certified(result: OpicResult, exact: Floats) -> None:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(graphs(), st.data())
 def test_no_certificate_is_exceeded(policy: Policy, graph: Graph, data: st.DataObject) -> None:
     visits = data.draw(st.floats(0.1, 30))
@@ -101,7 +102,7 @@ def test_no_certificate_is_exceeded_on_larger_graphs(policy: Policy, seed: int) 
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(graphs(max_nodes=6))
 def test_no_certificate_is_exceeded_at_rounding_level(policy: Policy, graph: Graph) -> None:
     """As many visits as allowed, and exact rational scores: what is left is rounding."""
@@ -116,7 +117,7 @@ def test_no_certificate_is_exceeded_at_rounding_level(policy: Policy, graph: Gra
     assert policy != "cycle" or result.best.certificate < 1e-12
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(graphs())
 def test_cycle_reaches_its_error(graph: Graph) -> None:
     result = opic(graph, OpicOptions(opic_error=1e-9))
@@ -194,7 +195,7 @@ def test_visits_are_those_of_the_paper(policy: Policy, edge: bool, seed: int) ->
         assert bank.cash.sum() == pytest.approx(1)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(graphs(max_nodes=9), st.lists(st.integers(0, 3), min_size=9, max_size=9))
 def test_greedy_takes_the_first_of_equal_pages(graph: Graph, cash: list[int]) -> None:
     start = np.array(cash[: graph.nodes], float) + 1

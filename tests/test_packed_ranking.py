@@ -11,6 +11,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from cluster import cluster, dataset, inline
+from drawing import examples
 from graphs import (
     NAMED,
     exact_probabilities,
@@ -87,7 +88,7 @@ def test_named_graphs(name: str, partitions: int, tmp_path: Path, launcher: Laun
         assert ranks.scores == pytest.approx([1 - 0.85 ** (i + 1) for i in range(6)], rel=1e-12)
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(6), deadline=None, suppress_health_check=list(HealthCheck))
 @given(graph=graphs(), partitions=st.integers(1, 5), tolerance=st.sampled_from([1e-3, 1e-11]))
 def test_any_graph(graph: Graph, partitions: int, tolerance: float) -> None:
     with tempfile.TemporaryDirectory() as name:

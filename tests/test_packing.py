@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drawing import examples
 from graphs import exact_scores, graph_of, web_like
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -66,7 +67,7 @@ def held_of(graph: Graph) -> Held:
     return Held(graph.ids, graph.scores, graph.outdegrees.astype(np.int64), targets)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(
     nodes=st.integers(1, 60),
     seed=st.integers(0, 99),

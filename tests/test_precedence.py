@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from crawls import crawlrank, ok
+from drawing import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -199,7 +200,7 @@ URIS = st.builds(
 ).filter(lambda uri: isinstance(uri, bytes))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.data())
 def test_hostile_uris(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     found_uris = data.draw(st.lists(URIS, min_size=1, max_size=12, unique=True))

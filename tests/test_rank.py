@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 import pytest
+from drawing import examples
 from graphs import (
     NAMED,
     exact_probabilities,
@@ -113,7 +114,7 @@ def check_certificates(graph: Graph, sums: RoundSums, old: Vector, new: Vector) 
     assert np.abs(old / old.sum() - p_true).sum() <= above(sums.probability_certificate)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(graphs(), st.integers(1, 25))
 def test_certificates_of_rounds_hold_and_no_mass_is_lost(graph: Graph, rounds: int) -> None:
     old, dummy, shift = np.ones(graph.nodes), 1.0, 0.0
@@ -162,7 +163,7 @@ def test_certificates_hold_to_the_last_bit_and_are_never_0(seed: int) -> None:
             old, dummy = new, next_dummy
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.data(), graphs(), st.floats(-2, 2))
 def test_certificates_hold_from_any_scores_and_with_any_shift(
     data: st.DataObject, graph: Graph, shift: float
@@ -173,7 +174,7 @@ def test_certificates_hold_from_any_scores_and_with_any_shift(
     check_certificates(graph, sums_of(graph, old, new, (1.0, next_dummy), shift), old, new)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.data(), graphs())
 def test_any_grouping_of_the_nodes_merges_to_the_same_sums(
     data: st.DataObject, graph: Graph

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from archive_samples import each, page
 from crawls import DAMAGED, LOOPBACK, SAMPLES, ok
+from drawing import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -111,7 +112,7 @@ def webs(draw: Any) -> dict[str, list[str]]:
 
 
 @pytest.mark.large
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck))
 @given(web=webs(), nodes=st.sampled_from(["linked", "all"]))
 def test_on_made_webs(web: dict[str, list[str]], nodes: str) -> None:
     if nodes == "linked" and not any(web.values()):

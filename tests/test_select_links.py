@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
+from drawing import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from selecting_oracle import Oracle, Selection
@@ -83,7 +84,7 @@ def by_jobs(links: list[Link], captures: list[Capture], rules: Rules, runner: st
         return Counter(lines), set(map(parse_fold, folds)), +Counter(told.counters)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(crawls(), RULES)
 def test_jobs_do_what_the_definitions_say(
     made: tuple[list[Link], list[Capture]], rules: Rules
@@ -127,7 +128,7 @@ def _bytes(value: Any) -> Any:
     return value.encode() if isinstance(value, str) else value
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(crawls(), RULES)
 def test_columns_do_what_the_definitions_say(
     made: tuple[list[Link], list[Capture]], rules: Rules

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drawing import examples
 from graphs import NAMED, exact_scores, graph_of, graphs, scored, star, two_components, web_like
 from hypothesis import given, settings
 from rich.console import Console
@@ -54,7 +55,7 @@ def test_exact_ranks_pass(name: str, policy: str) -> None:
     assert report.distance <= report.allowed
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(graphs())
 def test_any_small_graph_passes_with_its_exact_ranks(graph: Graph) -> None:
     report = validate(graph, ranked(graph))
