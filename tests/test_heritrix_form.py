@@ -226,7 +226,7 @@ def test_no_domains(domain: str) -> None:
     ],
 )
 def test_hostile_strings_take_no_time(text: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     lookup_key(text)
     form_or_reject(text)
-    assert time.perf_counter() - begin < 1
+    assert time.process_time() - begin < 1

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -109,13 +108,11 @@ LAUGHS = "<!DOCTYPE rss [<!ENTITY a0 'ha'>" + "".join(
 
 
 def test_entities_and_external_ones_do_nothing() -> None:
-    began = time.process_time()
     assert read(LAUGHS + "]><rss><link>/&a11;</link></rss>") == [
         ("/&a11;", "L", "link/text()"),
     ]
     external = "<!DOCTYPE rss [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><rss><link>&x;</link></rss>"
     assert read(external) == [("&x;", "L", "link/text()")]
-    assert time.process_time() - began < 1
 
 
 DOCUMENTS = {
@@ -148,12 +145,14 @@ HOSTILE = [
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_time_is_linear(piece: str) -> None:
-    began = time.process_time()
-    for text in (piece * (2**19 // len(piece)), "<link>" + "<a" + piece * (2**19 // len(piece))):
-        read("<rss>" + text)
-        read("<rss " + text + ">")
-        read("<rss><link " + text + ">")
-    assert time.process_time() - began < 5
+    def read_all(size: int) -> None:
+        long = piece * (size // len(piece))
+        for text in (long, "<link>" + "<a" + long):
+            read("<rss>" + text)
+            read("<rss " + text + ">")
+            read("<rss><link " + text + ">")
+
+    assert_linear(read_all, 2**19)
 
 
 @given(st.text(alphabet=st.sampled_from("<>link/![CDATA]-?'\"= \n&;a"), max_size=200))

@@ -1,0 +1,22 @@
+"""Time that grows with the input as it should: a figure of no machine, but of two runs on one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+TIMES = 8
+MOST = 24  # times as long for TIMES as much; a square would take 64 times
+DOUBT = 0.25  # seconds: what a busy machine adds
+
+
+def assert_linear(read: Callable[[int], object], size: int) -> None:
+    """read: of so many bytes."""
+    few, many = _seconds(read, size // TIMES), _seconds(read, size)
+    assert many < MOST * few + DOUBT
+
+
+def _seconds(read: Callable[[int], object], size: int) -> float:
+    began = time.process_time()
+    read(size)
+    return time.process_time() - began
