@@ -66,7 +66,10 @@ class Plan:
         """Of Python, by step."""
         hours = {"extract-links": self.tb * 1e12 / EXTRACTED / 3600}
         hours |= {name: self.links * rate / 3.6e9 for name, rate in STEPS.items()}
-        rates = {"packing, unpacking": PACKING, f"{self.rounds} rounds": PACKED * self.rounds}
+        rates = {
+            "packing, unpacking": PACKING,
+            f"{self.rounds} packed rounds": PACKED * self.rounds,
+        }
         if self.iterations:
             rates = {f"{self.iterations} plain rounds": PLAIN * self.iterations}
         return hours | {name: self.links * rate / 3.6e9 for name, rate in rates.items()}
