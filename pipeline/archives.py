@@ -18,7 +18,7 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place, place, real, size_of
 from pipeline.counting import add_counters
-from pipeline.engine import ArchiveTask, Parts
+from pipeline.engine import ArchiveTask
 from pipeline.manifest import Manifest, file_fingerprint, fingerprint
 from pipeline.steps import ArchiveReport
 
@@ -80,7 +80,7 @@ def reports(manifest: Manifest, given: Given) -> list[ArchiveReport]:
 
 
 def check_archives(
-    parts: Parts,
+    intact: Callable[[str], bool],
     manifest: Manifest,
     given: Given,
     mark: Callable[[str], str],
@@ -90,8 +90,9 @@ def check_archives(
 ) -> list[str]:
     """The archives to extract. Raises BadInput when known ones were removed or changed.
 
-    mark: of an archive's extraction, by its content. Those that gave nothing may go; they are tried
-    again, unless bad files are skipped. Where archives share a part, one that goes takes it along.
+    intact: whether a part is as it was left. mark: of an archive's extraction, by its content.
+    Those that gave nothing may go; they are tried again, unless bad files are skipped. Where
+    archives share a part, one that goes takes it along.
     """
     if not given:
         raise BadInput("archives", "none given", "at least one WARC or ARC file")
@@ -112,7 +113,7 @@ def check_archives(
         )
     there = {entry["part"] for entry in manifest.archives.values()}
     there -= {manifest.archives[content]["part"] for content in missing}
-    there = {part for part in there if parts.has_part(part)}
+    there = {part for part in there if intact(part)}
     return [
         content
         for content in given
@@ -139,14 +140,23 @@ def entry_of(report: ArchiveReport, size: int, part: str, mark: str) -> dict[str
     return {**asdict(report), "size": size, "part": part, "mark": mark}
 
 
-def forget_archives(parts: Parts, manifest: Manifest, given: Given, pending: Sequence[str]) -> None:
+def forget_archives(manifest: Manifest, given: Given, pending: Sequence[str]) -> None:
     """Drop archives that are not given, and what was made of those about to be extracted.
 
-    Saved before their parts change, so that a kill cannot leave a false entry.
+    To be saved before their parts change, so that a kill cannot leave a false entry.
     """
     for content in [known for known in manifest.archives if known not in given]:
         del manifest.archives[content]
     for content in pending:
         manifest.archives.pop(content, None)
-    manifest.save()
-    parts.keep_parts({entry["part"] for entry in manifest.archives.values()})
+    used = {entry["part"] for entry in manifest.archives.values()}
+    for part in [known for known in manifest.parts if known not in used]:
+        del manifest.parts[part]
+
+
+def forget_part(manifest: Manifest, part: str) -> None:
+    """Drop a part that is not as it was left, and the archives that it is of."""
+    manifest.parts.pop(part, None)
+    of_part = [c for c, entry in manifest.archives.items() if entry["part"] == part]
+    for content in of_part:
+        del manifest.archives[content]

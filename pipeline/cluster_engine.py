@@ -20,6 +20,7 @@ from jobs.canonicalize import Canonicalize
 from jobs.extract_links import ExtractLinks, arguments_of
 from jobs.gen_graph import GenGraph
 from jobs.kernel.choosing import Rules
+from jobs.kernel.errors import NotConverged
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place, absolute, size_of
 from jobs.launch import launch
@@ -27,15 +28,16 @@ from jobs.launcher import Launcher
 from jobs.select_links import TIMES
 from pipeline import steps
 from pipeline.captured import captured_nodes
-from pipeline.engine import ArchiveTask, OnRound, Ranked, Told
-from pipeline.far import NEAR, bringing, links_that_count, of_archives
+from pipeline.dataset_store import BEANS, SUMMARY, DatasetStore, remove
+from pipeline.engine import READS_OF_TEXT, ArchiveTask, OnRound, Ranked, Told
+from pipeline.far import bringing, links_that_count, of_archives
 from pipeline.graph import read_graph
 from pipeline.manifest import fingerprint
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.precedence_files import write_precedence
-from pipeline.ranking import Round, Stop, rank
+from pipeline.ranking import Round, Stop, checkpoint, rank, scores_in
 from pipeline.steps import ArchiveReport
-from pipeline.work_folder import OF_ARCHIVES, remove
+from pipeline.work_folder import OF_ARCHIVES
 
 FOR_A_TASK = 1 << 28  # bytes of archives; smaller ones share a task, which takes seconds to start
 AT_ONCE = 16
@@ -54,42 +56,22 @@ class ClusterEngine:
             "assign-ids": ("input_links", "map"),
             "gen-graph": ("graph",),
             "page-rank": ("ranks",),
-            "join-scores": ("scored",),
-            "export-precedence": ("precedence.txt",),
+            "join-scores": ("scored", "scores"),
+            "export-precedence": ("precedence.txt", SUMMARY, BEANS),
             "validate-opic": ("report",),
         }
     )
+    reads: Mapping[str, tuple[str, ...]] = READS_OF_TEXT
 
     def __init__(self, work: Path, launcher: Launcher) -> None:
         self.work, self.launcher = work, launcher
         self.data = launcher.data or ""
+        self.store = DatasetStore(work, self.data)
 
     def place(self, dataset: str) -> Place:
-        return self.work / dataset if dataset in NEAR else stores.join(self.data, dataset)
-
-    def has(self, dataset: str) -> bool:
-        if dataset in OF_ARCHIVES:
-            return True  # their parts are looked at one by one
-        return stores.exists(self.place(dataset))
-
-    def drop(self, dataset: str) -> None:
-        place = self.place(dataset)
-        if isinstance(place, Path):
-            remove(place)
-        else:
-            stores.remove(place)
+        return self.store.location(dataset)
 
     # archives
-
-    def has_part(self, part: str) -> bool:
-        return all(stores.exists(stores.join(self.data, name, part)) for name in OF_ARCHIVES)
-
-    def keep_parts(self, known: Collection[str]) -> None:
-        for name in OF_ARCHIVES:
-            folder = stores.join(self.data, name)
-            for part in stores.folders(folder):
-                if part not in known:
-                    stores.remove(stores.join(folder, part))
 
     def extract(
         self, tasks: Sequence[ArchiveTask], options: Options
@@ -116,8 +98,8 @@ class ClusterEngine:
 
     def select_links(self, rules: Rules, keep_www: bool) -> Told:
         selected, folds = self.place("selected"), self.place("folds")
-        self.drop("selected")
-        self.drop("folds")
+        self.store.drop("selected")
+        self.store.drop("folds")
         links, captures = (of_archives(self.data, name) for name in OF_ARCHIVES)
         with self.launcher.workplace("candidates") as tmp:
             outcome, candidates = select_links.run(
@@ -163,18 +145,24 @@ class ClusterEngine:
     # scores
 
     def rank(self, stop: Stop, rounds: list[Round], on_round: OnRound) -> list[Round]:
-        folder, ranks = stores.join(self.data, "rounds"), self.place("ranks")
-        if stop.reached(rounds) and stores.exists(ranks):
-            return rounds
-        stores.remove(ranks)
-        if rounds and not stores.exists(stores.join(folder, f"round-{len(rounds)}")):
-            rounds = []
+        folder, ranks = f"{self.data}/rounds", self.place("ranks")
         if not rounds:
             stores.remove(folder)
-        last, rounds = rank(self.place("graph"), folder, self.launcher, stop, rounds, on_round)
-        stores.rename(last, ranks)
-        stores.remove(folder)
+        elif stop.iterations is not None and not stores.exists(
+            stores.join(folder, f"round-{len(rounds)}")
+        ):
+            return rounds  # they were renamed to `ranks` by a run that ended before it said so
+        stores.remove(ranks)
+        try:
+            _, rounds = rank(self.place("graph"), folder, self.launcher, stop, rounds, on_round)
+        except NotConverged:  # for whom they are good enough
+            stores.rename(scores_in(folder, stop, rounds), ranks)
+            raise
+        stores.rename(scores_in(folder, stop, rounds), ranks)
         return rounds
+
+    def checkpoint(self, stop: Stop, rounds: list[Round]) -> tuple[str, ...]:
+        return checkpoint(stop, rounds)
 
     def join_scores(self, digits: int) -> Told:
         inputs, uris = [self.place("ranks"), self.place("map")], self.place("uris")
@@ -190,8 +178,6 @@ class ClusterEngine:
 
     def export_precedence(self, options: PrecedenceOptions) -> Told:
         scores, output = self.work / "scores", self.work / "precedence.txt"
-        if not scores.exists():
-            self._bring_scores()
         with self.launcher.scratch("uris") as tmp:
             brought = bringing(self.work, self.data, tmp)
             return write_precedence(scores, brought("uris"), output, tmp, options)
@@ -205,7 +191,7 @@ class ClusterEngine:
 
     def _anew(self, dataset: str) -> Place:
         """The place of a dataset whose step is done again."""
-        self.drop(dataset)
+        self.store.drop(dataset)
         return self.place(dataset)
 
 

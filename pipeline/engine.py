@@ -6,19 +6,39 @@ engines leave the same ids, and the same scores within what DESIGN allows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 from jobs.kernel.choosing import Rules
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
+from pipeline.dataset_store import DatasetStore
 from pipeline.graph import Graph, Mask
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.ranking import Round, Stop
 from pipeline.steps import ArchiveReport
 
 Told = dict[str, Any]  # what the manifest says of a step: rows, counters …
-OnRound = Callable[[Round, list[Round]], None]
+# called after each round with its entry and all entries; whether they are saved, so that what the
+# rounds before have left may go
+OnRound = Callable[[Round, list[Round]], bool]
+
+
+#: step -> the datasets that it reads, of engines whose datasets are text
+READS_OF_TEXT: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "extract-links": (),
+        "select-links": ("links", "captures"),
+        "canonicalize": ("links", "captures", "selected", "folds"),
+        "assign-ids": ("canonical_links", "uris"),
+        "gen-graph": ("input_links", "map"),
+        "page-rank": ("graph",),
+        "join-scores": ("ranks", "map", "uris"),
+        "export-precedence": ("scores", "uris"),
+        "validate-opic": ("graph", "ranks", "uris", "map"),
+    }
+)
 
 
 class ArchiveTask(NamedTuple):
@@ -37,30 +57,19 @@ class Ranked(NamedTuple):
     captured: Mask
 
 
-class Parts(Protocol):
-    """The parts of links and captures that archives gave."""
-
-    def has_part(self, part: str) -> bool: ...
-
-    def keep_parts(self, known: Collection[str]) -> None:
-        """Remove parts of archives that are not known, as of those that a killed run did not get
-        to enter."""
-
-
-class Engine(Parts, Protocol):
+class Engine(Protocol):
     """The steps, each on what the one before has left in the work folder, or at a URL.
 
     form: of the datasets, as messages name it. suffix: how the name of a part of links and
-    captures ends. writes: step -> what it leaves, whole or not at all.
+    captures ends. writes: step -> the datasets that it leaves, whole or not at all. reads: step ->
+    those that it reads, where there are such. store: where datasets lie.
     """
 
     form: str
     suffix: str
     writes: Mapping[str, tuple[str, ...]]
-
-    def has(self, dataset: str) -> bool: ...
-
-    def drop(self, dataset: str) -> None: ...
+    reads: Mapping[str, tuple[str, ...]]
+    store: DatasetStore
 
     def extract(
         self, tasks: Sequence[ArchiveTask], options: Options
@@ -79,10 +88,11 @@ class Engine(Parts, Protocol):
     def gen_graph(self, nodes: str) -> Told: ...
 
     def rank(self, stop: Stop, rounds: list[Round], on_round: OnRound) -> list[Round]:
-        """Go on behind the rounds that on_round was told before, and leave ranks; all rounds.
+        """Go on behind these rounds, whose checkpoint is as they left it, and leave ranks, also
+        when it raises NotConverged; all rounds. What rounds leave stays for the caller to drop."""
 
-        Starts anew where what they left is not in the work folder any more. Raises NotConverged.
-        """
+    def checkpoint(self, stop: Stop, rounds: list[Round]) -> tuple[str, ...]:
+        """The datasets to go on from behind these rounds, that have no checksums of their own."""
 
     def join_scores(self, digits: int) -> Told: ...
 

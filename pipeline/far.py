@@ -7,9 +7,8 @@ from pathlib import Path
 
 from jobs import stores
 from jobs.kernel.opening import Place
+from pipeline.dataset_store import NEAR
 from pipeline.work_folder import OF_ARCHIVES
-
-NEAR = ("scores", "precedence.txt", "report")  # in the work folder
 
 
 def of_archives(data: str, dataset: str) -> list[Place]:

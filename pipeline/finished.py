@@ -26,7 +26,7 @@ from jobs.kernel.errors import BadInput
 from pipeline.embedded import EMBEDDED
 from pipeline.graph import Floats, Mask, Positions
 from pipeline.imported import WITHOUT_URIS, require_finished
-from pipeline.manifest import Manifest
+from pipeline.manifest import Manifest, require_manifest
 
 CURE = "Make them again with `crawlrank run`."
 UNREADABLE = (
@@ -152,11 +152,7 @@ class Finished(ABC):
 
 def require_work(work: Path) -> Manifest:
     """The manifest of a finished run. Raises BadInput, also for one of another version."""
-    if not (work / "manifest.json").exists():
-        raise BadInput(
-            str(work), "no manifest.json in it", "a work folder", "Make one with `crawlrank run`."
-        )
-    manifest = Manifest(work)
+    manifest = require_manifest(work)
     require_finished(manifest)
     for dataset in ("map", "uris", "graph", "ranks", "scores"):
         if not (work / dataset).is_dir():

@@ -14,6 +14,7 @@ from typing import Any
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.reading import parts
+from pipeline.dataset_store import DatasetStore
 from pipeline.datasets import move
 from pipeline.embedded import EMBEDDED
 from pipeline.imported import GRAPH, KEYS, LINKS, REPLACED
@@ -74,7 +75,7 @@ def import_text(work: Path, texts: Texts, *, budget: int, threads: int) -> Impor
         entry: dict[str, Any] = {
             "kind": texts.kind,
             "files": [str(path) for path in files],
-            "datasets": [],
+            "datasets": {},
         }
         _save(manifest, entry)
         with temporary(work) as tmp:
@@ -82,7 +83,8 @@ def import_text(work: Path, texts: Texts, *, budget: int, threads: int) -> Impor
             made = sorted(path for path in tmp.iterdir() if not path.name.startswith("."))
             for folder in made:
                 move(folder, work / folder.name)
-        entry["datasets"] = [folder.name for folder in made]
+        store = DatasetStore(work)
+        entry["datasets"] = {folder.name: store.record(folder.name) for folder in made}
         entry["fingerprint"] = fingerprint(
             texts.kind, texts.source_first, list(map(file_fingerprint, files))
         )

@@ -27,11 +27,13 @@ REPLACED = {
 WITHOUT_URIS = (KEYS, GRAPH)  # so there is nothing that Heritrix could look up
 
 
-def steps_of(manifest: Manifest, steps: Sequence[str]) -> list[str]:
-    """Those of the steps that a run in this work folder has."""
+def steps_of(manifest: Manifest, steps: Sequence[str], *, selects: bool | None = None) -> list[str]:
+    """Those of the steps that a run in this work folder has. selects: whether it selects links, by
+    default as the parameters in the manifest say."""
     kind = manifest.imported.get("kind")
     usual = Rules().parameters()
-    selects = any(manifest.parameters.get(name, usual[name]) != usual[name] for name in usual)
+    if selects is None:
+        selects = any(manifest.parameters.get(name, usual[name]) != usual[name] for name in usual)
     no_steps = set() if selects else {SELECT}
     if kind is None:
         return [step for step in steps if step not in no_steps]
@@ -67,8 +69,7 @@ def require_import(
             f"--runner {EMBEDDED}",
             "The commands of the single steps run the jobs on text files.",
         )
-    there = all((work / dataset).exists() for dataset in imported["datasets"])
-    if not there or "fingerprint" not in imported:
+    if "fingerprint" not in imported:
         raise BadInput(
             str(work), "an import that is not whole", "all of it", "Run import-text once more."
         )

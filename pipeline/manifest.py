@@ -1,20 +1,26 @@
 """manifest.json of a work folder: what was done, with what, and what came out.
 
-    {"format": 1, "crawlrank": version,
+    {"format": 2, "crawlrank": version,
      "archives": {fingerprint: {"path", "size", "part", "counters", "damage", "error"}},
-     "imported": {"kind", "files", "datasets", "fingerprint"},
+     "parts": {part: {dataset: record}},
+     "imported": {"kind", "files", "datasets": {dataset: record}, "fingerprint"},
      "parameters": {name: value},
      "steps": {name: {"fingerprint", "parameters", "rows", "counters", "seconds", "crawlrank",
-                      "rounds": [{"round", "certificate", "eta", …}]}}}
+                      "datasets": {dataset: record},
+                      "rounds": [{"round", "certificate", "eta", …}]}},
+     "digest": of all above}
 
-A step is done when its entry is there with the fingerprint of its inputs and parameters: the entry
-is written after the step's datasets were renamed into place.
+A step is done when its entry is there with the fingerprint of its inputs and parameters, and each
+of its datasets is as its record says (dataset_store.py). The entry goes before the first of the
+step's datasets is touched, and comes once all are in place and on the disk. An entry without
+fingerprint tells how far a step is.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
@@ -23,9 +29,13 @@ from typing import Any
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.opening import Place, is_url, open_binary, read_range, size_of
+from pipeline.dataset_store import Record
 from pipeline.datasets import replacing
+from pipeline.digests import sync_folder
 
-FORMAT = 1
+FORMAT = 2
+LINES = ("archives", "parts")  # of which there may be hundreds of thousands
+DIGEST = ',\n "digest": "'  # what stands before the digest, which is the last
 SAMPLED = 1 << 16
 SAVING = 20  # times as long as the manifest took to save, it is not saved again unless it must be
 
@@ -60,14 +70,29 @@ def file_fingerprint(path: Place) -> str:
 
 
 def _written(data: dict[str, Any]) -> str:
-    """For people to read, but for the archives: thousands, and their damage, on a line each, as an
-    indent would take ten times as long with every step that is saved."""
-    text = json.dumps({**data, "archives": {}}, indent=1)
-    lines = (
-        f"  {json.dumps(content)}: {json.dumps(of)}" for content, of in data["archives"].items()
-    )
-    archives = "{\n" + ",\n".join(lines) + "\n }"
-    return text.replace('"archives": {}', f'"archives": {archives}', 1) + "\n"
+    """For people to read, but for archives and their parts: thousands, and damage, on a line each,
+    as an indent would take ten times as long with every step that is saved."""
+    text = json.dumps({**data, **{name: {} for name in LINES}}, indent=1)
+    for name in reversed(LINES):  # the first of that name is the one, as no entry is before it
+        lines = (f"  {json.dumps(key)}: {json.dumps(entry)}" for key, entry in data[name].items())
+        listed = "{\n" + ",\n".join(lines) + "\n }"
+        text = text.replace(f'"{name}": {{}}', f'"{name}": {listed}', 1)
+    return sealed(text.removesuffix("\n}"))
+
+
+def sealed(body: str) -> str:
+    """The text of a JSON object that has no end yet, ended by the digest of all before it."""
+    digest = hashlib.blake2b(body.encode(), digest_size=16).hexdigest()
+    return f'{body}{DIGEST}{digest}"\n}}\n'
+
+
+def require_manifest(work: Path) -> Manifest:
+    """The manifest of a work folder. Raises BadInput where there is none."""
+    if not (work / "manifest.json").exists():
+        raise BadInput(
+            str(work), "no manifest.json in it", "a work folder", "Make one with `crawlrank run`."
+        )
+    return Manifest(work)
 
 
 class Manifest:
@@ -80,6 +105,7 @@ class Manifest:
             "format": FORMAT,
             "crawlrank": crawlrank_version(),
             "archives": {},
+            "parts": {},
             "parameters": {},
             "steps": {},
         }
@@ -88,41 +114,54 @@ class Manifest:
 
     def _read(self) -> dict[str, Any]:
         try:
-            data = json.loads(self.path.read_text())
-        except (ValueError, OSError) as error:
-            raise BadInput(
-                str(self.path),
-                f"cannot be read ({error})",
-                "the manifest of a work folder",
-                "Use another --work, or remove this folder.",
-            ) from error
+            text = self.path.read_text()
+            data = json.loads(text)
+        except (ValueError, OSError, RecursionError) as error:
+            raise self._refused(f"cannot be read ({error})") from error
         if not isinstance(data, dict) or data.get("format") != FORMAT:
-            found = data.get("format") if isinstance(data, dict) else "none"
+            version = data.get("format") if isinstance(data, dict) else "none"
             raise BadInput(
                 str(self.path),
-                f"a manifest of format {found}",
+                f"a manifest of format {version}",
                 f"format {FORMAT}",
                 "The folder is of another version of crawlrank: use another --work.",
             )
+        if text != sealed(text.rpartition(DIGEST)[0]):
+            raise self._refused("has changed since crawlrank wrote it")
+        del data["digest"]
         return data
 
+    def _refused(self, what: str) -> BadInput:
+        cure = "Put the file back as it was, use another --work, or remove this folder."
+        return BadInput(str(self.path), what, "the manifest of a work folder", cure)
+
     def save(self) -> None:
+        """Replace the file at once, and bring it to the disk."""
         begun = time.monotonic()
-        with replacing(self.path) as place:
-            place.write_text(_written(self._data))
+        with replacing(self.path) as path, path.open("w") as file:
+            file.write(_written(self._data))
+            file.flush()
+            os.fsync(file.fileno())
+        sync_folder(self.path.parent)
         now = time.monotonic()
         self._next_save = now + SAVING * (now - begun)
 
-    def save_in_time(self) -> None:
-        """Save, unless it was done a moment ago: a manifest of many archives takes its time, and
-        what comes often may be lost by a kill to the last moment."""
-        if time.monotonic() >= self._next_save:
-            self.save()
+    @property
+    def due(self) -> bool:
+        """Whether to save what comes often, and may be lost by a kill: a manifest of many archives
+        takes its time."""
+        return time.monotonic() >= self._next_save
 
     @property
     def archives(self) -> dict[str, dict[str, Any]]:
         found: dict[str, dict[str, Any]] = self._data["archives"]
         return found
+
+    @property
+    def parts(self) -> dict[str, dict[str, Record]]:
+        """part -> records of that part of links and captures."""
+        parts: dict[str, dict[str, Record]] = self._data["parts"]
+        return parts
 
     @property
     def imported(self) -> dict[str, Any]:
@@ -146,6 +185,13 @@ class Manifest:
         found: dict[str, dict[str, Any]] = self._data["steps"]
         return found
 
+    def datasets(self) -> dict[str, Record]:
+        """The records of all datasets but links and captures, which have parts."""
+        records: dict[str, Record] = dict(self.imported.get("datasets", {}))
+        for entry in self.steps.values():
+            records.update(entry.get("datasets", {}))
+        return records
+
     def is_done(self, step: str, mark: str) -> bool:
         return self.steps.get(step, {}).get("fingerprint") == mark
 
@@ -157,15 +203,19 @@ class Manifest:
                 raise BadInput(str(self.path.parent), f"{step} is not done", "a finished run", cure)
 
     def forget(self, steps: Iterable[str]) -> None:
-        """Steps that are done no longer."""
+        """Steps that are done no longer, before their datasets are touched."""
         for step in steps:
             self.steps.pop(step, None)
         self.save()
 
+    def progress(self, step: str, mark: str) -> dict[str, Any]:
+        """How far a step of that mark is; empty where it has not begun."""
+        entry = self.steps.get(step, {})
+        return entry if entry.get("of") == mark and "fingerprint" not in entry else {}
+
     def begun(self, step: str, entry: dict[str, Any]) -> None:
-        """Record how far a step is."""
+        """Record how far a step is, to be saved."""
         self.steps[step] = {**entry, "crawlrank": crawlrank_version()}
-        self.save_in_time()
 
     def done(self, step: str, entry: dict[str, Any]) -> None:
         """Record a finished step and save."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -10,21 +9,23 @@ from types import MappingProxyType
 
 from jobs.extract_links import ExtractLinks, arguments_of
 from jobs.kernel.choosing import Rules
+from jobs.kernel.errors import NotConverged
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import size_of
 from jobs.launch import launch
 from jobs.launcher import Launcher
 from pipeline import steps
 from pipeline.captured import captured_nodes
+from pipeline.dataset_store import BEANS, SUMMARY, DatasetStore, remove
 from pipeline.datasets import move
-from pipeline.engine import ArchiveTask, OnRound, Ranked, Told
+from pipeline.engine import READS_OF_TEXT, ArchiveTask, OnRound, Ranked, Told
 from pipeline.graph import read_graph
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.precedence_files import write_precedence
-from pipeline.ranking import Round, Stop, rank
+from pipeline.ranking import Round, Stop, checkpoint, rank, scores_in
 from pipeline.selecting import select_links
 from pipeline.steps import ArchiveReport, archive_reports, writable_names
-from pipeline.work_folder import WorkFolder, links_of, remove
+from pipeline.work_folder import WorkFolder, links_of
 
 AT_ONCE = 4  # archives for each process in one job
 
@@ -43,13 +44,15 @@ class MrjobEngine(WorkFolder):
             "gen-graph": ("graph",),
             "page-rank": ("ranks",),
             "join-scores": ("scores",),
-            "export-precedence": ("precedence.txt",),
+            "export-precedence": ("precedence.txt", SUMMARY, BEANS),
             "validate-opic": ("report",),
         }
     )
+    reads: Mapping[str, tuple[str, ...]] = READS_OF_TEXT
 
     def __init__(self, work: Path, launcher: Launcher) -> None:
         self.work, self.launcher = work, launcher
+        self.store = DatasetStore(work)
 
     def extract(
         self, tasks: Sequence[ArchiveTask], options: Options
@@ -111,17 +114,20 @@ class MrjobEngine(WorkFolder):
 
     def rank(self, stop: Stop, rounds: list[Round], on_round: OnRound) -> list[Round]:
         folder, ranks = self.path("rounds"), self.path("ranks")
-        moved = stop.reached(rounds) and ranks.exists()
-        if not rounds or not (moved or (folder / f"round-{len(rounds)}").exists()):
-            rounds = []
-            shutil.rmtree(folder, ignore_errors=True)
-        graph = self.path("graph")
-        place, rounds = rank(graph, folder, self.launcher, stop, rounds, on_round)
-        last = Path(place)
-        if last.exists():  # otherwise a run was stopped between this move and its entry
-            move(last, ranks)
-        shutil.rmtree(folder, ignore_errors=True)
+        if not rounds:
+            remove(folder)
+        elif stop.iterations is not None and not (folder / f"round-{len(rounds)}").exists():
+            return rounds  # they were moved to `ranks` by a run that ended before it said so
+        try:
+            _, rounds = rank(self.path("graph"), folder, self.launcher, stop, rounds, on_round)
+        except NotConverged:  # for whom they are good enough
+            move(scores_in(folder, stop, rounds), ranks)
+            raise
+        move(scores_in(folder, stop, rounds), ranks)
         return rounds
+
+    def checkpoint(self, stop: Stop, rounds: list[Round]) -> tuple[str, ...]:
+        return checkpoint(stop, rounds)
 
     def join_scores(self, digits: int) -> Told:
         path = self.path

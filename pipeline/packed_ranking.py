@@ -4,9 +4,9 @@ One job makes partitions of the graph lines (jobs/pack_graph.py), each round is 
 (jobs/packed_round.py), the last writes graph lines again (jobs/unpack_ranks.py). Between rounds the
 driver adds what the partitions told, and says how the next vector is to be made (acceleration.py).
 
-In the folder: `structure`, and of the last finished round its states, `round-K`; in both a NOTE
-with what the driver knows of them. With the entry in the list of rounds, ranking goes on behind it
-as if nothing had happened.
+In the folder: `structure`, and of the last round that was entered its states, `round-K`; in both a
+NOTE with what the driver knows of them. With the entry in the list of rounds, ranking goes on
+behind it as if nothing had happened.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -34,16 +33,15 @@ from jobs.packed_job import PackedJob
 from jobs.packed_round import PackedRound
 from jobs.page_rank import PageRank
 from jobs.places import Source
-from jobs.stores import exists, join, remove, write
+from jobs.stores import join, remove, write
 from jobs.unpack_ranks import UnpackRanks
 from pipeline.acceleration import Groups, Products, Steering
 from pipeline.packed_ranges import plan_of
-from pipeline.ranking import Round, Stop, check_start, round_entry
+from pipeline.ranking import OnRound, Round, Stop, check_start, round_entry
 
 STRUCTURE, RANKS = "structure", "ranks"
 NOTE = "_plan.json"
 Told = list[dict[str, Any]]
-OnRound = Callable[[Round, list[Round]], None]
 
 
 @dataclass(frozen=True)
@@ -61,18 +59,17 @@ def rank_packed(
     launcher: Launcher,
     stop: Stop,
     rounds: list[Round] | None = None,
-    on_round: OnRound = lambda entry, rounds: None,
+    on_round: OnRound = lambda entry, rounds: True,
     partitions: int | None = None,
 ) -> tuple[Place, list[Round]]:
     """As pipeline.ranking.rank, to a tolerance. partitions: at most; by default as the size of the
     graph asks for. The dataset is `ranks` in the folder, also where NotConverged is raised."""
     rounds = list(rounds or ())
-    if stop.reached(rounds) and not exists(join(folder, f"round-{len(rounds)}")):
-        return join(folder, RANKS), rounds  # it was moved away by a run that ended right behind
     work = _Work(graph, folder, launcher, stop.tolerance)
     if not (rounds and work.resume(len(rounds))):
         rounds = []
         work.pack(partitions)
+    replaced = [work.at(f"round-{len(rounds)}")] if rounds else []
     while not stop.over(rounds):
         started, number = time.monotonic(), len(rounds) + 1
         sums = work.round(number)
@@ -80,8 +77,10 @@ def rank_packed(
         del entry["next_shift"]  # of plain rounds
         entry |= {"partitions": len(work.plan.structure), "dummy": sums.dummy_new}
         rounds.append(entry)
-        on_round(entry, rounds)
-        remove(work.at(f"round-{number - 1}"))
+        if on_round(entry, rounds):
+            while replaced:
+                remove(replaced.pop())
+        replaced.append(work.at(f"round-{number}"))
     ranks = work.unpack(len(rounds), rounds[-1]["dummy"])
     if not stop.reached(rounds):
         raise stop.not_converged(rounds)

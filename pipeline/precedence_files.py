@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.beans import beans_fragment
+from pipeline.dataset_store import BEANS
 from pipeline.datasets import require_name, write_file
 from pipeline.precedence import BUDGET, Options, export_precedence
-
-BEANS = "crawler-beans-fragment.xml"
 
 
 def write_precedence(

@@ -13,6 +13,8 @@ from rich.filesize import decimal
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import TimeRemainingColumn as Remaining
 
+from pipeline.terminal import printable
+
 EVERY = 30.0  # seconds between two lines about the archives read
 OTHER_MEASURE = ("extract-links", "page-rank")  # steps whose parts say less than bytes and rounds
 
@@ -28,6 +30,8 @@ class Reporter(Protocol):
 
     def round(self, said: str) -> None: ...
 
+    def note(self, text: str) -> None: ...
+
     def close(self) -> None: ...
 
 
@@ -39,6 +43,8 @@ class Quiet:
     def read(self, done: int, total: int) -> None: ...
 
     def round(self, said: str) -> None: ...
+
+    def note(self, text: str) -> None: ...
 
     def close(self) -> None: ...
 
@@ -72,6 +78,9 @@ class Plain:
 
     def round(self, said: str) -> None:
         self._line(f"  {said}")
+
+    def note(self, text: str) -> None:
+        self._line(printable(text))
 
     def close(self) -> None: ...
 
@@ -119,6 +128,9 @@ class Bars:
     def round(self, said: str) -> None:
         if self._bar is not None:
             self._bars.update(self._bar, said=said)
+
+    def note(self, text: str) -> None:
+        self._console.print(printable(text), markup=False, highlight=False)
 
     def _end_bar(self) -> None:
         if self._bar is not None:

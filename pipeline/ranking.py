@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from jobs.kernel.errors import BadInput, JobFailed, NotConverged
 from jobs.kernel.opening import Place, is_url
@@ -29,6 +29,8 @@ from pipeline.datasets import move
 
 MASS_TOLERANCE = 1e-9
 Round = dict[str, Any]
+Folder = TypeVar("Folder", Path, str)
+OnRound = Callable[[Round, list[Round]], bool]  # see rank
 
 
 @dataclass(frozen=True)
@@ -65,16 +67,16 @@ def rank(
     launcher: Launcher,
     stop: Stop,
     rounds: list[Round] | None = None,
-    on_round: Callable[[Round, list[Round]], None] = lambda entry, rounds: None,
+    on_round: OnRound = lambda entry, rounds: True,
 ) -> tuple[Place, list[Round]]:
     """Iterate on `graph`; returns the dataset of the scores and all rounds' entries.
 
     Exactly K rounds are the recipe's, plain_rounds; others are packed (packed_ranking.py).
 
-    folder: where the folders `round-K` are; only the last one is kept. rounds: entries of rounds
-    done before, to go on behind them. on_round: called after each round, once its folder is in
-    place, to save its entry. Raises NotConverged with the scores kept, BadInput for a graph that
-    does not start with the sum N + 1, JobFailed when mass is lost on the way.
+    folder: where the folders `round-K` are. rounds: entries of rounds done before, to go on behind
+    them. on_round: called after each round, once its folder is in place; says whether its entry is
+    saved, so that the folders before it may go. Raises NotConverged with the scores kept, BadInput
+    for a graph that does not start with the sum N + 1, JobFailed when mass is lost on the way.
     """
     if stop.iterations is None:
         from pipeline.packed_ranking import rank_packed  # it needs what is defined here
@@ -83,9 +85,10 @@ def rank(
     return plain_rounds(graph, folder, launcher, stop, rounds, on_round)
 
 
-def scores_in(folder: Path, stop: Stop, rounds: list[Round]) -> Path:
-    """Where the scores are when ranking is over, converged or not."""
-    return folder / ("ranks" if stop.iterations is None else f"round-{len(rounds)}")
+def scores_in(folder: Folder, stop: Stop, rounds: list[Round]) -> Folder:
+    """Where the scores are when ranking is over, converged or not: a path or URL in the folder."""
+    name = "ranks" if stop.iterations is None else f"round-{len(rounds)}"
+    return folder / name if isinstance(folder, Path) else str(join(folder, name))
 
 
 def plain_rounds(
@@ -94,24 +97,33 @@ def plain_rounds(
     launcher: Launcher,
     stop: Stop,
     rounds: list[Round] | None = None,
-    on_round: Callable[[Round, list[Round]], None] = lambda entry, rounds: None,
+    on_round: OnRound = lambda entry, rounds: True,
 ) -> tuple[Place, list[Round]]:
     """The same by rounds of the recipe's own job, one message an edge, to any stop."""
     rounds = list(rounds or ())
     current = join(folder, f"round-{len(rounds)}") if rounds else graph
+    replaced: list[Place] = []
     while not stop.reached(rounds):
         if stop.exhausted(rounds):
             raise stop.not_converged(rounds)
         started = time.monotonic()
         output = join(folder, f"round-{len(rounds) + 1}")
+        remove(output)  # of a driver that was killed before it had entered this round
         outcome = _round(current, output, launcher, rounds)
         entry = round_entry(len(rounds) + 1, _sums(outcome, current), time.monotonic() - started)
         rounds.append(entry)
-        on_round(entry, rounds)
-        if current != graph:
-            remove(current)
+        replaced += [current] if current != graph else []
         current = output
+        if on_round(entry, rounds):
+            while replaced:
+                remove(replaced.pop())
     return current, rounds
+
+
+def checkpoint(stop: Stop, rounds: list[Round]) -> tuple[str, ...]:
+    """The datasets behind which rounds in the folder `rounds` go on."""
+    last = f"rounds/round-{len(rounds)}"
+    return (last,) if stop.iterations is not None else ("rounds/structure", last)
 
 
 def _round(graph: Place, output: Place, launcher: Launcher, rounds: list[Round]) -> Outcome:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from rich.table import Table
 
 from pipeline.datasets import best_first, is_file, replacing
 from pipeline.imported import SELECT
+from pipeline.integrity import Checked
 from pipeline.manifest import Manifest
 from pipeline.ranking import Round, Stop
 from pipeline.terminal import cell, new_table
@@ -53,9 +54,14 @@ def write_report(report: ValidationReport, output: Path) -> None:
         place.write_text(json.dumps(report.as_dict(), indent=1) + "\n")
 
 
-def status_tables(manifest: Manifest, names: Sequence[str]) -> Iterator[Table]:
-    """Steps, rounds, and archives with what is wrong with them."""
-    yield _steps_table(manifest, names)
+def status_tables(
+    manifest: Manifest, names: Sequence[str], faults: Sequence[Checked] = ()
+) -> Iterator[Table]:
+    """Steps, rounds, and archives with what is wrong with them. faults: of datasets that are not as
+    they were left."""
+    yield _steps_table(manifest, names, {fault.step for fault in faults})
+    if faults:
+        yield _faults_table(faults)
     if rounds := manifest.steps.get("page-rank", {}).get("rounds"):
         yield _rounds_table(rounds)
     if imported := manifest.imported:
@@ -74,14 +80,41 @@ def status_tables(manifest: Manifest, names: Sequence[str]) -> Iterator[Table]:
         yield table
 
 
-def _steps_table(manifest: Manifest, names: Sequence[str]) -> Table:
+def _steps_table(manifest: Manifest, names: Sequence[str], damaged: Collection[str]) -> Table:
     table = new_table("steps", "step", "state", ">rows", ">seconds")
     for name in names:
         entry = manifest.steps.get(name, {})
         state = "done" if "fingerprint" in entry else "begun" if entry else "to do"
+        state = "damaged" if name in damaged else state
         rows = ", ".join(f"{count:,} {dataset}" for dataset, count in entry.get("rows", {}).items())
         seconds = f"{entry['seconds']:.1f}" if "seconds" in entry else ""
         table.add_row(name, state, rows, seconds)
+    return table
+
+
+def _faults_table(faults: Sequence[Checked]) -> Table:
+    table = new_table("not as it was left; `crawlrank run` makes it again", "step", "what is wrong")
+    for result in faults[:MAX_ARCHIVES]:
+        table.add_row(result.step, cell(result.fault or ""))
+    if len(faults) > MAX_ARCHIVES:
+        table.add_row(f"… and {len(faults) - MAX_ARCHIVES} more", "")
+    return table
+
+
+def checked_table(results: Sequence[Checked]) -> Table:
+    """Datasets with their files and bytes; parts of links and captures together."""
+    table = new_table("datasets", "step", "dataset", ">files", ">bytes", "state")
+    groups: dict[tuple[str, str], list[Checked]] = {}
+    for result in results:
+        name = result.dataset.partition("/")[0]
+        groups.setdefault((result.step, name), []).append(result)
+    for (step, name), group in groups.items():
+        files = [size for result in group for size, _ in result.record.get("files", {}).values()]
+        wrong = sum(result.fault is not None for result in group)
+        state = "damaged" if wrong else "as it was left"
+        known = all("files" in result.record for result in group)
+        sizes = (f"{len(files):,}", f"{sum(files):,}") if known else ("", "")
+        table.add_row(step, name, *sizes, state)
     return table
 
 

@@ -1,8 +1,7 @@
 """`crawlrank run`: all steps in a work folder, each once, going on wherever the last run stopped.
 
-A step's mark is the fingerprint of its parameters and of the marks of the steps it reads; a step
-whose mark is in the manifest is not run again. Archives are known by their content, so they may be
-moved; extraction is kept for each of them.
+What is done is kept: see step_state.py. Archives are known by their content, so they may be moved;
+extraction is kept for each of them.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from jobs.extract_links import parameters_of
 from jobs.kernel.choosing import Rules
@@ -35,35 +34,35 @@ from pipeline.archives import (
 )
 from pipeline.claim import claim
 from pipeline.cluster_engine import ClusterEngine
+from pipeline.dataset_store import Record
 from pipeline.embedded import EMBEDDED
 from pipeline.embedded.memory import half_of_machine
-from pipeline.engine import Engine
+from pipeline.engine import Engine, Told
 from pipeline.imported import KEYS, SELECT, require_import, steps_of
 from pipeline.lock import locked
-from pipeline.manifest import Manifest, fingerprint
+from pipeline.manifest import Manifest
 from pipeline.mrjob_engine import MrjobEngine
+from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.progress import Reporter
 from pipeline.rank_report import shared_digits
 from pipeline.ranking import Round
 from pipeline.reports import round_line, write_report
 from pipeline.run_options import RunOptions
+from pipeline.step_state import READS, Damaged, StepState
 from pipeline.validation import validate
 from pipeline.validation_report import ValidationOptions, ValidationReport
-from pipeline.work_folder import DATASETS, clear_leftovers, refuse_foreign, remove, temporary
+from pipeline.work_folder import clear_leftovers, refuse_foreign, sweep, temporary
 
-#: step -> the steps that it reads
-READS: dict[str, tuple[str, ...]] = {
-    "extract-links": (),
-    SELECT: ("extract-links",),  # in runs that ask for it
-    "canonicalize": ("extract-links", SELECT),
-    "assign-ids": ("canonicalize",),
-    "gen-graph": ("assign-ids",),
-    "page-rank": ("gen-graph",),
-    "join-scores": ("page-rank", "canonicalize"),
-    "export-precedence": ("join-scores", "canonicalize"),
-    "validate-opic": ("page-rank", "assign-ids", "canonicalize"),
-}
-STEPS = tuple(step for step in READS if step != SELECT)
+EXTRACT, RANK, VALIDATE = "extract-links", "page-rank", "validate-opic"
+
+
+class Step(NamedTuple):
+    """A step of a run. parameters: asked for when the steps that it reads are done, as some come of
+    these. work: does it, and returns what the manifest says of it."""
+
+    name: str
+    parameters: Callable[[], dict[str, Any]]
+    work: Callable[[], Told]
 
 
 class Run:
@@ -73,30 +72,63 @@ class Run:
         self.work, self.options, self.reporter = work, options, reporter
         self.manifest = Manifest(work)
         self.engine = engine
-        self.marks: dict[str, str] = {}
+        self.state = StepState(self.manifest, engine)
         self.report: ValidationReport | None = None
+        self._given: Given = {}
+        self._pending: list[str] = []  # archives to extract, by content
+        self._shown: set[str] = set()  # kept steps that the user was told of
 
     def all_steps(self, archives: Sequence[Place]) -> None:
         """Every step that is not done; raises the first error, with all before it kept."""
         if self.manifest.imported:
-            self.marks = require_import(self.work, self.manifest, archives, self.options.runner)
-        steps_here = steps_of(self.manifest, STEPS)
-        self._accept_parameters()
-        if not self.marks:
-            self._extract(archives)
-        self._select()
-        if "canonicalize" in steps_here:
-            self._graph()
-        self._rank()
-        self._scores()
-        if "export-precedence" in steps_here:
-            self._precedence()
-        self._validate()
+            marks = require_import(self.work, self.manifest, archives, self.options.runner)
+            self.state.marks.update(marks)
+            self.state.require_imported()
+            self._require_no_selection()
+        else:
+            self._given = given_archives(archives)
+        self._check_parameters()
+        todo = [step for step in self._steps() if step.name not in self.state.marks]
+        while not self._pass(todo):
+            self._tell_faults()
 
-    def path(self, dataset: str) -> Path:
-        return self.work / dataset
+    def _steps(self) -> list[Step]:
+        """Those of this run, in order."""
+        options, engine = self.options, self.engine
+        keep_www, nodes, rules = options.keep_www, options.nodes, options.rules
+        steps_in_order = [
+            Step(EXTRACT, self._extraction_parameters, self._extract),
+            Step(
+                SELECT,
+                lambda: {**rules._asdict(), "keep_www": keep_www},
+                lambda: engine.select_links(rules, keep_www),
+            ),
+            Step(
+                "canonicalize",
+                lambda: {"keep_www": keep_www},
+                lambda: engine.canonicalize(keep_www, options.selects),
+            ),
+            Step("assign-ids", lambda: {"nodes": nodes}, lambda: engine.assign_ids(nodes)),
+            Step("gen-graph", dict, lambda: engine.gen_graph(nodes)),
+            Step(RANK, self._stop_parameters, self._rank),
+            Step(
+                "join-scores",
+                lambda: {"digits": self._digits},
+                lambda: engine.join_scores(self._digits),
+            ),
+            Step(
+                "export-precedence",
+                lambda: asdict(self._precedence),
+                lambda: engine.export_precedence(self._precedence),
+            ),
+            Step(VALIDATE, lambda: asdict(self._validation), self._opic),
+        ]
+        here = steps_of(self.manifest, list(READS), selects=options.selects)
+        return [step for step in steps_in_order if step.name in here]
 
-    def _accept_parameters(self) -> None:
+    # what is done, and what is to be done
+
+    def _check_parameters(self) -> None:
         """Refuse other parameters than those the folder was made with, unless forced."""
         before, now = self.manifest.parameters, self.options.parameters()
         made = self.manifest.archives or self.manifest.steps
@@ -112,71 +144,104 @@ class Run:
                 "the same options, or a new work folder",
                 "With --force, the steps that this changes are done again.",
             )
-        if "--runner" in changed:
-            self._remove_others()
-        before.clear()
-        before.update(now)
-        self.manifest.save()
 
-    def _remove_others(self) -> None:
-        """Datasets that another engine made and this one would leave as they are, for others to
-        take for its own."""
-        ours = {name for names in self.engine.writes.values() for name in names}
-        for name in set(DATASETS) - ours:
-            remove(self.path(name))
+    def _require_no_selection(self) -> None:
+        if self.options.selects:
+            raise BadInput(
+                str(self.work),
+                "was made from text files, and --captures latest or --fold is given",
+                "archives, which tell when links were found",
+                "Use the command select-links on text files.",
+            )
 
-    def _is_done(self, name: str) -> bool:
-        datasets = set(self.engine.writes[name])
-        if not self.options.rules.latest:
-            datasets.discard("selected")
-        there = all(self.engine.has(dataset) for dataset in datasets)
-        return there and self.manifest.is_done(name, self.marks[name])
+    def _check_archives(self) -> None:
+        """Which archives are to be extracted. Raises BadInput for others than before, unless
+        forced."""
+        if not self.manifest.imported:
+            self._pending = check_archives(
+                self.state.part_is_whole, self.manifest, self._given, self._archive_mark,
+                force=self.options.force, skip_bad_files=self.options.skip_bad_files,
+            )  # fmt: skip
 
-    def _mark(self, name: str, parameters: dict[str, Any]) -> str:
-        return fingerprint(
-            name, parameters, [self.marks[step] for step in READS[name] if step in self.marks]
-        )
+    def _settle(self, todo: Sequence[Step]) -> None:
+        """Forget, in one save with the parameters of this run, every step that these do not leave
+        as it is. Then remove what no step stands for any more."""
+        manifest, state = self.manifest, self.state
+        manifest.parameters.clear()
+        manifest.parameters.update(self.options.parameters())
+        names = {step.name for step in todo} | state.marks.keys()
+        for name in [name for name in manifest.steps if name not in names]:
+            state.forget(name)
+        undone: set[str] = set()
+        for step in todo:
+            if not undone.isdisjoint(READS[step.name]) or not self._is_done(step):
+                undone.add(step.name)
+                state.forget(step.name)
+        forget_archives(manifest, self._given, self._pending)
+        manifest.save()
+        sweep(self.engine.store, state.kept(), set(manifest.parts))
 
-    def _begin(self, name: str) -> None:
-        """Announce a step; what was made of its earlier output is done no longer."""
-        self.reporter.step(name)
-        self.manifest.forget(later_steps(name))
+    def _is_done(self, step: Step) -> bool:
+        self.state.mark(step.name, step.parameters())
+        return self.state.is_done(step.name) and not (step.name == EXTRACT and self._pending)
 
-    def _step(self, name: str, parameters: dict[str, Any], work: Callable[[], Any]) -> None:
-        """Do a step unless its mark says that it was done; record what it returns."""
-        mark = self._mark(name, parameters)
-        self.marks[name] = mark
-        if self._is_done(name):
+    def _pass(self, todo: Sequence[Step]) -> bool:
+        """Do what is not done; whether all is. False: a dataset that a step was to read has turned
+        out not to be as it was left, and is to be made again."""
+        self._check_archives()
+        self._settle(todo)
+        self._tell_faults()
+        for step in todo:
+            if self._is_done(step):
+                self._keep(step.name)
+            elif step.name != VALIDATE or self.options.validate:
+                try:
+                    self.state.require_inputs(step.name)
+                except Damaged:
+                    return False
+                self._do(step)
+        return True
+
+    def _keep(self, name: str) -> None:
+        if name == EXTRACT:
+            self._require_readable()
+        if name not in self._shown:
+            self._shown.add(name)
             self.reporter.step(name, skipped=True)
-            return
-        self._begin(name)
+
+    def _do(self, step: Step) -> None:
+        """Do a step whose entry is gone, and enter it when all that it left is on the disk."""
+        name, parameters = step.name, step.parameters()
+        if self.state.forget(name):
+            self.manifest.save()
+        self.reporter.step(name)
         started = time.monotonic()
-        told = work()
-        entry = {"fingerprint": mark, "parameters": parameters, **told}
+        entry = {"fingerprint": self.state.marks[name], "parameters": parameters, **step.work()}
+        entry["datasets"] = self.state.record(name) if name != EXTRACT else {}
         entry["seconds"] = round(time.monotonic() - started, 3)
         self.manifest.done(name, entry)
+        if name == RANK:
+            self.engine.store.drop("rounds")
 
-    def _extract(self, archives: Sequence[Place]) -> None:
-        options, extraction, manifest = self.options, self.options.extraction, self.manifest
-        given, skip = given_archives(archives), options.skip_bad_files
-        pending = check_archives(
-            self.engine, manifest, given, self._archive_mark,
-            force=options.force, skip_bad_files=skip,
-        )  # fmt: skip
-        mark = fingerprint(self.engine.form, parameters_of(extraction), sorted(given))
-        self.marks["extract-links"] = mark
-        if not pending and self._is_done("extract-links"):
-            steps.require_readable(reports(manifest, given), skip, options.strict)
-            self.reporter.step("extract-links", skipped=True)
-            return
-        self._begin("extract-links")
-        started = time.monotonic()
-        forget_archives(self.engine, manifest, given, pending)
-        self._extract_pending({content: given[content] for content in pending})
-        steps.require_readable(reports(manifest, given), skip, options.strict)
-        entry = extraction_entry(extraction, manifest)
-        entry.update(fingerprint=mark, seconds=round(time.monotonic() - started, 3))
-        manifest.done("extract-links", entry)
+    def _tell_faults(self) -> None:
+        for fault in self.state.take_faults():
+            self.reporter.note(f"{fault}: it is made again")
+
+    # archives
+
+    def _extraction_parameters(self) -> dict[str, Any]:
+        options = parameters_of(self.options.extraction)
+        return {"form": self.engine.form, "archives": sorted(self._given), **options}
+
+    def _extract(self) -> Told:
+        self._extract_pending({content: self._given[content] for content in self._pending})
+        self._pending = []
+        self._require_readable()
+        return extraction_entry(self.options.extraction, self.manifest)
+
+    def _require_readable(self) -> None:
+        given = reports(self.manifest, self._given)
+        steps.require_readable(given, self.options.skip_bad_files, self.options.strict)
 
     def _archive_mark(self, content: str) -> str:
         return extraction_mark(self.options.extraction, content, self.engine.form)
@@ -184,103 +249,78 @@ class Run:
     def _extract_pending(self, pending: Given) -> None:
         """Each archive is in the manifest soon after it is done: saving takes a small part of the
         time, however many there are."""
+        manifest = self.manifest
         tasks, sizes = archive_tasks(pending, self.engine.suffix), sizes_of(pending)
         for task, report in self.engine.extract(tasks, self.options.extraction):
+            if task.part not in manifest.parts:
+                self.state.record_part(task.part)
             mark = self._archive_mark(task.content)
-            self.manifest.archives[task.content] = entry_of(
-                report, sizes[task.content], task.part, mark
-            )
-            self.manifest.save_in_time()
-        self.manifest.save()
+            manifest.archives[task.content] = entry_of(report, sizes[task.content], task.part, mark)
+            if manifest.due:
+                manifest.save()
+        manifest.save()
 
-    def _select(self) -> None:
-        """The links that count and what folds; what an earlier run left of either goes if this one
-        does not ask for it."""
-        rules, keep_www = self.options.rules, self.options.keep_www
-        if not self.options.selects:
-            if SELECT in self.manifest.steps:
-                self.manifest.forget([SELECT, *later_steps(SELECT)])
-            for dataset in self.engine.writes[SELECT]:
-                self.engine.drop(dataset)
-            return
-        if self.manifest.imported:
-            raise BadInput(
-                str(self.work),
-                "was made from text files, and --captures latest or --fold is given",
-                "archives, which tell when links were found",
-                "Use the command select-links on text files.",
-            )
-        parameters = {**rules._asdict(), "keep_www": keep_www}
-        self._step(SELECT, parameters, lambda: self.engine.select_links(rules, keep_www))
+    # ranking
 
-    def _graph(self) -> None:
-        engine, keep_www, nodes = self.engine, self.options.keep_www, self.options.nodes
-        folded = self.options.selects
-        self._step(
-            "canonicalize", {"keep_www": keep_www}, lambda: engine.canonicalize(keep_www, folded)
-        )
-        self._step("assign-ids", {"nodes": nodes}, lambda: engine.assign_ids(nodes))
-        self._step("gen-graph", {}, lambda: engine.gen_graph(nodes))
-
-    def _rank(self) -> None:
+    def _stop_parameters(self) -> dict[str, Any]:
         stop = self.options.stop
-        parameters = {
-            "iterations": stop.iterations,
-            "tolerance": None if stop.iterations is not None else stop.tolerance,
-        }
-        self._step("page-rank", parameters, lambda: self._rounds(parameters))
+        tolerance = None if stop.iterations is not None else stop.tolerance
+        return {"iterations": stop.iterations, "tolerance": tolerance}
 
-    def _rounds(self, parameters: dict[str, Any]) -> dict[str, Any]:
-        """Rounds from the last one finished; each is in the manifest before the next begins."""
-        stop = self.options.stop
-        mark = fingerprint("rounds", self.marks["gen-graph"], parameters)
-        entry = self.manifest.steps.get("page-rank", {})
-        before: list[Round] = entry.get("rounds", []) if entry.get("of") == mark else []
+    def _rank(self) -> Told:
+        """Rounds from the last one that was entered; each is in the manifest soon after it."""
+        stop, mark = self.options.stop, self.state.marks[RANK]
+        rounds: list[Round] = []
+        records: dict[str, Record] = {}
 
-        def save(_: Round, so_far: list[Round]) -> None:
-            self.manifest.begun("page-rank", {"of": mark, "rounds": so_far})
+        def enter(so_far: list[Round]) -> None:
+            names = self.engine.checkpoint(stop, so_far)
+            kept = {name: records.get(name) or self.engine.store.record(name) for name in names}
+            records.clear()
+            records.update(kept)
+            progress = {"of": mark, "rounds": so_far, "checkpoint": kept}
+            self.manifest.begun(RANK, progress)
+            self.manifest.save()
+
+        def on_round(_: Round, so_far: list[Round]) -> bool:
+            rounds[:] = so_far
             self.reporter.round(round_line(so_far, stop))
+            if due := self.manifest.due:
+                enter(list(so_far))
+            return due
 
+        before = self.state.intact_rounds(RANK, stop)
         try:
-            rounds = self.engine.rank(stop, before, save)
-        finally:
-            self.manifest.save()  # the last rounds too, for those who allow more of them
-        return {"of": mark, "rounds": rounds, "rows": {"ranks": rounds[-1]["nodes"] + 1}}
+            rounds = self.engine.rank(stop, before, on_round)
+        except BaseException:
+            if len(rounds) > len(before):
+                enter(rounds)  # for those who allow more of them
+            raise
+        return {"rounds": rounds, "rows": {"ranks": rounds[-1]["nodes"] + 1}}
 
     @property
     def _eta(self) -> float:
-        return float(self.manifest.steps["page-rank"]["rounds"][-1]["eta"])
+        return float(self.manifest.steps[RANK]["rounds"][-1]["eta"])
 
     @property
     def _digits(self) -> int:
         return shared_digits(self.options.stop, self._eta)
 
-    def _scores(self) -> None:
-        digits = self._digits
-        self._step("join-scores", {"digits": digits}, lambda: self.engine.join_scores(digits))
+    @property
+    def _precedence(self) -> PrecedenceOptions:
+        return replace(self.options.precedence, eta=self._eta, digits=self._digits)
 
-    def _precedence(self) -> None:
-        options = replace(self.options.precedence, eta=self._eta, digits=self._digits)
-        self._step(
-            "export-precedence", asdict(options), lambda: self.engine.export_precedence(options)
-        )
-
-    def _validate(self) -> None:
+    @property
+    def _validation(self) -> ValidationOptions:
         cut = self.options.precedence
-        options = replace(
+        return replace(
             self.options.validation, bins=cut.bins, ties=cut.ties, digits=self._digits,
             classes_over=cut.classes_over,
         )  # fmt: skip
-        name, parameters = "validate-opic", asdict(options)
-        self.marks[name] = self._mark(name, parameters)
-        if not self._is_done(name):
-            self.manifest.forget([name])  # nobody is shown an old one, whatever comes of this
-        if self.options.validate:
-            self._step(name, parameters, lambda: self._opic(options))
 
-    def _opic(self, options: ValidationOptions) -> dict[str, Any]:
+    def _opic(self) -> Told:
         graph, ranks, captured = self.engine.ranked()
-        self.report = validate(graph, ranks, options, captured=captured)
+        self.report = validate(graph, ranks, self._validation, captured=captured)
         write_report(self.report, self.work / "report")
         self.report.require()
         return {"rows": {"report": 1}, "agreement": self.report.classes.agreement}
@@ -333,15 +373,6 @@ def _engine(
             launcher = replace(launcher, cluster=cluster)
         return ClusterEngine(work, launcher)
     return MrjobEngine(work, launcher)
-
-
-def later_steps(name: str) -> list[str]:
-    """The steps that read what this one writes, or what those write."""
-    later = [name]
-    for step, reads in READS.items():
-        if not set(reads).isdisjoint(later):
-            later.append(step)
-    return later[1:]
 
 
 def _shown(value: Any) -> str:

@@ -267,7 +267,7 @@ def page_rank(
     output: Path,
     launcher: Launcher,
     stop: Stop,
-    on_round: Callable[[Round, list[Round]], None] = lambda entry, rounds: None,
+    on_round: Callable[[Round, list[Round]], object] = lambda entry, rounds: None,
 ) -> list[Round]:
     """Rounds of PageRank from a graph to ranks; the entries of all rounds, the last of which tells
     the certificates. Raises NotConverged, with the scores in place, and BadInput for a graph that
@@ -276,9 +276,10 @@ def page_rank(
         folder = there.tmp / "rounds"
         rounds: list[Round] = []
 
-        def keep(entry: Round, so_far: list[Round]) -> None:
+        def keep(entry: Round, so_far: list[Round]) -> bool:
             rounds[:] = so_far
             on_round(entry, so_far)
+            return True
 
         try:
             rank(graph, folder, there, stop, on_round=keep)

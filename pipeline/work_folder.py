@@ -8,19 +8,21 @@ import shutil
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from jobs import stores
 from jobs.kernel.errors import BadInput
 from jobs.launch import plain_path
-from pipeline.precedence_files import BEANS
+from pipeline.dataset_store import BEANS, NEAR, SUMMARY, DatasetStore, remove
 
 TMP = ".crawlrank-tmp"
 #: everything that a run leaves, by whatever engine
 DATASETS = (
     "links", "captures", "keys", "selected", "folds", "canonical_links", "uris", "numbers",
-    "input_links", "map", "graph", "ranks", "scores", "precedence.txt", "report",
+    "input_links", "map", "graph", "rounds", "ranks", "scored", "scores", "precedence.txt", SUMMARY,
+    BEANS, "report",
 )  # fmt: skip
 OF_ARCHIVES = ("links", "captures")
 PART = re.compile(r"-[0-9a-f]{12}(\.parquet)?\Z")  # how the name of every part of these ends
-FILES = ("manifest.json", "precedence.summary.json", BEANS)
+MANIFEST = "manifest.json"
 
 
 def links_of(work: Path) -> Path:
@@ -53,18 +55,37 @@ def refuse_foreign(work: Path) -> None:
 def clear_leftovers(work: Path) -> None:
     """Remove what a killed run could not, by the names that only crawlrank gives."""
     ends = ("part", "[0-9]*.part", "old")
-    patterns = [f".{name}.{end}" for name in (*DATASETS, *FILES) for end in ends]
+    patterns = [f".{name}.{end}" for name in (*DATASETS, MANIFEST) for end in ends]
     patterns += [".crawlrank-*", "report/.report.json.[0-9]*.part"]
     for path in [path for pattern in patterns for path in work.glob(pattern)]:
         remove(path)
 
 
-def remove(path: Path) -> None:
-    """A file or a folder, if it is there."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
+def sweep(store: DatasetStore, kept: Collection[str], parts: Collection[str]) -> None:
+    """Remove what no entry of the manifest stands for: of datasets all but those in `kept`, of
+    links and captures all but these parts, and what jobs of a dead driver put aside at a URL."""
+    for name in DATASETS:
+        if store.data and name not in NEAR:
+            remove(store.work / name)  # of another runner
+        if name not in kept and not (parts and name in OF_ARCHIVES):
+            store.drop(name)
+    if store.data:
+        stores.remove(stores.join(store.data, "tmp"))
+    if parts:
+        _keep_parts(store, parts)
+
+
+def _keep_parts(store: DatasetStore, known: Collection[str]) -> None:
+    for dataset in OF_ARCHIVES:
+        location = store.location(dataset)
+        names = (
+            [path.name for path in location.glob("*") if PART.search(path.name)]
+            if isinstance(location, Path)
+            else stores.folders(location)
+        )
+        for name in names:
+            if name not in known:
+                store.drop(f"{dataset}/{name}")
 
 
 class WorkFolder:
@@ -74,21 +95,6 @@ class WorkFolder:
 
     def path(self, dataset: str) -> Path:
         return self.work / dataset
-
-    def has(self, dataset: str) -> bool:
-        return self.path(dataset).exists()
-
-    def drop(self, dataset: str) -> None:
-        remove(self.path(dataset))
-
-    def has_part(self, part: str) -> bool:
-        return all((self.path(dataset) / part).exists() for dataset in OF_ARCHIVES)
-
-    def keep_parts(self, known: Collection[str]) -> None:
-        for dataset in OF_ARCHIVES:
-            for part in self.path(dataset).glob("*"):
-                if part.name not in known and PART.search(part.name):
-                    part.unlink()
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ import pytest
 from crawls import INLINE, ROOT, Said, crawlrank, datasets, ok
 
 from pipeline.cli import main
-from pipeline.run import STEPS
+from pipeline.step_state import STEPS
 
 COMMANDS = list(main.commands)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from crawls import DAMAGED, LOOPBACK, SAMPLES, SMALL, crawlrank, ok, write_warc
+from work_folders import edit_manifest
 
 from jobs import stores
 from jobs.launcher import Launcher
@@ -137,9 +138,7 @@ def test_what_a_killed_job_left_is_no_dataset(tmp_path: Path, two: list[Path]) -
     data = tmp_path / "far-data"
     (data / "graph/_SUCCESS").unlink()
     (data / "graph/part-00000").write_bytes(b"half a li")
-    manifest = json.loads((work / "manifest.json").read_text())
-    del manifest["steps"]["gen-graph"]
-    (work / "manifest.json").write_text(json.dumps(manifest))
+    edit_manifest(work, lambda manifest: manifest["steps"].pop("gen-graph"))
     assert texts(at_url(tmp_path, *two)) == texts(near(tmp_path, *two))
 
 

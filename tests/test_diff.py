@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from compared import ROUNDS, Plain, made_works
 from crawls import crawlrank, ok, write_warc
+from work_folders import edit_manifest
 
 from jobs.kernel.order import rounded
 
@@ -159,12 +160,11 @@ def test_refused(works: Works, tmp_path: Path) -> None:
     assert crawlrank("diff", known, tmp_path / "none").code == 3
     manifest = other / "manifest.json"
     whole = manifest.read_text()
-    manifest.write_text(whole.replace('"format": 1', '"format": 0'))
+    manifest.write_text(whole.replace('"format": 2', '"format": 1'))
     said = crawlrank("diff", other, known)
     assert (said.code, "of another version" in said.err) == (3, True)
-    unfinished = json.loads(whole)
-    del unfinished["steps"]["export-precedence"]["fingerprint"]
-    manifest.write_text(json.dumps(unfinished))
+    manifest.write_text(whole)
+    edit_manifest(other, lambda data: data["steps"]["export-precedence"].pop("fingerprint"))
     said = crawlrank("diff", known, other)
     assert (said.code, "export-precedence is not done" in said.err) == (3, True)
 

@@ -26,7 +26,7 @@ from crawls import (
 
 from pipeline import packed_ranges
 from pipeline.mrjob_engine import MrjobEngine
-from pipeline.run import READS, STEPS, later_steps
+from pipeline.step_state import READS, STEPS, later_steps
 
 FIXED = ("--iterations", 4, "--no-validate", *INLINE)
 
@@ -276,7 +276,7 @@ def test_what_the_manifest_tells(web: Path, tmp_path: Path) -> None:
     work = tmp_path / "work"
     run(work, web, "--tolerance", 1e-9)
     told = manifest(work)
-    assert told["format"] == 1
+    assert told["format"] == 2
     (archive,) = told["archives"].values()
     assert archive["path"] == str(web)
     assert archive["size"] == web.stat().st_size

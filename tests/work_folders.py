@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from graphs import untimed
+
+from pipeline.manifest import Manifest
 
 
 def files_of(work: Path) -> dict[str, bytes]:
@@ -19,9 +22,17 @@ def files_of(work: Path) -> dict[str, bytes]:
     return {name: path.read_bytes() for name, path in found.items()}
 
 
+def edit_manifest(work: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change a manifest as crawlrank itself would."""
+    manifest = Manifest(work)
+    change(manifest._data)
+    manifest.save()
+
+
 def told(work: Path) -> dict[str, object]:
-    """What a manifest says, without its times."""
+    """What a manifest says, without its times and the digest of them."""
     manifest = json.loads((work / "manifest.json").read_text())
+    del manifest["digest"]
     for entry in manifest["steps"].values():
         del entry["seconds"]
         if "rounds" in entry:

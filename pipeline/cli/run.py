@@ -1,4 +1,4 @@
-"""`run`, `status` and `plot`: a work folder as a whole."""
+"""`run`, `status`, `check` and `plot`: a work folder as a whole."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
 from pipeline.classes import Ties
@@ -30,7 +29,7 @@ from pipeline.cli.parameter_types import Number
 from pipeline.embedded import EMBEDDED, TOLERANCE
 from pipeline.embedded.memory import Memory
 from pipeline.imported import SELECT, steps_of
-from pipeline.manifest import Manifest
+from pipeline.manifest import Manifest, require_manifest
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.progress import reporter
 from pipeline.ranking import Stop
@@ -177,18 +176,35 @@ def _show_result(work: Path, said: str) -> None:
 @work_option
 def status(work: Path) -> None:
     """Steps, rows, rounds, archives and damage of a work folder."""
+    from pipeline.integrity import checked
     from pipeline.reports import status_tables
-    from pipeline.run import READS
+    from pipeline.step_state import READS
 
-    if not (work / "manifest.json").exists():
-        raise BadInput(
-            str(work), "no manifest.json in it", "a work folder", "Make one with `crawlrank run`."
-        )
-    out = console()
-    manifest = Manifest(work)
-    for table in status_tables(manifest, steps_of(manifest, list(READS))):
+    out, manifest = console(), require_manifest(work)
+    faults = [result for result in checked(work, manifest, digests=False) if result.fault]
+    for table in status_tables(manifest, steps_of(manifest, list(READS)), faults):
         out.print(table)
         out.print()
+
+
+@click.command()
+@work_option
+def check(work: Path) -> None:
+    """Compare every dataset of a work folder with the sizes and digests in its manifest.
+
+    All files are read. `run` itself compares sizes, the digests of what it reads, and those of
+    scores, precedence file and report. Exit 3 where something is not as it was left; `run` with the
+    same options makes it again.
+    """
+    from pipeline.integrity import checked, damaged
+    from pipeline.reports import checked_table
+
+    manifest = require_manifest(work)
+    results = list(checked(work, manifest, digests=True))
+    console().print(checked_table(results))
+    for result in results:
+        if result.fault:
+            raise damaged(work, manifest, result.step, result.fault)
 
 
 @click.command()
@@ -219,4 +235,4 @@ def plot(work: Path, out: Path | None, form: str) -> None:
         click.echo(printable(str(path)))
 
 
-COMMANDS = (run, status, plot)
+COMMANDS = (run, status, check, plot)

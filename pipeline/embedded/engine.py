@@ -12,6 +12,7 @@ import numpy as np
 from jobs.kernel.choosing import Rules
 from jobs.kernel.errors import NotConverged
 from jobs.kernel.extraction import Options
+from pipeline.dataset_store import BEANS, SUMMARY, DatasetStore, remove
 from pipeline.datasets import move
 from pipeline.embedded.csr import open_csr
 from pipeline.embedded.edges import gen_graph, opic_graph
@@ -29,7 +30,7 @@ from pipeline.precedence_files import write_precedence
 from pipeline.ranking import Round, Stop
 from pipeline.steps import ArchiveReport
 from pipeline.validation import ARRAYS as VALIDATING
-from pipeline.work_folder import WorkFolder, links_of, remove
+from pipeline.work_folder import WorkFolder, links_of
 
 PARQUET = "scores.parquet"
 CHECKPOINT = "rounds"  # a folder, as the jobs have one by that name
@@ -50,8 +51,21 @@ class EmbeddedEngine(WorkFolder):
             "gen-graph": ("graph",),
             "page-rank": ("ranks",),
             "join-scores": ("scores",),
-            "export-precedence": ("precedence.txt",),
+            "export-precedence": ("precedence.txt", SUMMARY, BEANS),
             "validate-opic": ("report",),
+        }
+    )
+    reads: Mapping[str, tuple[str, ...]] = MappingProxyType(
+        {
+            "extract-links": (),
+            "select-links": ("links", "captures"),
+            "canonicalize": ("links", "captures", "keys", "selected", "folds"),
+            "assign-ids": ("uris",),
+            "gen-graph": ("links", "selected", "numbers", "map"),
+            "page-rank": ("graph",),
+            "join-scores": ("ranks", "map", "uris", "graph"),
+            "export-precedence": ("scores", "uris", "map"),
+            "validate-opic": ("graph", "ranks", "uris", "map"),
         }
     )
 
@@ -66,6 +80,7 @@ class EmbeddedEngine(WorkFolder):
         keyed: bool = False,
     ) -> None:
         self.work, self.tmp, self.memory = work, tmp, memory
+        self.store = DatasetStore(work)
         self.processes, self.read, self.keyed = processes, read, keyed
 
     def extract(
@@ -139,8 +154,10 @@ class EmbeddedEngine(WorkFolder):
             self._place(found)  # for whom they are good enough; the checkpoint stays to go on from
             raise
         self._place(found)
-        remove(folder)
         return done
+
+    def checkpoint(self, stop: Stop, rounds: list[Round]) -> tuple[str, ...]:
+        return ()  # the one of page_rank has its own checksums
 
     def join_scores(self, digits: int) -> Told:
         found = self.tmp / "scores"

@@ -61,7 +61,7 @@ def page_rank(
     budget: int,
     threads: int = 1,
     checkpoint: Path | None = None,
-    on_round: Callable[[Round, list[Round]], None] = lambda entry, rounds: None,
+    on_round: Callable[[Round, list[Round]], object] = lambda entry, rounds: None,
 ) -> list[Round]:
     """Rank a graph into a new folder `output`; returns the entries of all rounds.
 
