@@ -91,6 +91,7 @@ class Run:
         todo = [step for step in self._steps() if step.name not in self.state.marks]
         while not self._pass(todo):
             self._tell_faults()
+        self._sweep()
 
     def _steps(self) -> list[Step]:
         """Those of this run, in order."""
@@ -165,7 +166,7 @@ class Run:
 
     def _settle(self, todo: Sequence[Step]) -> None:
         """Forget, in one save with the parameters of this run, every step that these do not leave
-        as it is. Then remove what no step stands for any more."""
+        as it is; then remove what it has left."""
         manifest, state = self.manifest, self.state
         manifest.parameters.clear()
         manifest.parameters.update(self.options.parameters())
@@ -179,7 +180,11 @@ class Run:
                 state.forget(step.name)
         forget_archives(manifest, self._given, self._pending)
         manifest.save()
-        sweep(self.engine.store, state.kept(), set(manifest.parts))
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Remove what no step stands for any more."""
+        sweep(self.engine.store, self.state.kept(), set(self.manifest.parts))
 
     def _is_done(self, step: Step) -> bool:
         self.state.mark(step.name, step.parameters())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -11,7 +12,10 @@ from typing import Any
 
 from graphs import untimed
 
+from jobs.base import side_name
 from pipeline.manifest import Manifest
+
+SECONDS = re.compile(rb'"seconds": [0-9.e-]+')  # in the report
 
 
 def files_of(work: Path) -> dict[str, bytes]:
@@ -61,3 +65,22 @@ def await_end(pids: Iterable[int]) -> None:
             while stat.read_text().rpartition(")")[2].split()[0] not in "ZX":
                 assert time.monotonic() < deadline, f"process {pid} stayed"
                 time.sleep(0.05)
+
+
+def results_of(work: Path) -> dict[str, bytes]:
+    """What a run has left, wherever its datasets lie, in a form that does not tell its history: all
+    files of the work folder, and of datasets at a `file://` URL their lines in order."""
+    files = {name: SECONDS.sub(b"", content) for name, content in files_of(work).items()}
+    data = Manifest(work).parameters.get("--data")
+    if not data:
+        return files
+    folder = Path(data.removeprefix("file://"))
+    for dataset in sorted(path for path in folder.iterdir() if path.is_dir()):
+        lines = [
+            line
+            for part in dataset.rglob("part-*")
+            for line in part.read_bytes().splitlines(keepends=True)
+            if not side_name(line)
+        ]
+        files[f"at the URL: {dataset.name}"] = b"".join(sorted(lines))
+    return files
