@@ -20,6 +20,7 @@ from jobs.kernel.choosing import Rules
 from jobs.kernel.errors import BadInput
 from jobs.kernel.opening import Place
 from jobs.launcher import Launcher
+from jobs.orphans import end_orphans
 from pipeline import steps
 from pipeline.archives import (
     Given,
@@ -326,10 +327,11 @@ def _engine(
         )
         if options.conf:  # its package lies beside it
             os.environ.setdefault("CRAWLRANK_PACKAGE", str(options.conf.resolve().parent))
+        end_orphans(launcher)
         if options.runner == "emr":
             from pipeline.emr_cluster import cluster_of_run
 
-            cluster = stack.enter_context(cluster_of_run(options.conf, tmp))
+            cluster = stack.enter_context(cluster_of_run(options.conf, tmp, options.data))
             launcher = replace(launcher, cluster=cluster)
         return ClusterEngine(work, launcher)
     return MrjobEngine(work, launcher)

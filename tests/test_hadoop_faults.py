@@ -30,6 +30,7 @@ from jobs.far import outcome_of
 from jobs.kernel.errors import BadInput, JobFailed
 from jobs.launch import launch
 from jobs.launcher import Launcher
+from jobs.orphans import end_orphans
 from jobs.outcome import Outcome
 from pipeline.cluster_engine import ClusterEngine
 from pipeline.ranking import Round, Stop
@@ -158,8 +159,10 @@ def test_the_job_of_a_killed_driver_is_ended_by_the_next(far: str, tmp_path: Pat
     with driver_until((tmp_path / "waits").exists, COUNTING, far, tmp_path) as driver:
         driver.kill()
     (left,) = applications("RUNNING") - before
-    outcome = count(far, tmp_path)
+    assert end_orphans(launcher(far, tmp_path)) == 1
     assert left in applications("KILLED")
+    assert end_orphans(launcher(far, tmp_path)) == 0
+    outcome = count(far, tmp_path)
     (tmp_path / "go").touch()
     require_counts(far, outcome)
 
@@ -212,6 +215,7 @@ def test_a_driver_killed_in_a_round_goes_on_with_that_round(far: str, tmp_path: 
         driver.kill()
     done = json.loads(told.read_text())
     assert len(done) == 1
+    assert end_orphans(launcher(far, tmp_path)) == 1
     rounds = rank_star(far, tmp_path, done)
     assert (len(rounds), rounds[0]) == (2, done[0])
     rows = [line.split(b"\t") for line in stores.lines(f"{far}/ranks") if not side_name(line)]
