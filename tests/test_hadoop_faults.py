@@ -13,10 +13,12 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from crawls import LOOPBACK
+from dying_reader import DyingReader
 from faulty import Faulty
 from faulty_archives import FaultyReader
 from hadoop.control import running, start
@@ -26,13 +28,17 @@ from hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
 
 from jobs import stores
 from jobs.base import side_name
+from jobs.extract_links import ExtractLinks
 from jobs.far import outcome_of
 from jobs.kernel.errors import BadInput, JobFailed
+from jobs.kernel.extraction import Options
 from jobs.launch import launch
 from jobs.launcher import Launcher
 from jobs.orphans import end_orphans
 from jobs.outcome import Outcome
 from pipeline.cluster_engine import ClusterEngine
+from pipeline.cluster_extraction import LOST
+from pipeline.engine import ArchiveTask
 from pipeline.ranking import Round, Stop
 
 pytestmark = pytest.mark.hadoop
@@ -48,6 +54,7 @@ far, tmp = sys.argv[1], Path(sys.argv[2])
 """
 COUNTING, RANKING = 'count(far, tmp, "wait")', "rank_star(far, tmp, [])"
 LEAVES = 20_000
+DYING = {ExtractLinks: DyingReader}
 
 
 @pytest.fixture
@@ -129,6 +136,26 @@ def test_a_mapper_that_raises_is_told_of_with_its_archive(far: str, tmp_path: Pa
     assert first == "the job FaultyReader failed; its last lines:"
     assert said == [f"RuntimeError: {archives[1]}: ValueError: a record that nobody thought of"]
     assert not any(map(stores.exists, (links, *side.values())))
+
+
+@pytest.mark.long
+def test_an_archive_whose_task_is_killed_each_time_costs_itself(far: str, tmp_path: Path) -> None:
+    """It shares a task with one that is read by itself then; the folders of both are read on."""
+    names = [f"{far}/{name}.warc.gz" for name in ("a", "dies", "c")]
+    for name in names:
+        stores.write(name, LOOPBACK.read_bytes())
+    tasks = [ArchiveTask(name.rpartition("/")[2], name, "") for name in names]
+    dying = replace(launcher(far, tmp_path), job_class=lambda job: DYING.get(job, job))
+    engine = ClusterEngine(tmp_path, dying)
+    reports = {report.path: (task, report) for task, report in engine.extract(tasks, Options())}
+    assert [name for name in names if reports[name][1].error] == [names[1]]
+    assert reports[names[1]][1].error == LOST
+    assert all(engine.has_part(task.part) for task, _ in reports.values())
+    alone = [*ClusterEngine(tmp_path, launcher(f"{far}/b", tmp_path)).extract(tasks[:1], Options())]
+    counters = alone[0][1].counters
+    assert [reports[name][1].counters for name in (names[0], names[2])] == [counters] * 2
+    told = engine.canonicalize(keep_www=False, folded=False)
+    assert told["rows"]["canonical_links"] > 0
 
 
 @pytest.mark.long
