@@ -58,8 +58,8 @@ def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def run_emr(work: Path, conf: Path, *archives: object) -> Any:
+def run_emr(work: Path, conf: Path, *archives: object, more: tuple[str, ...] = ()) -> Any:
     """`crawlrank run` on the archives, datasets at s3://crawl/NAME of the work folder."""
     words = [*map(str, archives), "--work", str(work), "--runner", "emr", "--reducers", "1"]
     words += ["--data", f"s3://crawl/data-{work.name}", "--cluster-conf", str(conf)]
-    return CliRunner().invoke(main, ["run", *words, "--iterations", "1"])
+    return CliRunner().invoke(main, ["run", *words, "--iterations", "1", *more])

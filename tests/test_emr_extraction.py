@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from crawls import LOOPBACK
 from dying_reader import DyingReader
-from emr_around import bucket_in, emr_around, packaged  # noqa: F401 - fixtures
+from emr_around import bucket_in, emr_around, packaged, run_emr  # noqa: F401 - fixtures
 from made_emr import MadeEmr
 
 from jobs.extract_links import ExtractLinks
@@ -17,6 +18,7 @@ from jobs.kernel.extraction import Options
 from jobs.launcher import Launcher
 from pipeline import steps
 from pipeline.archives import given_archives, reports
+from pipeline.cli import main
 from pipeline.cluster_engine import ClusterEngine
 from pipeline.cluster_extraction import LOST
 from pipeline.emr_cluster import held_cluster
@@ -64,6 +66,27 @@ def test_an_archive_whose_task_dies_costs_itself(
     steps.require_readable(told, skip_bad_files=True, strict=False)
     with pytest.raises(BadInput, match=r"dies\.warc\.gz: the task that read it failed each time"):
         steps.require_readable(told, skip_bad_files=False, strict=False)
+
+
+@pytest.mark.large
+def test_a_run_goes_on_without_it_where_bad_files_are_skipped(
+    emr: MadeEmr, tasks: list[ArchiveTask], bucket: Any, web: Path, conf: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """It is read again by the run that does not skip it, and then no more."""
+    monkeypatch.setattr("pipeline.cluster_extraction.ExtractLinks", DyingReader)
+    bucket.put_object(Bucket="crawl", Key="x/dies.warc.gz", Body=web.read_bytes())
+    archives, work = [task.place for task in tasks[:2]], tmp_path / "skipping"
+    refused = run_emr(work, conf, *archives)
+    assert refused.exit_code == 3, refused.output
+    assert "dies.warc.gz: the task that read it failed each time" in refused.output
+    done = run_emr(work, conf, *archives, more=("--skip-bad-files", "--no-validate"))
+    assert done.exit_code == 0, done.output
+    before = len(emr.steps)
+    again = run_emr(work, conf, *archives, more=("--skip-bad-files", "--no-validate"))
+    assert (again.exit_code, len(emr.steps)) == (0, before), again.output
+    status = CliRunner().invoke(main, ["status", "--work", str(work)])
+    assert "dies.warc.gz" in status.output
 
 
 def test_a_cluster_that_is_at_fault_is_told_with_its_last_lines(

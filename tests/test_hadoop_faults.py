@@ -12,7 +12,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from hadoop.processes import wait
 from hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
 
 from jobs import stores
+from jobs.applications import AT_WORK
 from jobs.base import side_name
 from jobs.extract_links import ExtractLinks
 from jobs.far import outcome_of
@@ -192,6 +193,32 @@ def test_the_job_of_a_killed_driver_is_ended_by_the_next(far: str, tmp_path: Pat
     outcome = count(far, tmp_path)
     (tmp_path / "go").touch()
     require_counts(far, outcome)
+
+
+def clients(far: str) -> list[str]:
+    """Command lines of processes that submit a job which writes the counts."""
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            lines.append(path.read_text(errors="replace"))
+    return [line for line in lines if f"-output\0{far}/counts" in line]
+
+
+@pytest.mark.long
+def test_a_client_that_is_starting_dies_with_its_driver(far: str, tmp_path: Path) -> None:
+    """Java takes a second or two to start; by then its driver is dead."""
+    at_work = AT_WORK.split(",")
+    before = applications(*at_work)
+    with driver_until(lambda: clients(far), COUNTING, far, tmp_path) as driver:
+        driver.kill()
+        driver.wait()
+    limit = time.monotonic() + PATIENCE
+    while clients(far):
+        assert time.monotonic() < limit
+        time.sleep(0.1)
+    end_orphans(launcher(far, tmp_path))
+    assert applications(*at_work) <= before
+    assert not (tmp_path / "waits").exists()
 
 
 @pytest.mark.long
