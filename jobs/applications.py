@@ -1,20 +1,25 @@
-"""Jobs that drivers have left on YARN: one that is killed leaves its job running, and two that
-write the same datasets spoil both. All jobs on a folder of data bear a tag of it, by which the next
-driver finds what is left, and ends it."""
+"""Tags of jobs, and applications that drivers have left on YARN: those of a driver that is killed
+go on, and two that write the same datasets spoil both. All jobs on a folder of data bear a tag of
+it, by which the next driver finds what is left, and ends it."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import subprocess
+import time
 from collections.abc import Sequence
 
+from jobs.kernel.errors import JobFailed
 from jobs.kernel.opening import Place
+from jobs.runners import last_lines
 
-TAGS = "mapreduce.job.tags"
+CLUSTER_TAG = "crawlrank-data"  # key of the tag that a cluster of EMR bears
+AT_WORK = "NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
+LISTED = r"^application_[0-9]+_[0-9]+"
 _CLIENT = ("org.apache.hadoop.yarn.client.cli.ApplicationCLI", "application")
-_AT_WORK = "NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
-_LISTED = re.compile(r"^application_\d+_\d+", re.MULTILINE)
+_TRIES = 20  # of ending all
+_HEARTBEATS = 3  # seconds, in which nodes learn that containers are to end; by default every second
 
 
 def tag_of(data: Place) -> str:
@@ -22,18 +27,46 @@ def tag_of(data: Place) -> str:
     return "crawlrank-" + hashlib.sha256(str(data).rstrip("/").encode()).hexdigest()[:24]
 
 
+def marks(runner: str, tag: str, name: str) -> list[str]:
+    """Options of mrjob by which a job of that name bears the tag: its applications on YARN, and on
+    EMR its cluster, by a tag; there the names of clusters and steps begin with it."""
+    if runner == "spark":
+        return ["-D", f"spark.yarn.tags={tag}"]
+    on_yarn = ["-D", f"mapreduce.job.tags={tag}"]
+    if runner == "emr":
+        return [*on_yarn, "--tag", f"{CLUSTER_TAG}={tag}", "--label", f"{tag}-{name}"]
+    return on_yarn
+
+
 def end_left(tag: str, hadoop: Sequence[str]) -> int:
     """End the applications that bear a tag, and wait until they have; how many there were.
 
-    hadoop: the command. Where YARN does not answer there are none: the next job will say so.
+    hadoop: the command. Raises JobFailed where YARN does not answer, or does not end them: nobody
+    knows then what is written beside a new run. OSError where there is no such command.
     """
-    asked = _ask(hadoop, "-list", "-appTags", tag, "-appStates", _AT_WORK)
-    left = _LISTED.findall(asked)
-    for application in left:
-        _ask(hadoop, "-kill", application)
-    return len(left)
+    ended = set[str]()
+    for _ in range(_TRIES):
+        left = _left(tag, hadoop)
+        if not left:
+            if ended:
+                time.sleep(_HEARTBEATS)
+            return len(ended)
+        ended.update(left)
+        for application in left:
+            _ask(hadoop, "-kill", application)
+    raise JobFailed(
+        f"the jobs of an earlier run go on and cannot be ended: {', '.join(left)}\n"
+        f"End them as their owner: yarn application -kill {left[0]}"
+    )
 
 
-def _ask(hadoop: Sequence[str], *words: str) -> str:
-    command = [*hadoop, *_CLIENT, *words]
-    return subprocess.run(command, capture_output=True, text=True).stdout
+def _left(tag: str, hadoop: Sequence[str]) -> list[str]:
+    asked = _ask(hadoop, "-list", "-appTags", tag, "-appStates", AT_WORK)
+    if asked.returncode:
+        said = last_lines((asked.stderr or asked.stdout).splitlines())
+        raise JobFailed(f"YARN does not say whether an earlier run left jobs at work:\n{said}")
+    return re.findall(LISTED, asked.stdout, re.MULTILINE)
+
+
+def _ask(hadoop: Sequence[str], *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*hadoop, *_CLIENT, *words], capture_output=True, text=True)

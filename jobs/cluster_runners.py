@@ -23,9 +23,10 @@ from mrjob.logs.errors import _format_error
 from mrjob.spark.runner import SparkMRJobRunner
 
 from jobs import stores
-from jobs.applications import TAGS, end_left
+from jobs.applications import end_left
 from jobs.kernel.opening import HDFS
 from jobs.runners import last_lines
+from jobs.tied import tied
 
 # Commands are started without a terminal of their own: clients of stores in this process have
 # threads, for which a fork that goes on in Python, as that for a terminal does, waits for ever.
@@ -126,20 +127,15 @@ class _Hdfs(HadoopFilesystem):  # type: ignore[misc]
             super().rm(path_glob)
 
 
-_LOOKED_FOR = set[str]()  # tags of data that no driver before this process works on any more
-
-
 class HadoopRunner(_Told, HadoopJobRunner):  # type: ignore[misc]
     """YARN, through the `hadoop` command of this machine."""
 
-    def run(self) -> None:
-        runner: Any = self
-        tag = runner._opts["jobconf"].get(TAGS)
-        if tag and tag not in _LOOKED_FOR:
-            _LOOKED_FOR.add(tag)
-            if end_left(tag, runner.get_hadoop_bin()) and runner._output_dir:
-                stores.remove(runner._output_dir)  # what they have written until now
-        super().run()
+    def end_orphans(self, tag: str) -> int:
+        """Applications; raises what end_left raises."""
+        return end_left(tag, self.get_hadoop_bin())
+
+    def _run_hadoop(self, hadoop_args: list[str], env: Any, record_callback: Any) -> Any:
+        return super()._run_hadoop(tied(hadoop_args), env, record_callback)
 
     @property
     def fs(self) -> Any:
@@ -153,6 +149,15 @@ class HadoopRunner(_Told, HadoopJobRunner):  # type: ignore[misc]
 
 class SparkRunner(_Told, SparkMRJobRunner):  # type: ignore[misc]
     """Spark, through `spark-submit`, by a harness of our own."""
+
+    def end_orphans(self, tag: str) -> int:
+        """Applications on YARN; elsewhere Spark's work ends with the driver's spark-submit."""
+        if not (self._spark_master() or "").startswith("yarn"):
+            return 0
+        return end_left(tag, self.fs.hadoop.get_hadoop_bin())
+
+    def _run_spark_submit(self, spark_submit_args: list[str], env: Any, **more: Any) -> Any:
+        return super()._run_spark_submit(tied(spark_submit_args), env, **more)
 
     def _spark_harness_path(self) -> str:
         return str(Path(__file__).with_name("spark_harness.py"))

@@ -3,7 +3,8 @@
 Changed against mrjob 0.7.4: the region is the one of boto3's own chain, where the configuration
 names none (mrjob takes us-west-2); a cluster can be held for all jobs of a run, and ends by itself
 when it has been idle (EMR's own policy; mrjob's is a script that kills the master); refusals of AWS
-are errors of ours; steps of a job that is interrupted are cancelled.
+are errors of ours; steps of a job that is interrupted are cancelled; what an earlier driver left at
+work is ended.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 from mrjob.emr import EMRJobRunner
 
+from jobs import emr_orphans
 from jobs.cluster_runners import _Told
 from jobs.kernel.errors import BadInput, JobFailed
 
@@ -53,6 +55,19 @@ class EmrRunner(_Told, EMRJobRunner):  # type: ignore[misc]
                 StepIds=self._step_ids,
                 StepCancellationOption="TERMINATE_PROCESS",
             )
+
+    def end_orphans(self, tag: str) -> int:
+        """Clusters that bear the tag, and steps of it on the cluster that is named. Raises
+        JobFailed, with the permission that is missing."""
+        every = float(self._opts["check_cluster_every"])
+        client = self.make_emr_client()
+        try:
+            return emr_orphans.end_orphans(client, tag, self.named(), every)
+        except REFUSED as error:
+            said = f"jobs of an earlier run cannot be looked for or ended: {error}"
+            if operation := getattr(error, "operation_name", ""):
+                said += f"\nAllow elasticmapreduce:{operation}; docs/emr.md lists what it needs."
+            raise JobFailed(said) from error
 
     # a cluster for several jobs
 

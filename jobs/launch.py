@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mrjob.step import StepFailedException
 
-from jobs.applications import TAGS, tag_of
+from jobs.applications import marks, tag_of
 from jobs.base import Job, side_name
 from jobs.far import first_far_error, outcome_of, write_zip
 from jobs.kernel.errors import BadInput, CrawlrankError, JobFailed
@@ -145,7 +145,7 @@ def _run(
     tmp: Path,
 ) -> None:
     if launcher.runner in CLUSTERS:
-        options = _cluster_options(launcher, output, tmp)
+        options = _cluster_options(launcher, job_class.__name__, output, tmp)
     else:
         options = _own_options(launcher, _as_path(output), tmp)
         inputs = [str(part) for where in inputs for part in _as_paths(where)]
@@ -157,12 +157,11 @@ def _run(
         (_as_path(output) / DONE).touch()
 
 
-def _cluster_options(launcher: Launcher, output: Place, tmp: Path) -> list[str]:
+def _cluster_options(launcher: Launcher, name: str, output: Place, tmp: Path) -> list[str]:
     options = ["--runner", launcher.runner, "--output-dir", str(output)]
     if launcher.runner == "hadoop" and launcher.data:
         options += ["--hadoop-tmp-dir", str(join(launcher.data, "tmp"))]
-    if launcher.runner == "hadoop":
-        options += ["-D", f"{TAGS}={tag_of(launcher.data or output)}"]
+    options += marks(launcher.runner, tag_of(launcher.data or output), name)
     options += ["--py-files", str(write_zip(tmp / "crawlrank.zip"))]
     conf = launcher.cluster() if launcher.cluster else launcher.conf
     return [*options, "--conf-path", str(conf)] if conf else options
@@ -213,8 +212,12 @@ def _size(archive: str) -> int:
 
 
 def _failure(name: str, said: str) -> str:
-    cures = [cure for words, cure in _CURES.items() if words in said]
-    return "\n".join([f"the job {name} failed; its last lines:", said, *cures])
+    return f"the job {name} failed; its last lines:\n{with_cures(said)}"
+
+
+def with_cures(said: str) -> str:
+    """What failed, and below it the cures that are known for it."""
+    return "\n".join([said, *(cure for words, cure in _CURES.items() if words in said)])
 
 
 def _sort_out(raw: Path, output: Path, side: Mapping[str, Place]) -> Outcome:

@@ -22,6 +22,11 @@ from pipeline.engine import ArchiveTask
 from pipeline.manifest import Manifest, file_fingerprint, fingerprint
 from pipeline.steps import ArchiveReport
 
+NEVER_READ = [
+    "its extraction has not ended",
+    "an archive that was read to its end",
+    "Run again; the manifest has no entry of it.",
+]
 REPORTED = [field.name for field in fields(ArchiveReport)]
 AT_ONCE = 32
 Given = dict[str, Place]  # fingerprint -> path or URL
@@ -72,11 +77,15 @@ def extraction_entry(options: Options, manifest: Manifest) -> dict[str, Any]:
 
 
 def reports(manifest: Manifest, given: Given) -> list[ArchiveReport]:
-    """What the manifest says of the extraction of the given archives."""
-    return [
-        ArchiveReport(**{name: manifest.archives[content][name] for name in REPORTED})
-        for content in given
-    ]
+    """What the manifest says of the extraction of the given archives; of one that it does not know,
+    that it was not read."""
+    return [_report(manifest.archives.get(content), path) for content, path in given.items()]
+
+
+def _report(entry: dict[str, Any] | None, path: Place) -> ArchiveReport:
+    if entry is None:
+        return ArchiveReport(str(path), "", {}, error=NEVER_READ)
+    return ArchiveReport(**{name: entry[name] for name in REPORTED})
 
 
 def check_archives(

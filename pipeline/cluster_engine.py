@@ -7,40 +7,34 @@ scores, precedence file and report, and the manifest.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from types import MappingProxyType
 
 from jobs import assign_ids, fold_chains, fold_keys, join_scores, select_links, stores
 from jobs.canonicalize import Canonicalize
-from jobs.extract_links import ExtractLinks, arguments_of
 from jobs.gen_graph import GenGraph
 from jobs.kernel.choosing import Rules
 from jobs.kernel.errors import NotConverged
 from jobs.kernel.extraction import Options
-from jobs.kernel.opening import Place, absolute, size_of
+from jobs.kernel.opening import Place
 from jobs.launch import launch
 from jobs.launcher import Launcher
 from jobs.select_links import TIMES
 from pipeline import steps
 from pipeline.captured import captured_nodes
+from pipeline.cluster_extraction import Extraction
 from pipeline.dataset_store import BEANS, SUMMARY, DatasetStore, remove
 from pipeline.engine import READS_OF_TEXT, ArchiveTask, OnRound, Ranked, Told
 from pipeline.far import bringing, links_that_count, of_archives
 from pipeline.graph import read_graph
-from pipeline.manifest import fingerprint
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.precedence_files import write_precedence
 from pipeline.ranking import Round, Stop, checkpoint, rank, scores_in
 from pipeline.steps import ArchiveReport
 from pipeline.work_folder import OF_ARCHIVES
-
-FOR_A_TASK = 1 << 28  # bytes of archives; smaller ones share a task, which takes seconds to start
-AT_ONCE = 16
 
 
 class ClusterEngine:
@@ -76,23 +70,9 @@ class ClusterEngine:
     def extract(
         self, tasks: Sequence[ArchiveTask], options: Options
     ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
-        """All in one job; a cluster starts its tasks anew where they fail."""
-        if not tasks:
-            return
-        part = f"archives-{fingerprint('', {}, [task.content for task in tasks])[:12]}"
-        named = {absolute(task.place): task for task in tasks}
-        with self.launcher.scratch("archives") as near:
-            listed = near / "archives.txt"
-            listed.write_text("".join(f"{json.dumps(names)}\n" for names in _shared(named)))
-            links, captures = (stores.join(self.data, name, part) for name in OF_ARCHIVES)
-            args = [*arguments_of(options), "--listed"]
-            outcome = launch(
-                ExtractLinks, [listed], links, self.launcher, args, {"captures": captures}
-            )
-        places = {name: task.place for name, task in named.items()}
-        tasks_of = {str(task.place): task for task in tasks}
-        for report in steps.archive_reports(outcome, places):
-            yield tasks_of[report.path]._replace(part=part), report
+        """All in one job, and what its task failed on by itself in another."""
+        if tasks:
+            yield from Extraction(self.launcher, self.data, options).all_of(tasks)
 
     # the graph
 
@@ -193,17 +173,3 @@ class ClusterEngine:
         """The place of a dataset whose step is done again."""
         self.store.drop(dataset)
         return self.place(dataset)
-
-
-def _shared(archives: Collection[str]) -> Iterator[list[str]]:
-    """The archives in order, so that a task has at least one and about FOR_A_TASK bytes."""
-    with ThreadPool(AT_ONCE) as pool:
-        sizes = pool.map(size_of, archives)
-    group, held = list[str](), 0
-    for name, size in zip(archives, sizes, strict=True):
-        if group and held + size > FOR_A_TASK:
-            yield group
-            group, held = [], 0
-        group.append(name)
-        held += size
-    yield group

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from mrjob.conf import find_mrjob_conf
 
+from jobs.applications import marks, tag_of
 from jobs.base import Job
 from jobs.kernel.errors import BadInput
 
 
 @contextmanager
-def cluster_of_run(conf: Path | None, tmp: Path) -> Iterator[Callable[[], Path]]:
+def cluster_of_run(conf: Path | None, tmp: Path, data: str) -> Iterator[Callable[[], Path]]:
     """What gives the configuration of held_cluster, which is held from the first time that it is
     asked for: a run in which all is done starts none."""
     with ExitStack() as stack:
@@ -22,26 +23,29 @@ def cluster_of_run(conf: Path | None, tmp: Path) -> Iterator[Callable[[], Path]]
 
         def configuration() -> Path:
             if not held:
-                held.append(stack.enter_context(held_cluster(conf, tmp)))
+                held.append(stack.enter_context(held_cluster(conf, tmp, data)))
             return held[0]
 
         yield configuration
 
 
 @contextmanager
-def held_cluster(conf: Path | None, tmp: Path) -> Iterator[Path]:
+def held_cluster(conf: Path | None, tmp: Path, data: str) -> Iterator[Path]:
     """A configuration of mrjob that adds the cluster to `conf` (where that is None, to the one
-    that mrjob finds). A cluster that `conf` names by cluster_id is used and left running.
+    that mrjob finds). A cluster that `conf` names by cluster_id is used and left running. data: the
+    folder of the datasets, whose tag a new cluster bears.
 
     A second interruption while the cluster is being ended, or a kill, leaves it to its own end:
-    once it has been idle for an hour. Raises JobFailed, BadInput.
+    once it has been idle for an hour, or until the next run on the same data. Raises JobFailed,
+    BadInput.
     """
     usual = conf or find_mrjob_conf()
     if usual is None:  # mrjob's own defaults are a release of 2020 and a bucket that it makes
         expected = "one such as emr.conf, which `crawlrank package` makes"
         raise BadInput("--runner emr", "no configuration", expected, "Name it: --cluster-conf.")
     options = ["--conf-path", str(usual), "--local-tmp-dir", str(tmp), "--quiet"]
-    runner = Job(["--runner", "emr", *options, "--label", "crawlrank"]).make_runner()
+    options += marks("emr", tag_of(data), "cluster")
+    runner = Job(["--runner", "emr", *options]).make_runner()
     if runner.named():
         yield Path(usual)
         return

@@ -19,6 +19,7 @@ from jobs.kernel.choosing import Rules
 from jobs.kernel.errors import BadInput
 from jobs.kernel.opening import Place
 from jobs.launcher import Launcher
+from jobs.orphans import end_orphans
 from pipeline import steps
 from pipeline.archives import (
     Given,
@@ -256,14 +257,17 @@ class Run:
         time, however many there are."""
         manifest = self.manifest
         tasks, sizes = archive_tasks(pending, self.engine.suffix), sizes_of(pending)
-        for task, report in self.engine.extract(tasks, self.options.extraction):
-            if task.part not in manifest.parts:
-                self.state.record_part(task.part)
-            mark = self._archive_mark(task.content)
-            manifest.archives[task.content] = entry_of(report, sizes[task.content], task.part, mark)
-            if manifest.due:
-                manifest.save()
-        manifest.save()
+        try:
+            for task, report in self.engine.extract(tasks, self.options.extraction):
+                if task.part not in manifest.parts:
+                    self.state.record_part(task.part)
+                mark = self._archive_mark(task.content)
+                size = sizes[task.content]
+                manifest.archives[task.content] = entry_of(report, size, task.part, mark)
+                if manifest.due:
+                    manifest.save()
+        finally:
+            manifest.save()
 
     # ranking
 
@@ -371,10 +375,11 @@ def _engine(
         )
         if options.conf:  # its package lies beside it
             os.environ.setdefault("CRAWLRANK_PACKAGE", str(options.conf.resolve().parent))
+        end_orphans(launcher)
         if options.runner == "emr":
             from pipeline.emr_cluster import cluster_of_run
 
-            cluster = stack.enter_context(cluster_of_run(options.conf, tmp))
+            cluster = stack.enter_context(cluster_of_run(options.conf, tmp, options.data))
             launcher = replace(launcher, cluster=cluster)
         return ClusterEngine(work, launcher)
     return MrjobEngine(work, launcher)

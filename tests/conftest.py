@@ -30,7 +30,8 @@ settings.load_profile("steady")
 WHOLE = (
     "assign_ids", "audit_precedence", "bad_input", "bounds", "cli", "cluster_engine",
     "compare_outlinks", "diff", "docs", "dying_tasks", "embedded_errors", "embedded_extraction",
-    "embedded_kill", "embedded_resume", "embedded_scores", "emr", "explain", "export_scores",
+    "embedded_kill", "embedded_resume", "embedded_scores", "emr", "emr_extraction",
+    "emr_orphans", "explain", "export_scores",
     "export_text", "extraction_real", "hadoop_scripts", "heritrix_column", "heritrix_scripts",
     "import_text", "inspection_pool", "join_scores", "joining", "kill", "launch", "layers",
     "merges", "mutations", "opening", "package", "packed_ranking", "page_rank", "plots",

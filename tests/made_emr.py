@@ -1,4 +1,5 @@
-"""An EMR of the tests' own: moto's, whose clusters a thread makes run their steps.
+"""An EMR of the tests' own: moto's, whose clusters a thread makes run their steps, and where steps
+can be cancelled. What a step runs by bash finds its commands in the folder `bin`.
 
 Their logs lie in the bucket where EMR puts them: steps/ID/syslog.gz of the step, with the name of
 the YARN application, and containers/APPLICATION/CONTAINER/stderr.gz of the task that failed.
@@ -7,6 +8,8 @@ the YARN application, and containers/APPLICATION/CONTAINER/stderr.gz of the task
 from __future__ import annotations
 
 import gzip
+import os
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,12 +33,17 @@ LOOKS = 0.02  # seconds between two looks at what there is to do
 
 
 class MadeEmr:
-    """clusters: those of the region, as moto keeps them. steps: the arguments of each that ran."""
+    """clusters: those of the region, as moto keeps them. steps: the arguments of each that ran.
+
+    held: while it is set, steps stay as they are. stuck: ids of steps that always do.
+    """
 
     def __init__(self, url: str, scratch: Path) -> None:
         self.url, self._scratch = url, scratch
         self.steps: list[list[str]] = []
-        self.held = threading.Event()  # set: steps stay as they are
+        self.held = threading.Event()
+        self.stuck = set[str]()
+        self.bin = scratch / "bin"
         self._ended = threading.Event()
 
     @property
@@ -51,22 +59,26 @@ class MadeEmr:
                 for application in cluster.applications:
                     application.version = "3.4.1"  # which EMR tells, and moto does not
                 for step in cluster.steps:
-                    if step.state in ("PENDING", "RUNNING") and not self.held.is_set():
+                    if self._may_run(cluster, step):
                         self._run(cluster, step)
 
     def end(self) -> None:
         self._ended.set()
 
+    def _may_run(self, cluster: Any, step: Any) -> bool:
+        ended = cluster.state.startswith("TERMINAT") or self.held.is_set()
+        return step.state in ("PENDING", "RUNNING") and not ended and step.id not in self.stuck
+
     def _run(self, cluster: Any, step: Any) -> None:
         import boto3
 
         store = Store(boto3.client("s3", endpoint_url=self.url))
-        assert (step.jar, step.args[0]) == ("command-runner.jar", "hadoop-streaming")
+        assert step.jar == "command-runner.jar"
         number = len(self.steps)
         self.steps.append(step.args)
         step.start()
         try:
-            run_streaming(step.args[1:], store, self._scratch / str(number))
+            self._command(step.args, store, self._scratch / str(number))
         except (TaskFailed, OSError) as error:
             _log(store, f"{cluster.log_uri}{cluster.id}", step.id, number, str(error))
             step.state = "FAILED"
@@ -75,6 +87,28 @@ class MadeEmr:
         step.end_date_time = step.start_date_time
         if cluster.state == "RUNNING":
             cluster.state = "WAITING"
+
+    def _command(self, args: list[str], store: Store, scratch: Path) -> None:
+        if args[0] == "hadoop-streaming":
+            run_streaming(args[1:], store, scratch)
+            return
+        assert args[0] == "bash"
+        env = {**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}"}
+        done = subprocess.run(args, env=env, capture_output=True, text=True)
+        if done.returncode:
+            raise TaskFailed(done.stderr)
+
+
+def _cancel_steps(response: Any) -> Any:
+    """The call that moto lacks."""
+    from moto.core.responses import ActionResult
+
+    assert response._get_param("StepCancellationOption") == "TERMINATE_PROCESS"
+    asked = response._get_param("StepIds")
+    steps = response.backend.list_steps(response._get_param("ClusterId"), step_ids=asked)
+    for step in steps:
+        step.state = "CANCELLED"
+    return ActionResult({"CancelStepsInfoList": [{"StepId": step.id} for step in steps]})
 
 
 def _log(store: Store, folder: str, step: str, number: int, said: str) -> None:
@@ -89,7 +123,10 @@ def _log(store: Store, folder: str, step: str, number: int, said: str) -> None:
 @contextmanager
 def made_emr(scratch: Path) -> Iterator[MadeEmr]:
     """While it serves, on loopback at a free port."""
+    from moto.emr.responses import ElasticMapReduceResponse
     from moto.server import ThreadedMotoServer
+
+    ElasticMapReduceResponse.cancel_steps = _cancel_steps  # type: ignore[attr-defined]
 
     server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()

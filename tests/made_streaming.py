@@ -17,6 +17,7 @@ from cluster import ended
 
 from jobs.kernel.ranges import reducer_of  # checked against Java's own hashes in test_ranges.py
 
+TOLERATED = "mapreduce.map.failures.maxpercent"
 ALONE = {"-info", "-verbose"}  # options without a value
 
 
@@ -67,12 +68,19 @@ def run_streaming(args: list[str], store: Store, scratch: Path) -> None:
     files = [one for value in options.get("-files", ()) for one in value.split(",")]
     tasks = _Tasks(store, files, scratch)
     by_line = any(name.endswith(".NLineInputFormat") for name in options.get("-inputformat", ()))
-    parts = []
+    splits = []
     for url in [url for folder in options["-input"] for url in store.under(folder)]:
         data = store.get(url)
-        for split in data.splitlines(keepends=True) if by_line else [data]:
-            variables = {"mapreduce_map_input_file": url}
+        splits += [(url, split) for split in (data.splitlines(True) if by_line else [data])]
+    parts, failed = [], 0
+    for url, split in splits:
+        variables = {"mapreduce_map_input_file": url}
+        try:
             parts.append(tasks.run(options["-mapper"][0], split, variables))
+        except TaskFailed:
+            failed += 1
+            if 100 * failed > len(splits) * int(conf.get(TOLERATED, 0)):
+                raise
     fields = 2
     if "-reducer" in options:
         inputs = shuffled(parts, int(conf.get("mapreduce.job.reduces", 1)))

@@ -11,18 +11,25 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import boto3
-import mrjob.emr
 import pytest
 from botocore.exceptions import ClientError
 from click.testing import CliRunner
 from cluster import inline
 from crawls import INLINE
-from made_emr import MadeEmr, made_emr
+from emr_around import (  # noqa: F401 - fixtures
+    KEY,
+    SECRET,
+    TOKEN,
+    bucket_in,
+    emr_around,
+    packaged,
+    run_emr,
+)
+from made_emr import MadeEmr
 
 from jobs.extract_links import ExtractLinks
 from jobs.gen_graph import GenGraph
@@ -31,50 +38,10 @@ from jobs.launch import launch
 from jobs.launcher import Launcher
 from pipeline.cli import main
 from pipeline.emr_cluster import held_cluster
-from pipeline.package.build import FILES
 
-KEY, SECRET, TOKEN = "AKIASEENBYNOBODY", "secret-seen-by-nobody", "token-seen-by-nobody"
+DATA = "s3://crawl/data"
 INOUT = ("-input", "-output")
 LINKS = b"0 a,b)/ a,b)/x\n1 a,b)/x a,b)/\n1 a,b)/x c)/\n"
-
-
-@pytest.fixture(scope="module")
-def emr(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MadeEmr]:
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in {
-            **{
-                "AWS_ACCESS_KEY_ID": KEY,
-                "AWS_SECRET_ACCESS_KEY": SECRET,
-                "AWS_SESSION_TOKEN": TOKEN,
-            },
-            **{"AWS_DEFAULT_REGION": "eu-west-1", "AWS_EC2_METADATA_DISABLED": "true"},
-            **{"no_proxy": "127.0.0.1"},
-        }.items():
-            patch.setenv(name, value)
-        with made_emr(tmp_path_factory.mktemp("emr")) as made:
-            patch.setenv("AWS_ENDPOINT_URL", made.url)
-            yield made
-
-
-@pytest.fixture
-def bucket(emr: MadeEmr) -> Any:
-    """A client of S3; its bucket `crawl` is there."""
-    client = boto3.client("s3")
-    where = {"LocationConstraint": "eu-west-1"}
-    if not client.list_buckets()["Buckets"]:
-        client.create_bucket(Bucket="crawl", CreateBucketConfiguration=where)
-    return client
-
-
-@pytest.fixture
-def conf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The packaged configuration, but for this machine's Python and shorter waits."""
-    text = (FILES / "emr.conf").read_text().replace("@UPLOAD@", "s3://crawl/pkg")
-    text = text.replace("/opt/crawlrank/bin/python", sys.executable).replace("@PYTHON@", "3.11")
-    path = tmp_path / "emr.conf"
-    path.write_text(f"{text}    check_cluster_every: 0.2\n")
-    monkeypatch.setattr(mrjob.emr, "_S3_LOG_WAIT_MINUTES", 0)
-    return path
 
 
 def names(client: Any) -> set[str]:
@@ -88,7 +55,7 @@ def read(client: Any, key: str) -> bytes:
 def test_a_job_on_a_held_cluster(emr: MadeEmr, bucket: Any, conf: Path, tmp_path: Path) -> None:
     bucket.put_object(Bucket="crawl", Key="in/part-0", Body=LINKS)
     before = set(emr.clusters)
-    with held_cluster(conf, tmp_path) as held:
+    with held_cluster(conf, tmp_path, DATA) as held:
         (cluster,) = set(emr.clusters) - before
         assert cluster.state == "WAITING"
         launcher = Launcher("emr", tmp_path, data="s3://crawl/data", conf=held, ranges=1)
@@ -105,7 +72,7 @@ def test_what_is_asked_of_aws(emr: MadeEmr, bucket: Any, conf: Path, tmp_path: P
     before, steps, asked = set(emr.clusters), len(emr.steps), []
     events = boto3._get_default_session().events  # moto forgets what it does not know
     events.register("before-call.emr.RunJobFlow", lambda params, **_: asked.append(params["body"]))
-    with held_cluster(conf, tmp_path) as held:
+    with held_cluster(conf, tmp_path, DATA) as held:
         launcher = Launcher("emr", tmp_path, data="s3://crawl/asked", conf=held, ranges=1)
         launch(GenGraph, ["s3://crawl/asked"], "s3://crawl/g", launcher, ["--reducers", "3"])
     (cluster,) = set(emr.clusters) - before
@@ -143,7 +110,7 @@ def test_a_task_that_fails_is_told_with_its_last_lines(
 ) -> None:
     bucket.put_object(Bucket="crawl", Key="lists/list", Body=b'["s3://crawl/no.warc"]\nno list\n')
     before = set(emr.clusters)
-    with pytest.raises(JobFailed) as failed, held_cluster(conf, tmp_path) as held:
+    with pytest.raises(JobFailed) as failed, held_cluster(conf, tmp_path, DATA) as held:
         launcher = Launcher("emr", tmp_path, data="s3://crawl/failed", conf=held, ranges=1)
         launch(ExtractLinks, ["s3://crawl/lists"], "s3://crawl/f", launcher, ["--listed"])
     assert failed.value.exit_code == 5
@@ -160,7 +127,7 @@ def test_a_cluster_that_does_not_start(
 ) -> None:
     """Its bootstrap script fails: what it said is told."""
     log = "node/i-0abc/bootstrap-actions/1/stderr.gz"
-    with pytest.raises(JobFailed) as failed, held_cluster(conf, tmp_path) as held:
+    with pytest.raises(JobFailed) as failed, held_cluster(conf, tmp_path, DATA) as held:
         cluster = emr.clusters[-1]
         emr.held.set()
         cluster.state, why = "TERMINATED_WITH_ERRORS", "returned a non-zero return code"
@@ -200,7 +167,7 @@ def test_an_interruption_ends_the_cluster(
     main = threading.get_ident()
     timer = threading.Timer(1.0, signal.pthread_kill, (main, signal.SIGINT))
     try:
-        with pytest.raises(KeyboardInterrupt), held_cluster(conf, tmp_path) as held:
+        with pytest.raises(KeyboardInterrupt), held_cluster(conf, tmp_path, DATA) as held:
             launcher = Launcher("emr", tmp_path, data="s3://crawl/i", conf=held, ranges=1)
             timer.start()
             launch(GenGraph, ["s3://crawl/in"], "s3://crawl/i/graph", launcher)
@@ -217,13 +184,13 @@ def test_a_cluster_that_is_named_goes_on(
     emr: MadeEmr, bucket: Any, conf: Path, tmp_path: Path
 ) -> None:
     bucket.put_object(Bucket="crawl", Key="in/part-0", Body=LINKS)
-    with held_cluster(conf, tmp_path):
+    with held_cluster(conf, tmp_path, DATA):
         cluster = emr.clusters[-1]
         before = len(emr.clusters)
         named = tmp_path / "named.conf"
         named.write_text(conf.read_text() + f"    cluster_id: {cluster.id}\n")
         (tmp_path / "tmp").mkdir()
-        with held_cluster(named, tmp_path / "tmp") as held:
+        with held_cluster(named, tmp_path / "tmp", DATA) as held:
             launcher = Launcher("emr", tmp_path, data="s3://crawl/named", conf=held, ranges=1)
             launch(GenGraph, ["s3://crawl/in"], "s3://crawl/named/graph", launcher)
         assert (cluster.state, len(emr.clusters)) == ("WAITING", before)
@@ -242,7 +209,7 @@ def test_a_cluster_that_may_not_be_tagged_is_ended(
 
     events.register("before-call.emr.AddTags", refuse)
     try:
-        with pytest.raises(JobFailed, match="AccessDenied"), held_cluster(conf, tmp_path):
+        with pytest.raises(JobFailed, match="AccessDenied"), held_cluster(conf, tmp_path, DATA):
             raise AssertionError("a cluster")
     finally:
         events.unregister("before-call.emr.AddTags", refuse)
@@ -258,7 +225,7 @@ def test_no_configuration_is_no_cluster(
     before = len(emr.clusters)
     with (
         pytest.raises(BadInput, match=r"no configuration; expected one such as emr\.conf"),
-        held_cluster(None, tmp_path),
+        held_cluster(None, tmp_path, DATA),
     ):
         raise AssertionError("a cluster")
     assert len(emr.clusters) == before
@@ -290,7 +257,7 @@ def test_what_aws_refuses(
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     monkeypatch.setenv("AWS_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
-    with pytest.raises(JobFailed, match=said), held_cluster(conf, tmp_path):
+    with pytest.raises(JobFailed, match=said), held_cluster(conf, tmp_path, DATA):
         raise AssertionError("no cluster")
 
 
@@ -302,7 +269,7 @@ def test_no_credential_is_logged_or_written(
     bucket.put_object(Bucket="crawl", Key="in/part-0", Body=LINKS)
     bucket.put_object(Bucket="crawl", Key="lists/list", Body=b"no list\n")
     caplog.set_level(logging.DEBUG, "mrjob")
-    with held_cluster(conf, tmp_path) as held:
+    with held_cluster(conf, tmp_path, DATA) as held:
         launcher = Launcher("emr", tmp_path, data="s3://crawl/c", conf=held, ranges=1)
         launch(GenGraph, ["s3://crawl/in"], "s3://crawl/c/graph", launcher)
         with pytest.raises(JobFailed) as failed:
@@ -331,13 +298,6 @@ def test_without_boto3_the_message_says_what_to_install(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.startswith("BadInput --runner emr: boto3 is not installed"), done.stderr
     assert "crawlrank[emr]" in done.stdout
-
-
-def run_emr(work: Path, conf: Path, *archives: object) -> Any:
-    """`crawlrank run` on the archives, datasets at s3://crawl/NAME of the work folder."""
-    words = [*map(str, archives), "--work", str(work), "--runner", "emr", "--reducers", "1"]
-    words += ["--data", f"s3://crawl/data-{work.name}", "--cluster-conf", str(conf)]
-    return CliRunner().invoke(main, ["run", *words, "--iterations", "1"])
 
 
 @pytest.mark.large

@@ -12,11 +12,13 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from crawls import LOOPBACK
+from dying_reader import DyingReader
 from faulty import Faulty
 from faulty_archives import FaultyReader
 from hadoop.control import running, start
@@ -25,13 +27,19 @@ from hadoop.processes import wait
 from hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
 
 from jobs import stores
+from jobs.applications import AT_WORK
 from jobs.base import side_name
+from jobs.extract_links import ExtractLinks
 from jobs.far import outcome_of
 from jobs.kernel.errors import BadInput, JobFailed
+from jobs.kernel.extraction import Options
 from jobs.launch import launch
 from jobs.launcher import Launcher
+from jobs.orphans import end_orphans
 from jobs.outcome import Outcome
 from pipeline.cluster_engine import ClusterEngine
+from pipeline.cluster_extraction import LOST
+from pipeline.engine import ArchiveTask
 from pipeline.ranking import Round, Stop
 
 pytestmark = pytest.mark.hadoop
@@ -47,6 +55,7 @@ far, tmp = sys.argv[1], Path(sys.argv[2])
 """
 COUNTING, RANKING = 'count(far, tmp, "wait")', "rank_star(far, tmp, [])"
 LEAVES = 20_000
+DYING = {ExtractLinks: DyingReader}
 
 
 @pytest.fixture
@@ -131,6 +140,26 @@ def test_a_mapper_that_raises_is_told_of_with_its_archive(far: str, tmp_path: Pa
 
 
 @pytest.mark.long
+def test_an_archive_whose_task_is_killed_each_time_costs_itself(far: str, tmp_path: Path) -> None:
+    """It shares a task with one that is read by itself then; the folders of both are read on."""
+    names = [f"{far}/{name}.warc.gz" for name in ("a", "dies", "c")]
+    for name in names:
+        stores.write(name, LOOPBACK.read_bytes())
+    tasks = [ArchiveTask(name.rpartition("/")[2], name, "") for name in names]
+    dying = replace(launcher(far, tmp_path), job_class=lambda job: DYING.get(job, job))
+    engine = ClusterEngine(tmp_path, dying)
+    reports = {report.path: (task, report) for task, report in engine.extract(tasks, Options())}
+    assert [name for name in names if reports[name][1].error] == [names[1]]
+    assert reports[names[1]][1].error == LOST
+    assert all(engine.has_part(task.part) for task, _ in reports.values())
+    alone = [*ClusterEngine(tmp_path, launcher(f"{far}/b", tmp_path)).extract(tasks[:1], Options())]
+    counters = alone[0][1].counters
+    assert [reports[name][1].counters for name in (names[0], names[2])] == [counters] * 2
+    told = engine.canonicalize(keep_www=False, folded=False)
+    assert told["rows"]["canonical_links"] > 0
+
+
+@pytest.mark.long
 def test_a_task_that_is_killed_runs_again(far: str, tmp_path: Path) -> None:
     outcome = count(far, tmp_path, "die")
     assert (tmp_path / "died").exists()
@@ -158,10 +187,38 @@ def test_the_job_of_a_killed_driver_is_ended_by_the_next(far: str, tmp_path: Pat
     with driver_until((tmp_path / "waits").exists, COUNTING, far, tmp_path) as driver:
         driver.kill()
     (left,) = applications("RUNNING") - before
-    outcome = count(far, tmp_path)
+    assert end_orphans(launcher(far, tmp_path)) == 1
     assert left in applications("KILLED")
+    assert end_orphans(launcher(far, tmp_path)) == 0
+    outcome = count(far, tmp_path)
     (tmp_path / "go").touch()
     require_counts(far, outcome)
+
+
+def clients(far: str) -> list[str]:
+    """Command lines of processes that submit a job which writes the counts."""
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            lines.append(path.read_text(errors="replace"))
+    return [line for line in lines if f"-output\0{far}/counts" in line]
+
+
+@pytest.mark.long
+def test_a_client_that_is_starting_dies_with_its_driver(far: str, tmp_path: Path) -> None:
+    """Java takes a second or two to start; by then its driver is dead."""
+    at_work = AT_WORK.split(",")
+    before = applications(*at_work)
+    with driver_until(lambda: clients(far), COUNTING, far, tmp_path) as driver:
+        driver.kill()
+        driver.wait()
+    limit = time.monotonic() + PATIENCE
+    while clients(far):
+        assert time.monotonic() < limit
+        time.sleep(0.1)
+    end_orphans(launcher(far, tmp_path))
+    assert applications(*at_work) <= before
+    assert not (tmp_path / "waits").exists()
 
 
 @pytest.mark.long
@@ -212,6 +269,7 @@ def test_a_driver_killed_in_a_round_goes_on_with_that_round(far: str, tmp_path: 
         driver.kill()
     done = json.loads(told.read_text())
     assert len(done) == 1
+    assert end_orphans(launcher(far, tmp_path)) == 1
     rounds = rank_star(far, tmp_path, done)
     assert (len(rounds), rounds[0]) == (2, done[0])
     rows = [line.split(b"\t") for line in stores.lines(f"{far}/ranks") if not side_name(line)]

@@ -1,0 +1,108 @@
+"""Archives whose task fails each time, by the tasks that tests/made_emr.py runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from crawls import LOOPBACK
+from dying_reader import DyingReader
+from emr_around import bucket_in, emr_around, packaged, run_emr  # noqa: F401 - fixtures
+from made_emr import MadeEmr
+
+from jobs.extract_links import ExtractLinks
+from jobs.kernel.errors import BadInput, JobFailed
+from jobs.kernel.extraction import Options
+from jobs.launcher import Launcher
+from pipeline import steps
+from pipeline.archives import given_archives, reports
+from pipeline.cli import main
+from pipeline.cluster_engine import ClusterEngine
+from pipeline.cluster_extraction import LOST
+from pipeline.emr_cluster import held_cluster
+from pipeline.engine import ArchiveTask
+from pipeline.manifest import Manifest
+
+DYING = {ExtractLinks: DyingReader}
+NAMES = ("a", "dies", "c")
+
+
+@pytest.fixture
+def tasks(bucket: Any) -> list[ArchiveTask]:
+    for name in NAMES:
+        bucket.put_object(Bucket="crawl", Key=f"x/{name}.warc.gz", Body=LOOPBACK.read_bytes())
+    return [ArchiveTask(name, f"s3://crawl/x/{name}.warc.gz", "") for name in NAMES]
+
+
+def launcher(tmp: Path, held: Path, data: str) -> Launcher:
+    return Launcher(
+        "emr", tmp, data=data, conf=held, ranges=1, job_class=lambda job: DYING.get(job, job)
+    )
+
+
+@pytest.mark.large
+def test_an_archive_whose_task_dies_costs_itself(
+    emr: MadeEmr, tasks: list[ArchiveTask], conf: Path, tmp_path: Path
+) -> None:
+    """All three share a task at first."""
+    data = "s3://crawl/costs"
+    with held_cluster(conf, tmp_path, data) as held:
+        engine = ClusterEngine(tmp_path, launcher(tmp_path, held, data))
+        done = [*engine.extract(tasks, Options())]
+        again = [*engine.extract(tasks[1:2], Options())]
+    assert [(task.content, report.error) for task, report in done] == [
+        ("a", None),
+        ("c", None),
+        ("dies", LOST),
+    ]
+    assert [report.path for _, report in done] == [tasks[number].place for number in (0, 2, 1)]
+    assert done[0][1].counters == done[1][1].counters
+    assert done[0][1].counters["captures"] > 0
+    assert [report.error for _, report in again] == [LOST]
+    assert all(engine.has_part(task.part) for task, _ in (*done, *again))
+    told = [report for _, report in done]
+    steps.require_readable(told, skip_bad_files=True, strict=False)
+    with pytest.raises(BadInput, match=r"dies\.warc\.gz: the task that read it failed each time"):
+        steps.require_readable(told, skip_bad_files=False, strict=False)
+
+
+@pytest.mark.large
+def test_a_run_goes_on_without_it_where_bad_files_are_skipped(
+    emr: MadeEmr, tasks: list[ArchiveTask], bucket: Any, web: Path, conf: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """It is read again by the run that does not skip it, and then no more."""
+    monkeypatch.setattr("pipeline.cluster_extraction.ExtractLinks", DyingReader)
+    bucket.put_object(Bucket="crawl", Key="x/dies.warc.gz", Body=web.read_bytes())
+    archives, work = [task.place for task in tasks[:2]], tmp_path / "skipping"
+    refused = run_emr(work, conf, *archives)
+    assert refused.exit_code == 3, refused.output
+    assert "dies.warc.gz: the task that read it failed each time" in refused.output
+    done = run_emr(work, conf, *archives, more=("--skip-bad-files", "--no-validate"))
+    assert done.exit_code == 0, done.output
+    before = len(emr.steps)
+    again = run_emr(work, conf, *archives, more=("--skip-bad-files", "--no-validate"))
+    assert (again.exit_code, len(emr.steps)) == (0, before), again.output
+    status = CliRunner().invoke(main, ["status", "--work", str(work)])
+    assert "dies.warc.gz" in status.output
+
+
+def test_a_cluster_that_is_at_fault_is_told_with_its_last_lines(
+    emr: MadeEmr, tasks: list[ArchiveTask], conf: Path, tmp_path: Path
+) -> None:
+    data = "s3://crawl/fault"
+    with held_cluster(conf, tmp_path, data) as held:
+        text = held.read_text()
+        held.write_text(text.replace('"cluster_id"', '"python_bin": "false", "cluster_id"'))
+        engine = ClusterEngine(tmp_path, launcher(tmp_path, held, data))
+        with pytest.raises(JobFailed, match="the job ExtractLinks failed; its last lines"):
+            [*engine.extract(tasks, Options())]
+
+
+def test_an_archive_without_an_entry_is_reported_as_not_read(tmp_path: Path) -> None:
+    (report,) = reports(Manifest(tmp_path), given_archives([LOOPBACK]))
+    assert report.path == str(LOOPBACK)
+    assert report.error
+    assert report.error[0] == "its extraction has not ended"
