@@ -17,7 +17,7 @@ from pipeline.embedded.csr import open_csr
 from pipeline.embedded.edges import gen_graph, opic_graph
 from pipeline.embedded.extraction import extract_archives
 from pipeline.embedded.ids import IDS, assign_ids, captured_nodes
-from pipeline.embedded.memory import Memory
+from pipeline.embedded.memory import Memory, require_memory
 from pipeline.embedded.ranks import DUMMY, SCORES, page_rank
 from pipeline.embedded.scores import join_scores
 from pipeline.embedded.selecting import FOLDS, select_links
@@ -28,7 +28,7 @@ from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.precedence_files import write_precedence
 from pipeline.ranking import Round, Stop
 from pipeline.steps import ArchiveReport
-from pipeline.validation import ARRAYS as VALIDATING
+from pipeline.validation import VALIDATION_BYTES
 from pipeline.work_folder import WorkFolder, links_of, remove
 
 PARQUET = "scores.parquet"
@@ -162,11 +162,15 @@ class EmbeddedEngine(WorkFolder):
 
     def ranked(self) -> Ranked:
         csr, ranks = open_csr(self.path("graph")), self.path("ranks")
+        require_memory(
+            "validate-opic", csr.nodes, VALIDATION_BYTES, self.memory.budget, cure="--no-validate"
+        )
         out = transposed(
             csr, self.tmp / "outgoing", budget=self.memory.budget, tmp=self.tmp,
-            threads=self.processes, beside=VALIDATING * csr.offsets.nbytes,
+            threads=self.processes, beside=VALIDATION_BYTES * csr.nodes,
         )  # fmt: skip
-        graph = opic_graph("graph", csr, out, np.ones(csr.nodes), 1.0)
+        ones = np.broadcast_to(1.0, csr.nodes)  # nobody reads the scores of the graph
+        graph = opic_graph("graph", csr, out, ones, 1.0)
         scores, dummy = np.load(ranks / SCORES), float(np.load(ranks / DUMMY)[0])
         captured = captured_nodes(self.path("uris") / URIS, self.path("map") / IDS, csr.nodes)
         return Ranked(graph, replace(graph, name="ranks", scores=scores, dummy=dummy), captured)
