@@ -49,7 +49,7 @@ ROUNDING = 1e-12  # of the distance itself
 LEAST_TOLERANCE = 1e-9
 NO_DIGIT = 0.05  # an eta above this resolves no digit
 TOP_PERCENTS = (1, 10)
-VALIDATION_BYTES = 80  # a node, of the whole step with its graph, the edges apart; see docs
+VALIDATION_BYTES = 80  # a node, of the whole step with its graph, the edges apart
 PIECE = 1 << 16  # nodes or edges at once
 
 

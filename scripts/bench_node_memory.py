@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -115,10 +116,12 @@ def peak_of(step: str, work: Path) -> int:
 
 def bytes_a_node(step: str, folder: Path, sizes: tuple[int, int]) -> float:
     """What the larger of two made folders takes more, by its nodes."""
-    peaks = []
-    for nodes in sizes:
-        work = folder / str(nodes)
-        peaks.append(peak_of(step, work if work.exists() else make_work(work, nodes)))
+    works = [folder / str(nodes) for nodes in sizes]
+    for work, nodes in zip(works, sizes, strict=True):
+        if not work.exists():
+            make_work(work, nodes)
+    with ThreadPoolExecutor() as pool:
+        peaks = list(pool.map(lambda work: peak_of(step, work), works))
     in_memory = EDGE_BYTES.get(step.partition(" ")[0], 0) * LINKS
     return (peaks[1] - peaks[0]) / (sizes[1] - sizes[0]) - in_memory
 

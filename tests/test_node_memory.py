@@ -60,14 +60,14 @@ def test_steps_are_refused_before_they_write(
     monkeypatch.setattr("pipeline.embedded.memory.LEAST", OWN)
     monkeypatch.setattr(engine, "memory", Memory(OWN + 1000))
     before = sorted(work.rglob("*.*"))
-    with pytest.raises(BadInput, match=f"{step}: --memory is 201MB, and 1,000 nodes need"):
+    with pytest.raises(BadInput, match=rf"{step}: --memory is 201MB, and 1,000 nodes need"):
         bench.STEPS[step][0](engine)
     assert sorted(work.rglob("*.*")) == before
 
 
 def test_validation_takes_no_more_than_it_is_refused_by(tmp_path: Path) -> None:
     """The difference of two processes' peaks by that of their nodes."""
-    measured = bench.bytes_a_node("validate-opic", tmp_path, (100_000, 400_000))
+    measured = bench.bytes_a_node("validate-opic", tmp_path, (130_000, 400_000))
     assert VALIDATION_BYTES / 3 < measured < VALIDATION_BYTES + ROUGH
 
 

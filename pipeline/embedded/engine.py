@@ -17,7 +17,7 @@ from pipeline.embedded.csr import open_csr
 from pipeline.embedded.edges import gen_graph, opic_graph
 from pipeline.embedded.extraction import extract_archives
 from pipeline.embedded.ids import IDS, assign_ids, captured_nodes
-from pipeline.embedded.memory import Memory, require_memory
+from pipeline.embedded.memory import LOOPS, Memory, require_memory
 from pipeline.embedded.ranks import DUMMY, SCORES, page_rank
 from pipeline.embedded.scores import join_scores
 from pipeline.embedded.selecting import FOLDS, select_links
@@ -163,11 +163,12 @@ class EmbeddedEngine(WorkFolder):
     def ranked(self) -> Ranked:
         csr, ranks = open_csr(self.path("graph")), self.path("ranks")
         require_memory(
-            "validate-opic", csr.nodes, VALIDATION_BYTES, self.memory.budget, cure="--no-validate"
-        )
+            "validate-opic", csr.nodes, VALIDATION_BYTES, self.memory.budget, fixed=LOOPS,
+            cure="--no-validate",
+        )  # fmt: skip
         out = transposed(
             csr, self.tmp / "outgoing", budget=self.memory.budget, tmp=self.tmp,
-            threads=self.processes, beside=VALIDATION_BYTES * csr.nodes,
+            threads=self.processes, beside=LOOPS + VALIDATION_BYTES * csr.nodes,
         )  # fmt: skip
         ones = np.broadcast_to(1.0, csr.nodes)  # nobody reads the scores of the graph
         graph = opic_graph("graph", csr, out, ones, 1.0)

@@ -2,7 +2,7 @@
 
 A step that keeps columns of all nodes needs bytes for each of them, whatever it may sort on disk.
 It says so with `require_memory` before it begins, so that a run that will not fit ends with the
-figure and not with a machine out of memory. The bytes a node are measured: docs/benchmarks.md,
+figure and not with a machine out of memory. The bytes a node are measured by
 scripts/bench_node_memory.py.
 """
 
@@ -17,6 +17,7 @@ from jobs.kernel.errors import BadInput
 MIB = 1 << 20
 OWN = 200 * MIB  # of this process with everything imported, before it does anything
 EXTRACTING = 300 * MIB  # of a process that reads archives; see docs/benchmarks.md
+LOOPS = 64 * MIB  # of this process once it has loaded numba and compiled loops
 LEAST = OWN + EXTRACTING
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([KMGT]?)(?:i?B)?", re.IGNORECASE)

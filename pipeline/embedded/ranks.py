@@ -21,7 +21,7 @@ import numpy as np
 
 from pipeline.embedded.csr import Csr
 from pipeline.embedded.growing import save
-from pipeline.embedded.memory import require_memory
+from pipeline.embedded.memory import LOOPS, require_memory
 from pipeline.embedded.state import OnRound, Ranked, State
 from pipeline.ranking import Round, Stop
 
@@ -72,7 +72,7 @@ def page_rank(
     interruption are told again only by being in the list. Raises NotConverged with the scores
     in `output`, JobFailed as `rank`.
     """
-    require_memory("page-rank", csr.nodes, NODE_BYTES, budget)
+    require_memory("page-rank", csr.nodes, NODE_BYTES, budget, fixed=LOOPS)
     of = _fingerprint(csr, stop, threads)
     saved = time.monotonic()
 
