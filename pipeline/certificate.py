@@ -13,7 +13,7 @@ rules of others are measured with.
 
 Rounding: A x is summed in two parts, the first without any error, and what the rest can be wrong
 by is added to every bound. So a bound is never 0, and what it promises holds for the doubles given.
-Memory: about 8 arrays of N and one block of edges.
+Memory: CERTIFICATE_BYTES a node; of the edges, which may be mapped, a block at a time.
 """
 
 from __future__ import annotations
@@ -24,11 +24,14 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from pipeline.graph import Floats, Graph
+from jobs.kernel.machine_code import compiled
+from pipeline.graph import Floats, Graph, Positions, Targets
+from pipeline.mapped import release
 
 TELEPORT, DAMPING = 0.15, 0.85
 UNIT = 2.0**-53  # rounding to nearest is wrong by at most this, relative
 BLOCK = 1 << 20
+CERTIFICATE_BYTES = 44  # a node: five columns, and a number of the edges to it
 SAFETY = 1 + 1e-9  # for the sums and quotients of the bounds themselves
 
 
@@ -64,9 +67,13 @@ def certificate(graph: Graph) -> Certificate:
 
 def residual(graph: Graph, scores: Floats) -> tuple[Floats, Floats]:
     """r = 0.15 + 0.85 A x - x, and what rounding may have added to or taken from each r_i."""
-    flow, doubt = inflow(graph, scores)
-    r = (TELEPORT - scores) + DAMPING * flow
-    return r, 8 * UNIT * (TELEPORT + scores + flow) + doubt
+    flow, slack = inflow(graph, scores)
+    r = TELEPORT - scores
+    r += DAMPING * flow
+    flow += TELEPORT + scores
+    flow *= 8 * UNIT
+    slack += flow
+    return r, slack
 
 
 def inflow(graph: Graph, scores: Floats) -> tuple[Floats, Floats]:
@@ -75,19 +82,38 @@ def inflow(graph: Graph, scores: Floats) -> tuple[Floats, Floats]:
     Every share is split into a multiple of a quantum, chosen so that sums of multiples are exact,
     and a rest that is too small for its rounding to matter.
     """
-    shares = scores / np.maximum(graph.outdegrees, 1)
     quantum = 2.0 ** (math.frexp(float(scores.sum()))[1] - 51)
-    high = np.rint(shares / quantum) * quantum
-    low = shares - high
-    exact, rest = np.zeros(graph.nodes), np.zeros(graph.nodes)
+    exact, rest, part = (np.zeros(graph.nodes) for _ in range(3))
     for begin, end in _blocks(graph):
-        targets = graph.targets[graph.offsets[begin] : graph.offsets[end]]
-        degrees = np.diff(graph.offsets[begin : end + 1])
-        for part, sums in ((high, exact), (low, rest)):
-            weights = np.repeat(part[begin:end], degrees)
-            sums += np.bincount(targets, weights, minlength=graph.nodes)
-    indegrees = graph.indegrees.astype(float)
-    return exact + rest, indegrees * indegrees * (quantum * UNIT)
+        of_block = scores[begin:end], graph.offsets[begin : end + 1]
+        compiled(_give)(*of_block, np.asarray(graph.targets), quantum, exact, part)
+        release(graph.targets, int(graph.offsets[begin]), int(graph.offsets[end]))
+        rest += part
+        part[:] = 0
+    del part
+    exact += rest
+    rest[:] = graph.indegrees
+    rest *= rest
+    rest *= quantum * UNIT
+    return exact, rest
+
+
+def _give(
+    scores: Floats,
+    offsets: Positions,
+    targets: Targets,
+    quantum: float,
+    exact: Floats,
+    rest: Floats,
+) -> None:
+    """Add the shares of some nodes to what their targets get, in two parts."""
+    for node in range(len(scores)):
+        if offsets[node] < offsets[node + 1]:
+            share = scores[node] / (offsets[node + 1] - offsets[node])
+            high = np.rint(share / quantum) * quantum
+            for k in range(offsets[node], offsets[node + 1]):
+                exact[targets[k]] += high
+                rest[targets[k]] += share - high
 
 
 def _blocks(graph: Graph) -> list[tuple[int, int]]:

@@ -17,16 +17,20 @@ plain "within 2 eta of the boundary's score" with the boundary's score read as t
 and it holds for rounding too: a node that is not near has the class that exact scores give it.
 
 Numbers only: scores in, classes out; nothing is read or written. There is one sort; whether a node
-is near is found from the few nodes at the boundaries. Memory: about 8 arrays of N.
+is near is found from the few nodes at the boundaries. Memory: CUT_BYTES a node beside the scores;
+what is as long as the scores is made a SLICE at a time where it is not kept.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from pipeline.graph import Floats, Mask, Positions
 
@@ -34,12 +38,17 @@ MAX_DIGITS = 9
 MAX_BINS = 125
 BLOCK = 1 << 14  # scores whose steps stay in the cache of a core
 POWERS = 10.0 ** np.arange(23)  # all that are doubles
+SLICE = 1 << 16  # nodes at a time
+CUT_BYTES = 38  # a node, at most at a time; sorting takes 28, finding what is near 37
 Ties = Literal["key", "together"]
+Order = npt.NDArray[np.int32] | npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """Columns of N, by position. order: positions, best first. classes: 1 (best) to bins.
+    """Columns of N, by position. order: positions, best first, int32 below 2^31 nodes. classes: 1
+    (best) to bins, int8.
 
     near: the class would change within eta. by_key: a node of the same rounded score has
     another class, so the key alone has placed this one.
@@ -47,8 +56,8 @@ class Classes:
 
     bins: int
     digits: int
-    order: Positions
-    classes: Positions
+    order: Order
+    classes: Numbers
     near: Mask
     by_key: Mask
 
@@ -70,28 +79,70 @@ def cut(
     if not 1 <= bins <= MAX_BINS:
         raise ValueError(f"bins is {bins}, expected 1 to {MAX_BINS}")
     over = np.ones(len(scores), bool) if mask is None or not mask.any() else mask
-    values = rounded(scores, digits)
-    order: Positions = np.argsort(-values, kind="stable")
-    near = np.zeros(len(scores), bool)
+    order = order_of(scores, digits)
     if ties == "key":
-        before = np.cumsum(over[order]) - over[order]
-        classes = np.empty(len(scores), np.int64)
-        classes[order] = np.minimum(1 + bins * before // over.sum(), bins)
+        classes = _by_place(order, over, bins)
     else:
+        values = rounded(scores, digits)
         classes = _together(values, values, over, order, bins)
+        del values
+    near = np.zeros(len(scores), bool)
     if eta > 0:
-        low = rounded(scores / (1 + eta), digits)
-        high = rounded(scores / (1 - eta), digits) if eta < 1 else np.full(len(scores), np.inf)
+        low = rounded(scores, digits, 1 + eta)
+        high = rounded(scores, digits, 1 - eta) if eta < 1 else np.full(len(scores), np.inf)
         if ties == "key":
-            near = _earliest(high, low, over, bins) != _latest(low, high, over, bins)
+            near = _near_by_key(low, high, over, bins)
         else:
             earliest = _together(high, low, over, order, bins)
             near = earliest != _together(low, high, over, order, bins)
-    return Classes(bins, digits, order, classes, near, _split_groups(values, order, classes))
+        del low, high
+    by_key = _split_groups(scores, digits, order, classes)
+    return Classes(bins, digits, order, classes, near, by_key)
 
 
-def rounded(scores: Floats, digits: int) -> Floats:
-    """Every score to `digits` significant digits: `float(f"{x:.{digits-1}e}")`, bit for bit.
+def position_type(nodes: int) -> type[np.int32] | type[np.int64]:
+    """The narrower type that holds every position and how many nodes there are."""
+    return np.int32 if nodes < 2**31 else np.int64
+
+
+def places_of(order: Order) -> Order:
+    """The place of every node in an order, from 0."""
+    places: Order = np.empty(len(order), order.dtype)
+    for part in _slices(len(order)):
+        places[order[part]] = np.arange(part.start, part.stop, dtype=order.dtype)
+    return places
+
+
+def order_of(scores: Floats, digits: int) -> Order:
+    """Positions by rounded score, best first, then by position."""
+    values = rounded(scores, digits)
+    np.negative(values, out=values)
+    order = np.argsort(values, kind="stable")
+    del values
+    kind: Any = position_type(len(order))
+    narrow: Order = order.astype(kind, copy=False)
+    return narrow
+
+
+def _slices(length: int) -> Iterator[slice]:
+    return (slice(begin, min(begin + SLICE, length)) for begin in range(0, length, SLICE))
+
+
+def _by_place(order: Order, over: Mask, bins: int) -> Numbers:
+    """The class of every node from how many of `over` are before it."""
+    classes, before, n = np.empty(len(order), np.int8), 0, int(np.count_nonzero(over))
+    for part in _slices(len(order)):
+        nodes = order[part]
+        counted = over[nodes]
+        places = before + np.cumsum(counted) - counted
+        classes[nodes] = np.minimum(1 + bins * places // n, bins)
+        before += int(np.count_nonzero(counted))
+    return classes
+
+
+def rounded(scores: Floats, digits: int, divisor: float = 1.0) -> Floats:
+    """Every score, divided, to `digits` significant digits: `float(f"{x:.{digits-1}e}")`, bit for
+    bit.
 
     A score is scaled to an integer n and divided back. With |power of ten| <= 22 and n < 2^53 that
     is the double nearest to the decimal; scores that lie too close to a tie or to a power of ten
@@ -99,7 +150,7 @@ def rounded(scores: Floats, digits: int) -> Floats:
     """
     result: Floats = np.empty(len(scores))
     for begin in range(0, len(scores), BLOCK):
-        result[begin : begin + BLOCK] = _rounded(scores[begin : begin + BLOCK], digits)
+        result[begin : begin + BLOCK] = _rounded(scores[begin : begin + BLOCK] / divisor, digits)
     return result
 
 
@@ -139,17 +190,20 @@ def order_digits(eta: float) -> int:
     return MAX_DIGITS if eta == 0 else max(1, min(MAX_DIGITS, 1 + math.ceil(-math.log10(2 * eta))))
 
 
-def _together(own: Floats, others: Floats, over: Mask, order: Positions, bins: int) -> Positions:
+def _together(own: Floats, others: Floats, over: Mask, order: Order, bins: int) -> Numbers:
     """The class of every node if it has its own value and all other nodes have theirs, nodes of
     equal value in one class. order: one in which the values all but fall, so that searching for
     them touches memory in its order."""
-    n, ranked = int(over.sum()), np.sort(others[over])
-    own, others, over = own[order], others[order], over[order]
-    above = n - np.searchsorted(ranked, own, side="right") - (over & (others > own))
-    at_least = n - np.searchsorted(ranked, own, side="left") - (over & (others >= own)) + over
-    last = np.maximum(at_least - 1, above)
-    classes = np.empty(len(own), np.int64)
-    classes[order] = np.minimum(1 + bins * (above + last) // (2 * n), bins)
+    ranked, classes = others[over], np.empty(len(own), np.int8)
+    ranked.sort()
+    n = len(ranked)
+    for part in _slices(len(own)):
+        nodes = order[part]
+        mine, other, counted = own[nodes], others[nodes], over[nodes]
+        above = n - np.searchsorted(ranked, mine, side="right") - (counted & (other > mine))
+        at_least = n - np.searchsorted(ranked, mine, side="left") - (counted & (other >= mine))
+        last = np.maximum(at_least + counted - 1, above)
+        classes[nodes] = np.minimum(1 + bins * (above + last) // (2 * n), bins)
     return classes
 
 
@@ -160,29 +214,27 @@ class _Entries(NamedTuple):
     nodes: Positions
 
 
-def _earliest(own: Floats, others: Floats, over: Mask, bins: int) -> Positions:
-    """The classes of nodes whose own values are at least what the others' are taken for.
+def _near_by_key(low: Floats, high: Floats, over: Mask, bins: int) -> Mask:
+    """Which nodes have another class in their earliest place, their own values high and all others
+    low, than in their latest, the reverse.
 
     A node is in class k + 1 or later when p >= ceil(k n / B), that is when the node at that place
-    in the order of the others, counted from 1, is before it. It cannot be that node itself.
+    in the order of the others, counted from 1, is before it. It cannot be that node itself where
+    its own value is higher; where the order of the others has it before its own value, it counts
+    itself there, and so needs one place more.
     """
-    return 1 + _before(_entries(others, over, _least_places(over, bins)), own)
-
-
-def _latest(own: Floats, others: Floats, over: Mask, bins: int) -> Positions:
-    """Likewise with own values at most those: a node that the order of the others has before its
-    own value counts itself there, and so needs one place more."""
-    places = _least_places(over, bins)
-    classes = 1 + _before(_entries(others, over, places), own)
-    itself = np.flatnonzero(over & (others > own))
-    further = _entries(others, over, places[places < over.sum()] + 1)
-    classes[itself] = 1 + _before(further, own[itself], itself)
-    return classes
-
-
-def _least_places(over: Mask, bins: int) -> Positions:
-    """How many nodes of `over` are before the first of each class but the best, at least."""
-    return -(-np.arange(1, bins) * int(over.sum()) // bins)
+    n = int(np.count_nonzero(over))
+    places = -(-np.arange(1, bins) * n // bins)  # nodes before the first of a class, at least
+    lowest, highest = _entries(low, over, places), _entries(high, over, places)
+    further = _entries(high, over, places[places < n] + 1)
+    near = np.empty(len(over), bool)
+    for part in _slices(len(over)):
+        nodes = np.arange(part.start, part.stop)
+        latest = _before(highest, low[part], nodes)
+        itself = np.flatnonzero(over[part] & (high[part] > low[part]))
+        latest[itself] = _before(further, low[part][itself], nodes[itself])
+        near[part] = _before(lowest, high[part], nodes) != latest
+    return near
 
 
 def _entries(values: Floats, over: Mask, places: Positions) -> _Entries:
@@ -191,35 +243,50 @@ def _entries(values: Floats, over: Mask, places: Positions) -> _Entries:
     if not len(places):
         return _Entries(ranked[:0], places)
     at = len(ranked) - places
-    found = np.partition(ranked, np.unique(at))[at]
-    nodes = np.empty(len(places), np.int64)
+    ranked.partition(np.unique(at))
+    found, nodes = ranked[at], np.empty(len(places), np.int64)
     for value in np.unique(found):
-        equal = np.flatnonzero(over & (values == value))
         mine = found == value
-        nodes[mine] = equal[places[mine] - 1 - np.count_nonzero(ranked > value)]
+        nodes[mine] = _equal(values, over, value, places[mine] - np.count_nonzero(ranked > value))
     return _Entries(found, nodes)
 
 
-def _before(entries: _Entries, own: Floats, nodes: Positions | None = None) -> Positions:
-    """How many of the entries are before each node (by default the one at its position)."""
+def _equal(values: Floats, over: Mask, value: float, which: Positions) -> Positions:
+    """Of the nodes in `over` with this value those of these numbers, from 1, by position."""
+    nodes, before = np.empty(len(which), np.int64), 0
+    for part in _slices(len(values)):
+        equal = np.flatnonzero(over[part] & (values[part] == value))
+        here = (which > before) & (which <= before + len(equal))
+        nodes[here] = part.start + equal[which[here] - before - 1]
+        before += len(equal)
+    return nodes
+
+
+def _before(entries: _Entries, own: Floats, nodes: Positions) -> Positions:
+    """How many of the entries are before each node if it has its own value."""
     ascending = np.sort(entries.values)
     upper = np.searchsorted(ascending, own, side="right")
     equal = np.flatnonzero(np.searchsorted(ascending, own, side="left") != upper)
     counts = len(ascending) - upper
-    named = equal if nodes is None else nodes[equal]
     for value, node in zip(*entries, strict=True):
-        counts[equal] += (own[equal] == value) & (node < named)
+        counts[equal] += (own[equal] == value) & (node < nodes[equal])
     return counts
 
 
-def _split_groups(values: Floats, order: Positions, classes: Positions) -> Mask:
-    """Nodes whose rounded score is also that of a node in another class."""
-    ranked = values[order]
-    starts = np.flatnonzero(np.concatenate(([True], ranked[1:] != ranked[:-1])))[: len(ranked)]
-    if not len(starts):
-        return np.zeros(0, bool)
-    of_class = classes[order]
-    spread = np.maximum.reduceat(of_class, starts) != np.minimum.reduceat(of_class, starts)
-    result = np.empty(len(values), bool)
-    result[order] = np.repeat(spread, np.diff(np.append(starts, len(ranked))))
+def _split_groups(scores: Floats, digits: int, order: Order, classes: Numbers) -> Mask:
+    """Nodes whose rounded score is also that of a node in another class.
+
+    Along the order scores fall and classes rise. So these are the groups of equal scores in which
+    a class ends, which are fewer than there are classes.
+    """
+
+    def fallen(place: int) -> float:
+        return -float(rounded(scores[order[place : place + 1]], digits)[0])
+
+    result, places = np.zeros(len(scores), bool), range(len(order))
+    for end in np.flatnonzero(np.diff(classes[order])).tolist():
+        value = fallen(end)
+        if fallen(end + 1) == value:
+            first = bisect_left(places, value, hi=end, key=fallen)
+            result[order[first : bisect_right(places, value, lo=end, key=fallen)]] = True
     return result

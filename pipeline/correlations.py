@@ -6,7 +6,8 @@ the columns order differently, tau_b = (P - T1 - T2 + T12 - 2 D) / sqrt((P - T1)
 1945). Pairs are counted without rounding: D, once the rows are in the order of the first column,
 is the number of inversions of the second, which a merge sort counts on its way (Knight 1966).
 
-scipy.stats has both, and takes a second to import. Memory: about 8 arrays.
+scipy.stats has both, and takes a second to import. Memory: CORRELATION_BYTES a pair beside the
+columns.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ import math
 import numpy as np
 
 from jobs.kernel.machine_code import compiled
-from pipeline.graph import Floats, Mask, Positions
+from pipeline.graph import Floats, Positions
+
+CORRELATION_BYTES = 28  # one column of ranks, and another being made from a sort
 
 
 def spearman(a: Floats, b: Floats) -> float:
@@ -27,36 +30,46 @@ def spearman(a: Floats, b: Floats) -> float:
 
 def _centred_ranks(values: Floats) -> Floats:
     """Twice the mean rank of each, less twice that of all."""
-    order = np.argsort(values, kind="stable")
-    starts = np.flatnonzero(_new(values[order]))
-    ends = np.append(starts[1:], len(values))
     ranks = np.empty(len(values))
-    ranks[order] = np.repeat(starts + ends - len(values), ends - starts)
+    compiled(_rank)(values, np.argsort(values, kind="stable"), ranks)
     return ranks
+
+
+def _rank(values: Floats, order: Positions, ranks: Floats) -> None:
+    """Fill in the ranks. order: of the values, ascending."""
+    n, start = len(order), 0
+    while start < n:
+        end = start + 1
+        while end < n and values[order[end]] == values[order[start]]:
+            end += 1
+        for k in range(start, end):
+            ranks[order[k]] = start + end - n
+        start = end
 
 
 def kendall(a: Floats, b: Floats) -> float:
     """tau-b of two columns, neither of which may be of one value only."""
+    pairs, sort, tied = len(a) * (len(a) - 1) // 2, np.sort(b), compiled(_tied)
+    without_b = pairs - int(tied(sort, sort))
+    del sort
     order = np.lexsort((b, a))
     first, second = a[order], b[order]
-    new = _new(first)
-    pairs = len(a) * (len(a) - 1) // 2
-    untied = pairs - _tied(new), pairs - _tied(_new(np.sort(b)))
-    both = _tied(new | _new(second))
+    del order
+    without_a, both = pairs - int(tied(first, first)), int(tied(first, second))
+    del first
     apart = int(compiled(_inversions)(second))
-    found = untied[0] + untied[1] - pairs + both - 2 * apart
-    return found / math.sqrt(untied[0]) / math.sqrt(untied[1])
+    found = without_a + without_b - pairs + both - 2 * apart
+    return found / math.sqrt(without_a) / math.sqrt(without_b)
 
 
-def _new(values: Floats) -> Mask:
-    """Which values are not as the one before."""
-    return np.append(True, values[1:] != values[:-1])
-
-
-def _tied(new: Mask) -> int:
-    """Pairs within runs that begin where it is new."""
-    sizes: Positions = np.diff(np.append(np.flatnonzero(new), len(new)))
-    return int((sizes * (sizes - 1) // 2).sum())
+def _tied(first: Floats, second: Floats) -> int:
+    """Pairs of places that tie in both columns, which are sorted by the first, then the second."""
+    count = start = 0
+    for k in range(len(first)):
+        if first[k] != first[start] or second[k] != second[start]:
+            start = k
+        count += k - start
+    return count
 
 
 def _inversions(values: Floats) -> int:

@@ -4,7 +4,8 @@ Equation served: x_i = 0.15 + 0.85 * sum over edges j->i of x_j / outdegree_j.
 Dangling nodes: `O:dummy` in the text; in the arrays they simply have no edges out, and the score
 of `dummy` stands beside the arrays. Order: nodes ascend by id, so a node's position in the arrays
 is its place in key order; ids need not be contiguous. Memory: 8 bytes an edge while reading, 4
-afterwards below 2^31 nodes, 24 bytes a node; no Python object stays for a node or an edge.
+afterwards below 2^31 nodes, 24 bytes a node; no Python object stays for a node or an edge. What is
+counted over edges is counted a piece at a time, with mapped pieces let go of.
 """
 
 from __future__ import annotations
@@ -19,13 +20,16 @@ import numpy.typing as npt
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import DUMMY, parse_graph_line
+from jobs.kernel.machine_code import compiled
 from jobs.kernel.reading import read_lines, read_rows
+from pipeline.mapped import release
 
 Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
 Targets = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
+PIECE = 1 << 22  # edges at once
 CURE = "Run gen-graph to make the graph anew."
 
 
@@ -34,12 +38,13 @@ class Graph:
     """N nodes and E edges; the out-edges of the node at position i are
     `targets[offsets[i]:offsets[i + 1]]`, positions too, ascending.
 
-    name: what messages call it. ids: int64[N], ascending. scores: float64[N], of Heritrix's
-    scale. offsets: int64[N + 1]. targets: int32[E], or int64[E] from 2^31 nodes. dummy: its score.
+    name: what messages call it. ids: int64[N], or int32[N] where they are positions, ascending.
+    scores: float64[N], of Heritrix's scale. offsets: int64[N + 1]. targets: int32[E], or int64[E]
+    from 2^31 nodes. dummy: its score.
     """
 
     name: str
-    ids: Positions
+    ids: Targets
     scores: Floats
     offsets: Positions
     targets: Targets
@@ -58,8 +63,32 @@ class Graph:
         return np.diff(self.offsets)
 
     @property
-    def indegrees(self) -> Positions:
-        return np.bincount(self.targets, minlength=self.nodes)
+    def dangling(self) -> int:
+        """How many nodes have no edges out."""
+        ends = self.offsets
+        pieces = (ends[at : at + PIECE + 1] for at in range(0, self.nodes, PIECE))
+        return sum(int(np.count_nonzero(piece[1:] == piece[:-1])) for piece in pieces)
+
+    @property
+    def indegrees(self) -> Targets:
+        """Of the type of the targets: an edge is a distinct pair, so no node has N of them."""
+        counts: Targets = counts_of(self.targets, self.nodes, self.targets.dtype)
+        return counts
+
+
+def counts_of(numbers: npt.NDArray[Any], length: int, kind: npt.DTypeLike) -> Any:
+    """How often each number below `length` is there. Memory: the counts, and a mapped PIECE."""
+    counts = np.zeros(length, kind)
+    count = compiled(_count)
+    for begin in range(0, len(numbers), PIECE):
+        count(np.asarray(numbers[begin : begin + PIECE]), counts)
+        release(numbers, begin, min(begin + PIECE, len(numbers)))
+    return counts
+
+
+def _count(numbers: npt.NDArray[Any], counts: npt.NDArray[Any]) -> None:
+    for number in numbers:
+        counts[number] += 1
 
 
 def read_graph(where: str | os.PathLike[str]) -> Graph:

@@ -18,27 +18,30 @@ another one, and there is no certificate.
 Stopping rule: after every N visits the certificate, the first bound, is taken (cycle: of the sweep
 just made, which converges geometrically; random and greedy: of the whole history, which falls like
 1/visits). Stop when it is at most opic_error, and eta too or no longer falling; or at max_visits.
-Keep the best. What rounding can add to e is part of both bounds. Memory: about 12 arrays of N
-beside the graph.
+Keep the best. What rounding can add to e is part of both bounds. Memory: OPIC_BYTES a node beside
+the graph; of the edges, which may be mapped, those of PAGES pages at a time.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from jobs.kernel.machine_code import compiled
 from pipeline import opic_loops as loops
 from pipeline.certificate import DAMPING, SAFETY, TELEPORT, UNIT
-from pipeline.graph import Floats, Graph, Positions
+from pipeline.graph import Floats, Graph, Positions, Targets
+from pipeline.mapped import release
 
 Policy = Literal["cycle", "random", "greedy"]
 VirtualPage = Literal["teleport", "edge"]
+PAGES = 1 << 18  # visited at once
+OPIC_BYTES = 68  # a node, of the policy that takes most: greedy, for its tree
 PATIENCE = 4  # checkpoints that eta may take to fall by a tenth
 
 
@@ -67,17 +70,28 @@ class Checkpoint(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class OpicResult:
-    """importance: probabilities, float64[N]; scores: the same on Heritrix's scale. They are those
-    of the checkpoint `best`, whose certificate is the smallest (in edge mode: of the last).
+    """window: h of the checkpoint `best`, whose certificate is the smallest (in edge mode: of the
+    last), float64[N]. total: its sum. scale: what makes it Heritrix's scores.
 
     reached: the certificate is at most opic_error. history: every checkpoint.
     """
 
-    importance: Floats
-    scores: Floats
+    window: Floats
+    total: float
+    scale: float
     best: Checkpoint
     reached: bool
     history: tuple[Checkpoint, ...]
+
+    @property
+    def importance(self) -> Floats:
+        """Probabilities, float64[N], made anew."""
+        return self.window / self.total
+
+    @property
+    def scores(self) -> Floats:
+        """The same on Heritrix's scale, made anew."""
+        return self.window * self.scale
 
 
 class _Window(NamedTuple):
@@ -89,7 +103,7 @@ class _Window(NamedTuple):
     h: Floats
     g: float
     e: Floats
-    adds: Positions | int
+    adds: Targets | int
 
 
 def opic(
@@ -103,11 +117,10 @@ def opic(
     """
     options = options or OpicOptions()
     bank, edge_mode = _Bank(graph, options.virtual_page), options.virtual_page == "edge"
-    bank.visit(0 if options.policy == "greedy" else np.arange(0))  # compiles, outside the clock
-    _bounds(_Window(0, 0.0, bank.cash, 1.0, bank.cash, bank.graph.outdegrees), bank.cash)
+    _compile(bank, options.policy)
     windows = _sweeps if options.policy == "cycle" else _histories
     history: list[Checkpoint] = []
-    begin, best = time.perf_counter(), None
+    begin, best, kept = time.perf_counter(), None, np.empty(graph.nodes)
     for window in windows(bank, options):
         bounds = (math.inf, math.inf) if edge_mode else _bounds(window, bank.cash)
         seconds = time.perf_counter() - begin
@@ -115,13 +128,22 @@ def opic(
         history.append(now)
         watch(now)
         if best is None or edge_mode or now.certificate < best.certificate:
-            best, importance = now, window.h / window.h.sum()
-            scores = window.h * (TELEPORT / (window.g + window.e.mean()))
+            best, total = now, window.h.sum()
+            kept[:] = window.h
+            scale = TELEPORT / (window.g + window.e.mean())
+        del window  # before the next one is made
         if best.certificate <= options.opic_error and _settled(history, options.opic_error):
             break
     assert best is not None  # every policy makes a visit
     reached = best.certificate <= options.opic_error
-    return OpicResult(importance, scores, best, reached, tuple(history))
+    return OpicResult(kept, total, scale, best, reached, tuple(history))
+
+
+def _compile(bank: _Bank, policy: Policy) -> None:
+    """Compile the loops, outside the clock, by doing nothing."""
+    bank.visit(0 if policy == "greedy" else np.arange(0))
+    one = np.ones(1)
+    _bounds(_Window(0, 0.0, one, 1.0, one, np.ones(1, bank.graph.targets.dtype)), one)
 
 
 def _bounds(window: _Window, cash: Floats) -> tuple[float, float]:
@@ -149,60 +171,91 @@ def _settled(history: list[Checkpoint], error: float) -> bool:
 
 def _sweeps(bank: _Bank, options: OpicOptions) -> Iterator[_Window]:
     """Cycle: pages by position, over and over; the window is the last sweep."""
-    n, order, total = bank.graph.nodes, np.arange(bank.graph.nodes), 0.0
-    indegrees = bank.graph.indegrees
+    n, total, indegrees = bank.graph.nodes, 0.0, bank.graph.indegrees
+    e = np.empty(n)
     for sweep in range(1, max(1, math.floor(options.max_visits)) + 1):
-        start = bank.cash.copy()
+        e[:] = bank.cash
         bank.recorded[:] = 0
-        g = bank.visit(order)
+        g = bank.visit_in(np.arange(at, min(at + PAGES, n)) for at in range(0, n, PAGES))
         total += float(bank.recorded.sum())
-        yield _Window(sweep * n, total, bank.recorded, g, start - bank.cash, indegrees)
+        e -= bank.cash
+        yield _Window(sweep * n, total, bank.recorded, g, e, indegrees)
 
 
 def _histories(bank: _Bank, options: OpicOptions) -> Iterator[_Window]:
     """Random and greedy: the window is the whole history, its importance H + C."""
     n, g, visits = bank.graph.nodes, 0.0, 0
     rng = np.random.default_rng(options.seed)
-    start = bank.cash.copy()
     allowed = max(1, round(options.max_visits * n))
     while visits < allowed:
         count = min(n, allowed - visits)
-        greedy = options.policy == "greedy"
-        g += bank.visit(count if greedy else rng.integers(n, size=count))
+        if options.policy == "greedy":
+            g += bank.visit(count)
+        else:
+            pieces = (min(PAGES, count - at) for at in range(0, count, PAGES))
+            g += bank.visit_in(rng.integers(n, size=piece) for piece in pieces)
         visits += count
-        e = start - bank.given_by_cash()
         total = float(bank.recorded.sum())
-        yield _Window(visits, total, bank.recorded + bank.cash, g, e, 2 * visits)
+        yield _Window(visits, total, bank.recorded + bank.cash, g, bank.not_given(), 2 * visits)
 
 
 class _Bank:
     """Cash and records of all pages, settled between calls, and who gives what part to whom.
 
     share: part of its cash that a page gives to each target. kept: part that each page of the
-    graph then gets through the virtual page.
+    graph gets through the virtual page from one with targets, or as much as a target where it is
+    0; dangling: from one without.
     """
 
     def __init__(self, graph: Graph, virtual_page: VirtualPage) -> None:
-        n, degrees = graph.nodes, graph.outdegrees
+        n, edge_mode = graph.nodes, virtual_page == "edge"
         self.graph, self.cash, self.recorded = graph, np.full(n, 1 / n), np.zeros(n)
-        edge_mode = virtual_page == "edge"
-        equal = 1 / (degrees + 1) if edge_mode else DAMPING / np.maximum(degrees, 1)
-        self.share = np.where(degrees > 0, equal, 0.0)
-        self.kept = np.where(degrees > 0, equal if edge_mode else TELEPORT, 1.0) / n
+        self.share = np.zeros(n)
+        for at in range(0, n, PAGES):
+            degrees = np.diff(graph.offsets[at : at + PAGES + 1])
+            equal = 1 / (degrees + 1) if edge_mode else DAMPING / np.maximum(degrees, 1)
+            self.share[at : at + PAGES] = np.where(degrees > 0, equal, 0.0)
+        self.kept, self.dangling = 0.0 if edge_mode else TELEPORT / n, 1 / n
 
     def visit(self, order: Positions | int) -> float:
         """Read the pages in this order, or so many times the page with most cash.
 
         Returns what the virtual page gave to each page.
         """
-        step = compiled(loops.greedy) if isinstance(order, int) else compiled(loops.visit)
-        edges = (self.graph.offsets, self.graph.targets)
-        given = float(step(order, *edges, self.share, self.kept, self.cash, self.recorded))
+        if not isinstance(order, int):
+            return self.visit_in([order])
+        winner = np.empty(2 * _width(len(self.cash)), self.graph.targets.dtype)
+        given = float(compiled(loops.greedy)(order, winner, *self._state()))
+        release(self.graph.targets, 0, self.graph.edges)
         self.cash += given
         return given
 
-    def given_by_cash(self) -> Floats:
-        """0.85 A C: what the targets would get if every page gave its cash now."""
+    def visit_in(self, orders: Iterable[Positions]) -> float:
+        """Read the pages in these orders, one behind the other, as if it were one."""
+        step, given, state = compiled(loops.visit), 0.0, self._state()
+        offsets, targets = self.graph.offsets, self.graph.targets
+        for order in orders:
+            given = float(step(order, given, *state))
+            if len(order):
+                first, last = int(order.min()), int(order.max())
+                release(targets, int(offsets[first]), int(offsets[last + 1]))
+        self.cash += given
+        return given
+
+    def _state(self) -> tuple[Any, ...]:
+        edges = self.graph.offsets, np.asarray(self.graph.targets)
+        return *edges, self.share, self.kept, self.dangling, self.cash, self.recorded
+
+    def not_given(self) -> Floats:
+        """C_s - 0.85 A C: what a page began with, less what it would get if every page gave its
+        cash now."""
         flow = np.zeros(self.graph.nodes)
-        compiled(loops.spread)(self.graph.offsets, self.graph.targets, self.share, self.cash, flow)
-        return flow
+        edges = self.graph.offsets, np.asarray(self.graph.targets)
+        compiled(loops.spread)(*edges, self.share, self.cash, flow)
+        release(self.graph.targets, 0, self.graph.edges)
+        return np.subtract(1 / len(flow), flow, out=flow)
+
+
+def _width(pages: int) -> int:
+    """Leaves of a tournament: the first power of two that is enough."""
+    return 1 << max(0, pages - 1).bit_length()

@@ -1,18 +1,17 @@
 """OPIC's visits, one edge at a time, and its bounds: loops for jobs/kernel/machine_code.py.
 
 Equation, dangling pages and stopping rule: see pipeline/opic.py. Here a page that is read records
-its cash, gives `share` of it along every edge, and `kept` of it to each page of the graph through
-the virtual page; all of that in the order of the visits, without any reordering of sums.
+its cash, gives `share` of it along every edge, and to each page of the graph through the virtual
+page `dangling` of it if it has no edges, else `kept` of it, or an N-th of `share` where kept is 0;
+all of that in the order of the visits, without any reordering of sums.
 
-Visits take offsets and targets of a Graph, share, kept, cash and recorded by position, and change
-cash and recorded in place. While they run, cash is kept less what the virtual page had given when
+Visits take offsets and targets of a Graph, share, cash and recorded by position, and change cash
+and recorded in place. While they run, cash is kept less what the virtual page had given when
 the page was read last, so that its gift to all N pages is one addition; they return that gift, and
 the caller adds it to all cash.
 """
 
 from __future__ import annotations
-
-import numpy as np
 
 from pipeline.graph import Floats, Positions, Targets
 
@@ -21,15 +20,16 @@ BLOCK = 1 << 12  # pages whose values are summed by themselves
 
 def visit(
     order: Positions,
+    given: float,
     offsets: Positions,
     targets: Targets,
     share: Floats,
-    kept: Floats,
+    kept: float,
+    dangling: float,
     cash: Floats,
     recorded: Floats,
 ) -> float:
-    """Read pages in order."""
-    given = 0.0
+    """Read pages in order. given: what the virtual page gave to each and nobody has added yet."""
     for page in order:
         held = cash[page] + given
         cash[page] = -given
@@ -37,16 +37,21 @@ def visit(
         part = held * share[page]
         for k in range(offsets[page], offsets[page + 1]):
             cash[targets[k]] += part
-        given += held * kept[page]
+        if offsets[page] == offsets[page + 1]:
+            given += held * dangling
+        else:
+            given += held * (kept if kept > 0 else share[page] / len(cash))
     return given
 
 
 def greedy(
     count: int,
+    winner: Targets,
     offsets: Positions,
     targets: Targets,
     share: Floats,
-    kept: Floats,
+    kept: float,
+    dangling: float,
     cash: Floats,
     recorded: Floats,
 ) -> float:
@@ -55,12 +60,11 @@ def greedy(
     The virtual page's gift is the same for all, so it does not change who has most. A tournament
     tree over the pages holds the winner of each pair: a page that gains climbs while it wins, the
     page that was read loses all the way from its leaf to the root. Exact, O(log N) a change.
+    winner: room for the tree, twice as long as the power of two that the pages fit into.
     """
-    n, width = len(cash), 1
-    while width < n:
-        width *= 2
-    winner = np.full(2 * width, n, np.int64)  # n: nobody, at the leaves beyond the last page
-    winner[width : width + n] = np.arange(n)
+    n, width = len(cash), len(winner) // 2
+    for node in range(width):
+        winner[width + node] = min(node, n)  # n: nobody, at the leaves beyond the last page
     for node in range(width - 1, 0, -1):
         left, right = winner[2 * node], winner[2 * node + 1]
         winner[node] = right if right < n and cash[right] > cash[left] else left
@@ -87,7 +91,10 @@ def greedy(
                 elif target != other:
                     break
                 node //= 2
-        given += held * kept[page]
+        if offsets[page] == offsets[page + 1]:
+            given += held * dangling
+        else:
+            given += held * (kept if kept > 0 else share[page] / len(cash))
     return given
 
 

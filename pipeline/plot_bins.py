@@ -8,12 +8,12 @@ Order: nodes by position. Memory: one copy of the scores; blocks of BLOCK nodes 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.graph import Floats, Positions
+from pipeline.graph import Floats, Positions, Targets
 
 POINTS = 2_000
 BINS = 60
@@ -55,7 +55,7 @@ def edges(largest: int, bins: int = BINS) -> Positions:
     return np.unique(found)
 
 
-def rank_against_indegree(ranks: Positions, indegrees: Positions, bins: int = BINS) -> Histogram:
+def rank_against_indegree(ranks: Positions, indegrees: Targets, bins: int = BINS) -> Histogram:
     """Nodes by indegree and rank. ranks: int64[N], from 1. indegrees: int64[N], from 0, which has
     a bin of its own."""
     columns = np.append(0, edges(max(1, int(indegrees.max())), bins))
@@ -79,7 +79,11 @@ def _medians(counts: Positions, rows: Positions) -> Floats:
 
 
 def class_counts(
-    classes: Positions, mask: npt.NDArray[np.bool_] | None, begin: int, end: int, bins: int
+    classes: npt.NDArray[np.integer[Any]],
+    mask: npt.NDArray[np.bool_] | None,
+    begin: int,
+    end: int,
+    bins: int,
 ) -> Positions:
     """How many of the nodes begin to end, those of the mask if there is one, are in the classes
     1 to bins: int64[bins]."""

@@ -20,10 +20,10 @@ import pyarrow.compute as pc
 
 from jobs.kernel.lines import parse_map_row
 from pipeline.captured import MAPPED, captured_nodes
-from pipeline.classes import cut
+from pipeline.classes import Numbers, cut
 from pipeline.datasets import ORDER, merged
 from pipeline.embedded import EMBEDDED
-from pipeline.graph import Floats, Mask, Positions, read_graph
+from pipeline.graph import Floats, Mask, Positions, Targets, read_graph
 from pipeline.imported import require_finished
 from pipeline.manifest import Manifest
 from pipeline.parquet import parquet_batches
@@ -46,10 +46,10 @@ class Pages:
     to bins. hosts: the largest, by captured nodes, then by all; there are `host_count`."""
 
     scores: Floats
-    indegrees: Positions
+    indegrees: Targets
     captured: Mask
     ranks: Positions
-    classes: Positions
+    classes: Numbers
     bins: int
     hosts: list[HostRange]
     host_count: int
@@ -85,7 +85,7 @@ def read_pages(work: Path, tmp: Path) -> Pages:
     )
 
 
-def _from_arrays(work: Path) -> tuple[Floats, Positions, Mask]:
+def _from_arrays(work: Path) -> tuple[Floats, Targets, Mask]:
     from pipeline.embedded.csr import open_csr
     from pipeline.embedded.ids import IDS
     from pipeline.embedded.ids import captured_nodes as captured_by_number
@@ -98,7 +98,7 @@ def _from_arrays(work: Path) -> tuple[Floats, Positions, Mask]:
     return scores, np.diff(csr.offsets), captured
 
 
-def _from_lines(work: Path, tmp: Path) -> tuple[Floats, Positions, Mask]:
+def _from_lines(work: Path, tmp: Path) -> tuple[Floats, Targets, Mask]:
     graph = read_graph(work / "ranks")
     captured = captured_nodes(graph, work / "uris", [work / "map"], tmp)
     return graph.scores, graph.indegrees, captured

@@ -7,7 +7,7 @@ nodes like others. A captured URI whose key has no score gets B.
 The file has each spelling in the form in which Heritrix looks it up (jobs/kernel/heritrix_form),
 each form once, at the best class of those that meet in it, in the order of the scores and then of
 the bytes. Scores and spellings come from pipeline/scored.py, lines from
-pipeline/precedence_lines.py; URIs need no memory, scores ARRAYS of N; DuckDB has what these
+pipeline/precedence_lines.py; URIs need no memory, nodes NODE_BYTES each; DuckDB has what these
 leave.
 """
 
@@ -25,17 +25,17 @@ import numpy as np
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.order import DIGITS
-from pipeline.classes import Classes, Ties, cut
+from pipeline.classes import CUT_BYTES, Classes, Ties, cut, places_of
 from pipeline.datasets import write_file
+from pipeline.embedded.memory import half_of_machine
 from pipeline.embedded.tables import database
 from pipeline.graph import Floats, Mask
 from pipeline.precedence_lines import Formed, Lines
-from pipeline.scored import Scored, open_scored
+from pipeline.scored import FIXED, Scored, open_scored
 
-BUDGET = 2 << 30  # bytes of memory, where nobody says
-FIXED = 300 << 20  # of them, for Python, its libraries and the batches on their way
-ARRAYS = 16  # of N numbers, at most at a time: 15 while classes are cut, and the scores
-KEPT_ARRAYS = 3  # of them while lines are sorted
+BUDGET = 2 << 30  # bytes of memory, for what does not grow with the nodes alone
+NODE_BYTES = 8 + 2 + CUT_BYTES  # scores, two marks, and classes while they are cut
+KEPT_BYTES = 8 + 2 + 5 + 5  # of them while lines are sorted: places, classes, ids of keys
 
 
 @dataclass(frozen=True)
@@ -106,20 +106,22 @@ def export_precedence(
     options: Options,
     *,
     ids: Path | None = None,
-    budget: int = BUDGET,
+    budget: int | None = None,
     threads: int | None = None,
 ) -> Summary:
     """Write the precedence file `output` from the datasets `scores` and `uris`, text or Parquet.
 
     Without uris, the URIs of the scores are all the spellings there are, and classes are cut over
     all nodes. ids: where both are the embedded engine's, its file of the ids of key numbers. tmp: a
-    folder for what does not fit into memory. budget: bytes of memory. Raises BadInput.
+    folder for what does not fit into memory. budget: bytes of memory, by default those of half of
+    the machine. Raises BadInput, also where they are less than NODE_BYTES a node.
     """
-    left, threads = max(0, budget - FIXED), threads or os.cpu_count() or 1
+    budget = half_of_machine().budget if budget is None else budget
+    threads = threads or os.cpu_count() or 1
     with (
         tempfile.TemporaryDirectory(prefix="precedence-", dir=tmp) as name,
         open_scored(
-            scores, uris, ids, Path(name), budget=left, threads=threads, arrays=ARRAYS
+            scores, uris, ids, Path(name), budget=budget, threads=threads, node_bytes=NODE_BYTES
         ) as scored,
     ):
         summary = Summary(options.bins, options.unlisted_precedence, options.classes_over)
@@ -127,7 +129,8 @@ def export_precedence(
         formed = Formed(Path(name, "formed.arrow"), len(scored.scores), scored.spellings())
         _require_spellings(scored, formed, str(scores))
         lines = _classified(scored.scores, formed, options, summary)
-        half = left // 2 - KEPT_ARRAYS * scored.scores.nbytes  # the scores may have the other one
+        left = max(0, budget - FIXED)
+        half = left // 2 - KEPT_BYTES * len(scored.scores)  # the scores may have the other one
         with (
             database(Path(name), budget=half, threads=threads) as (db, _),
             closing(lines.pieces(db)) as pieces,
@@ -163,10 +166,9 @@ def _classified(scores: Floats, formed: Formed, options: Options, summary: Summa
         ties=options.ties,
         eta=options.eta or 0.0,
     )
-    places = np.empty(len(scores), np.int64)
-    places[classes.order] = np.arange(len(scores))
     _describe(classes, scores, formed.captured, summary)
     only = options.spellings == "captured" and formed.any_captured
+    places = places_of(classes.order)
     return Lines(formed, classes.classes, places, bins=options.bins, only=only)
 
 

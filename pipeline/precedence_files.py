@@ -8,7 +8,7 @@ from typing import Any
 from pipeline.beans import beans_fragment
 from pipeline.dataset_store import BEANS
 from pipeline.datasets import require_name, write_file
-from pipeline.precedence import BUDGET, Options, export_precedence
+from pipeline.precedence import Options, export_precedence
 
 
 def write_precedence(
@@ -19,7 +19,7 @@ def write_precedence(
     options: Options,
     *,
     ids: Path | None = None,
-    budget: int = BUDGET,
+    budget: int | None = None,
     threads: int | None = None,
 ) -> dict[str, Any]:
     """The precedence file, and beside it the beans that use it and the summary.

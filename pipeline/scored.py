@@ -21,11 +21,14 @@ import pyarrow.compute as pc
 from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import parse_score_row, parse_uri_row
 from jobs.kernel.reading import read_rows
-from pipeline.embedded.tables import batches, database, limit
+from pipeline.embedded.memory import require_memory
+from pipeline.embedded.tables import LEAST, batches, database, limit
 from pipeline.graph import Floats
 from pipeline.parquet import parquet_batches, parquet_file
 
+STEP = "export-precedence"
 BATCH = 100_000
+FIXED = 300 << 20  # bytes, for Python, its libraries and the batches on their way
 NO_NODE = -1
 SPELLINGS = pa.schema([("node", pa.int64()), ("uri", pa.string()), ("captured", pa.bool_())])
 SCORED = pa.schema([("key", pa.string()), ("uri", pa.string()), ("score", pa.float64())])
@@ -53,28 +56,30 @@ def open_scored(
     *,
     budget: int,
     threads: int,
-    arrays: int = 0,
+    node_bytes: int = 0,
 ) -> Iterator[Scored]:
     """Scores and their spellings; without uris, the URIs of the scores are all there are.
 
     ids: the file that gives a key number its id, where all are the embedded engine's. budget:
-    bytes of memory; DuckDB takes half of them, or less where as many arrays of N as are to be
-    made beside it need more. Raises BadInput, for scores that are none or a key with two of them
-    too.
+    bytes of memory; DuckDB takes half of them, or less where the node_bytes that each node is to
+    take beside it need more. Raises BadInput, for scores that are none, a key with two of them
+    and too little memory too.
     """
     if ids is not None and uris is not None:
-        yield ByNumber(Path(scores), Path(uris), ids)
+        yield ByNumber(Path(scores), Path(uris), ids, budget, node_bytes)
         return
-    with database(tmp, budget=budget // 2, threads=threads) as (db, _):
-        found = ByKey(db, scores, uris)
-        limit(db, min(budget // 2, budget - arrays * found.scores.nbytes))
+    left = max(0, budget - FIXED)
+    with database(tmp, budget=left // 2, threads=threads) as (db, _):
+        found = ByKey(db, scores, uris, budget, node_bytes)
+        limit(db, min(left // 2, left - node_bytes * len(found.scores)))
         yield found
 
 
 class ByNumber:
     """The embedded engine's: ids are positions, and the spellings have the number of their key."""
 
-    def __init__(self, scores: Path, uris: Path, ids: Path) -> None:
+    def __init__(self, scores: Path, uris: Path, ids: Path, budget: int, node_bytes: int) -> None:
+        require_memory(STEP, _rows(scores), node_bytes, budget, fixed=LEAST)
         self._path, self._uris = scores, uris
         self._ids = np.load(ids, mmap_mode="r", allow_pickle=False)
         self._none = np.iinfo(self._ids.dtype).max
@@ -97,15 +102,12 @@ class ByNumber:
 
 def _by_id(scores: Path) -> Floats:
     """The scores in the order of their ids, which are all from 0 on."""
-    columns = [
-        (batch["id"].to_numpy(), batch["score"].to_numpy())
-        for batch in parquet_batches(scores, ("id", "score"))
-    ]
-    count = sum(len(ids) for ids, _ in columns)
+    count = _rows(scores)
     if not count:
         raise BadInput(str(scores), "no scores", "at least one row", "Run join-scores first.")
     result = np.full(count, np.nan)
-    for ids, values in columns:
+    for batch in parquet_batches(scores, ("id", "score")):
+        ids, values = batch["id"].to_numpy(), batch["score"].to_numpy()
         known = (ids >= 0) & (ids < count)
         result[ids[known]] = values[known]
     if np.isnan(result).any():
@@ -114,31 +116,46 @@ def _by_id(scores: Path) -> Floats:
     return result
 
 
+def _rows(scores: Path) -> int:
+    return sum(len(batch) for batch in parquet_batches(scores, ("id",)))
+
+
 class ByKey:
     """Any scores and uris, in tables of DuckDB."""
 
     def __init__(
-        self, db: duckdb.DuckDBPyConnection, scores: str | Path, uris: str | Path | None
+        self,
+        db: duckdb.DuckDBPyConnection,
+        scores: str | Path,
+        uris: str | Path | None,
+        budget: int | None = None,
+        node_bytes: int = 0,
     ) -> None:
         self._db = db
         db.execute("CREATE TABLE scored (key VARCHAR, uri VARCHAR, score DOUBLE)")
         insert(db, "scored", _score_batches(scores))
-        self._check(str(scores))
+        nodes = self._check(str(scores))
+        if budget is not None:
+            require_memory(STEP, nodes, node_bytes, budget, fixed=LEAST)
         db.execute("CREATE TABLE spelled (key VARCHAR, uri VARCHAR, captured BOOLEAN)")
         if uris is None:
             db.execute("INSERT INTO spelled SELECT key, uri, false FROM scored")
         else:
             insert(db, "spelled", spelled_batches(uris))
-        self.scores = (
-            db.sql("SELECT score FROM scored ORDER BY key").to_arrow_table()["score"].to_numpy()
-        )
+        self.scores, at = np.empty(nodes), 0
+        for batch in batches(db, "SELECT score FROM scored ORDER BY key"):
+            self.scores[at : at + len(batch)] = batch["score"].to_numpy()
+            at += len(batch)
 
-    def _check(self, where: str) -> None:
+    def _check(self, where: str) -> int:
+        """How many scores there are."""
         query = "SELECT min(key) FROM scored GROUP BY key HAVING count(*) > 1 LIMIT 1"
         if twice := self._db.execute(query).fetchone():
             raise BadInput(where, f"two scores for the key {twice[0]}", "one line for a key")
-        if not self._db.execute("SELECT 1 FROM scored LIMIT 1").fetchone():
+        (nodes,) = self._db.execute("SELECT count(*) FROM scored").fetchall()[0]
+        if not nodes:
             raise BadInput(where, "no scores", "at least one line", "Run join-scores first.")
+        return int(nodes)
 
     def spellings(self) -> Iterator[pa.RecordBatch]:
         query = (

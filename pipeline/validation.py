@@ -18,14 +18,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from jobs.kernel.errors import BadInput
 from pipeline.certificate import Certificate, certificate
-from pipeline.classes import MAX_DIGITS, Classes, cut, digits_for, rounded
+from pipeline.classes import (
+    MAX_DIGITS,
+    Classes,
+    Order,
+    cut,
+    digits_for,
+    position_type,
+    rounded,
+)
 from pipeline.correlations import kendall, spearman
-from pipeline.graph import Floats, Graph, Mask, Positions
+from pipeline.graph import Floats, Graph, Mask
 from pipeline.opic import Checkpoint, OpicResult, opic
 from pipeline.validation_report import (
     ClassComparison,
@@ -39,7 +49,8 @@ ROUNDING = 1e-12  # of the distance itself
 LEAST_TOLERANCE = 1e-9
 NO_DIGIT = 0.05  # an eta above this resolves no digit
 TOP_PERCENTS = (1, 10)
-ARRAYS = 42  # of N, at most at a time, 12 of them OPIC's
+VALIDATION_BYTES = 80  # a node, of the whole step with its graph, the edges apart
+PIECE = 1 << 16  # nodes or edges at once
 
 
 def validate(
@@ -54,7 +65,8 @@ def validate(
     captured: the nodes that were, by position (pipeline/captured.py); without them the classes
     are cut over all nodes, as they are where the options say so or nothing was captured. watch:
     called at every checkpoint of OPIC. Raises BadInput when the two differ in a node or an edge.
-    Memory: ARRAYS of N.
+    Memory: VALIDATION_BYTES a node with the graph's columns, and its edges where they are not
+    mapped.
     """
     options = options or ValidationOptions()
     _check_same(graph, ranks)
@@ -62,24 +74,22 @@ def validate(
     etas = [eta for eta in (proof.eta, other.best.eta) if eta <= NO_DIGIT]
     compared = min([MAX_DIGITS, *map(digits_for, etas)]) if etas else 1
     digits = compared if len(etas) == 2 else 0
-    resolved = rounded(ranks.scores, compared), rounded(other.scores, compared)
-    probabilities = ranks.scores / ranks.scores.sum()
-    distance = float(np.abs(probabilities - other.importance).sum())
+    distance = _distance(ranks.scores, other)
     allowed = proof.probability + other.best.certificate + ROUNDING
     wanted = options.classes_over == "captured" and captured is not None and captured.any()
     over = captured if wanted else None
-    cuts = tuple(cut(side, options.bins, mask=over, ties=options.ties) for side in resolved)
-    classes = _compare_classes(ranks.scores, other.scores, cuts, math.fsum(etas), options, over)
+    order, confusion = _compare_orders(ranks.scores, other, digits, compared, options, over)
+    classes = _compare_classes(ranks.scores, other, confusion, math.fsum(etas), options, over)
     return ValidationReport(
         options=options,
         nodes=graph.nodes,
         edges=graph.edges,
-        dangling=int((graph.outdegrees == 0).sum()),
+        dangling=graph.dangling,
         pagerank=proof,
         opic=other,
         distance=distance,
         allowed=allowed,
-        order=_compare_orders(resolved, cuts, digits, compared),
+        order=order,
         classes=classes,
         notes=_notes(proof, other, options),
         reasons=_reasons(distance, allowed, classes.agreement, options),
@@ -87,14 +97,14 @@ def validate(
 
 
 def _check_same(graph: Graph, ranks: Graph) -> None:
-    if not np.array_equal(graph.ids, ranks.ids):
+    if not _same(graph.ids, ranks.ids):
         ids = np.setxor1d(graph.ids, ranks.ids)
         holder = ranks if ids[0] in ranks.ids else graph
         found = f"id {ids[0]} is in {holder.name} only"
-    elif not np.array_equal(graph.outdegrees, ranks.outdegrees):
+    elif not _same(graph.offsets, ranks.offsets):
         node = np.flatnonzero(graph.outdegrees != ranks.outdegrees)[0]
         found = f"id {graph.ids[node]} has another number of targets than in {graph.name}"
-    elif not np.array_equal(graph.targets, ranks.targets):
+    elif not _same(graph.targets, ranks.targets):
         edge = np.flatnonzero(graph.targets != ranks.targets)[0]
         node = np.searchsorted(graph.offsets, edge, side="right") - 1
         found = f"id {graph.ids[node]} has other targets than in {graph.name}"
@@ -102,6 +112,23 @@ def _check_same(graph: Graph, ranks: Graph) -> None:
         return
     cure = "Give the graph that page-rank has read, and what it has written."
     raise BadInput(ranks.name, found, f"the nodes and edges of {graph.name}", cure)
+
+
+def _same(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> bool:
+    return first is second or (
+        len(first) == len(second)
+        and all(
+            np.array_equal(first[at : at + PIECE], second[at : at + PIECE])
+            for at in range(0, len(first), PIECE)
+        )
+    )
+
+
+def _distance(scores: Floats, other: OpicResult) -> float:
+    """Of the probabilities, in sum."""
+    probabilities = scores / scores.sum()
+    probabilities -= other.importance
+    return float(np.abs(probabilities, out=probabilities).sum())
 
 
 def _agree(
@@ -114,54 +141,88 @@ def _agree(
     outside `over` may come behind all of its window and takes no place itself.
     """
     along = ours.order[::-1]  # ascending scores, so that searching for them goes through memory
-    scores, classes = scores[along], ours.classes[along]
-    values = rounded(scores, ours.digits)
-    low = np.searchsorted(values, rounded(scores * (1 - tolerance), ours.digits), side="left")
-    high = np.searchsorted(values, rounded(scores / (1 - tolerance), ours.digits), side="right")
-    last = classes[low]
-    if over is not None:
-        counted = over[along]
-        better = np.append(np.cumsum(counted[::-1])[::-1], 0)  # in over, from this node up
-        behind = np.minimum(1 + ours.bins * better[low] // over.sum(), ours.bins)
-        last = np.where(counted, last, np.maximum(last, behind))
-    theirs_along = theirs.classes[along]
+    values = rounded(scores, ours.digits)[along]
+    better = None if over is None else _in_over_from(over[along])
     agrees = np.empty(len(along), bool)
-    agrees[along] = (classes[high - 1] <= theirs_along) & (theirs_along <= last)
+    for at in range(0, len(along), PIECE):
+        nodes = along[at : at + PIECE]
+        mine, theirs_here = scores[nodes], theirs.classes[nodes]
+        lowest = rounded(mine * (1 - tolerance), ours.digits)
+        low = np.searchsorted(values, lowest, side="left")
+        high = np.searchsorted(values, rounded(mine, ours.digits, 1 - tolerance), side="right")
+        last = ours.classes[along[low]]
+        if over is not None and better is not None:
+            before = ours.bins * better[low].astype(np.int64) // better[0]
+            behind = np.minimum(1 + before, ours.bins)
+            last = np.where(over[nodes], last, np.maximum(last, behind))
+        agrees[nodes] = (ours.classes[along[high - 1]] <= theirs_here) & (theirs_here <= last)
     return agrees
+
+
+def _in_over_from(counted: Mask) -> Order:
+    """How many nodes are in `over` from each on, and 0 behind the last."""
+    kind: Any = position_type(len(counted))
+    result: Order = np.zeros(len(counted) + 1, kind)
+    np.cumsum(counted[::-1], out=result[-2::-1])
+    return result
 
 
 def _compare_classes(
     scores: Floats,
-    others: Floats,
-    resolved: tuple[Classes, ...],
+    other: OpicResult,
+    confusion: npt.NDArray[np.int64],
     eta: float,
     options: ValidationOptions,
     over: Mask | None,
 ) -> ClassComparison:
     bins, ties, tolerance = options.bins, options.ties, max(LEAST_TOLERANCE, 2 * eta)
     ours = cut(scores, bins, digits=options.digits, mask=over, ties=ties)
-    agrees = _agree(scores, ours, cut(others, bins, mask=over, ties=ties), tolerance, over)
-    a, b = (side.classes - 1 for side in resolved)
-    confusion = np.bincount(a * bins + b, minlength=bins * bins).reshape(bins, bins)
+    agrees = _agree(scores, ours, cut(other.scores, bins, mask=over, ties=ties), tolerance, over)
     rows = tuple(map(tuple, confusion.tolist()))
-    figures = float(agrees.mean()), tolerance, float((a == b).mean())
+    same = int(confusion.trace()) / len(scores)
+    figures = float(agrees.mean()), tolerance, same
     if over is None:
         return ClassComparison(*figures, rows, "all", len(scores))
     return ClassComparison(*figures, rows, "captured", int(over.sum()))
 
 
 def _compare_orders(
-    resolved: tuple[Floats, Floats], cuts: tuple[Classes, ...], digits: int, compared: int
-) -> OrderComparison:
-    ours, theirs = (side.order for side in cuts)
-    top = tuple(_overlap(ours, theirs, percent) for percent in TOP_PERCENTS)
-    a, b = (side[ours] for side in resolved)  # nearly sorted, which is sorted faster
+    scores: Floats,
+    other: OpicResult,
+    digits: int,
+    compared: int,
+    options: ValidationOptions,
+    over: Mask | None,
+) -> tuple[OrderComparison, npt.NDArray[np.int64]]:
+    """Both orders of scores rounded to the digits compared, and the classes that they give."""
+    given: dict[str, Any] = {"digits": compared, "mask": over, "ties": options.ties}
+    ours, theirs = (cut(side, options.bins, **given) for side in (scores, other.scores))
+    top = tuple(_overlap(ours.order, theirs.order, percent) for percent in TOP_PERCENTS)
+    confusion, order = _confusion(ours, theirs), ours.order
+    del ours, theirs
+    a, b = _along(scores, compared, order), _along(other.scores, compared, order)
+    del order
     if np.ptp(a) == 0 or np.ptp(b) == 0:
-        return OrderComparison(digits, compared, None, None, top)
-    return OrderComparison(digits, compared, spearman(a, b), kendall(a, b), top)
+        return OrderComparison(digits, compared, None, None, top), confusion
+    return OrderComparison(digits, compared, spearman(a, b), kendall(a, b), top), confusion
 
 
-def _overlap(ours: Positions, theirs: Positions, percent: int) -> Overlap:
+def _along(scores: Floats, digits: int, order: Order) -> Floats:
+    """Rounded scores, nearly sorted, which is sorted faster."""
+    return rounded(scores, digits)[order]
+
+
+def _confusion(ours: Classes, theirs: Classes) -> npt.NDArray[np.int64]:
+    """[i, j]: nodes in class i + 1 of ours and j + 1 of theirs."""
+    bins = ours.bins
+    counts = np.zeros(bins * bins, np.int64)
+    for at in range(0, len(ours.classes), PIECE):
+        a, b = (side.classes[at : at + PIECE].astype(np.int64) - 1 for side in (ours, theirs))
+        counts += np.bincount(a * bins + b, minlength=bins * bins)
+    return counts.reshape(bins, bins)
+
+
+def _overlap(ours: Order, theirs: Order, percent: int) -> Overlap:
     """Equal scores are taken by key on both sides, so that a cut through a group is the same."""
     count = max(1, math.ceil(len(ours) * percent / 100))
     shared = len(np.intersect1d(ours[:count], theirs[:count], assume_unique=True))

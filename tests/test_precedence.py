@@ -23,7 +23,7 @@ from pipeline import lint
 from pipeline.embedded.memory import parse_size
 from pipeline.heritrix_loader import load
 from pipeline.precedence import Options, Summary, export_precedence
-from pipeline.scored import ByKey, open_scored
+from pipeline.scored import FIXED, ByKey, open_scored
 
 
 class Spelling(NamedTuple):
@@ -313,7 +313,13 @@ def test_arrays_have_their_room_beside_duckdb(arrays: int, tmp_path: Path) -> No
     rows = "".join(f"{n}.5\thttp://a/{n}\ta)/{n}\n" for n in range(nodes))
     (tmp_path / "scores.txt").write_text(rows)
     with open_scored(
-        tmp_path / "scores.txt", None, None, tmp_path, budget=budget, threads=1, arrays=arrays
+        tmp_path / "scores.txt",
+        None,
+        None,
+        tmp_path,
+        budget=budget + FIXED,
+        threads=1,
+        node_bytes=8 * arrays,
     ) as scored:
         assert isinstance(scored, ByKey)
         query = scored._db.execute("SELECT current_setting('memory_limit')")

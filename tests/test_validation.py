@@ -106,7 +106,7 @@ def test_a_wrong_program_fails_by_distance(monkeypatch: pytest.MonkeyPatch) -> N
     """OPIC's result moved by more than both certificates: the validation says so."""
     true = opic(WEB)
     tilt = np.linspace(1 - 1e-3, 1 + 1e-3, 400)
-    wrong = replace(true, importance=true.importance * tilt, scores=true.scores * tilt)
+    wrong = replace(true, window=true.window * tilt)
     monkeypatch.setattr(module, "opic", lambda *_: wrong)
     report = validate(WEB, ranked(WEB))
     assert report.distance > report.allowed

@@ -20,11 +20,13 @@ from jobs.kernel.errors import BadInput
 from pipeline.embedded.columns import link_blocks
 from pipeline.embedded.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, Ids, id_type
 from pipeline.embedded.growing import Growing, save
+from pipeline.embedded.memory import require_memory
 from pipeline.embedded.pairs import Pairs, distinct_pairs
 from pipeline.embedded.partials import UNLINKED
-from pipeline.graph import Floats, Graph
+from pipeline.graph import Floats, Graph, counts_of
 
 PIECE = 1 << 22  # edges at once
+NODE_BYTES = 16  # ids and outdegrees of up to 8 bytes
 
 
 @dataclass(frozen=True)
@@ -103,9 +105,10 @@ def write_graph(
     """The graph of pairs (targets, sources) of numbers below `bound`, in a new folder.
 
     ids: the id of every number, ascending, its type's greatest value where there is none; without
-    it numbers are ids, all of them. Memory: the budget, or 24 bytes a node if that is more, and
-    some 60 MB of threads and of edges that are mapped.
+    it numbers are ids, all of them. Memory: the budget, and some 60 MB of threads and of edges that
+    are mapped. Raises BadInput where the budget is less than NODE_BYTES a number.
     """
+    require_memory("gen-graph", bound, NODE_BYTES, budget)
     nodes = bound if ids is None else bound - int(np.count_nonzero(ids == np.iinfo(ids.dtype).max))
     links, given = Counter[str](), list[int]()
     held = 0 if ids is None else ids.nbytes
@@ -180,20 +183,15 @@ class _Offsets:
 
 
 def _outdegrees(sources: Ids, nodes: int) -> Ids:
-    """How often each node is a source. Memory: 24 bytes a node."""
-    degrees = cast(Ids, np.zeros(nodes, id_type(nodes)))
-    piece = max(PIECE, nodes)
-    for at in range(0, len(sources), piece):
-        counts = np.bincount(sources[at : at + piece], minlength=nodes)
-        degrees += counts.astype(degrees.dtype)
-    return degrees
+    """How often each node is a source. Memory: 4 bytes a node."""
+    return cast(Ids, counts_of(sources, nodes, id_type(nodes)))
 
 
 def opic_graph(name: str, csr: Csr, outgoing: Csr, scores: Floats, dummy: float) -> Graph:
     """The graph that OPIC walks, with scores. outgoing: the transposed one; its arrays are used
-    as they lie, if there are fewer than 2^31 nodes.
+    as they lie, if there are fewer than 2^31 nodes. Ids are positions.
     """
-    small = csr.nodes < 2**31
-    targets = outgoing.sources.view(np.int32) if small else outgoing.sources.astype(np.int64)
-    ids = np.arange(csr.nodes, dtype=np.int64)
+    kind: Any = np.int32 if csr.nodes < 2**31 else np.int64
+    targets = outgoing.sources.view(kind) if kind == np.int32 else outgoing.sources.astype(kind)
+    ids = np.arange(csr.nodes, dtype=kind)
     return Graph(name, ids, scores, outgoing.offsets, targets, dummy)

@@ -18,7 +18,7 @@ from pipeline.embedded.csr import open_csr
 from pipeline.embedded.edges import gen_graph, opic_graph
 from pipeline.embedded.extraction import extract_archives
 from pipeline.embedded.ids import IDS, assign_ids, captured_nodes
-from pipeline.embedded.memory import Memory
+from pipeline.embedded.memory import LOOPS, Memory, require_memory
 from pipeline.embedded.ranks import DUMMY, SCORES, page_rank
 from pipeline.embedded.scores import join_scores
 from pipeline.embedded.selecting import FOLDS, select_links
@@ -29,7 +29,7 @@ from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.precedence_files import write_precedence
 from pipeline.ranking import Round, Stop
 from pipeline.steps import ArchiveReport
-from pipeline.validation import ARRAYS as VALIDATING
+from pipeline.validation import VALIDATION_BYTES
 from pipeline.work_folder import WorkFolder, links_of
 
 PARQUET = "scores.parquet"
@@ -179,11 +179,16 @@ class EmbeddedEngine(WorkFolder):
 
     def ranked(self) -> Ranked:
         csr, ranks = open_csr(self.path("graph")), self.path("ranks")
+        require_memory(
+            "validate-opic", csr.nodes, VALIDATION_BYTES, self.memory.budget, fixed=LOOPS,
+            cure="--no-validate",
+        )  # fmt: skip
         out = transposed(
             csr, self.tmp / "outgoing", budget=self.memory.budget, tmp=self.tmp,
-            threads=self.processes, beside=VALIDATING * csr.offsets.nbytes,
+            threads=self.processes, beside=LOOPS + VALIDATION_BYTES * csr.nodes,
         )  # fmt: skip
-        graph = opic_graph("graph", csr, out, np.ones(csr.nodes), 1.0)
+        ones = np.broadcast_to(1.0, csr.nodes)  # nobody reads the scores of the graph
+        graph = opic_graph("graph", csr, out, ones, 1.0)
         scores, dummy = np.load(ranks / SCORES), float(np.load(ranks / DUMMY)[0])
         captured = captured_nodes(self.path("uris") / URIS, self.path("map") / IDS, csr.nodes)
         return Ranked(graph, replace(graph, name="ranks", scores=scores, dummy=dummy), captured)

@@ -21,6 +21,7 @@ from jobs.kernel.errors import BadInput
 from pipeline.embedded.csr import id_type
 from pipeline.embedded.growing import save
 
+NODE_BYTES = 16  # a key, with what is written; gen-graph, which comes next, needs as much
 MAP, IDS = "map.parquet", "ids.npy"
 SCHEMA = pa.schema([("id", pa.int64()), ("key", pa.string())])
 
@@ -36,7 +37,7 @@ class IdCounts:
 def assign_ids(uris: Path, output: Path, *, nodes: str = "linked") -> IdCounts:
     """Ids for the keys of a file of uris, in a new folder `output`.
 
-    Raises BadInput where no key gets one: a crawl without links has no ranks. Memory: 5 bytes a
+    Raises BadInput where no key gets one: a crawl without links has no ranks. Memory: NODE_BYTES a
     key, and a row group of uris.
     """
     with uris.open("rb") as stream, pq.ParquetFile(stream) as file:

@@ -1,4 +1,10 @@
-"""Who gets how much of `--memory`, so that all processes together keep to it."""
+"""Who gets how much of `--memory`, so that all processes together keep to it.
+
+A step that keeps columns of all nodes needs bytes for each of them, whatever it may sort on disk.
+It says so with `require_memory` before it begins, so that a run that will not fit ends with the
+figure and not with a machine out of memory. The bytes a node are measured by
+scripts/bench_node_memory.py.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +12,12 @@ import os
 import re
 from dataclasses import dataclass
 
+from jobs.kernel.errors import BadInput
+
 MIB = 1 << 20
 OWN = 200 * MIB  # of this process with everything imported, before it does anything
 EXTRACTING = 300 * MIB  # of a process that reads archives; see docs/benchmarks.md
+LOOPS = 64 * MIB  # of this process once it has loaded numba and compiled loops
 LEAST = OWN + EXTRACTING
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([KMGT]?)(?:i?B)?", re.IGNORECASE)
@@ -28,6 +37,27 @@ class Memory:
     def budget(self) -> int:
         """Bytes for what a step holds and sorts."""
         return self.total - OWN
+
+
+def require_memory(
+    step: str, nodes: int, node_bytes: int, budget: int, *, fixed: int = 0, cure: str = ""
+) -> None:
+    """Raise BadInput where a step that holds so many bytes a node, and `fixed` ones, cannot keep
+    within the budget, in bytes, or what --memory gives at least. cure: what else helps than more
+    memory."""
+    needed = fixed + nodes * node_bytes
+    if needed > max(budget, LEAST - OWN):
+        raise BadInput(
+            step,
+            f"--memory is {_mib(budget + OWN)}, and {nodes:,} nodes need {_mib(needed + OWN)}",
+            "memory for the columns of all nodes",
+            f"Give --memory {_mib(needed + OWN)} or more{cure and f', or {cure}'}.",
+        )
+
+
+def _mib(size: int) -> str:
+    """As `parse_size` reads it; rounded up, so that what is asked for is enough."""
+    return f"{-(-size // MIB)}MB"
 
 
 def parse_size(text: str) -> int:

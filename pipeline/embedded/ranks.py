@@ -3,8 +3,8 @@
 ranks/: scores.npy float64[N], dummy.npy float64[1]. While it works, at most every INTERVAL seconds,
 and when no more rounds are allowed, a checkpoint holds the vector, the entries of its rounds and
 what they are of; with the same graph, threads and kind of stop, ranking goes on from it, after an
-interruption to the very same result. Memory: see sweeps.py and plain.py; a checkpoint costs 8 bytes
-a node more while it is written.
+interruption to the very same result. Memory: NODE_BYTES a node, with what is mapped: see sweeps.py
+and plain.py; a checkpoint costs 8 bytes a node more while it is written.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ import numpy as np
 
 from pipeline.embedded.csr import Csr
 from pipeline.embedded.growing import save
+from pipeline.embedded.memory import LOOPS, require_memory
 from pipeline.embedded.state import OnRound, Ranked, State
 from pipeline.ranking import Round, Stop
 
 SCORES, DUMMY = "scores.npy", "dummy.npy"
+NODE_BYTES = 44  # three columns of scores, offsets and outdegrees, and a checkpoint
 INTERVAL = 10.0  # seconds between checkpoints
 PIECE = 1 << 24
 
@@ -70,6 +72,7 @@ def page_rank(
     interruption are told again only by being in the list. Raises NotConverged with the scores
     in `output`, JobFailed as `rank`.
     """
+    require_memory("page-rank", csr.nodes, NODE_BYTES, budget, fixed=LOOPS)
     of = _fingerprint(csr, stop, threads)
     saved = time.monotonic()
 

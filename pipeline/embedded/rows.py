@@ -16,6 +16,8 @@ from pipeline.embedded.csr import Ids, Offsets, id_type
 from pipeline.embedded.team import Range, Team, read_only
 from pipeline.graph import Floats
 
+NODE_BYTES = 36  # of the scores, what they are measured with, and the graph's own columns
+
 
 class Rows(Protocol):
     """count: of the rows. largest: the most edges to one."""
@@ -43,7 +45,7 @@ def rows_of(team: Team, budget: int, vector: Floats | None) -> Rows:
     cuts = np.zeros((team.threads + 1, 3), np.int64)
     kernels.cut(team.offsets, team.outdegrees, count, edges, cuts)
     width = np.dtype(id_type(2 * count)).itemsize
-    needed = (edges + count) * width + 24 * count + 24 * team.nodes
+    needed = (edges + count) * width + 24 * count + NODE_BYTES * team.nodes
     form = _Compact if needed <= budget else _Streamed
     return form(team, cuts, largest, vector)
 

@@ -6,7 +6,7 @@ are of all its spellings. Order: by rounded score, best first, then by key, whic
 
 Nothing is looked up by a string: uris are sorted by key number, so the spellings of a node follow
 each other and come in the order of the ids. DuckDB then sorts by place, an integer, within its
-memory limit. Memory: about 6 arrays of N beside that.
+memory limit. Memory: NODE_BYTES a node while the order is found, KEPT_BYTES beside DuckDB.
 """
 
 from __future__ import annotations
@@ -23,14 +23,17 @@ import pyarrow.compute as pc
 from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import UNKNOWN
 from jobs.kernel.order import DIGITS
-from pipeline.classes import rounded
+from pipeline.classes import CUT_BYTES, Order, order_of, places_of
 from pipeline.datasets import SCORES, replacing, scores_writer
 from pipeline.embedded.csr import Csr, open_csr
-from pipeline.embedded.tables import batches, database, write_behind
+from pipeline.embedded.memory import require_memory
+from pipeline.embedded.tables import LEAST, batches, database, write_behind
 from pipeline.graph import Floats, Mask, Positions
 from pipeline.parquet import parquet_batches
 
 FIXED = 300 << 20  # bytes for Python, its libraries and the batches on their way
+NODE_BYTES = 8 + CUT_BYTES  # scores, and finding their order
+KEPT_BYTES = 8 + 4 + 4 + 8 + 4 + 8  # scores, order, places, both degrees, and ids of keys
 CURE = "Give ranks, map, uris and graph of one and the same run."
 TOTALLED = pa.schema(
     [
@@ -69,10 +72,10 @@ def join_scores(
     of_keys, csr = np.load(ids, mmap_mode="r", allow_pickle=False), open_csr(graph)
     if len(scores) != csr.nodes:
         raise BadInput(str(ranks), f"{len(scores)} scores", f"one for {csr.nodes} nodes", CURE)
-    order = np.argsort(-rounded(scores, digits), kind="stable")
-    places = np.empty(len(order), np.int64)
-    places[order] = np.arange(len(order))
-    left = budget - FIXED - 6 * places.nbytes
+    require_memory("join-scores", csr.nodes, NODE_BYTES, budget, fixed=LEAST)
+    order = order_of(scores, digits)
+    places = places_of(order)
+    left = budget - FIXED - KEPT_BYTES * len(places)
     rows = _placed(uris, of_keys, places)
     output.parent.mkdir(parents=True, exist_ok=True)
     with (
@@ -87,7 +90,7 @@ def join_scores(
     return len(scores)
 
 
-def _placed(uris: Path, ids: npt.NDArray[Any], places: Positions) -> Iterator[pa.RecordBatch]:
+def _placed(uris: Path, ids: npt.NDArray[Any], places: Order) -> Iterator[pa.RecordBatch]:
     """The chosen spelling of every node, with its place; in the order of the ids."""
     wanted, known = ids != np.iinfo(ids.dtype).max, 0
     for keys in one_row_a_key(parquet_batches(uris, TOTALLED.names[:-1]), wanted):
@@ -98,7 +101,7 @@ def _placed(uris: Path, ids: npt.NDArray[Any], places: Positions) -> Iterator[pa
         if known > len(places):
             break
         columns = [keys[name] for name in ("uri", "key", "total", "last")]
-        yield pa.record_batch([pa.array(places[nodes]), *columns], PLACED)
+        yield pa.record_batch([pa.array(places[nodes].astype(np.int64)), *columns], PLACED)
     if known != len(places):
         what = f"spellings of {known} nodes" if known < len(places) else "more nodes than scores"
         raise BadInput(str(uris), what, f"of {len(places)}", CURE)
@@ -175,12 +178,12 @@ def _seconds(timestamps: pa.StringArray) -> npt.NDArray[np.int64]:
 
 
 def _columns(
-    ordered: Iterable[pa.RecordBatch], scores: Floats, order: Positions, csr: Csr
+    ordered: Iterable[pa.RecordBatch], scores: Floats, order: Order, csr: Csr
 ) -> Iterator[pa.Table]:
     """Rows in order, with the columns that are arrays by id."""
     total, done = float(scores.sum()), 0
     for batch in ordered:
-        nodes = order[done : done + len(batch)]
+        nodes = order[done : done + len(batch)].astype(np.int64)
         done += len(batch)
         inlinks = csr.offsets[nodes + 1] - csr.offsets[nodes]
         outlinks = csr.outdegrees[nodes].astype(np.int64)

@@ -18,6 +18,7 @@ from pipeline.embedded.csr import Csr, Ids, Offsets, open_csr
 from pipeline.embedded.edges import PIECE, write_graph
 from pipeline.embedded.pairs import Pairs
 from pipeline.embedded.team import read_only
+from pipeline.mapped import release
 
 NODE_BYTES = 32  # offsets, places and degrees of both graphs
 
@@ -26,8 +27,9 @@ def transposed(
     csr: Csr, output: Path, *, budget: int, tmp: Path, threads: int = 1, beside: int = 0
 ) -> Csr:
     """The turned graph: its `sources` are the targets. In memory if `budget` bytes are enough for
-    it and for what the caller needs beside it, else in a new folder `output`."""
-    if csr.sources.nbytes + NODE_BYTES * csr.nodes + beside <= budget:
+    its edges, and for its nodes or what the caller needs then (`beside`, with the turned graph's
+    nodes), whichever is more; else in a new folder `output`."""
+    if csr.sources.nbytes + max(NODE_BYTES * csr.nodes, beside) <= budget:
         return _placed(csr)
     write_graph([_turned(csr)], csr.nodes, output, budget=budget, tmp=tmp, threads=threads)
     return open_csr(output)
@@ -37,18 +39,25 @@ def _placed(csr: Csr) -> Csr:
     offsets = np.zeros(csr.nodes + 1, np.int64)
     np.cumsum(csr.outdegrees, out=offsets[1:])
     targets = cast(Ids, np.empty(csr.edges, csr.sources.dtype))
-    place = compiled(_place)
-    place(read_only(csr.offsets), read_only(csr.sources), offsets[:-1].copy(), targets)
+    place, places = compiled(_place), offsets[:-1].copy()
+    starts, sources = read_only(csr.offsets), read_only(csr.sources)
+    begin = 0
+    while begin < csr.nodes:
+        end = max(begin + 1, int(np.searchsorted(starts, starts[begin] + PIECE, "right")) - 1)
+        end = min(end, csr.nodes)
+        place(begin, starts[begin : end + 1], sources, places, targets)
+        release(csr.sources, int(starts[begin]), int(starts[end]))
+        begin = end
     indegrees = cast(Ids, np.diff(csr.offsets).astype(csr.outdegrees.dtype))
     return Csr(offsets, targets, indegrees)
 
 
-def _place(offsets: Offsets, sources: Ids, places: Offsets, targets: Ids) -> None:
-    """places: where the next target of each node goes; they move."""
-    for node in range(len(places)):
+def _place(begin: int, offsets: Offsets, sources: Ids, places: Offsets, targets: Ids) -> None:
+    """Some nodes, from begin on. places: where the next target of each node goes; they move."""
+    for node in range(len(offsets) - 1):
         for k in range(offsets[node], offsets[node + 1]):
             source = sources[k]
-            targets[places[source]] = node
+            targets[places[source]] = begin + node
             places[source] += 1
 
 
