@@ -44,7 +44,8 @@ def words(folder: Path, kind: str, name: str) -> list[object]:
     if kind == "data":
         where = (*where, "--data", f"file://{folder}/data")
     return [
-        "run", *archives, "--work", folder / "work", "--iterations", 3, "--min-agreement", 0, "--quiet", *where, *options
+        "run", *archives, "--work", folder / "work", "--iterations", 3, "--min-agreement", 0,
+        "--quiet", *where, *options,
     ]  # fmt: skip
 
 
