@@ -29,10 +29,9 @@ from pipeline.imported import WITHOUT_URIS, require_finished
 from pipeline.manifest import Manifest
 
 CURE = "Make them again with `crawlrank run`."
-UNREADABLE = (
-    duckdb.BinderException, duckdb.ConversionException, duckdb.InvalidInputException,
-    duckdb.IOException,
-)  # fmt: skip
+#: for a damaged dataset DuckDB raises any of its errors, and Python its own for what is no text
+UNREADABLE = (duckdb.Error, UnicodeDecodeError, OverflowError)
+NOT_THEIRS = (duckdb.InterruptException, duckdb.OutOfMemoryException)
 CAPTURE_COLUMNS = (
     "uri", "timestamp", "status", "media_type", "digest", "kind", "archive", "offset",
 )  # fmt: skip
@@ -145,6 +144,8 @@ class Finished(ABC):
         """A dataset that cannot be read is told of as such, not as a sort without room."""
         try:
             yield
+        except NOT_THEIRS:
+            raise
         except UNREADABLE as error:
             said = str(error).partition("\n")[0].replace(str(self.near), str(self.work))
             raise BadInput(str(self.work), said, "the datasets of a finished run", CURE) from error

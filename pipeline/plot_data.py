@@ -89,12 +89,12 @@ def _from_arrays(work: Path) -> tuple[Floats, Positions, Mask]:
     from pipeline.embedded.csr import open_csr
     from pipeline.embedded.ids import IDS
     from pipeline.embedded.ids import captured_nodes as captured_by_number
-    from pipeline.embedded.ranks import SCORES
+    from pipeline.embedded.ranks import SCORES, open_scores
     from pipeline.embedded.spellings import URIS
 
-    csr = open_csr(work / "graph")
+    csr = open_csr(work / "graph", edges=False)
     captured = captured_by_number(work / "uris" / URIS, work / "map" / IDS, csr.nodes)
-    scores = np.load(work / "ranks" / SCORES, allow_pickle=False)
+    scores = open_scores(work / "ranks" / SCORES, csr.nodes)
     return scores, np.diff(csr.offsets), captured
 
 
