@@ -12,8 +12,10 @@ import multiprocessing
 import os
 import random
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import MappingProxyType
@@ -203,7 +205,7 @@ def harms(
     work: Path, flips: Iterable[Flip], readers: Mapping[str, tuple[Reader, ...]], most: int = 99
 ) -> list[Harm]:
     """What the flips did to those that read their files, `most` of them for each."""
-    SERVER.set_forkserver_preload([__name__])
+    _serve()
     done = []
     with tempfile.TemporaryDirectory() as folder:
         for number, flip in enumerate(flips):
@@ -212,6 +214,19 @@ def harms(
             chosen = [reader.__name__ for reader in (some[begin:] + some[:begin])[:most]]
             done += _harm(work, Path(folder), flip, chosen)
     return done
+
+
+def _serve() -> None:
+    """Start the server, which imports by the path that it finds in its environment."""
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
+    try:
+        SERVER.set_forkserver_preload(["flips_server"])
+        forkserver.ensure_running()
+    finally:
+        os.environ.pop("PYTHONPATH")
+        if before is not None:
+            os.environ["PYTHONPATH"] = before
 
 
 def _harm(work: Path, folder: Path, flip: Flip, readers: list[str]) -> list[Harm]:
