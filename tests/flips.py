@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import random
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -45,6 +46,7 @@ from pipeline.validation import validate
 
 URI = "http://127.0.0.1:18081/p0.html"
 SERVER = multiprocessing.get_context("forkserver")
+PLAN = "_plan.json"  # a driver's note, which leads into no array
 SECONDS = 120  # that no flip takes
 
 
@@ -147,6 +149,14 @@ def packed(work: Path, tmp: Path) -> None:
     rank_packed(work / "graph", work / "rounds", Launcher("inline", tmp), stop, rounds)
 
 
+def _killed(work: Path, tmp: Path) -> None:
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def _failed(work: Path, tmp: Path) -> None:
+    raise ZeroDivisionError
+
+
 Reader = Callable[[Path, Path], None]
 EMBEDDED: Mapping[str, tuple[Reader, ...]] = MappingProxyType(
     {
@@ -189,7 +199,7 @@ def drawn(work: Path, count: int, seed: int, names: Iterable[str]) -> list[Flip]
         path.relative_to(work).as_posix()
         for name in names
         for path in sorted((work / name).rglob("*") if (work / name).is_dir() else [work / name])
-        if path.is_file() and path.stat().st_size
+        if path.is_file() and path.stat().st_size and path.name != PLAN
     ]
     flips = []
     for number in range(count):
