@@ -31,13 +31,15 @@ WHOLE = (
     "assign_ids", "audit_precedence", "bad_input", "bounds", "cli", "cluster_engine",
     "compare_outlinks", "diff", "docs", "dying_tasks", "embedded_errors", "embedded_extraction",
     "embedded_kill", "embedded_resume", "embedded_scores", "emr", "explain", "export_scores",
-    "export_text", "extraction_real", "flips", "hadoop_scripts", "heritrix_column", "heritrix_scripts",
+    "export_text", "extraction_real", "flips", "hadoop_scripts", "heritrix_column",
+    "heritrix_scripts",
     "import_text", "inspection_pool", "join_scores", "joining", "kill", "launch", "layers",
     "merges", "mutations", "opening", "package", "packed_ranking", "page_rank", "plots",
     "precedence", "progress", "ranking", "run", "runners", "runners_agree", "sample",
     "select_links", "several_crawls", "wat", "workers",
     # numbers by numpy, numba and DuckDB alone
-    "certificate", "classes", "correlations", "embedded_checks", "embedded_columns", "embedded_graph",
+    "certificate", "classes", "correlations", "embedded_checks", "embedded_columns",
+    "embedded_graph",
     "embedded_kernels", "embedded_pairs", "embedded_ranks", "opic", "rank", "validation",
 )  # fmt: skip
 
