@@ -18,6 +18,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from jobs.base import PLAN, Pair, to_json
+from jobs.kernel.packed_checks import (
+    check_incoming,
+    check_inside,
+    check_outgoing,
+    check_state,
+)
 from jobs.kernel.packed_round import (
     Floats,
     Left,
@@ -28,7 +34,7 @@ from jobs.kernel.packed_round import (
     one_round,
     received,
 )
-from jobs.kernel.packing import Writer, from_text, pieces, read_section, to_text
+from jobs.kernel.packing import Array, Writer, from_text, pieces, read_section, to_text
 from jobs.packed_job import PartitionJob
 
 MARK = b"M"  # each partition has one, be it that nothing comes to it
@@ -48,7 +54,9 @@ class PackedRound(PartitionJob):
         outgoing = read_section(where, "outgoing")
         if not outgoing["lengths"].any():
             return
-        linking, state = read_section(where, "linking"), read_section(plan.state[own], "state")
+        linking, state = read_section(where, "linking"), self._state(own)
+        check_outgoing(where, linking, outgoing, plan.ranges.partitions)
+        check_state(plan.state[own], state, len(linking["degrees"]))
         x = entering(state, linking, plan.gammas, plan.factors).x
         for other, numbers in enumerate(contributions(x, linking, outgoing)):
             if len(numbers):
@@ -67,9 +75,12 @@ class PackedRound(PartitionJob):
     def _round(self, own: int, blocks: dict[int, dict[int, Floats]]) -> Left:
         plan, where = self.plan, self.plan.structure[own]
         partitions, groups = plan.ranges.partitions, plan.ranges.groups
-        linking, state = read_section(where, "linking"), read_section(plan.state[own], "state")
-        enters = entering(state, linking, plan.gammas, plan.factors)
+        linking, state = read_section(where, "linking"), self._state(own)
         part = Partition(linking, read_section(where, "local"), read_section(where, "outgoing"))
+        check_outgoing(where, linking, part.outgoing, partitions)
+        check_inside(where, *part, groups)
+        check_state(plan.state[own], state, len(part.degrees))
+        enters = entering(state, linking, plan.gammas, plan.factors)
         if partitions == 1:
             return alone(part, enters.x, plan.span, plan.tolerance)
         none = [np.zeros(0)]
@@ -79,8 +90,13 @@ class PackedRound(PartitionJob):
             )
             for s in range(partitions)
         ]
-        inflow = received(part.nodes, read_section(where, "incoming"), numbers)
+        incoming = read_section(where, "incoming")
+        check_incoming(where, incoming, part.nodes, partitions)
+        inflow = received(part.nodes, incoming, numbers)
         return one_round(part, state, enters, inflow, plan.span, groups)
+
+    def _state(self, own: int) -> dict[str, Array]:
+        return read_section(self.plan.state[own], "state")
 
 
 def _blocks(values: Iterator[bytes]) -> dict[int, dict[int, Floats]]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from jobs.base import Pair
 from jobs.kernel.lines import DUMMY, GraphLine, format_graph_line
+from jobs.kernel.packed_checks import check_lines, check_state
 from jobs.kernel.packing import Array, Where, read_section
 from jobs.packed_job import PartitionJob
 
@@ -29,9 +30,12 @@ class UnpackRanks(PartitionJob):
 def graph_lines(structure: Where, state: Where) -> Iterator[bytes]:
     """The lines of a partition."""
     ids, degrees, targets = edges_of(structure)
+    linking = int(np.count_nonzero(degrees))
+    vectors = read_section(state, "state"), read_section(state, "dangling")
+    check_state(state, vectors[0], linking)
+    check_state(state, vectors[1], len(ids) - linking)
     scores = np.empty(len(ids))
-    scores[degrees > 0] = read_section(state, "state")["plain"]
-    scores[degrees == 0] = read_section(state, "dangling")["plain"]
+    scores[degrees > 0], scores[degrees == 0] = vectors[0]["plain"], vectors[1]["plain"]
     names = targets.tolist()
     end = 0
     for node, score, degree in zip(ids.tolist(), scores.tolist(), degrees.tolist(), strict=True):
@@ -44,9 +48,11 @@ def edges_of(where: Where) -> tuple[Array, Array, Array]:
     """(ids, outdegrees, targets of all, ascending within each node) of a partition."""
     nodes, local = read_section(where, "nodes"), read_section(where, "local")
     outgoing = read_section(where, "outgoing")
+    targets = read_section(where, "targets")
+    check_lines(where, nodes, local, outgoing, targets)
     ids, degrees = np.cumsum(nodes["ids"]), nodes["degrees"]
+    abroad = np.cumsum(targets["ids"])
     rows = np.concatenate((ids[degrees > 0], ids[degrees == 0]))
-    abroad = np.cumsum(read_section(where, "targets")["ids"])
     names = np.concatenate(
         (np.repeat(rows, local["counts"]), np.repeat(abroad, outgoing["counts"]))
     )

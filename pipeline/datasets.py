@@ -26,7 +26,7 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import DUMMY, ScoreRow, parse_score_row
 from jobs.kernel.order import DIGITS, descending
 from jobs.kernel.reading import open_part, parts
-from pipeline.parquet import parquet_batches, parquet_file
+from pipeline.parquet import CHECKED, parquet_batches, parquet_file
 
 ROW_GROUP = 100_000
 OPEN_AT_ONCE = 200
@@ -220,6 +220,7 @@ def scores_writer(stream: BinaryIO) -> pq.ParquetWriter:
         SCORES,
         compression="zstd",
         use_dictionary=["inlinks", "outlinks", "captures", "last"],
+        **CHECKED,
     )
 
 

@@ -96,8 +96,13 @@ def _from_lines(
     out.mkdir(parents=True, exist_ok=True)
     for name, (dataset, convert) in files.items():
         key = by_score(digits) if dataset == "scores" else ORDER[dataset]
-        lines = merged(found(dataset), key)
-        write_file((done for line in lines for done in convert(line)), out / name)
+        folder = found(dataset)
+        try:
+            lines = merged(folder, key)
+            write_file((done for line in lines for done in convert(line)), out / name)
+        except ValueError as error:  # of a number, or of a whole line
+            cure = "Run the step that writes it again."
+            raise BadInput(str(folder), str(error), f"lines of {dataset}", cure) from error
     return [out / name for name in files]
 
 

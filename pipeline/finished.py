@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
+import numpy as np
 
 from jobs.kernel.errors import BadInput
 from pipeline.embedded import EMBEDDED
@@ -29,10 +30,9 @@ from pipeline.imported import WITHOUT_URIS, require_finished
 from pipeline.manifest import Manifest, require_manifest
 
 CURE = "Make them again with `crawlrank run`."
-UNREADABLE = (
-    duckdb.BinderException, duckdb.ConversionException, duckdb.InvalidInputException,
-    duckdb.IOException,
-)  # fmt: skip
+#: for a damaged dataset DuckDB raises any of its errors, and Python its own for what is no text
+UNREADABLE = (duckdb.Error, UnicodeDecodeError, OverflowError)
+NOT_THEIRS = (duckdb.InterruptException, duckdb.OutOfMemoryException)
 CAPTURE_COLUMNS = (
     "uri", "timestamp", "status", "media_type", "digest", "kind", "archive", "offset",
 )  # fmt: skip
@@ -133,18 +133,31 @@ class Finished(ABC):
         return int(found[0][0]) if found else None
 
     def nodes(self, ids: Sequence[int]) -> dict[int, Node]:
-        """The nodes of these ids."""
+        """The nodes of these ids. Raises BadInput where one has none."""
         if not ids:
             return {}
         named = ", ".join(map(str, sorted({*map(int, ids)})))
         query = f"SELECT id, key, uri, score FROM {{nodes}} WHERE id IN ({named})"
-        return {row[0]: Node(*row) for row in self.rows(query)}
+        nodes = {row[0]: Node(*row) for row in self.rows(query)}
+        if lacking := {*map(int, ids)} - nodes.keys():
+            what = f"no line of the node {min(lacking)}"
+            raise BadInput(str(self.work / "scores"), what, "one for each node", CURE)
+        return nodes
+
+    def require_ids(self, ids: Any, dataset: str) -> None:
+        """Raises BadInput unless the ids of a dataset, in any order, are 0 to N - 1."""
+        if np.ma.is_masked(ids) or not np.array_equal(np.sort(ids), np.arange(len(ids))):
+            what = "an id that is missing, there twice, or of no node"
+            expected = f"each of 0 to {len(ids) - 1} once"
+            raise BadInput(str(self.work / dataset), what, expected, CURE)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
         """A dataset that cannot be read is told of as such, not as a sort without room."""
         try:
             yield
+        except NOT_THEIRS:
+            raise
         except UNREADABLE as error:
             said = str(error).partition("\n")[0].replace(str(self.near), str(self.work))
             raise BadInput(str(self.work), said, "the datasets of a finished run", CURE) from error

@@ -67,6 +67,7 @@ class FinishedLines(Finished):
         query = f"SELECT id::BIGINT AS id, score FROM {self._table('ranks')} WHERE id <> $dummy"
         with self.reading():
             found = self.db.execute(query, {"dummy": DUMMY.decode()}).fetchnumpy()
+        self.require_ids(found["id"], "ranks")
         scores = np.empty(len(found["id"]))
         scores[found["id"]] = found["score"]
         return scores
@@ -78,6 +79,7 @@ class FinishedLines(Finished):
         )
         with self.reading():
             found = self.db.sql(query).fetchnumpy()
+        self.require_ids(found["id"], "map")
         mask = np.empty(len(found["id"]), np.bool_)
         mask[found["id"]] = found["captured"]
         return mask

@@ -157,8 +157,11 @@ class _Work:
         told = _read(join(self.at(f"round-{number}"), NOTE))
         if structure is None or told is None:
             return False
-        self.structure, self.plan = Structure(**structure), plan_from(told["plan"])
-        self.steering = self._steering().restored(told["steering"])
+        try:
+            self.structure, self.plan = Structure(**structure), plan_from(told["plan"])
+            self.steering = self._steering().restored(told["steering"])
+        except (ValueError, KeyError, TypeError):  # damaged: ranking begins anew
+            return False
         remove(self.at(f"round-{number - 1}"))
         return True
 
@@ -252,9 +255,9 @@ def _write(file: Place, told: dict[str, Any]) -> None:
 
 
 def _read(file: Place) -> dict[str, Any] | None:
-    """None where there is none."""
+    """None where there is none that can be read."""
     try:
         with open_binary(file) as stream:
             return dict(json.loads(stream.read()))
-    except OSError:
+    except (OSError, ValueError, TypeError):
         return None

@@ -1,17 +1,34 @@
-"""Columns of a Parquet dataset, some rows at a time, and what is wrong with one as BadInput."""
+"""Columns of a Parquet dataset, some rows at a time, and what is wrong with one as BadInput.
+
+Pages that this package writes have checksums, which are verified where they are read here. What has
+none, footers and the heads of pages, may still be damaged: whatever pyarrow makes of it is either
+refused, or columns of the right types without nulls, whose strings are UTF-8 and whose indices are
+in their dictionaries.
+"""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.kernel.errors import BadInput
 
+Row = TypeVar("Row")
 BATCH = 1 << 16  # rows
 CURE = "Run the step that writes it again."
+CHECKED = MappingProxyType({"write_page_checksum": True})  # of every writer of a dataset
+#: types of the columns of datasets; what else a file may have is cast to them
+TYPES = MappingProxyType(
+    dict.fromkeys(("number", "id", "captures", "links"), pa.int64())
+    | dict.fromkeys(("key", "uri", "last", "target_key"), pa.string())
+    | {"score": pa.float64()}
+)
 
 
 def parquet_file(where: str | Path) -> Path | None:
@@ -27,14 +44,62 @@ def parquet_file(where: str | Path) -> Path | None:
 def parquet_batches(path: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """These columns of the file, in the order of its rows. Memory: one row group of them.
 
-    Raises BadInput for a file that is not Parquet or lacks a column.
+    Raises BadInput for a file that is not Parquet, is damaged, lacks a column or has nulls in one.
     """
+    with reading_parquet(path), opened_parquet(path, columns) as file:
+        for batch in file.iter_batches(BATCH, columns=list(columns), use_threads=False):
+            arrays = [_typed(batch[name], name) for name in columns]
+            yield pa.record_batch(arrays, names=list(columns))
+
+
+def _typed(column: pa.Array, name: str) -> pa.Array:
+    column.validate(full=True)
+    if column.null_count:
+        raise pa.ArrowInvalid(f"nulls in the column {name}")
+    kind = TYPES.get(name, column.type)
+    return column if column.type == kind else column.cast(kind)
+
+
+@contextlib.contextmanager
+def opened_parquet(
+    path: Path, columns: Sequence[str], *, encoded: Sequence[str] = ()
+) -> Iterator[pq.ParquetFile]:
+    """The file, to be read within `reading_parquet`. encoded: columns to be read as dictionaries.
+
+    Raises BadInput where it lacks one of the columns.
+    """
+    with path.open("rb") as stream:  # pyarrow takes names in UTF-8 only
+        metadata = pq.read_metadata(stream)
+        if missing := [name for name in columns if name not in metadata.schema.names]:
+            what = f"no column {', '.join(missing)}"
+            raise BadInput(str(path), what, f"columns {', '.join(columns)}", CURE)
+        with pq.ParquetFile(
+            stream, metadata=metadata, read_dictionary=list(encoded),
+            page_checksum_verification=True,
+        ) as file:  # fmt: skip
+            yield file
+
+
+@contextlib.contextmanager
+def reading_parquet(path: Path, expected: str = "a dataset", cure: str = CURE) -> Iterator[None]:
+    """Whatever is wrong with the file is BadInput, other than an error of the system with it."""
     try:
-        with path.open("rb") as stream, pq.ParquetFile(stream) as file:  # pyarrow: UTF-8 names only
-            names = file.schema_arrow.names
-            if missing := [name for name in columns if name not in names]:
-                found = f"no column {', '.join(missing)}"
-                raise BadInput(str(path), found, f"columns {', '.join(columns)}", CURE)
-            yield from file.iter_batches(BATCH, columns=list(columns), use_threads=False)
-    except pa.ArrowInvalid as error:
-        raise BadInput(str(path), "no readable Parquet", "a dataset", CURE) from error
+        yield
+    except DAMAGE as error:
+        if isinstance(error, OSError) and error.errno:
+            raise
+        said = str(error).partition("\n")[0][:200]
+        raise BadInput(str(path), f"no readable Parquet ({said})", expected, cure) from error
+
+
+def reading(path: Path, rows: Iterator[Row]) -> Iterator[Row]:
+    """What is made of the rows of a file, where that fails if one of them is damaged."""
+    with reading_parquet(path):
+        yield from rows
+
+
+#: what pyarrow raises for bytes that it cannot read; OSError without a number, too, and for a size
+#: that a flipped bit made huge an error of memory
+DAMAGE: tuple[Any, ...] = (
+    pa.ArrowException, OSError, ValueError, OverflowError, MemoryError, KeyError, TypeError,
+)  # fmt: skip

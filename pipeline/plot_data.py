@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import parse_map_row
 from pipeline.captured import MAPPED, captured_nodes
 from pipeline.classes import Numbers, cut
@@ -89,12 +90,12 @@ def _from_arrays(work: Path) -> tuple[Floats, Targets, Mask]:
     from pipeline.embedded.csr import open_csr
     from pipeline.embedded.ids import IDS
     from pipeline.embedded.ids import captured_nodes as captured_by_number
-    from pipeline.embedded.ranks import SCORES
+    from pipeline.embedded.ranks import SCORES, open_scores
     from pipeline.embedded.spellings import URIS
 
-    csr = open_csr(work / "graph")
+    csr = open_csr(work / "graph", edges=False)
     captured = captured_by_number(work / "uris" / URIS, work / "map" / IDS, csr.nodes)
-    scores = np.load(work / "ranks" / SCORES, allow_pickle=False)
+    scores = open_scores(work / "ranks" / SCORES, csr.nodes)
     return scores, np.diff(csr.offsets), captured
 
 
@@ -105,8 +106,11 @@ def _from_lines(work: Path, tmp: Path) -> tuple[Floats, Targets, Mask]:
 
 
 def _keys(where: Path) -> Iterator[pa.RecordBatch]:
-    rows = (parse_map_row(line.rstrip(b"\n")) for line in merged(where, ORDER["map"]))
-    return row_batches(MAPPED, ((int(row.id), decoded(row.key)) for row in rows))
+    try:
+        rows = (parse_map_row(line.rstrip(b"\n")) for line in merged(where, ORDER["map"]))
+        yield from row_batches(MAPPED, ((int(row.id), decoded(row.key)) for row in rows))
+    except ValueError as error:
+        raise BadInput(str(where), str(error), "lines of a map", "Run assign-ids again.") from error
 
 
 def host_ranges(batches: Iterable[pa.RecordBatch]) -> Iterator[HostRange]:

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import parse_score_row, parse_uri_row
 from jobs.kernel.reading import read_rows
+from pipeline.embedded.key_numbers import numbered, open_ids
 from pipeline.embedded.memory import require_memory
 from pipeline.embedded.tables import LEAST, batches, database, limit
 from pipeline.graph import Floats
@@ -81,12 +82,13 @@ class ByNumber:
     def __init__(self, scores: Path, uris: Path, ids: Path, budget: int, node_bytes: int) -> None:
         require_memory(STEP, _rows(scores), node_bytes, budget, fixed=LEAST)
         self._path, self._uris = scores, uris
-        self._ids = np.load(ids, mmap_mode="r", allow_pickle=False)
-        self._none = np.iinfo(self._ids.dtype).max
         self.scores = _by_id(scores)
+        self._ids = open_ids(ids, len(self.scores))
+        self._none = np.iinfo(self._ids.dtype).max
 
     def spellings(self) -> Iterator[pa.RecordBatch]:
-        for batch in parquet_batches(self._uris, ("number", "uri", "captures")):
+        rows = parquet_batches(self._uris, ("number", "uri", "captures"))
+        for batch in numbered(self._uris, rows, len(self._ids)):
             found = self._ids[batch["number"].to_numpy()]
             nodes = np.where(found == self._none, NO_NODE, found.astype(np.int64))
             captured = pc.greater(batch["captures"], 0)

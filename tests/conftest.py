@@ -31,15 +31,16 @@ WHOLE = (
     "assign_ids", "audit_precedence", "bad_input", "bounds", "cli", "cluster_engine",
     "compare_outlinks", "diff", "docs", "dying_tasks", "embedded_errors", "embedded_extraction",
     "embedded_kill", "embedded_resume", "embedded_scores", "emr", "emr_extraction",
-    "emr_orphans", "explain", "export_scores",
-    "export_text", "extraction_real", "hadoop_scripts", "heritrix_column", "heritrix_scripts",
+    "emr_orphans", "explain", "export_scores", "export_text", "extraction_real", "failpoints",
+    "flipped_bytes", "flips", "hadoop_scripts", "heritrix_column", "heritrix_scripts",
     "import_text", "inspection_pool", "join_scores", "joining", "kill", "launch", "layers",
     "merges", "mutations", "opening", "package", "packed_ranking", "page_rank", "plots",
     "precedence", "progress", "ranking", "run", "runners", "runners_agree", "sample",
-    "select_links", "several_crawls", "wat", "workers",
+    "select_links", "several_crawls", "wat", "work_folder_model", "workers",
     # numbers by numpy, numba and DuckDB alone
-    "certificate", "classes", "correlations", "embedded_columns", "embedded_graph",
-    "embedded_kernels", "embedded_pairs", "embedded_ranks", "opic", "rank", "validation",
+    "certificate", "classes", "correlations", "embedded_checks", "embedded_columns",
+    "embedded_graph", "embedded_kernels", "embedded_pairs", "embedded_ranks", "node_memory", "opic",
+    "rank", "validation",
 )  # fmt: skip
 
 

@@ -147,5 +147,5 @@ def test_files_that_are_no_part_are_named(tmp_path: Path) -> None:
         list(link_blocks(path))
     assert refused.value.where == str(path)
     pq.write_table(pa.table({"target": ["a"], "hop": ["L"]}), path)
-    with pytest.raises(BadInput, match="no column source; expected target, source, hop"):
+    with pytest.raises(BadInput, match="no column source; expected columns target, source, hop"):
         list(link_blocks(path))

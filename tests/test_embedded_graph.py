@@ -242,7 +242,7 @@ def test_numbers_of_other_links_are_refused(tmp_path: Path) -> None:
     for other in (held[:-1], np.append(held, held[:1]), held[:0]):
         np.save(numbers, other)
         with pytest.raises(BadInput, match="a number for every string of") as refused:
-            list(edges.key_pairs(tmp_path / "links" / "0.parquet", numbers))
+            list(edges.key_pairs(tmp_path / "links" / "0.parquet", numbers, 1 << 20))
         assert refused.value.where == str(numbers)
     assert made.graph.nodes
 

@@ -237,7 +237,7 @@ def test_the_command_takes_parquet(tmp_path: Path) -> None:
     [
         ("scores.npy", np.ones(2), "2 scores"),
         ("ids.npy", np.array([NO_ID], np.uint32), "spellings of 0 nodes"),
-        ("ids.npy", np.array([1], np.uint32), "other keys than in map"),
+        ("ids.npy", np.array([1], np.uint32), "1; expected id 0"),
     ],
 )
 def test_files_of_other_runs_are_refused(

@@ -16,12 +16,14 @@ import numpy.typing as npt
 import pybase64
 import zstandard
 
+from jobs.kernel.errors import BadInput, BadLine
 from jobs.kernel.opening import open_binary
 
 Array = npt.NDArray[Any]
 Arrays = Mapping[str, Array]
 PIECE = 1 << 21  # bytes of arrays in a line, before they are compressed
 STORED = -5  # of scores, which no level makes a tenth smaller
+CURE = "Remove the folder of these parts and rank again: packing then begins anew."
 LEVEL = 1  # of zstd: what is sent is read but once or a few times
 
 
@@ -37,19 +39,25 @@ def to_text(arrays: Arrays) -> bytes:
     head = json.dumps([[name, array.dtype.str, len(array)] for name, array in arrays.items()])
     raw = b"".join((head.encode(), b"\n", *(array.tobytes() for array in arrays.values())))
     level = LEVEL if any(array.dtype.kind != "f" for array in arrays.values()) else STORED
-    return pybase64.b64encode(zstandard.ZstdCompressor(level=level).compress(raw))
+    compressor = zstandard.ZstdCompressor(level=level, write_checksum=True)
+    return pybase64.b64encode(compressor.compress(raw))
 
 
 def from_text(text: bytes | memoryview) -> dict[str, Array]:
-    """The arrays of a word; they cannot be written to."""
-    packed = pybase64.b64decode(text, validate=True)
-    raw = zstandard.ZstdDecompressor().decompress(packed)
-    at = raw.index(b"\n") + 1
-    found = {}
-    for name, kind, length in json.loads(raw[: at - 1]):
-        found[name] = np.frombuffer(raw, np.dtype(kind), length, at)
-        at += found[name].nbytes
-    return found
+    """The arrays of a word; they cannot be written to. Raises BadLine for what is damaged: zstd's
+    checksum tells."""
+    try:
+        packed = pybase64.b64decode(text, validate=True)
+        raw = zstandard.ZstdDecompressor().decompress(packed)
+        at = raw.index(b"\n") + 1
+        arrays = {}
+        for name, kind, length in json.loads(raw[: at - 1]):
+            arrays[name] = np.frombuffer(raw, np.dtype(kind), length, at)
+            at += arrays[name].nbytes
+    except (ValueError, TypeError, MemoryError, zstandard.ZstdError) as error:
+        said = str(error).partition("\n")[0][:200]
+        raise BadLine(f"damaged arrays ({said})", "base64 of zstd of arrays") from error
+    return arrays
 
 
 def pieces(arrays: Arrays) -> Iterator[dict[str, Array]]:
@@ -100,12 +108,18 @@ class Writer:
 
 
 def read_section(where: Where, section: str) -> dict[str, Array]:
-    """The arrays of a section. Raises OSError."""
-    offset, length = where.sections[section]
-    with open_binary(where.part) as stream:
-        stream.seek(offset)
-        data = stream.read(length)
-    return joined(from_text(word) for word in _words(data))
+    """The arrays of a section. Raises OSError, and BadInput for what is damaged."""
+    try:
+        offset, length = where.sections[section]
+        with open_binary(where.part) as stream:
+            stream.seek(offset)
+            data = stream.read(length)
+        if len(data) != length:
+            raise ValueError(f"{len(data)} of {length} bytes")
+        return joined(from_text(word) for word in _words(data))
+    except (ValueError, TypeError, LookupError, MemoryError, OverflowError) as error:
+        found = f"a damaged section {section} ({error})"
+        raise BadInput(where.part, found, "a part that packing or a round wrote", CURE) from error
 
 
 def _words(lines: bytes) -> Iterator[memoryview]:

@@ -26,8 +26,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import UNKNOWN, USUAL_CAPTURE, Capture
+from pipeline.parquet import CHECKED, opened_parquet, reading_parquet
 
 BLOCK = 1 << 18  # links
 BLOCK_STRINGS = 1 << 25  # bytes of distinct URIs, each of up to 8 KiB
@@ -39,6 +39,7 @@ URI_COLUMNS = ("target", "source", "uri")
 NUMBERS = {"status": pa.int32(), "offset": pa.int64()}
 REFERRING_SCHEMA = pa.schema([(name, NUMBERS.get(name, pa.string())) for name in Capture._fields])
 CAPTURE_SCHEMA = pa.schema(list(REFERRING_SCHEMA)[:USUAL_CAPTURE])
+ENCODED = pa.dictionary(pa.int32(), pa.string())
 
 Indices = npt.NDArray[np.int32]
 
@@ -77,7 +78,9 @@ class _Writer:
     def __init__(self, path: Path, schema: pa.Schema, **options: Any) -> None:
         self.rows = 0
         self._stream = path.open("wb")  # pyarrow takes names in UTF-8 only
-        self._file = pq.ParquetWriter(self._stream, schema, compression="zstd", **options)
+        self._file = pq.ParquetWriter(
+            self._stream, schema, compression="zstd", **CHECKED, **options
+        )
 
     def __enter__(self) -> Any:
         return self
@@ -104,9 +107,8 @@ class LinksWriter(_Writer):
     """
 
     def __init__(self, path: Path, block: int = BLOCK, *, dated: bool = False) -> None:
-        kind = pa.dictionary(pa.int32(), pa.string())
         names = DATED_COLUMNS if dated else LINK_COLUMNS
-        schema = pa.schema([pa.field(name, kind, nullable=False) for name in names])
+        schema = pa.schema([pa.field(name, ENCODED, nullable=False) for name in names])
         super().__init__(
             path,
             schema,
@@ -218,22 +220,26 @@ class Block:
 
 def link_blocks(path: Path) -> Iterator[Block]:
     """The blocks of a part of links. Raises BadInput for a file that is none."""
-    for table in _row_groups(path, LINK_COLUMNS, LINK_COLUMNS):
+    for table in _row_groups(path, LINK_COLUMNS, encoded=True):
         (targets, target), (sources, source), (hops, hop) = map(_encoded, table.columns)
         yield Block(targets, target, sources, source, hops.to_pylist(), hop)
 
 
 def dated_blocks(path: Path) -> Iterator[Block]:
     """The same with timestamps, of a part that has them."""
-    for table in _row_groups(path, DATED_COLUMNS, DATED_COLUMNS):
+    for table in _row_groups(path, DATED_COLUMNS, encoded=True):
         columns = list(map(_encoded, table.columns))
         (targets, target), (sources, source), (hops, hop), when = columns
         yield Block(targets, target, sources, source, hops.to_pylist(), hop, *when)
 
 
 def capture_blocks(path: Path, columns: Sequence[str] = ("uri", "timestamp")) -> Iterator[pa.Table]:
-    """Columns of the captures of a part, by row groups."""
-    yield from _row_groups(path, columns, ())
+    """Columns of the captures of a part, by row groups, of their types. Raises BadInput."""
+    schema = pa.schema([REFERRING_SCHEMA.field(name) for name in columns])
+    for table in _row_groups(path, columns):
+        with _told(path):
+            rows = table if table.schema == schema else table.cast(schema)
+        yield rows
 
 
 def _encoding(indices: Indices, strings: pa.StringArray) -> pa.DictionaryArray:
@@ -243,6 +249,7 @@ def _encoding(indices: Indices, strings: pa.StringArray) -> pa.DictionaryArray:
 
 
 def _encoded(column: pa.ChunkedArray) -> tuple[pa.StringArray, Indices]:
+    """Distinct strings, and the index of one for every row; of what `_row_groups` has checked."""
     whole = column.unify_dictionaries().combine_chunks()
     return whole.dictionary, whole.indices.to_numpy()
 
@@ -254,26 +261,31 @@ def string_bytes(path: Path) -> int:
         groups = map(metadata.row_group, range(metadata.num_row_groups))
         columns = [group.column(i) for group in groups for i in range(metadata.num_columns)]
         urls = [column for column in columns if column.path_in_schema in URI_COLUMNS]
-        return sum(column.total_uncompressed_size for column in urls)
+        sizes = [column.total_uncompressed_size for column in urls]
+        if any(size < 0 for size in sizes):
+            raise ValueError("a column of less than no bytes")
+        return sum(sizes)
 
 
-@contextlib.contextmanager
-def _told(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except pa.ArrowInvalid as error:
-        cure = "Remove it and run extract-links again."
-        raise BadInput(str(path), "no readable Parquet", "a part of the dataset", cure) from error
+def _told(path: Path) -> contextlib.AbstractContextManager[None]:
+    cure = "Remove it and run extract-links again."
+    return reading_parquet(path, "a part of the dataset", cure)
 
 
-def _row_groups(path: Path, columns: Sequence[str], encoded: Sequence[str]) -> Iterator[pa.Table]:
-    with _told(path), path.open("rb") as stream:
-        metadata = pq.read_metadata(stream)
-        names = metadata.schema.names
-        if missing := [name for name in columns if name not in names]:
-            raise BadInput(str(path), f"no column {', '.join(missing)}", ", ".join(columns))
-        file = pq.ParquetFile(stream, metadata=metadata, read_dictionary=encoded)
+def _row_groups(path: Path, columns: Sequence[str], *, encoded: bool = False) -> Iterator[pa.Table]:
+    """Tables that may be gone by. encoded: of dictionaries, whose indices are in them, and without
+    nulls."""
+    names = columns if encoded else ()
+    with _told(path), opened_parquet(path, columns, encoded=names) as file:
         for number in range(file.num_row_groups):
-            group = file.read_row_group(number, list(columns), use_threads=False)
+            group = file.read_row_group(number, list(columns), use_threads=False).select(columns)
+            for column in group.columns:
+                column.validate(full=True)
+            if encoded and not all(map(_is_encoded, group.columns)):
+                raise ValueError("columns that are no strings, or have nulls")
             if len(group):
                 yield group
+
+
+def _is_encoded(column: pa.ChunkedArray) -> bool:
+    return column.type == ENCODED and not column.null_count

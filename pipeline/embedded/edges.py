@@ -20,6 +20,7 @@ from jobs.kernel.errors import BadInput
 from pipeline.embedded.columns import link_blocks
 from pipeline.embedded.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, Ids, id_type
 from pipeline.embedded.growing import Growing, save
+from pipeline.embedded.key_numbers import open_ids, open_numbers
 from pipeline.embedded.memory import require_memory
 from pipeline.embedded.pairs import Pairs, distinct_pairs
 from pipeline.embedded.partials import UNLINKED
@@ -60,17 +61,19 @@ def gen_graph(
     key number. budget: bytes of memory. tmp: a folder for what does not fit. Raises BadInput where
     links and numbers do not belong together.
     """
-    of_key = np.load(ids, mmap_mode="r")
+    of_key = open_ids(ids)
     parts = sorted(links.glob("*.parquet"), key=lambda part: part.stat().st_size, reverse=True)
-    streams = [key_pairs(part, numbers / f"{part.stem}.npy") for part in parts]
+    streams = [key_pairs(part, numbers / f"{part.stem}.npy", len(of_key)) for part in parts]
     return write_graph(
         streams, len(of_key), output, budget=budget, tmp=tmp, threads=threads, ids=of_key
     )
 
 
-def key_pairs(part: Path, numbers: Path) -> Iterator[Pairs]:
-    """The links of a part as pairs of key numbers, those without a key or of hops I, P left out."""
-    of_string = np.load(numbers, mmap_mode="r")
+def key_pairs(part: Path, numbers: Path, keys: int) -> Iterator[Pairs]:
+    """The links of a part as pairs of key numbers, those without a key or of hops I, P left out.
+
+    keys: all numbers are below it. Raises BadInput where one is not, or the two do not fit."""
+    of_string = open_numbers(numbers, keys)
     none = np.iinfo(of_string.dtype).max
     begin = 0
     for block in link_blocks(part):

@@ -19,7 +19,7 @@ from pipeline.embedded.edges import gen_graph, opic_graph
 from pipeline.embedded.extraction import extract_archives
 from pipeline.embedded.ids import IDS, assign_ids, captured_nodes
 from pipeline.embedded.memory import LOOPS, Memory, require_memory
-from pipeline.embedded.ranks import DUMMY, SCORES, page_rank
+from pipeline.embedded.ranks import DUMMY, SCORES, open_scores, page_rank, read_dummy
 from pipeline.embedded.scores import join_scores
 from pipeline.embedded.selecting import FOLDS, select_links
 from pipeline.embedded.spellings import URIS, canonicalize
@@ -189,7 +189,7 @@ class EmbeddedEngine(WorkFolder):
         )  # fmt: skip
         ones = np.broadcast_to(1.0, csr.nodes)  # nobody reads the scores of the graph
         graph = opic_graph("graph", csr, out, ones, 1.0)
-        scores, dummy = np.load(ranks / SCORES), float(np.load(ranks / DUMMY)[0])
+        scores, dummy = open_scores(ranks / SCORES, csr.nodes), read_dummy(ranks / DUMMY)
         captured = captured_nodes(self.path("uris") / URIS, self.path("map") / IDS, csr.nodes)
         return Ranked(graph, replace(graph, name="ranks", scores=scores, dummy=dummy), captured)
 

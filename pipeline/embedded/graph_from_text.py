@@ -33,6 +33,7 @@ from pipeline.embedded.spellings import SCHEMA as URIS_SCHEMA
 from pipeline.embedded.spellings import URIS
 from pipeline.embedded.tables import batches, database
 from pipeline.graph import CURE, refuse_node
+from pipeline.parquet import CHECKED
 from pipeline.scored import decoded, insert, row_batches
 
 PIECE = 1 << 20  # edges
@@ -178,8 +179,8 @@ def _write_names(keys: Iterator[pa.StringArray], nodes: int, output: Path) -> No
     with (
         (output / "map" / MAP).open("wb") as of_map,  # pyarrow takes names in UTF-8 only
         (output / "uris" / URIS).open("wb") as of_uris,
-        pq.ParquetWriter(of_map, MAP_SCHEMA, compression="zstd") as mapped,
-        pq.ParquetWriter(of_uris, URIS_SCHEMA, compression="zstd") as uris,
+        pq.ParquetWriter(of_map, MAP_SCHEMA, compression="zstd", **CHECKED) as mapped,
+        pq.ParquetWriter(of_uris, URIS_SCHEMA, compression="zstd", **CHECKED) as uris,
     ):
         for key in keys:
             ids = np.arange(begin, begin + len(key))

@@ -20,6 +20,8 @@ import pyarrow.parquet as pq
 from jobs.kernel.errors import BadInput
 from pipeline.embedded.csr import id_type
 from pipeline.embedded.growing import save
+from pipeline.embedded.key_numbers import numbered, open_ids
+from pipeline.parquet import CHECKED, parquet_batches
 
 NODE_BYTES = 16  # a key, with what is written; gen-graph, which comes next, needs as much
 MAP, IDS = "map.parquet", "ids.npy"
@@ -40,55 +42,61 @@ def assign_ids(uris: Path, output: Path, *, nodes: str = "linked") -> IdCounts:
     Raises BadInput where no key gets one: a crawl without links has no ranks. Memory: NODE_BYTES a
     key, and a row group of uris.
     """
-    with uris.open("rb") as stream, pq.ParquetFile(stream) as file:
-        noded = _noded(file, everything=nodes == "all")
-        count = int(np.count_nonzero(noded))
-        if not count:
-            raise BadInput(
-                str(uris),
-                "no links at all, so no page gets an id",
-                "at least one link" + (" or capture" if nodes == "all" else ""),
-                "Look at what extract-links counted; --nodes all ranks pages without links too.",
-            )
-        kind = id_type(count)
-        ids: npt.NDArray[Any] = np.cumsum(noded, dtype=kind)
-        ids -= 1
-        ids[~noded] = np.iinfo(kind).max
-        output.mkdir(parents=True)
-        save(output / IDS, ids)
-        _write_map(file, ids, output / MAP)
+    noded = _noded(uris, everything=nodes == "all")
+    count = int(np.count_nonzero(noded))
+    if not count:
+        raise BadInput(
+            str(uris),
+            "no links at all, so no page gets an id",
+            "at least one link" + (" or capture" if nodes == "all" else ""),
+            "Look at what extract-links counted; --nodes all ranks pages without links too.",
+        )
+    kind = id_type(count)
+    ids: npt.NDArray[Any] = np.cumsum(noded, dtype=kind)
+    ids -= 1
+    ids[~noded] = np.iinfo(kind).max
+    output.mkdir(parents=True)
+    save(output / IDS, ids)
+    _write_map(uris, ids, output / MAP)
     return IdCounts(len(ids), count)
 
 
-def _groups(file: pq.ParquetFile, *columns: str) -> Iterator[list[Any]]:
-    """The columns of a row group; their first, the key number, as an array."""
-    for number in range(file.num_row_groups):
-        first, *others = file.read_row_group(number, ["number", *columns]).columns
-        yield [first.to_numpy(), *(other.combine_chunks() for other in others)]
+def _batches(uris: Path, *columns: str, keys: int | None = None) -> Iterator[list[Any]]:
+    """Columns of uris, some rows at a time; their first, the key number, as an array."""
+    rows = parquet_batches(uris, ("number", *columns))
+    for batch in numbered(uris, rows, keys):
+        if len(batch):
+            first, *others = batch.columns
+            yield [first.to_numpy(), *others]
 
 
-def _noded(file: pq.ParquetFile, *, everything: bool) -> npt.NDArray[np.bool_]:
+def _noded(uris: Path, *, everything: bool) -> npt.NDArray[np.bool_]:
     """Which key numbers are nodes."""
     keys = 0
-    for (numbers,) in _groups(file):
+    for (numbers,) in _batches(uris):
         keys = int(numbers[-1]) + 1
     noded = np.full(keys, everything)
     if not everything:
-        for numbers, links in _groups(file, "links"):
+        for numbers, links in _batches(uris, "links", keys=keys):
             noded[numbers[links.to_numpy() > 0]] = True
     return noded
 
 
-def _write_map(file: pq.ParquetFile, ids: npt.NDArray[Any], path: Path) -> None:
+def _write_map(uris: Path, ids: npt.NDArray[Any], path: Path) -> None:
     none, latest = np.iinfo(ids.dtype).max, -1
     encodings = {"id": "DELTA_BINARY_PACKED", "key": "DELTA_BYTE_ARRAY"}
     with (
         path.open("wb") as stream,
         pq.ParquetWriter(
-            stream, SCHEMA, compression="zstd", use_dictionary=False, column_encoding=encodings
+            stream,
+            SCHEMA,
+            compression="zstd",
+            use_dictionary=False,
+            column_encoding=encodings,
+            **CHECKED,
         ) as rows,
     ):
-        for numbers, keys in _groups(file, "key"):
+        for numbers, keys in _batches(uris, "key", keys=len(ids)):
             first = np.flatnonzero(np.diff(numbers, prepend=latest))  # spelling of its key
             latest = int(numbers[-1])
             found = ids[numbers[first]]
@@ -100,10 +108,9 @@ def _write_map(file: pq.ParquetFile, ids: npt.NDArray[Any], path: Path) -> None:
 
 def captured_nodes(uris: Path, ids: Path, nodes: int) -> npt.NDArray[np.bool_]:
     """Which nodes, by id, were captured in any spelling: bool[nodes]."""
-    of_key = np.load(ids, mmap_mode="r", allow_pickle=False)
+    of_key = open_ids(ids, nodes)
     mask = np.zeros(nodes, np.bool_)
-    with uris.open("rb") as stream, pq.ParquetFile(stream) as file:
-        for numbers, captures in _groups(file, "captures"):
-            found = of_key[numbers[captures.to_numpy() > 0]]
-            mask[found[found != np.iinfo(of_key.dtype).max]] = True
+    for numbers, captures in _batches(uris, "captures", keys=len(of_key)):
+        found = of_key[numbers[captures.to_numpy() > 0]]
+        mask[found[found != np.iinfo(of_key.dtype).max]] = True
     return mask

@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 from pipeline.embedded.columns import Block, capture_blocks, link_blocks
 from pipeline.embedded.growing import Growing
 from pipeline.embedded.spelling_table import UNSEEN, Captures, Counted, Links, Table
+from pipeline.parquet import reading_parquet
 from pipeline.workers import Tell
 
 UNLINKED = "IPC"  # hops that are never edges, as in jobs/canonicalize.py
@@ -95,7 +96,8 @@ class _Counting:
     def captures(self, path: Path) -> None:
         for block in capture_blocks(path):
             uris = block["uri"].combine_chunks().dictionary_encode()
-            numbers = pc.fill_null(block["timestamp"].cast(pa.int64()), UNSEEN).to_numpy()
+            with reading_parquet(path):
+                numbers = pc.fill_null(block["timestamp"].cast(pa.int64()), UNSEEN).to_numpy()
             self._add(Captures(uris.indices.to_numpy(), numbers), uris.dictionary)
 
     def _add(self, block: Links | Captures, *strings: pa.StringArray) -> None:

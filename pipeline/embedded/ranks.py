@@ -15,18 +15,23 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import ZipFile
 
 import numpy as np
 
+from jobs.kernel.errors import BadInput
+from pipeline.embedded.arrays import PIECE as ARRAY_PIECE
+from pipeline.embedded.arrays import open_array, refuse
 from pipeline.embedded.csr import Csr
 from pipeline.embedded.growing import save
 from pipeline.embedded.memory import LOOPS, require_memory
 from pipeline.embedded.state import OnRound, Ranked, State
+from pipeline.graph import Floats
 from pipeline.ranking import Round, Stop
 
 SCORES, DUMMY = "scores.npy", "dummy.npy"
 NODE_BYTES = 44  # three columns of scores, offsets and outdegrees, and a checkpoint
+CURE = "Run page-rank to make the scores anew."
 INTERVAL = 10.0  # seconds between checkpoints
 PIECE = 1 << 24
 
@@ -85,6 +90,8 @@ def page_rank(
         on_round(entry, rounds)
 
     before = read_checkpoint(checkpoint, of) if checkpoint else None
+    if before and not _fits(before, csr, stop):
+        before = None
     ranked = rank(csr, stop, threads, budget, before, keep)
     output.mkdir(parents=True)
     save(output / SCORES, ranked.scores)
@@ -92,6 +99,25 @@ def page_rank(
     if not stop.reached(ranked.rounds):
         raise stop.not_converged(ranked.rounds)
     return ranked.rounds
+
+
+def open_scores(path: Path, nodes: int) -> Floats:
+    """The scores of so many nodes, mapped. Raises BadInput for other than positive numbers."""
+    scores: Floats = open_array(path, (np.float64,), CURE)
+    if len(scores) != nodes:
+        raise BadInput(str(path), f"{len(scores)} scores", f"one for {nodes} nodes", CURE)
+    for begin in range(0, nodes, ARRAY_PIECE):
+        some = scores[begin : begin + ARRAY_PIECE]
+        wrong = ~((some > 0) & (some < np.inf))  # NaN is neither
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            refuse(path, begin + at, some[at], "a number above 0", CURE)
+    return scores
+
+
+def read_dummy(path: Path) -> float:
+    """The score of dummy. Raises BadInput."""
+    return float(open_scores(path, 1)[0])
 
 
 def write_checkpoint(path: Path, of: dict[str, Any], state: State) -> None:
@@ -107,13 +133,32 @@ def write_checkpoint(path: Path, of: dict[str, Any], state: State) -> None:
 def read_checkpoint(path: Path, of: dict[str, Any]) -> State | None:
     """The state to go on from; None without one, and where it is damaged or of something else."""
     try:
-        with np.load(path, allow_pickle=False) as found:
-            told = json.loads(found["told"].tobytes())
+        with ZipFile(path) as archive:
+            told = json.loads(_member(archive, "told").tobytes())
             if told["of"] != of:
                 return None
-            return State(found["vector"], float(found["dummy"]), told["rounds"])
-    except (OSError, ValueError, EOFError, KeyError, BadZipFile):  # ranking begins anew
+            vector, dummy = _member(archive, "vector"), _member(archive, "dummy")
+            return State(vector, float(dummy), told["rounds"])
+    except Exception:  # noqa: BLE001 (zipfile and numpy raise anything; ranking begins anew)
         return None
+
+
+def _member(archive: ZipFile, name: str) -> Any:
+    """An array of the file. Raises where its checksum, which is looked at behind its last byte,
+    is another: numpy stops earlier when a flipped bit made the array shorter."""
+    with archive.open(f"{name}.npy") as file:
+        array = np.lib.format.read_array(file, allow_pickle=False)
+        if file.read(1):
+            raise ValueError(f"more than the array {name}")
+    return array
+
+
+def _fits(state: State, csr: Csr, stop: Stop) -> bool:
+    """Whether the vector is one of the graph: of all nodes, or of those with edges out."""
+    plain = stop.iterations is not None
+    rows = csr.nodes if plain else int(np.count_nonzero(csr.outdegrees))
+    vector = state.vector
+    return vector.shape == (rows,) and vector.dtype == np.float64
 
 
 def _fingerprint(csr: Csr, stop: Stop, threads: int) -> dict[str, Any]:

@@ -26,10 +26,12 @@ from jobs.kernel.order import DIGITS
 from pipeline.classes import CUT_BYTES, Order, order_of, places_of
 from pipeline.datasets import SCORES, replacing, scores_writer
 from pipeline.embedded.csr import Csr, open_csr
+from pipeline.embedded.key_numbers import numbered, open_ids
 from pipeline.embedded.memory import require_memory
-from pipeline.embedded.tables import LEAST, batches, database, write_behind
+from pipeline.embedded.ranks import open_scores
+from pipeline.embedded.tables import LEAST, batches, database, feed, write_behind
 from pipeline.graph import Floats, Mask, Positions
-from pipeline.parquet import parquet_batches
+from pipeline.parquet import parquet_batches, reading
 
 FIXED = 300 << 20  # bytes for Python, its libraries and the batches on their way
 NODE_BYTES = 8 + CUT_BYTES  # scores, and finding their order
@@ -68,15 +70,13 @@ def join_scores(
     ones that scores must share to count as equal. budget: bytes of memory. Raises BadInput where
     the files do not belong together.
     """
-    scores: Floats = np.load(ranks, mmap_mode="r", allow_pickle=False)
-    of_keys, csr = np.load(ids, mmap_mode="r", allow_pickle=False), open_csr(graph)
-    if len(scores) != csr.nodes:
-        raise BadInput(str(ranks), f"{len(scores)} scores", f"one for {csr.nodes} nodes", CURE)
+    csr = open_csr(graph, edges=False)
     require_memory("join-scores", csr.nodes, NODE_BYTES, budget, fixed=LEAST)
+    scores, of_keys = open_scores(ranks, csr.nodes), open_ids(ids)
     order = order_of(scores, digits)
     places = places_of(order)
     left = budget - FIXED - KEPT_BYTES * len(places)
-    rows = _placed(uris, of_keys, places)
+    rows = reading(uris, _placed(uris, of_keys, places))
     output.parent.mkdir(parents=True, exist_ok=True)
     with (
         database(tmp, budget=left, threads=threads) as (db, _),
@@ -84,7 +84,7 @@ def join_scores(
         place.open("wb") as stream,  # pyarrow takes names in UTF-8 only
         scores_writer(stream) as file,
     ):
-        db.register("placed", pa.RecordBatchReader.from_batches(PLACED, rows))
+        feed(db, "placed", PLACED, rows)
         ordered = batches(db, "SELECT * FROM placed ORDER BY place")
         write_behind(file, _columns(ordered, scores, order, csr))
     return len(scores)
@@ -93,10 +93,9 @@ def join_scores(
 def _placed(uris: Path, ids: npt.NDArray[Any], places: Order) -> Iterator[pa.RecordBatch]:
     """The chosen spelling of every node, with its place; in the order of the ids."""
     wanted, known = ids != np.iinfo(ids.dtype).max, 0
-    for keys in one_row_a_key(parquet_batches(uris, TOTALLED.names[:-1]), wanted):
+    spellings = numbered(uris, parquet_batches(uris, TOTALLED.names[:-1]), len(ids))
+    for keys in one_row_a_key(spellings, wanted):
         nodes = ids[keys["number"].to_numpy()].astype(np.int64)
-        if not np.array_equal(nodes, np.arange(known, known + len(nodes))):
-            raise BadInput(str(uris), "other keys than in map", "every key of it, in order", CURE)
         known += len(nodes)
         if known > len(places):
             break
@@ -171,7 +170,7 @@ def _first_best(starts: Positions, *columns: npt.NDArray[np.int64]) -> Positions
 
 
 def _seconds(timestamps: pa.StringArray) -> npt.NDArray[np.int64]:
-    """Timestamps as numbers in their order, -1 for an unknown one."""
+    """Timestamps as numbers in their order, -1 for an unknown one. Raises ValueError."""
     known = pc.replace_with_mask(timestamps, pc.equal(timestamps, UNKNOWN.decode()), "-1")
     seconds: npt.NDArray[np.int64] = known.cast(pa.int64()).to_numpy()
     return seconds

@@ -12,7 +12,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import duckdb
 import numpy as np
@@ -33,6 +33,7 @@ from pipeline.embedded.selecting_parts import (
     select,
 )
 from pipeline.embedded.tables import batches, database
+from pipeline.parquet import CHECKED
 from pipeline.workers import Died, Tell, answers
 
 FOLDS = "folds.parquet"
@@ -224,13 +225,17 @@ def _fold(db: duckdb.DuckDBPyConnection, output: Path) -> Counter[str]:
     chain = pa.table({"row": ended, "last": last[ended], "hops": hops[ended]})
     counters = Counter({"unfolded.loop": len(hops) - len(ended)})
     db.register("chain", chain)
-    with output.open("wb") as stream, pq.ParquetWriter(stream, SCHEMA, compression="zstd") as file:
+    with output.open("wb") as stream, _writer(stream) as file:
         for batch in batches(db, ENDED):
             file.write_batch(batch.cast(SCHEMA))
             counters.update(f"folds.{kind}" for kind in batch["kind"].to_pylist())
     db.unregister("chain")
     counters["folds"] = len(ended)
     return counters
+
+
+def _writer(stream: BinaryIO) -> pq.ParquetWriter:
+    return pq.ParquetWriter(stream, SCHEMA, compression="zstd", **CHECKED)
 
 
 def chain_ends(following: Steps) -> tuple[Steps, Steps]:

@@ -41,7 +41,8 @@ from pipeline.embedded.partitions import (
     spellings,
 )
 from pipeline.embedded.spelling_table import UNSEEN, Counted
-from pipeline.embedded.tables import batches, database, write_behind
+from pipeline.embedded.tables import batches, database, feed, write_behind
+from pipeline.parquet import CHECKED, parquet_batches
 from pipeline.workers import Answer, Died, answers
 
 URIS = "uris.parquet"
@@ -55,6 +56,7 @@ SCHEMA = pa.schema(
         ("captures", pa.int64()), ("links", pa.int64()), ("last", pa.string()),
     ]
 )  # fmt: skip
+FOLDED = pa.schema([("key", pa.string()), ("target_key", pa.string())])
 
 
 @dataclass(frozen=True)
@@ -183,14 +185,14 @@ def _sorted(
     """The rows of all partitions by key, then uri; folds: whose keys give way to others."""
     if not merges[0].tables:
         return
-    with database(folder, budget=budget, threads=threads) as (db, near):
-        db.register("spellings", pa.RecordBatchReader.from_batches(PLACED, spellings(merges)))
+    with database(folder, budget=budget, threads=threads) as (db, _):
+        feed(db, "spellings", PLACED, spellings(merges))
         rows = "SELECT * FROM spellings"
         if folds:
-            (near / "folds.parquet").symlink_to(folds.absolute())
+            feed(db, "folds", FOLDED, parquet_batches(folds, FOLDED.names))
             final = "coalesce(target_key, spellings.key) AS key"
             rows = f"""SELECT spellings.* REPLACE ({final}) FROM spellings
-                LEFT JOIN '{near}/folds.parquet' AS folds ON folds.key = spellings.key"""
+                LEFT JOIN folds ON folds.key = spellings.key"""
         yield from batches(db, f"FROM ({rows}) ORDER BY key, uri")
 
 
@@ -198,8 +200,9 @@ def _writer(stream: BinaryIO) -> pq.ParquetWriter:
     """Sorted strings share their beginnings, which this encoding leaves out."""
     encodings = {"number": "DELTA_BINARY_PACKED", "key": DELTA, "uri": DELTA}
     return pq.ParquetWriter(
-        stream, SCHEMA, compression="zstd", use_dictionary=["last"], column_encoding=encodings
-    )
+        stream, SCHEMA, compression="zstd", use_dictionary=["last"], column_encoding=encodings,
+        **CHECKED,
+    )  # fmt: skip
 
 
 class _Numbering:

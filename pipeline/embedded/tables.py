@@ -29,18 +29,47 @@ def database(
     tmp: Path, *, budget: int, threads: int
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
     """A database in memory that spills into a folder of its own in tmp, and that folder under a
-    name that SQL takes as it is. What fails in it, such as a full disk, is told as BadInput."""
+    name that SQL takes as it is. What fails in it, such as a full disk, is told as BadInput; what
+    ends rows that `feed` gives, as itself."""
+    errors: list[BaseException] = []
     with tempfile.TemporaryDirectory(dir=tmp) as folder, plain_path(Path(folder)) as near:
         try:
             with duckdb.connect() as db, _interruptible(db):
+                _errors[id(db)] = errors
                 limit(db, budget)
                 db.execute("SET threads = $threads", {"threads": threads})
                 db.execute("SET temp_directory = $folder", {"folder": str(near / "spilled")})
                 yield db, near
-        except duckdb.Error as error:
+        except Exception as error:
+            if errors and errors[0] is not error:
+                raise errors[0] from None
+            if not isinstance(error, duckdb.Error):
+                raise
             said = str(error).partition("\n")[0]
             cure = "Make room there, or give more --memory."
             raise BadInput(str(tmp.resolve()), said, "room for a sort", cure) from error
+        finally:
+            _errors.pop(next((k for k, kept in _errors.items() if kept is errors), 0), None)
+
+
+#: what has ended rows that a database was fed, by the database
+_errors: dict[int, list[BaseException]] = {}
+
+
+def feed(
+    db: duckdb.DuckDBPyConnection, name: str, schema: pa.Schema, rows: Iterable[pa.RecordBatch]
+) -> None:
+    """Give a database of `database` rows under a name, to be read once. What ends them is raised
+    in the end as it is: DuckDB makes another error of it."""
+
+    def careful() -> Iterator[pa.RecordBatch]:
+        try:
+            yield from rows
+        except Exception as error:
+            _errors[id(db)].append(error)
+            raise
+
+    db.register(name, pa.RecordBatchReader.from_batches(schema, careful()))
 
 
 @contextlib.contextmanager

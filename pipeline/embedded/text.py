@@ -16,19 +16,20 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from jobs.kernel.lines import CANONICAL, DUMMY, USUAL_CAPTURE
-from pipeline.embedded.columns import link_blocks
+from jobs.kernel.lines import CANONICAL, DUMMY
+from pipeline.embedded.columns import CAPTURE_SCHEMA, capture_blocks, link_blocks
 from pipeline.embedded.csr import Csr, open_csr
 from pipeline.embedded.edges import key_pairs
 from pipeline.embedded.ids import IDS, MAP
+from pipeline.embedded.key_numbers import numbered, open_ids
 from pipeline.embedded.pairs import distinct_pairs
 from pipeline.embedded.ranks import DUMMY as DUMMY_FILE
-from pipeline.embedded.ranks import SCORES
+from pipeline.embedded.ranks import SCORES, open_scores, read_dummy
 from pipeline.embedded.spellings import URIS
 from pipeline.embedded.turning import transposed
 from pipeline.graph import Floats
+from pipeline.parquet import parquet_batches
 from pipeline.work_folder import links_of
 
 NODES = 1 << 16  # in a piece of a graph
@@ -54,11 +55,9 @@ class TextSource:
     def captures(self) -> Iterator[bytes]:
         """Captures in ten columns, as they lie in the parts."""
         for part in sorted((self.work / "captures").iterdir()):
-            with part.open("rb") as stream, pq.ParquetFile(stream) as file:
-                for rows in file.iter_batches(NODES):
-                    usual = rows.columns[:USUAL_CAPTURE]
-                    texts = [column.cast(pa.string()).fill_null("-") for column in usual]
-                    yield lines("\t", *texts)
+            for rows in capture_blocks(part, CAPTURE_SCHEMA.names):
+                texts = [column.combine_chunks().cast(pa.string()) for column in rows.columns]
+                yield lines("\t", *(text.fill_null("-") for text in texts))
 
     def canonical_links(self) -> Iterator[bytes]:
         """`target_key source_key`, distinct and sorted."""
@@ -68,7 +67,7 @@ class TextSource:
 
     def input_links(self) -> Iterator[bytes]:
         """`id target_key source_key`, of the canonical links whose target has an id."""
-        ids = np.load(self.work / "map" / IDS, mmap_mode="r")
+        ids = open_ids(self.work / "map" / IDS)
         none = np.iinfo(ids.dtype).max
         with self._pairs() as (keys, pairs):
             for targets, sources in pairs:
@@ -83,9 +82,8 @@ class TextSource:
 
     def map(self) -> Iterator[bytes]:
         """`id target_key`."""
-        with (self.work / "map" / MAP).open("rb") as stream, pq.ParquetFile(stream) as file:
-            for rows in file.iter_batches():
-                yield lines(" ", rows["id"].cast(pa.string()), rows["key"])
+        for rows in parquet_batches(self.work / "map" / MAP, ("id", "key")):
+            yield lines(" ", rows["id"].cast(pa.string()), rows["key"])
 
     def graph(self) -> Iterator[bytes]:
         """Graph lines, every score 1.0."""
@@ -106,13 +104,12 @@ class TextSource:
     def score_uri(self) -> Iterator[bytes]:
         """`score<TAB>URI`, best first."""
         path = self.work / "scores" / "scores.parquet"
-        with path.open("rb") as stream, pq.ParquetFile(stream) as file:
-            for rows in file.iter_batches(NODES, columns=["score", "uri"]):
-                yield lines("\t", _exact(rows["score"].to_numpy()), rows["uri"])
+        for rows in parquet_batches(path, ("score", "uri")):
+            yield lines("\t", _exact(rows["score"].to_numpy()), rows["uri"])
 
     def _scores(self) -> tuple[Floats, float]:
-        ranks = self.work / "ranks"
-        return np.load(ranks / SCORES, mmap_mode="r"), float(np.load(ranks / DUMMY_FILE)[0])
+        ranks, nodes = self.work / "ranks", open_csr(self.work / "graph", edges=False).nodes
+        return open_scores(ranks / SCORES, nodes), read_dummy(ranks / DUMMY_FILE)
 
     @contextmanager
     def _pairs(self) -> Iterator[tuple[pa.LargeStringArray, Iterator[tuple[Numbers, Numbers]]]]:
@@ -123,7 +120,7 @@ class TextSource:
             runs.mkdir()
             keys = _mapped_keys(self.work / "uris" / URIS, folder)
             streams = [
-                key_pairs(part, self.work / "numbers" / f"{part.stem}.npy")
+                key_pairs(part, self.work / "numbers" / f"{part.stem}.npy", len(keys))
                 for part in sorted(links_of(self.work).iterdir())
             ]
             yield keys, distinct_pairs(streams, len(keys), self.budget, runs)
@@ -177,17 +174,16 @@ def _mapped_keys(uris: Path, folder: Path) -> pa.LargeStringArray:
     """All keys by their number, in files of the folder."""
     count, size = 0, 0
     data, ends = folder / "keys.data", folder / "keys.ends"
-    with data.open("wb") as texts, ends.open("wb") as offsets, uris.open("rb") as stream:
+    with data.open("wb") as texts, ends.open("wb") as offsets:
         offsets.write(np.zeros(1, np.int64).tobytes())
-        with pq.ParquetFile(stream) as file:
-            for rows in file.iter_batches(columns=["number", "key"]):
-                numbers = rows["number"].to_numpy()
-                new = np.flatnonzero(np.diff(numbers, prepend=count - 1))
-                keys = rows["key"].take(pa.array(new)).cast(pa.large_binary())
-                lengths = pc.binary_length(keys).to_numpy()
-                texts.write(b"".join(keys.to_pylist()))
-                offsets.write((size + np.cumsum(lengths)).astype(np.int64).tobytes())
-                count, size = count + len(keys), size + int(lengths.sum())
+        for rows in numbered(uris, parquet_batches(uris, ("number", "key"))):
+            numbers = rows["number"].to_numpy()
+            new = np.flatnonzero(np.diff(numbers, prepend=count - 1))
+            keys = rows["key"].take(pa.array(new)).cast(pa.large_binary())
+            lengths = pc.binary_length(keys).to_numpy()
+            texts.write(b"".join(keys.to_pylist()))
+            offsets.write((size + np.cumsum(lengths)).astype(np.int64).tobytes())
+            count, size = count + len(keys), size + int(lengths.sum())
     buffers = [None, pa.py_buffer(_map(ends)), pa.py_buffer(_map(data))]
     return pa.Array.from_buffers(pa.large_string(), count, buffers)
 

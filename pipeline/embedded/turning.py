@@ -32,7 +32,7 @@ def transposed(
     if csr.sources.nbytes + max(NODE_BYTES * csr.nodes, beside) <= budget:
         return _placed(csr)
     write_graph([_turned(csr)], csr.nodes, output, budget=budget, tmp=tmp, threads=threads)
-    return open_csr(output)
+    return open_csr(output, edges=False)  # made here, of edges that were checked
 
 
 def _placed(csr: Csr) -> Csr:

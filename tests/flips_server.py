@@ -1,0 +1,28 @@
+"""What the server of tests/flips.py imports, and runs once, before processes are forked from it:
+loops as machine code, and modules that are imported where they are used."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from flips import page_rank
+
+import pipeline.embedded.text
+import pipeline.opic
+import pipeline.plot_data  # noqa: F401
+from jobs.kernel import packed_loops  # noqa: F401
+from pipeline.embedded.csr import open_csr
+from pipeline.embedded.edges import opic_graph, write_graph
+from pipeline.embedded.turning import transposed
+from pipeline.opic import opic
+
+with tempfile.TemporaryDirectory() as name:
+    folder = Path(name)
+    pairs = np.array([1, 0, 1], np.uint32), np.array([0, 1, 2], np.uint32)
+    write_graph([[pairs]], 3, folder / "graph", budget=1 << 20, tmp=folder)
+    page_rank(folder, folder)
+    csr = open_csr(folder / "graph")
+    out = transposed(csr, folder / "out", budget=1 << 20, tmp=folder)
+    opic(opic_graph("graph", csr, out, np.ones(3), 1.0))

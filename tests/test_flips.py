@@ -1,0 +1,73 @@
+"""A flipped bit in a file of a work folder: whoever reads it says what is wrong, or does not mind.
+
+None may end by a signal, with a traceback or as an error that was not foreseen.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import flips
+import pytest
+from crawls import INLINE, LOOPBACK, ok
+from flips import drawn, harms
+
+from jobs.kernel.errors import NotConverged
+from jobs.launcher import Launcher
+from pipeline.embedded.csr import open_csr
+from pipeline.embedded.ranks import page_rank
+from pipeline.packed_ranking import rank_packed
+from pipeline.ranking import Stop
+
+SEVERAL = ("--captures", "latest", "--fold", "redirects", "--no-validate", "--quiet")
+
+
+@pytest.fixture(scope="module")
+def columns(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run of the embedded engine, and the checkpoint of an interrupted one."""
+    work = tmp_path_factory.mktemp("columns") / "work"
+    ok("run", LOOPBACK, "--work", work, *SEVERAL)
+    (work / "rounds").mkdir()
+    stop = Stop(tolerance=1e-13, max_rounds=5)
+    with pytest.raises(NotConverged):
+        page_rank(
+            open_csr(work / "graph"), work.with_name("ranks"), stop, budget=1 << 30,
+            checkpoint=work / "rounds" / "checkpoint.npz",
+        )  # fmt: skip
+    return work
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run of the jobs, and the packed rounds of an interrupted one."""
+    work = tmp_path_factory.mktemp("lines") / "work"
+    ok("run", LOOPBACK, "--work", work, *INLINE, "--iterations", "2", *SEVERAL)
+    stop, launcher = Stop(tolerance=1e-14, max_rounds=2), Launcher("inline", work.parent)
+    with pytest.raises(NotConverged):
+        rank_packed(work / "graph", work / "rounds", launcher, stop, partitions=2)
+    return work
+
+
+def test_flips_in_columns(columns: Path) -> None:
+    assert harms(columns, drawn(columns, 19, 1, flips.EMBEDDED), flips.EMBEDDED, most=1) == []
+
+
+def test_flips_in_lines(lines: Path) -> None:
+    some = drawn(lines, 8, 1, ("map", "uris", "ranks", "scores", "captures"))
+    some += drawn(lines, 4, 1, ["rounds"])
+    assert harms(lines, some, flips.INLINE, most=1) == []
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("seed", range(2, 5))
+def test_many_flips(seed: int, columns: Path, lines: Path) -> None:
+    assert harms(columns, drawn(columns, 200, seed, flips.EMBEDDED), flips.EMBEDDED) == []
+    assert harms(lines, drawn(lines, 60, seed, flips.INLINE), flips.INLINE) == []
+
+
+def test_the_harm_that_a_flip_does_is_seen(columns: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader that ends by a signal, and one that raises what nobody foresees."""
+    (flip,) = drawn(columns, 1, 1, ["graph"])
+    for reader, how in (("_killed", "exit code -11"), ("_failed", "ZeroDivisionError()")):
+        found = harms(columns, [flip], {"graph": (getattr(flips, reader),)})
+        assert [(harm.flip, harm.by, harm.how) for harm in found] == [(flip, reader, how)]
