@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
 from pipeline.classes import Ties
@@ -27,6 +26,7 @@ from pipeline.cli.options import (
     work_option,
 )
 from pipeline.cli.parameter_types import Number
+from pipeline.dataset_folders import manifest_of
 from pipeline.embedded import EMBEDDED, TOLERANCE
 from pipeline.embedded.memory import Memory
 from pipeline.imported import SELECT, steps_of
@@ -180,12 +180,7 @@ def status(work: Path) -> None:
     from pipeline.reports import status_tables
     from pipeline.run import READS
 
-    if not (work / "manifest.json").exists():
-        raise BadInput(
-            str(work), "no manifest.json in it", "a work folder", "Make one with `crawlrank run`."
-        )
-    out = console()
-    manifest = Manifest(work)
+    out, manifest = console(), manifest_of(work)
     for table in status_tables(manifest, steps_of(manifest, list(READS))):
         out.print(table)
         out.print()
