@@ -17,13 +17,13 @@ from pathlib import Path
 from jobs import stores
 from jobs.kernel.errors import BadInput
 from pipeline.far import NEAR, of_archives
-from pipeline.imported import SELECT, require_finished
+from pipeline.imported import IMPORT_AGAIN, SELECT, require_finished
 from pipeline.manifest import Manifest
 from pipeline.work_folder import OF_ARCHIVES
 
+COPIED = {"scores": "scored"}  # in the work folder -> at the URL
 EXPECTED = "a dataset of a finished run"
 AGAIN = "Run `crawlrank run` again with the same archives and options: it makes it anew."
-IMPORT_AGAIN = "Import the text files into a new work folder with `crawlrank import-text`."
 STORE = "Look at the URL, and at what tells where its store is (HADOOP_CONF_DIR, AWS_REGION)."
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
@@ -83,6 +83,9 @@ class DatasetFolders:
     def _link(self, dataset: str, folder: Path) -> None:
         original = self.work / dataset
         if not original.exists():
+            if self.data and dataset in COPIED:
+                self._bring(COPIED[dataset], self.data, folder)
+                return
             raise self._missing(str(original), dataset)
         folder.symlink_to(original.absolute())
         self._origins[folder] = str(original)

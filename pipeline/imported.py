@@ -24,6 +24,7 @@ REPLACED = {
     KEYS: ("extract-links",),
     GRAPH: ("extract-links", "canonicalize", "assign-ids", "gen-graph"),
 }
+IMPORT_AGAIN = "Import the text files into a new work folder with `crawlrank import-text`."
 WITHOUT_URIS = (KEYS, GRAPH)  # so there is nothing that Heritrix could look up
 
 
@@ -67,9 +68,10 @@ def require_import(
             f"--runner {EMBEDDED}",
             "The commands of the single steps run the jobs on text files.",
         )
-    there = all((work / dataset).exists() for dataset in imported["datasets"])
-    if not there or "fingerprint" not in imported:
-        raise BadInput(
-            str(work), "an import that is not whole", "all of it", "Run import-text once more."
-        )
+    if "fingerprint" not in imported:
+        cure = "Run import-text once more."
+        raise BadInput(str(work), "an import that is not whole", "all of it", cure)
+    for dataset in imported["datasets"]:
+        if not (work / dataset).exists():
+            raise BadInput(str(work / dataset), "not there", "what was imported", IMPORT_AGAIN)
     return dict.fromkeys(REPLACED[imported["kind"]], imported["fingerprint"])
