@@ -16,6 +16,7 @@ from pathlib import Path
 
 from jobs import stores
 from jobs.kernel.errors import BadInput
+from pipeline.embedded import EMBEDDED
 from pipeline.far import NEAR, of_archives
 from pipeline.imported import IMPORT_AGAIN, SELECT, require_finished
 from pipeline.manifest import Manifest
@@ -45,6 +46,25 @@ def finished_manifest(work: Path) -> Manifest:
     manifest = manifest_of(work)
     require_finished(manifest)
     return manifest
+
+
+def as_text_cure(where: str) -> str | None:
+    """What helps a step that was given a dataset of a work folder which is not there as text.
+
+    where: of a BadInput, a path that something may follow behind a comma.
+    """
+    path = Path(where.partition(", ")[0])
+    work = next((above for above in path.parents if (above / "manifest.json").exists()), None)
+    if work is None:
+        return None
+    parameters = Manifest(work).parameters
+    if parameters.get("--data") and not path.exists():
+        how = f"lie at {parameters['--data']}"
+    elif parameters.get("--runner") == EMBEDDED and path.suffix in (".npy", ".parquet"):
+        how = f"are columns, of the runner {EMBEDDED}"
+    else:
+        return None
+    return f"The datasets of {work} {how}: `crawlrank export-text` writes them as text."
 
 
 class DatasetFolders:

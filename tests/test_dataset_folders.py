@@ -223,3 +223,105 @@ def test_a_damaged_dataset_is_told_as_one(
         return
     assert (said.code, str(work) in said.err, OF_THE_RUN in said.err) == (3, True, True), said
     assert "datasets-" not in said.err  # where it is linked
+
+
+# ---- what other commands say of every kind of folder
+
+
+@pytest.fixture(scope="module")
+def folders(works: dict[str, Made], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Work folders by kind; and `nothing`, which is none."""
+    folder = tmp_path_factory.mktemp("folders")
+    text, archives = folder / "text", works["columns"].run[1:3]
+    ok("export-text", "--work", works["columns"].work, "--out", text)
+    imports = {
+        "links": ("--links", text / "links.txt", "--captures", text / "captures.txt"),
+        "keys": ("--canonical-links", text / "canonicalized_links.txt"),
+        "graph": ("--graph", text / "pr0.txt", "--map", text / "map.txt"),
+        "waiting": ("--graph", text / "pr0.txt"),
+    }
+    for kind, given in imports.items():
+        ok("import-text", "--work", folder / kind, *given)
+        if kind != "waiting":
+            ok("run", "--work", folder / kind, "--iterations", 5, "--no-validate", "--quiet")
+    endless = ("--tolerance", 1e-12, "--max-rounds", 1, "--quiet")
+    assert crawlrank("run", *archives, "--work", folder / "exit-4", *endless).code == 4
+    made = {name: of.work for name, of in works.items()}
+    kinds = (*imports, "exit-4", "nothing")
+    return {**made, **{kind: folder / kind for kind in kinds}}
+
+
+FINISHED = ("columns", "near", "far", "links", "keys", "graph")
+AS_TEXT = "`crawlrank export-text` writes them as text"
+NOT_DONE = "is not done; expected a finished run. Finish it with `crawlrank run`"
+NO_URIS = "no URI in it; expected at least one http or https URI"
+NO_MANIFEST = "no manifest.json in it; expected a work folder. Make one with"
+UNFINISHED = {"waiting": NOT_DONE, "exit-4": NOT_DONE, "nothing": NO_MANIFEST}
+#: command -> kind of folder -> what it says; of all other kinds, that it is done
+SAID: dict[str, dict[str, str]] = {
+    "status": {"nothing": NO_MANIFEST},
+    "explain": UNFINISHED,
+    "diff": UNFINISHED,
+    "export-text": UNFINISHED,
+    "export-precedence": {
+        **{"keys": NO_URIS, "graph": NO_URIS, "far": AS_TEXT},
+        **dict.fromkeys(("waiting", "exit-4", "nothing"), "scores: no such file or folder"),
+    },
+    "validate-opic": {
+        **dict.fromkeys(("columns", "far", "links", "keys", "graph", "waiting", "exit-4"), AS_TEXT),
+        "nothing": "graph: no such file or folder",
+    },
+    "join-scores": {
+        **dict.fromkeys(("columns", "far", "links", "keys", "graph"), AS_TEXT),
+        **dict.fromkeys(("waiting", "nothing"), "ranks: no such file or folder"),
+        "exit-4": AS_TEXT,
+    },
+    "import-text": dict.fromkeys(
+        (*FINISHED, "waiting", "exit-4"), "is a work folder already; expected a new folder"
+    ),
+    "inspect": dict.fromkeys((*FINISHED, "waiting", "exit-4"), "no archive among"),
+}
+
+
+def words(command: str, kind: str, work: Path, out: Path) -> tuple[object, ...]:
+    uri = "example,a)/about" if kind in ("keys", "graph") else URI
+    return {
+        "status": ("--work", work),
+        "explain": ("--work", work, uri),
+        "diff": (work, work),
+        "export-text": ("--work", work, "--out", out / "text"),
+        "export-precedence": (work / "scores", "--uris", work / "uris", "--output", out / "p.txt"),
+        "validate-opic": (work / "graph", work / "ranks", "--output", out / "report.json"),
+        "join-scores": (
+            *(work / "ranks", "--map", work / "map", "--uris", work / "uris"),
+            *("--output", out / "scores.txt", *INLINE),
+        ),
+        "import-text": ("--work", work, "--links", out / "links.txt"),
+        "inspect": (work, "--quiet"),
+    }[command]
+
+
+@pytest.mark.parametrize("command", SAID)
+def test_every_command_on_every_kind_of_folder(
+    command: str, folders: dict[str, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "links.txt").write_text("http://a/ http://b/\n")
+    for kind, work in folders.items():
+        if kind == "nothing" and command in ("import-text", "inspect"):
+            continue  # a new folder, and archives that are not there: see their own tests
+        said = crawlrank(command, *words(command, kind, work, tmp_path))
+        wanted = SAID[command].get(kind)
+        allowed = (0, 4) if command == "validate-opic" else (0,)  # five rounds are few
+        assert said.code == 3 if wanted else said.code in allowed, (kind, said)
+        assert (wanted or "") in said.err, (kind, said)
+
+
+def test_a_lost_dataset_of_an_import(folders: dict[str, Path], tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    shutil.copytree(folders["graph"], work)
+    shutil.rmtree(work / "map")
+    cure = "Import the text files into a new work folder with `crawlrank import-text`"
+    for command in (("export-text", "--out", tmp_path / "text"), ("run",)):
+        said = crawlrank(*command, "--work", work)
+        assert said.code == 3
+        assert f"{work / 'map'}: not there" in said.err and cure in said.err
