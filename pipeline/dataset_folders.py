@@ -16,6 +16,7 @@ from pathlib import Path
 
 from jobs import stores
 from jobs.kernel.errors import BadInput
+from jobs.kernel.opening import is_url
 from pipeline.embedded import EMBEDDED
 from pipeline.far import NEAR, of_archives
 from pipeline.imported import IMPORT_AGAIN, SELECT, require_finished
@@ -54,11 +55,14 @@ def as_text_cure(where: str) -> str | None:
     where: of a BadInput, a path that something may follow behind a comma.
     """
     path = Path(where.partition(", ")[0])
-    work = next((above for above in path.parents if (above / "manifest.json").exists()), None)
-    if work is None:
+    try:
+        work = next((above for above in path.parents if (above / "manifest.json").exists()), None)
+        if work is None or is_url(where):
+            return None
+        parameters, there = Manifest(work).parameters, path.exists()
+    except (BadInput, OSError, ValueError, KeyError):  # no manifest of ours, or no path at all
         return None
-    parameters = Manifest(work).parameters
-    if parameters.get("--data") and not path.exists():
+    if parameters.get("--data") and not there:
         how = f"lie at {parameters['--data']}"
     elif parameters.get("--runner") == EMBEDDED and path.suffix in (".npy", ".parquet"):
         how = f"are columns, of the runner {EMBEDDED}"
