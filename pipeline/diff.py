@@ -83,10 +83,10 @@ def diff(before: Finished, after: Finished, *, top: int, links: int) -> Diff:
 def _after_of(before: Finished, after: Finished, nodes: int) -> Positions:
     """For each node of the run before its id in the one after, or NO_PAGE."""
     query = (
-        f"SELECT o.id AS one, t.id AS other FROM {before.name}_mapped o"
-        f" JOIN {after.name}_mapped t USING (key)"
+        f"SELECT o.id AS one, t.id AS other FROM {before.view('mapped')} o"
+        f" JOIN {after.view('mapped')} t USING (key)"
     )
-    with after.reading():
+    with before.reading(), after.reading():
         found = after.db.sql(query).fetchnumpy()
     after_of = np.full(nodes, NO_PAGE)
     after_of[found["one"]] = found["other"]

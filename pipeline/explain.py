@@ -201,7 +201,7 @@ def _listed(finished: Finished, rows: Sequence[tuple[Any, ...]]) -> list[Spellin
         forms.append(form)
         reasons.append(reason)
     known = [form for form in forms if form is not None]
-    lines = first_lines(finished.work / "precedence.txt", [f"{form} ".encode() for form in known])
+    lines = first_lines(finished.folder("precedence.txt"), [f"{form} ".encode() for form in known])
     line_of = dict(zip(known, lines, strict=True))
     only = finished.parameters["--spellings"] == "captured"
     found = []

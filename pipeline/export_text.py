@@ -5,20 +5,19 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import CANONICAL, DUMMY, USUAL_CAPTURE, parse_graph_line, parse_link
+from pipeline.dataset_folders import DatasetFolders, finished_manifest
 from pipeline.datasets import ORDER, by_score, merged, write_file
 from pipeline.embedded import EMBEDDED
 from pipeline.embedded.memory import half_of_machine
-from pipeline.far import bringing
-from pipeline.imported import GRAPH, WITHOUT_URIS, require_finished
-from pipeline.manifest import Manifest
-from pipeline.work_folder import links_of
+from pipeline.imported import GRAPH, WITHOUT_URIS
 
 Convert = Callable[[bytes], Iterator[bytes]]
+#: datasets of columns that the files of nodes, and of keys, are made of
+OF_NODES, OF_KEYS = ("map", "graph", "ranks", "scores"), ("links", "uris", "numbers")
 
 
 def _whole(line: bytes) -> Iterator[bytes]:
@@ -56,31 +55,22 @@ def export_text(work: Path, out: Path) -> list[Path]:
     """
     if out.resolve() == work.resolve():
         raise BadInput(str(out), "the work folder itself", "another folder", "Name one with --out.")
-    manifest = Manifest(work)
-    kind = manifest.imported.get("kind")
-    require_finished(manifest)
+    manifest = finished_manifest(work)
     last = f"pr{len(manifest.steps['page-rank']['rounds'])}.txt"
-    if manifest.parameters["--runner"] == EMBEDDED:
-        written = _from_columns(work, out, last, kind)
-    elif data := manifest.parameters.get("--data"):
-        out.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=out) as tmp:
-            written = _from_lines(bringing(work, data, Path(tmp)), out, last, manifest)
-    else:
-        written = _from_lines(partial(_of_work, work), out, last, manifest)
-    if kind in WITHOUT_URIS:
-        return written
-    shutil.copyfile(work / "precedence.txt", out / "precedence.txt")
+    write = _from_columns if manifest.parameters["--runner"] == EMBEDDED else _from_lines
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=out) as tmp:
+        folders = DatasetFolders(work, manifest, Path(tmp), digests=True)
+        with folders.reading():
+            written = write(folders, out, last, Path(tmp))
+            if manifest.imported.get("kind") in WITHOUT_URIS:
+                return written
+            shutil.copyfile(folders.folder("precedence.txt"), out / "precedence.txt")
     return [*written, out / "precedence.txt"]
 
 
-def _of_work(work: Path, dataset: str) -> Path:
-    return links_of(work) if dataset == "links" else work / dataset
-
-
-def _from_lines(
-    found: Callable[[str], Path], out: Path, last: str, manifest: Manifest
-) -> list[Path]:
+def _from_lines(folders: DatasetFolders, out: Path, last: str, tmp: Path) -> list[Path]:
+    manifest = folders.manifest
     digits = manifest.steps["join-scores"]["parameters"]["digits"]
     files: dict[str, tuple[str, Convert]] = {
         "links.txt": ("links", _two_columns),
@@ -93,10 +83,9 @@ def _from_lines(
         "pr.txt": ("ranks", _score_of_id),
         "score_uri.txt": ("scores", _score_and_uri),
     }
-    out.mkdir(parents=True, exist_ok=True)
     for name, (dataset, convert) in files.items():
         key = by_score(digits) if dataset == "scores" else ORDER[dataset]
-        folder = found(dataset)
+        folder = folders.folder(dataset)
         try:
             lines = merged(folder, key)
             write_file((done for line in lines for done in convert(line)), out / name)
@@ -106,27 +95,30 @@ def _from_lines(
     return [out / name for name in files]
 
 
-def _from_columns(work: Path, out: Path, last: str, kind: str | None) -> list[Path]:
+def _from_columns(folders: DatasetFolders, out: Path, last: str, tmp: Path) -> list[Path]:
     from pipeline.embedded.text import TextSource  # what it imports takes a while
 
-    out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=out) as tmp:
-        source = TextSource(work, Path(tmp), half_of_machine().budget)
-        uris = {"links.txt": source.links, "captures.txt": source.captures}
-        keys = {
-            "canonicalized_links.txt": source.canonical_links,
-            "input_links.txt": source.input_links,
-        }
-        nodes = {
-            "map.txt": source.map,
-            "pr0.txt": source.graph,
-            last: source.ranks,
-            "pr.txt": source.scores_by_id,
-            "score_key.txt" if kind in WITHOUT_URIS else "score_uri.txt": source.score_uri,
-        }
-        files = nodes if kind == GRAPH else {**keys, **nodes}
-        if kind not in WITHOUT_URIS:
-            files = {**uris, **files}
-        for name, pieces in files.items():
-            write_file(pieces(), out / name)
+    kind = folders.manifest.imported.get("kind")
+    for dataset in (*OF_NODES, *(OF_KEYS if kind != GRAPH else ())):
+        folders.folder(dataset)
+    if kind not in WITHOUT_URIS:
+        folders.folder("captures")
+    source = TextSource(folders.tmp, tmp, half_of_machine().budget)
+    uris = {"links.txt": source.links, "captures.txt": source.captures}
+    keys = {
+        "canonicalized_links.txt": source.canonical_links,
+        "input_links.txt": source.input_links,
+    }
+    nodes = {
+        "map.txt": source.map,
+        "pr0.txt": source.graph,
+        last: source.ranks,
+        "pr.txt": source.scores_by_id,
+        "score_key.txt" if kind in WITHOUT_URIS else "score_uri.txt": source.score_uri,
+    }
+    files = nodes if kind == GRAPH else {**keys, **nodes}
+    if kind not in WITHOUT_URIS:
+        files = {**uris, **files}
+    for name, pieces in files.items():
+        write_file(pieces(), out / name)
     return [out / name for name in files]

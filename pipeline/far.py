@@ -1,4 +1,5 @@
-"""Datasets of a run that lie at a URL, as places of jobs and as folders that were brought here."""
+"""Datasets of a run that lie at a URL, as places of jobs and as folders that were brought here for
+a step. (What reads a finished run asks pipeline/dataset_folders.py.)"""
 
 from __future__ import annotations
 
@@ -8,7 +9,6 @@ from pathlib import Path
 from jobs import stores
 from jobs.kernel.opening import Place
 from pipeline.dataset_store import NEAR
-from pipeline.work_folder import OF_ARCHIVES
 
 
 def of_archives(data: str, dataset: str) -> list[Place]:
@@ -23,30 +23,16 @@ def links_that_count(data: str) -> list[Place]:
     return [selected] if stores.exists(selected) else of_archives(data, "links")
 
 
-def _places(data: str, dataset: str) -> list[Place]:
-    if dataset == "links":
-        return links_that_count(data)
-    if dataset in OF_ARCHIVES:
-        return of_archives(data, dataset)
-    return [stores.join(data, dataset)]
-
-
 def bringing(work: Path, data: str, tmp: Path) -> Callable[[str], Path]:
     """A function that gives a dataset as a folder of parts of this machine, in `tmp` where it was
-    not in the work folder."""
+    not in the work folder; none of archives."""
 
     def brought(dataset: str) -> Path:
         if dataset in NEAR:
             return work / dataset
         folder = tmp / dataset
         if not folder.exists():
-            places = [stores.join(data, dataset)]
-            if dataset in OF_ARCHIVES:
-                places = (
-                    links_that_count(data) if dataset == "links" else of_archives(data, dataset)
-                )
-            for place in places:
-                stores.download(place, folder)
+            stores.download(stores.join(data, dataset), folder)
         return folder
 
     return brought

@@ -8,15 +8,16 @@ The views, each with the name of the folder before it (`a_mapped`):
     folded   key, target_key, kind, hops: the keys that others stand for
     ranked   ord, score, captured: a row for each node; nodes of equal score are ordered by ord
 
-Nothing is copied and no row becomes a Python object that was not asked for: DuckDB reads Parquet by
-the ranges of keys that its row groups tell, and text by all its cores, within its memory limit.
+A view is made when it is first asked for, so that only the datasets are read, and brought where
+they lie at a URL, that a question needs. No row becomes a Python object that was not asked for:
+DuckDB reads Parquet by the ranges of keys that its row groups tell, and text by all its cores,
+within its memory limit.
 """
 
 from __future__ import annotations
 
-import contextlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,21 +25,17 @@ import duckdb
 import numpy as np
 
 from jobs.kernel.errors import BadInput
+from pipeline.dataset_folders import DatasetFolders, finished_manifest
 from pipeline.embedded import EMBEDDED
 from pipeline.graph import Floats, Mask, Positions
-from pipeline.imported import WITHOUT_URIS, require_finished
-from pipeline.manifest import Manifest, require_manifest
+from pipeline.imported import WITHOUT_URIS
+from pipeline.manifest import Manifest
 
 CURE = "Make them again with `crawlrank run`."
-#: for a damaged dataset DuckDB raises any of its errors, and Python its own for what is no text
-UNREADABLE = (duckdb.Error, UnicodeDecodeError, OverflowError)
-NOT_THEIRS = (duckdb.InterruptException, duckdb.OutOfMemoryException)
 CAPTURE_COLUMNS = (
     "uri", "timestamp", "status", "media_type", "digest", "kind", "archive", "offset",
 )  # fmt: skip
 
-
-VIEWS = ("mapped", "nodes", "spelled", "folded", "ranked")
 NO_FOLDS = "SELECT '' AS key, '' AS target_key, '' AS kind, 0 AS hops WHERE false"
 
 
@@ -67,24 +64,24 @@ class Finished(ABC):
         self, work: Path, manifest: Manifest, db: duckdb.DuckDBPyConnection, near: Path, name: str
     ) -> None:
         self.work, self.manifest, self.db, self.name = work, manifest, db, name
-        self.near = near / name
-        self.near.symlink_to(work.absolute())
-        with self.reading():
-            views = self.views() | {"folded": self.folds() if self.has_folds else NO_FOLDS}
-            for view, query in views.items():
-                db.execute(f"CREATE VIEW {name}_{view} AS {query}")
+        self.folders = DatasetFolders(work, manifest, near)
+        self.folder, self.reading = self.folders.folder, self.folders.reading
+        self._viewed: set[str] = set()
 
     @abstractmethod
-    def views(self) -> dict[str, str]:
-        """The query of each view."""
+    def queries(self) -> dict[str, Callable[[], str]]:
+        """What makes the query of each view; of `folded` where there is such a dataset."""
 
-    @abstractmethod
-    def folds(self) -> str:
-        """The query of the view `folded`, where there is such a dataset."""
-
-    @property
-    def has_folds(self) -> bool:
-        return (self.work / "folds").exists()
+    def view(self, view: str) -> str:
+        """The name of a view in the database."""
+        name = f"{self.name}_{view}"
+        if view not in self._viewed:
+            none = view == "folded" and not self.folders.has_folds
+            with self.reading():
+                query = NO_FOLDS if none else self.queries()[view]()
+                self.db.execute(f"CREATE VIEW {name} AS {query}")
+            self._viewed.add(view)
+        return name
 
     @abstractmethod
     def order_of(self, node: Node) -> int | str:
@@ -122,9 +119,9 @@ class Finished(ABC):
 
     def rows(self, query: str, **given: Any) -> list[tuple[Any, ...]]:
         """The rows of a query in which `{spelled}` is the view of this folder."""
-        views = {view: f"{self.name}_{view}" for view in VIEWS}
+        named = query.format_map(_Views(self))
         with self.reading():
-            found: list[tuple[Any, ...]] = self.db.execute(query.format(**views), given).fetchall()
+            found: list[tuple[Any, ...]] = self.db.execute(named, given).fetchall()
             return found
 
     def node_of(self, key: str) -> int | None:
@@ -151,34 +148,25 @@ class Finished(ABC):
             expected = f"each of 0 to {len(ids) - 1} once"
             raise BadInput(str(self.work / dataset), what, expected, CURE)
 
-    @contextlib.contextmanager
-    def reading(self) -> Iterator[None]:
-        """A dataset that cannot be read is told of as such, not as a sort without room."""
-        try:
-            yield
-        except NOT_THEIRS:
-            raise
-        except UNREADABLE as error:
-            said = str(error).partition("\n")[0].replace(str(self.near), str(self.work))
-            raise BadInput(str(self.work), said, "the datasets of a finished run", CURE) from error
 
+class _Views(dict[str, str]):
+    """The names of the views of a folder; one that a query names is made."""
 
-def require_work(work: Path) -> Manifest:
-    """The manifest of a finished run. Raises BadInput, also for one of another version."""
-    manifest = require_manifest(work)
-    require_finished(manifest)
-    for dataset in ("map", "uris", "graph", "ranks", "scores"):
-        if not (work / dataset).is_dir():
-            raise BadInput(str(work / dataset), "not there", "a dataset of a finished run", CURE)
-    return manifest
+    def __init__(self, finished: Finished) -> None:
+        super().__init__()
+        self._finished = finished
+
+    def __missing__(self, view: str) -> str:
+        return self._finished.view(view)
 
 
 def open_finished(work: Path, db: duckdb.DuckDBPyConnection, near: Path, name: str) -> Finished:
-    """The work folder in a database. near: a folder under a name that SQL takes as it is.
+    """The work folder in a database. near: a folder under a name that SQL takes as it is, for links
+    to the datasets, or for themselves where they lie at a URL.
 
-    Raises BadInput where it is none, or not finished.
+    Raises BadInput where it is none, or not finished; what is asked of it raises UnusableDataset.
     """
-    manifest = require_work(work)
+    manifest = finished_manifest(work)
     if manifest.parameters["--runner"] == EMBEDDED:
         from pipeline.finished_columns import FinishedColumns
 

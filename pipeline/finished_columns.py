@@ -2,72 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.rank import DAMPING
-from pipeline.embedded.csr import open_csr
+from pipeline.embedded.csr import Csr, open_csr
 from pipeline.embedded.ranks import SCORES, open_scores
 from pipeline.finished import CAPTURE_COLUMNS, CURE, Finished, Incoming, Node
 from pipeline.graph import Floats, Mask
 
 
 class FinishedColumns(Finished):
-    def views(self) -> dict[str, str]:
-        scores = f"'{self.near}/scores/scores.parquet'"
+    def queries(self) -> dict[str, Callable[[], str]]:
+        table = self._table
         return {
-            "mapped": f"SELECT id, key FROM '{self.near}/map/map.parquet'",
-            "nodes": f"SELECT id, key, uri, score FROM {scores}",
-            "spelled": "SELECT key, uri, captures, links, last"
-            f" FROM '{self.near}/uris/uris.parquet'",
-            "ranked": f"SELECT id AS ord, score, captures > 0 AS captured FROM {scores}",
+            "mapped": lambda: f"SELECT id, key FROM {table('map')}",
+            "nodes": lambda: f"SELECT id, key, uri, score FROM {table('scores')}",
+            "spelled": lambda: f"SELECT key, uri, captures, links, last FROM {table('uris')}",
+            "folded": lambda: f"SELECT key, target_key, kind, hops FROM {table('folds')}",
+            "ranked": lambda: (
+                f"SELECT id AS ord, score, captures > 0 AS captured FROM {table('scores')}"
+            ),
         }
 
-    def folds(self) -> str:
-        return f"SELECT key, target_key, kind, hops FROM '{self.near}/folds/folds.parquet'"
+    def _table(self, dataset: str) -> str:
+        return f"'{self.folder(dataset)}/{dataset}.parquet'"
 
     def order_of(self, node: Node) -> int:
         return node.id
 
     def scores(self) -> Floats:
-        nodes = open_csr(self.work / "graph", edges=False).nodes
-        return np.array(open_scores(self.work / "ranks" / SCORES, nodes))
+        with self.reading():
+            return np.array(open_scores(self.folder("ranks") / SCORES, self._csr().nodes))
 
     def captured(self) -> Mask:
+        ranked = self.view("ranked")
         with self.reading():
-            rows = self.db.sql(f"SELECT ord FROM {self.name}_ranked WHERE captured").fetchnumpy()
-        mask = np.zeros(open_csr(self.work / "graph", edges=False).nodes, np.bool_)
-        self._require_nodes(rows["ord"], len(mask), "scores")
-        mask[rows["ord"]] = True
-        return mask
+            rows = self.db.sql(f"SELECT ord FROM {ranked} WHERE captured").fetchnumpy()
+            mask = np.zeros(self._csr().nodes, np.bool_)
+            self._require_nodes(rows["ord"], len(mask), "scores")
+            mask[rows["ord"]] = True
+            return mask
+
+    def _csr(self) -> Csr:
+        return open_csr(self.folder("graph"), edges=False)
 
     def incoming(self, ids: Sequence[int]) -> list[Incoming]:
-        csr = open_csr(self.work / "graph", edges=False)
-        scores = open_scores(self.work / "ranks" / SCORES, csr.nodes)
-        self._require_nodes(np.array(ids, np.int64), csr.nodes, "map")
-        found = []
-        for node in ids:
-            sources = csr.sources[csr.offsets[node] : csr.offsets[node + 1]].astype(np.int64)
-            self._require_nodes(sources, csr.nodes, "graph")
-            outdegrees = csr.outdegrees[sources].astype(np.int64)
-            found.append(Incoming(sources, outdegrees, DAMPING * (scores[sources] / outdegrees)))
-        return found
+        with self.reading():
+            csr = self._csr()
+            scores = open_scores(self.folder("ranks") / SCORES, csr.nodes)
+            self._require_nodes(np.array(ids, np.int64), csr.nodes, "map")
+            return [self._incoming(csr, scores, node) for node in ids]
+
+    def _incoming(self, csr: Csr, scores: Floats, node: int) -> Incoming:
+        sources = csr.sources[csr.offsets[node] : csr.offsets[node + 1]].astype(np.int64)
+        self._require_nodes(sources, csr.nodes, "graph")
+        outdegrees = csr.outdegrees[sources].astype(np.int64)
+        return Incoming(sources, outdegrees, DAMPING * (scores[sources] / outdegrees))
 
     def _require_nodes(self, ids: Any, nodes: int, dataset: str) -> None:
         """Raises BadInput where a dataset has an id of no node."""
         if np.ma.is_masked(ids) or (len(ids) and not 0 <= ids.min() <= ids.max() < nodes):
             what = "an id of no node"
-            raise BadInput(str(self.work / dataset), what, f"ids below {nodes}", CURE)
+            raise BadInput(str(self.folder(dataset)), what, f"ids below {nodes}", CURE)
 
     def captures(self, uris: Sequence[str]) -> list[dict[str, Any]]:
-        if not uris or not any((self.work / "captures").glob("*.parquet")):
+        if not uris or not any(self.folder("captures").glob("*.parquet")):
             return []
         columns = ", ".join(f'"{name}"' for name in CAPTURE_COLUMNS)
         rows = self.rows(
-            f"SELECT {columns} FROM '{self.near}/captures/*.parquet'"
+            f"SELECT {columns} FROM '{self.folder('captures')}/*.parquet'"
             " WHERE uri IN (SELECT unnest($uris))",
             uris=list(uris),
         )

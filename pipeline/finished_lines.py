@@ -6,16 +6,17 @@ ranks, an id each. Lines of captures may hold any bytes, so they are looked for 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import DUMMY, UNKNOWN, parse_capture
 from jobs.kernel.rank import DAMPING
 from jobs.kernel.reading import parts
 from pipeline.finished import CAPTURE_COLUMNS, Finished, Incoming, Node
-from pipeline.graph import Floats, Mask
+from pipeline.graph import Floats, Mask, Positions
 from pipeline.line_search import lines_with
 
 #: bytes of a line: of a page with two million links, and of two URIs
@@ -34,20 +35,26 @@ NUMBERS = ("status", "offset")
 
 
 class FinishedLines(Finished):
-    def views(self) -> dict[str, str]:
-        captured = f"(SELECT DISTINCT key FROM {self._table('uris')} WHERE captures > 0)"
+    def queries(self) -> dict[str, Callable[[], str]]:
+        table = self._table
         return {
-            "mapped": f"SELECT id, key FROM {self._table('map')}",
-            "nodes": "SELECT m.id AS id, s.key AS key, s.uri AS uri, s.score AS score"
-            f" FROM {self._table('scores')} s JOIN {self._table('map')} m USING (key)",
-            "spelled": f"SELECT key, uri, captures, links, last FROM {self._table('uris')}",
-            "ranked": "SELECT s.key AS ord, s.score AS score, c.key IS NOT NULL AS captured"
-            f" FROM {self._table('scores')} s LEFT JOIN {captured} c USING (key)",
+            "mapped": lambda: f"SELECT id, key FROM {table('map')}",
+            "nodes": lambda: (
+                "SELECT m.id AS id, s.key AS key, s.uri AS uri, s.score AS score"
+                f" FROM {table('scores')} s JOIN {table('map')} m USING (key)"
+            ),
+            "spelled": lambda: f"SELECT key, uri, captures, links, last FROM {table('uris')}",
+            "folded": lambda: f"SELECT key, target_key, kind, hops FROM {table('folds')}",
+            "ranked": lambda: (
+                "SELECT s.key AS ord, s.score AS score, c.key IS NOT NULL AS captured"
+                f" FROM {table('scores')} s LEFT JOIN"
+                f" (SELECT DISTINCT key FROM {table('uris')} WHERE captures > 0) c USING (key)"
+            ),
         }
 
     def _table(self, dataset: str) -> str:
         """Its parts as a table: lines of fields, without quotes and escapes."""
-        names = [str(self.near / dataset / part.name) for part in parts(self.work / dataset)]
+        names = list(map(str, parts(self.folder(dataset))))
         columns = ", ".join(f"'{name}': '{kind}'" for name, kind in COLUMNS[dataset].items())
         longest = LONGEST[dataset]
         separator = " " if dataset == "map" else "\\t"
@@ -57,45 +64,45 @@ class FinishedLines(Finished):
             f" buffer_size = {2 * longest})"
         )
 
-    def folds(self) -> str:
-        return f"SELECT key, target_key, kind, hops FROM {self._table('folds')}"
-
     def order_of(self, node: Node) -> str:
         return node.key
 
     def scores(self) -> Floats:
-        query = f"SELECT id::BIGINT AS id, score FROM {self._table('ranks')} WHERE id <> $dummy"
         with self.reading():
-            found = self.db.execute(query, {"dummy": DUMMY.decode()}).fetchnumpy()
-        self.require_ids(found["id"], "ranks")
-        scores = np.empty(len(found["id"]))
-        scores[found["id"]] = found["score"]
-        return scores
+            query = f"SELECT id::BIGINT AS id, score FROM {self._table('ranks')} WHERE id <> $dummy"
+            rows = self.db.execute(query, {"dummy": DUMMY.decode()}).fetchnumpy()
+            scores: Floats = self._by_id("ranks", rows["id"], rows["score"])
+            return scores
 
     def captured(self) -> Mask:
         query = (
-            f"SELECT m.id AS id, m.key IN (SELECT key FROM {self.name}_spelled WHERE captures > 0)"
-            f" AS captured FROM {self.name}_mapped m"
+            f"SELECT m.id AS id, m.key IN (SELECT key FROM {self.view('spelled')}"
+            f" WHERE captures > 0) AS captured FROM {self.view('mapped')} m"
         )
         with self.reading():
-            found = self.db.sql(query).fetchnumpy()
-        self.require_ids(found["id"], "map")
-        mask = np.empty(len(found["id"]), np.bool_)
-        mask[found["id"]] = found["captured"]
-        return mask
+            rows = self.db.sql(query).fetchnumpy()
+            mask: Mask = self._by_id("map", rows["id"], rows["captured"])
+            return mask
+
+    def _by_id(self, dataset: str, ids: Positions, values: Any) -> Any:
+        """The column in the order of the ids. Raises BadInput where they are not 0 to N-1."""
+        order = np.argsort(ids)
+        if not np.array_equal(ids[order], np.arange(len(ids))):
+            what, where = f"{len(ids)} ids that are not those from 0 on", str(self.folder(dataset))
+            raise BadInput(where, what, f"the ids 0 to {len(ids) - 1}, each once")
+        return values[order]
 
     def incoming(self, ids: Sequence[int]) -> list[Incoming]:
-        wanted = ", ".join(f"'{node}'" for node in ids)
-        query = (
-            "SELECT target::BIGINT AS target, id::BIGINT AS source, score, degree FROM"
-            " (SELECT id, score, len(listed) AS degree, unnest(listed) AS target FROM"
-            f" (SELECT id, score, string_split(substr(targets, 3), ',') AS listed"
-            f" FROM {self._table('ranks')})) WHERE target IN ({wanted}) ORDER BY source"
-        )
         if not ids:
             return []
+        wanted = ", ".join(f"'{node}'" for node in ids)
         with self.reading():
-            found = self.db.sql(query).fetchnumpy()
+            found = self.db.sql(
+                "SELECT target::BIGINT AS target, id::BIGINT AS source, score, degree FROM"
+                " (SELECT id, score, len(listed) AS degree, unnest(listed) AS target FROM"
+                f" (SELECT id, score, string_split(substr(targets, 3), ',') AS listed"
+                f" FROM {self._table('ranks')})) WHERE target IN ({wanted}) ORDER BY source"
+            ).fetchnumpy()
         gives = DAMPING * (found["score"] / found["degree"])
         of_target = [found["target"] == node for node in ids]
         return [
@@ -104,13 +111,16 @@ class FinishedLines(Finished):
         ]
 
     def captures(self, uris: Sequence[str]) -> list[dict[str, Any]]:
-        found = []
-        for part in parts(self.work / "captures"):
-            for line in lines_with(part, [uri.encode() + b"\t" for uri in uris]):
-                fields = parse_capture(line)[: len(CAPTURE_COLUMNS)]
-                row = dict(zip(CAPTURE_COLUMNS, fields, strict=True))
-                found.append({name: _value(name, field) for name, field in row.items()})
-        return found
+        if not uris:
+            return []
+        rows = []
+        with self.reading():
+            for part in parts(self.folder("captures")):
+                for line in lines_with(part, [uri.encode() + b"\t" for uri in uris]):
+                    fields = parse_capture(line)[: len(CAPTURE_COLUMNS)]
+                    row = dict(zip(CAPTURE_COLUMNS, fields, strict=True))
+                    rows.append({name: _value(name, field) for name, field in row.items()})
+        return rows
 
 
 def _value(name: str, field: bytes) -> str | int | None:

@@ -24,6 +24,7 @@ REPLACED = {
     KEYS: ("extract-links",),
     GRAPH: ("extract-links", "canonicalize", "assign-ids", "gen-graph"),
 }
+IMPORT_AGAIN = "Import the text files into a new work folder with `crawlrank import-text`."
 WITHOUT_URIS = (KEYS, GRAPH)  # so there is nothing that Heritrix could look up
 
 
@@ -70,7 +71,6 @@ def require_import(
             "The commands of the single steps run the jobs on text files.",
         )
     if "fingerprint" not in imported:
-        raise BadInput(
-            str(work), "an import that is not whole", "all of it", "Run import-text once more."
-        )
+        cure = "Run import-text once more."
+        raise BadInput(str(work), "an import that is not whole", "all of it", cure)
     return dict.fromkeys(REPLACED[imported["kind"]], imported["fingerprint"])

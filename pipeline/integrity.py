@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from jobs.kernel.errors import BadInput
 from pipeline.dataset_store import DatasetStore, Record
-from pipeline.imported import REPLACED
+from pipeline.imported import IMPORT_AGAIN, REPLACED
 from pipeline.manifest import Manifest
 
 EXTRACT = "extract-links"
-CURE = "Run the same `crawlrank run` again: it makes again what is not as it was left."
-CURE_IMPORTED = "Import it again into a new folder with `crawlrank import-text`."
+AGAIN = "Run `crawlrank run` again with the same archives and options: it makes it anew."
 
 
 class Checked(NamedTuple):
@@ -49,20 +48,20 @@ def _records(manifest: Manifest) -> Iterator[tuple[str, str, Record]]:
         yield from ((step, *of) for of in entry.get("datasets", {}).items())
 
 
-def require_whole(
-    work: Path, manifest: Manifest, datasets: Collection[str], *, digests: bool = False
-) -> None:
-    """Raise BadInput for the first of these datasets that is not as it was left."""
+def fault_of(work: Path, manifest: Manifest, dataset: str, *, digests: bool) -> str | None:
+    """What is wrong with one dataset, of whatever parts; None where all is as it was left."""
     store = store_of(work, manifest)
-    for step, dataset, record in _records(manifest):
-        if dataset.partition("/")[0] in datasets and (
-            fault := store.fault(dataset, record, digests=digests)
-        ):
-            raise damaged(work, manifest, step, fault)
+    faults = (
+        store.fault(part, record, digests=digests)
+        for _, part, record in _records(manifest)
+        if part.partition("/")[0] == dataset
+    )
+    return next(filter(None, faults), None)
 
 
-def damaged(work: Path, manifest: Manifest, step: str, fault: str) -> BadInput:
-    """The error to raise for a dataset of that step."""
-    imported = manifest.imported and step == REPLACED[manifest.imported["kind"]][-1]
-    expected = f"what {'import-text' if imported else step} has left"
-    return BadInput(str(work), fault, expected, CURE_IMPORTED if imported else CURE)
+def damaged(work: Path, manifest: Manifest, result: Checked) -> BadInput:
+    """The error to raise for a dataset with a fault."""
+    imported = result.dataset in manifest.imported.get("datasets", {})
+    expected = f"what {'import-text' if imported else result.step} has left"
+    cure = IMPORT_AGAIN if imported else AGAIN
+    return BadInput(str(work), result.fault or "", expected, cure)

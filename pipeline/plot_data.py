@@ -9,7 +9,7 @@ Memory: about 12 arrays of N, for text datasets the edges besides.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -22,10 +22,10 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import parse_map_row
 from pipeline.captured import MAPPED, captured_nodes
 from pipeline.classes import Numbers, cut
+from pipeline.dataset_folders import DatasetFolders, finished_manifest
 from pipeline.datasets import ORDER, merged
 from pipeline.embedded import EMBEDDED
 from pipeline.graph import Floats, Mask, Positions, Targets, read_graph
-from pipeline.imported import require_finished
 from pipeline.manifest import Manifest
 from pipeline.parquet import parquet_batches
 from pipeline.scored import decoded, row_batches
@@ -57,19 +57,25 @@ class Pages:
 
 
 def read_pages(work: Path, tmp: Path) -> Pages:
-    """The nodes of a finished run. tmp: a folder for what does not fit into memory.
+    """The nodes of a finished run. tmp: a folder for what does not fit into memory, and for
+    datasets that lie at a URL.
 
     Raises BadInput where a step is missing or its dataset cannot be read.
     """
-    manifest = Manifest(work)
-    require_finished(manifest)
-    if manifest.parameters["--runner"] == EMBEDDED:
-        scores, indegrees, captured = _from_arrays(work)
-        keys: Iterable[pa.RecordBatch] = parquet_batches(work / "map" / "map.parquet", ["key"])
+    manifest = finished_manifest(work)
+    folders = DatasetFolders(work, manifest, tmp)
+    with folders.reading():
+        return _pages(folders, manifest, tmp)
+
+
+def _pages(folders: DatasetFolders, manifest: Manifest, tmp: Path) -> Pages:
+    asked, folder = manifest.parameters, folders.folder
+    if asked["--runner"] == EMBEDDED:
+        scores, indegrees, captured = _from_arrays(folder)
+        keys: Iterable[pa.RecordBatch] = parquet_batches(folder("map") / "map.parquet", ["key"])
     else:
-        scores, indegrees, captured = _from_lines(work, tmp)
-        keys = _keys(work / "map")
-    asked = manifest.parameters
+        scores, indegrees, captured = _from_lines(folder, tmp)
+        keys = _keys(folder("map"))
     found = cut(
         scores,
         asked["--bins"],
@@ -86,22 +92,22 @@ def read_pages(work: Path, tmp: Path) -> Pages:
     )
 
 
-def _from_arrays(work: Path) -> tuple[Floats, Targets, Mask]:
+def _from_arrays(folder: Callable[[str], Path]) -> tuple[Floats, Targets, Mask]:
     from pipeline.embedded.csr import open_csr
     from pipeline.embedded.ids import IDS
     from pipeline.embedded.ids import captured_nodes as captured_by_number
     from pipeline.embedded.ranks import SCORES, open_scores
     from pipeline.embedded.spellings import URIS
 
-    csr = open_csr(work / "graph", edges=False)
-    captured = captured_by_number(work / "uris" / URIS, work / "map" / IDS, csr.nodes)
-    scores = open_scores(work / "ranks" / SCORES, csr.nodes)
+    csr = open_csr(folder("graph"), edges=False)
+    captured = captured_by_number(folder("uris") / URIS, folder("map") / IDS, csr.nodes)
+    scores = open_scores(folder("ranks") / SCORES, csr.nodes)
     return scores, np.diff(csr.offsets), captured
 
 
-def _from_lines(work: Path, tmp: Path) -> tuple[Floats, Targets, Mask]:
-    graph = read_graph(work / "ranks")
-    captured = captured_nodes(graph, work / "uris", [work / "map"], tmp)
+def _from_lines(folder: Callable[[str], Path], tmp: Path) -> tuple[Floats, Targets, Mask]:
+    graph = read_graph(folder("ranks"))
+    captured = captured_nodes(graph, folder("uris"), [folder("map")], tmp)
     return graph.scores, graph.indegrees, captured
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -135,7 +136,7 @@ def export_precedence(
             database(Path(name), budget=half, threads=threads) as (db, _),
             closing(lines.pieces(db)) as pieces,
         ):
-            write_file(pieces, output)
+            write_file(_some(pieces, lines, formed, str(scores)), output)
         _tell(lines, formed, summary)
     return summary
 
@@ -151,6 +152,15 @@ def _require_spellings(scored: Scored, formed: Formed, where: str) -> None:
             "at least one URI for every key",
             "Give the uris of the same canonicalize run.",
         )
+
+
+def _some(pieces: Iterable[bytes], lines: Lines, formed: Formed, where: str) -> Iterator[bytes]:
+    """The pieces. Raises BadInput behind the last one, so that no file appears, where there was
+    nothing to list, as in scores that name keys only."""
+    yield from pieces
+    if not lines.changes.formed and not formed.any_captured:
+        cure = "Scores of an import without URIs name keys only."
+        raise BadInput(where, "no URI in it", "at least one http or https URI", cure)
 
 
 def _classified(scores: Floats, formed: Formed, options: Options, summary: Summary) -> Lines:

@@ -17,7 +17,7 @@ from jobs.kernel.errors import BadInput
 from pipeline.archives import forget_part
 from pipeline.dataset_store import Record
 from pipeline.engine import Engine
-from pipeline.imported import SELECT
+from pipeline.imported import IMPORT_AGAIN, SELECT
 from pipeline.manifest import Manifest, fingerprint
 from pipeline.ranking import Round, Stop
 from pipeline.work_folder import OF_ARCHIVES
@@ -174,8 +174,8 @@ class StepState:
 
     def _refuse_imported(self, dataset: str, fault: str) -> None:
         if dataset in self.manifest.imported.get("datasets", {}):
-            cure = "Import it again into a new folder with `crawlrank import-text`."
-            raise BadInput(str(self.engine.store.work), fault, "what was imported", cure)
+            where = str(self.engine.store.work)
+            raise BadInput(where, fault, "what was imported", IMPORT_AGAIN)
 
     def kept(self) -> set[str]:
         """The datasets that the manifest stands for, and those of a step that is under way."""

@@ -29,10 +29,10 @@ settings.load_profile("steady")
 #: what differs between versions of Python shows in the others: .ci/run runs these with one
 WHOLE = (
     "assign_ids", "audit_precedence", "bad_input", "bounds", "cli", "cluster_engine",
-    "compare_outlinks", "diff", "docs", "dying_tasks", "embedded_errors", "embedded_extraction",
-    "embedded_kill", "embedded_resume", "embedded_scores", "emr", "emr_extraction",
-    "emr_orphans", "explain", "export_scores", "export_text", "extraction_real", "failpoints",
-    "flipped_bytes", "flips", "hadoop_scripts", "heritrix_column", "heritrix_scripts",
+    "compare_outlinks", "dataset_folders", "diff", "docs", "dying_tasks", "embedded_errors",
+    "embedded_extraction", "embedded_kill", "embedded_resume", "embedded_scores", "emr",
+    "emr_extraction", "emr_orphans", "explain", "export_scores", "export_text", "extraction_real",
+    "failpoints", "flipped_bytes", "flips", "hadoop_scripts", "heritrix_column", "heritrix_scripts",
     "import_text", "inspection_pool", "join_scores", "joining", "kill", "launch", "layers",
     "merges", "mutations", "opening", "package", "packed_ranking", "page_rank", "plots",
     "precedence", "progress", "ranking", "run", "runners", "runners_agree", "sample",

@@ -71,10 +71,10 @@ def test_the_steps_read_these_files(text: Path, tmp_path: Path) -> None:
     assert len(listed) == len((text / "map.txt").read_text().splitlines())
 
 
-def test_an_unfinished_run(web: Path, tmp_path: Path) -> None:
+def test_no_work_folder(web: Path, tmp_path: Path) -> None:
     ok("run", web, "--work", tmp_path / "work", *RUN)
     (tmp_path / "work" / "manifest.json").unlink()
     said = crawlrank("export-text", "--work", tmp_path / "work", "--out", tmp_path / "text")
     assert said.code == 3
-    assert "is not done" in said.err
+    assert "no manifest.json in it" in said.err
     assert not (tmp_path / "text").exists()

@@ -148,7 +148,7 @@ def test_an_imported_dataset_is_not_made_again(how: str, tmp_path: Path) -> None
     ended = command("run", "--work", work, "--quiet", "--jobs", 1)
     assert ended.code == 3
     assert f"{path} " in ended.err
-    assert "Import it again into a new folder" in ended.err
+    assert "into a new work folder" in ended.err
 
 
 @pytest.mark.parametrize("name", ["status", "check", "run"])

@@ -201,7 +201,7 @@ def test_without_matplotlib(
 
 def test_refused_folders(works: dict[str, Path], tmp_path: Path) -> None:
     said = crawlrank("plot", "--work", tmp_path / "none")
-    assert (said.code, "page-rank is not done" in said.err) == (3, True)
+    assert (said.code, "no manifest.json in it" in said.err) == (3, True)
     inside = works["text"] / "links" / "plots"
     said = crawlrank("plot", "--work", works["text"], "--out", inside)
     assert (said.code, "in the dataset links" in said.err) == (3, True)

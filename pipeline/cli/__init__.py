@@ -24,6 +24,7 @@ from pipeline.cli import results as result_commands
 from pipeline.cli import run as run_commands
 from pipeline.cli import steps as step_commands
 from pipeline.cli import text as text_commands
+from pipeline.dataset_folders import UnusableDataset, as_text_cure
 from pipeline.inspection import UNEXPECTED
 from pipeline.manifest import crawlrank_version
 from pipeline.terminal import escape_unwritable, printable
@@ -53,7 +54,7 @@ class Group(click.Group):
             if interruption.came:  # and some import or DuckDB made another error of it
                 code = _interrupted()
             elif isinstance(error, CrawlrankError):
-                code = _say(str(error), error.exit_code)
+                code = _say(_message(error), error.exit_code)
             elif isinstance(error, OSError):
                 code = _say(_os_error(error), BadInput.exit_code)
             elif "CRAWLRANK_DEBUG" in os.environ:
@@ -96,6 +97,13 @@ def _interrupted() -> int:
     # text, as libraries have when they are imported; one that ends well makes it forget.
     exec("")
     return _say(INTERRUPTED, 130)
+
+
+def _message(error: CrawlrankError) -> str:
+    if not isinstance(error, BadInput) or isinstance(error, UnusableDataset):
+        return str(error)
+    cure = as_text_cure(error.where)
+    return str(BadInput(error.where, error.found, error.expected, cure) if cure else error)
 
 
 def _say(message: str, code: int) -> int:

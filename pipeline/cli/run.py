@@ -204,7 +204,7 @@ def check(work: Path) -> None:
     console().print(checked_table(results))
     for result in results:
         if result.fault:
-            raise damaged(work, manifest, result.step, result.fault)
+            raise damaged(work, manifest, result)
 
 
 @click.command()

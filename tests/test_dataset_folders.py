@@ -1,0 +1,317 @@
+"""Finished runs whose datasets lie at a URL, lack one, or are none: what the commands that read
+them say, and that the cure which they name helps."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from crawls import INLINE, MORE_WEB, WEB, crawlrank, ok, write_warc
+from work_folders import edit_manifest
+
+from jobs import stores
+from pipeline.plot_data import read_pages
+
+OPTIONS = ("--iterations", 5, "--captures", "latest", "--fold", "redirects", "--no-validate")
+URI = "http://a.example/about"
+OF_THE_RUN = "Run `crawlrank run` again with the same archives and options"
+
+
+class Made(NamedTuple):
+    """A work folder, the run that made it, and the folder of its datasets."""
+
+    work: Path
+    run: tuple[object, ...]
+    data: Path
+
+
+def made(work: Path, *how: object, data: Path | None = None) -> Made:
+    archives = work.with_name("web.warc.gz"), work.with_name("more.warc.gz")
+    at_url = ("--data", f"file://{data}") if data else ()
+    run = ("run", *archives, "--work", work, "--quiet", *OPTIONS, *how, *at_url)
+    ok(*run)
+    return Made(work, run, data or work)
+
+
+@pytest.fixture(scope="module")
+def works(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Made]:
+    """One crawl, with its datasets in the work folder as columns and as text, and at a URL."""
+    folder = tmp_path_factory.mktemp("works")
+    write_warc(folder / "web.warc.gz", WEB)
+    write_warc(folder / "more.warc.gz", MORE_WEB)
+    return {
+        "columns": made(folder / "columns"),
+        "near": made(folder / "near", *INLINE),
+        "far": made(folder / "far", *INLINE, data=folder / "data"),
+    }
+
+
+def moved(work: Path, to: Path, url: str) -> Path:
+    """A copy of a work folder that has its datasets at another URL."""
+    shutil.copytree(work, to)
+    edit_manifest(to, lambda manifest: manifest["parameters"].update({"--data": url}))
+    return to
+
+
+def explained(work: Path, uri: str = URI) -> Any:
+    return json.loads(ok("explain", "--work", work, uri, "--json", "-").out)
+
+
+def compared(before: Path, after: Path) -> Any:
+    told = json.loads(ok("diff", before, after, "--json", "-").out)
+    del told["before"]["work"], told["after"]["work"]
+    told["options"].pop("--data", None)
+    return told
+
+
+@pytest.fixture
+def brought(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each dataset was brought from its URL."""
+    counts, download = Counter[str](), stores.download
+
+    def counted(dataset: str, folder: Path) -> None:
+        name = str(dataset).partition("/data/")[2].partition("/")[0]
+        counts[name] += 1
+        download(dataset, folder)
+
+    monkeypatch.setattr(stores, "download", counted)
+    return counts
+
+
+@pytest.mark.parametrize("uri", [URI, "http://a.example/", "http://c.example/never-captured"])
+def test_a_page_of_a_run_at_a_url(uri: str, works: dict[str, Made]) -> None:
+    assert explained(works["far"].work, uri) == explained(works["near"].work, uri)
+
+
+def test_a_run_at_a_url_against_another(works: dict[str, Made]) -> None:
+    far, near, columns = (works[name].work for name in ("far", "near", "columns"))
+    assert compared(far, columns) == compared(near, columns)
+    assert compared(columns, far) == compared(columns, near)
+
+
+def test_what_is_plotted_of_a_run_at_a_url(works: dict[str, Made], tmp_path: Path) -> None:
+    far, near = (read_pages(works[name].work, tmp_path) for name in ("far", "near"))
+    for name in ("scores", "indegrees", "captured", "ranks", "classes"):
+        assert np.array_equal(getattr(far, name), getattr(near, name)), name
+    assert (far.hosts, far.host_count, far.bins) == (near.hosts, near.host_count, near.bins)
+
+
+@pytest.mark.large
+def test_pictures_of_a_run_at_a_url(works: dict[str, Made], tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
+    pictures = []
+    for name in ("far", "near"):
+        ok("plot", "--work", works[name].work, "--out", tmp_path / name, "--format", "svg")
+        pictures.append({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()})
+    assert pictures[0] == pictures[1] and len(pictures[0]) == 3
+
+
+def test_only_what_a_command_reads_is_brought_and_once(
+    works: dict[str, Made], tmp_path: Path, brought: Counter[str]
+) -> None:
+    far = works["far"].work
+    explained(far)
+    assert brought == dict.fromkeys(("map", "uris", "ranks", "folds", "captures"), 1)
+    brought.clear()
+    explained(far, "http://c.example/never-captured")
+    assert "captures" not in brought
+    brought.clear()
+    compared(far, far)
+    assert brought == dict.fromkeys(("map", "uris", "ranks"), 2)
+    brought.clear()
+    ok("export-text", "--work", far, "--out", tmp_path / "text")
+    several = ("map", "selected", "captures", "canonical_links", "input_links", "graph", "ranks")
+    assert brought == dict.fromkeys(several, 1)
+    assert list(tmp_path.iterdir()) == [tmp_path / "text"]
+    assert not [path for path in (tmp_path / "text").iterdir() if path.name.startswith(".")]
+
+
+def test_a_run_in_s3(bucket: Any, works: dict[str, Made], tmp_path: Path) -> None:
+    data = works["far"].data
+    for path in data.rglob("*"):
+        if path.is_file():
+            bucket.upload_file(str(path), "crawl", f"finished/{path.relative_to(data)}")
+    work = moved(works["far"].work, tmp_path / "work", "s3://crawl/finished")
+    assert explained(work) == explained(works["near"].work)
+    bucket.delete_object(Bucket="crawl", Key="finished/map/_SUCCESS")
+    said = crawlrank("explain", "--work", work, URI)
+    assert (said.code, "s3://crawl/finished/map: not there" in said.err) == (3, True)
+
+
+READERS = {
+    "explain": lambda work, out: crawlrank("explain", "--work", work, URI, "--json", "-"),
+    "diff": lambda work, out: crawlrank("diff", work, work, "--json", "-"),
+    "export-text": lambda work, out: crawlrank("export-text", "--work", work, "--out", out),
+}
+
+
+def lost(made: Made, dataset: str) -> None:
+    for folder in (made.work, made.data):
+        if (folder / dataset).is_dir():
+            shutil.rmtree(folder / dataset)
+
+
+@pytest.mark.parametrize(
+    ("name", "dataset", "reader"),
+    [
+        ("columns", "map", "explain"),
+        ("columns", "graph", "diff"),
+        pytest.param("columns", "selected", "export-text", marks=pytest.mark.large),
+        pytest.param("columns", "folds", "explain", marks=pytest.mark.large),
+        ("far", "ranks", "diff"),
+        pytest.param("far", "captures", "explain", marks=pytest.mark.large),
+        pytest.param("near", "uris", "explain", marks=pytest.mark.large),
+        pytest.param("near", "selected", "export-text", marks=pytest.mark.large),
+        pytest.param("far", "graph", "export-text", marks=pytest.mark.large),
+        pytest.param("far", "folds", "explain", marks=pytest.mark.large),
+    ],
+)
+def test_the_run_makes_a_lost_dataset_again(
+    name: str, dataset: str, reader: str, works: dict[str, Made], tmp_path: Path
+) -> None:
+    made, out = works[name], tmp_path / "text"
+    before = READERS[reader](made.work, out)
+    lost(made, dataset)
+    said = READERS[reader](made.work, out)
+    where = f"file://{made.data}/{dataset}" if name == "far" else str(made.work / dataset)
+    assert said.code == 3, said
+    assert f"{where}: not there; expected a dataset of a finished run. {OF_THE_RUN}" in said.err
+    ok(*made.run)
+    assert READERS[reader](made.work, out) == before
+
+
+def test_a_store_that_is_out_of_reach(works: dict[str, Made], tmp_path: Path) -> None:
+    work = moved(works["far"].work, tmp_path / "work", "hdfs://127.0.0.1:1/data")
+    said = crawlrank("explain", "--work", work, URI)
+    assert said.code == 3
+    assert "hdfs://127.0.0.1:1/data/" in said.err and "cannot be read" in said.err
+    assert "HADOOP_CONF_DIR" in said.err and OF_THE_RUN in said.err
+
+
+@pytest.mark.parametrize(
+    ("dataset", "file"),
+    [
+        ("ranks", "scores.npy"), ("map", "map.parquet"), ("graph", "sources.npy"),
+        ("scores", "scores.parquet"), ("uris", "uris.parquet"), ("folds", "folds.parquet"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("reader", ["explain", "export-text"])
+def test_a_damaged_dataset_is_told_as_one(
+    dataset: str, file: str, reader: str, works: dict[str, Made], tmp_path: Path
+) -> None:
+    work = tmp_path / "work"
+    shutil.copytree(works["columns"].work, work)
+    (work / dataset / file).write_bytes(b"nothing of that kind\n")
+    said = READERS[reader](work, tmp_path / "text")
+    if (dataset, reader) == ("folds", "export-text"):  # which does not read them
+        assert said.code == 0
+        return
+    assert (said.code, str(work) in said.err, OF_THE_RUN in said.err) == (3, True, True), said
+    assert "datasets-" not in said.err  # where it is linked
+
+
+# ---- what other commands say of every kind of folder
+
+
+@pytest.fixture(scope="module")
+def folders(works: dict[str, Made], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Work folders by kind; and `nothing`, which is none."""
+    folder = tmp_path_factory.mktemp("folders")
+    text, archives = folder / "text", works["columns"].run[1:3]
+    ok("export-text", "--work", works["columns"].work, "--out", text)
+    imports = {
+        "links": ("--links", text / "links.txt", "--captures", text / "captures.txt"),
+        "keys": ("--canonical-links", text / "canonicalized_links.txt"),
+        "graph": ("--graph", text / "pr0.txt", "--map", text / "map.txt"),
+        "waiting": ("--graph", text / "pr0.txt"),
+    }
+    for kind, given in imports.items():
+        ok("import-text", "--work", folder / kind, *given)
+        if kind != "waiting":
+            ok("run", "--work", folder / kind, "--iterations", 5, "--no-validate", "--quiet")
+    endless = ("--tolerance", 1e-12, "--max-rounds", 1, "--quiet")
+    assert crawlrank("run", *archives, "--work", folder / "exit-4", *endless).code == 4
+    made = {name: of.work for name, of in works.items()}
+    kinds = (*imports, "exit-4", "nothing")
+    return {**made, **{kind: folder / kind for kind in kinds}}
+
+
+FINISHED = ("columns", "near", "far", "links", "keys", "graph")
+AS_TEXT = "`crawlrank export-text` writes them as text"
+NOT_DONE = "is not done; expected a finished run. Finish it with `crawlrank run`"
+NO_URIS = "no URI in it; expected at least one http or https URI"
+NO_MANIFEST = "no manifest.json in it; expected a work folder. Make one with"
+UNFINISHED = {"waiting": NOT_DONE, "exit-4": NOT_DONE, "nothing": NO_MANIFEST}
+#: command -> kind of folder -> what it says; of all other kinds, that it is done
+SAID: dict[str, dict[str, str]] = {
+    "status": {"nothing": NO_MANIFEST},
+    "explain": UNFINISHED,
+    "diff": UNFINISHED,
+    "export-text": UNFINISHED,
+    "export-precedence": {
+        **{"keys": NO_URIS, "graph": NO_URIS, "far": AS_TEXT},
+        **dict.fromkeys(("waiting", "exit-4", "nothing"), "scores: no such file or folder"),
+    },
+    "validate-opic": {
+        **dict.fromkeys(("columns", "far", "links", "keys", "graph", "waiting", "exit-4"), AS_TEXT),
+        "nothing": "graph: no such file or folder",
+    },
+    "join-scores": {
+        **dict.fromkeys(("columns", "far", "links", "keys", "graph"), AS_TEXT),
+        **dict.fromkeys(("waiting", "nothing"), "ranks: no such file or folder"),
+        "exit-4": AS_TEXT,
+    },
+    "import-text": dict.fromkeys(
+        (*FINISHED, "waiting", "exit-4"), "is a work folder already; expected a new folder"
+    ),
+    "inspect": dict.fromkeys((*FINISHED, "waiting", "exit-4"), "no archive among"),
+}
+
+
+def words(command: str, kind: str, work: Path, out: Path) -> tuple[object, ...]:
+    uri = "example,a)/about" if kind in ("keys", "graph") else URI
+    return {
+        "status": ("--work", work),
+        "explain": ("--work", work, uri),
+        "diff": (work, work),
+        "export-text": ("--work", work, "--out", out / "text"),
+        "export-precedence": (work / "scores", "--uris", work / "uris", "--output", out / "p.txt"),
+        "validate-opic": (work / "graph", work / "ranks", "--output", out / "report.json"),
+        "join-scores": (
+            *(work / "ranks", "--map", work / "map", "--uris", work / "uris"),
+            *("--output", out / "scores.txt", *INLINE),
+        ),
+        "import-text": ("--work", work, "--links", out / "links.txt"),
+        "inspect": (work, "--quiet"),
+    }[command]
+
+
+@pytest.mark.parametrize("command", SAID)
+def test_every_command_on_every_kind_of_folder(
+    command: str, folders: dict[str, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "links.txt").write_text("http://a/ http://b/\n")
+    for kind, work in folders.items():
+        if kind == "nothing" and command in ("import-text", "inspect"):
+            continue  # a new folder, and archives that are not there: see their own tests
+        said = crawlrank(command, *words(command, kind, work, tmp_path))
+        wanted = SAID[command].get(kind)
+        allowed = (0, 4) if command == "validate-opic" else (0,)  # five rounds are few
+        assert said.code == 3 if wanted else said.code in allowed, (kind, said)
+        assert (wanted or "") in said.err, (kind, said)
+
+
+def test_a_lost_dataset_of_an_import(folders: dict[str, Path], tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    shutil.copytree(folders["graph"], work)
+    shutil.rmtree(work / "map")
+    cure = "Import the text files into a new work folder with `crawlrank import-text`"
+    for command in (("export-text", "--out", tmp_path / "text"), ("run",)):
+        said = crawlrank(*command, "--work", work)
+        assert said.code == 3
+        assert str(work / "map") in said.err and "not there" in said.err and cure in said.err
