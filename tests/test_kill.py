@@ -10,16 +10,32 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import time
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from crawls import COMMAND, LOOPBACK, MORE_WEB, crawlrank, datasets, environment, write_warc
+from work_folders import results_of
 
 from pipeline.lock import locked
 
-OPTIONS = ("--iterations", "6", "--no-validate")
+#: the rounds of so small a graph are packed in several partitions, so that there are several rounds
+PROGRAM = """
+from pipeline import packed_ranges
+packed_ranges.PARTITION_BYTES = 300
+from pipeline.cli import main
+main(prog_name="crawlrank")
+"""
+OPTIONS = {
+    "plain": ("--iterations", "6", "--no-validate"),
+    "packed": ("--tolerance", "1e-9"),
+    "data": ("--tolerance", "1e-9"),
+    "plain-data": ("--iterations", "6"),
+}
 MOST_LINES = 5  # of about 15 that a run prints
 
 
@@ -29,11 +45,33 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [LOOPBACK, write_warc(folder / "more.warc", MORE_WEB)]
 
 
+Undisturbed = Callable[[str], dict[str, bytes]]
+
+
 @pytest.fixture(scope="module")
-def undisturbed(archives: list[Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    work = tmp_path_factory.mktemp("undisturbed") / "work"
-    assert crawlrank("run", *archives, "--work", work, *OPTIONS, "--runner", "inline").code == 0
-    return datasets(work)
+def undisturbed(archives: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+    @cache
+    def of(kind: str) -> dict[str, bytes]:
+        work = tmp_path_factory.mktemp("undisturbed") / "work"
+        done = run_to_its_end(command_of(work, archives, "inline", kind))
+        assert done.returncode == 0, done.stderr
+        return left_by(work, kind)
+
+    return of
+
+
+def command_of(work: Path, archives: list[Path], runner: str, kind: str) -> list[str]:
+    words: list[Any] = [sys.executable, "-c", PROGRAM, "run", *archives, "--work", work]
+    data = ["--data", f"file://{work}-data"] if kind.endswith("data") else []
+    return [os.fspath(word) for word in [*words, *OPTIONS[kind], "--runner", runner, *data]]
+
+
+def run_to_its_end(command: list[str]) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(command, env=environment(), capture_output=True, check=False, timeout=120)
+
+
+def left_by(work: Path, kind: str) -> dict[str, bytes]:
+    return results_of(work) if kind.endswith("data") else datasets(work)
 
 
 def killed(command: list[str], rng: random.Random, whole_group: bool) -> bool:
@@ -56,57 +94,65 @@ def killed(command: list[str], rng: random.Random, whole_group: bool) -> bool:
     return alive
 
 
-def until_done(work: Path, archives: list[Path], runner: str, seed: int, most_kills: int) -> int:
+def until_done(command: list[str], work: Path, seed: int, most_kills: int) -> int:
     """Kill the run again and again, then let it end; the number of kills that met it at work."""
     rng = random.Random(seed)
-    words: list[Any] = [*COMMAND, "run", *archives, "--work", work, *OPTIONS, "--runner", runner]
-    command = [os.fspath(word) for word in words]
     kills = 0
     while kills < most_kills and killed(command, rng, whole_group=seed % 2 == 0):
         kills += 1
         with locked(work):  # the lock died with the process
             pass
-    done = subprocess.run(command, env=environment(), capture_output=True, check=False, timeout=120)
+    done = run_to_its_end(command)
     assert done.returncode == 0, done.stderr
     return kills
 
 
-def check(work: Path, undisturbed: dict[str, bytes]) -> None:
-    assert datasets(work) == undisturbed
+def check(work: Path, undisturbed: Undisturbed, kind: str) -> None:
+    assert left_by(work, kind) == undisturbed(kind)
     assert [path.name for path in work.rglob(".*")] == [".lock"]
     assert not (work / "rounds").exists()
     with locked(work):
         pass
 
 
-@pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.kills) for seed in range(1, 5))]
-)
+KINDS = ["packed", *(pytest.param(kind, marks=pytest.mark.kills) for kind in OPTIONS)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_inline(
-    seed: int, archives: list[Path], undisturbed: dict[str, bytes], tmp_path: Path
+    kind: str,
+    archives: list[Path],
+    undisturbed: Undisturbed,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
 ) -> None:
-    kills = until_done(tmp_path / "work", archives, "inline", seed, most_kills=4)
-    assert kills >= 3
-    check(tmp_path / "work", undisturbed)
+    seeds = range(1, 4) if request.node.get_closest_marker("kills") else range(1)
+    for seed in seeds:
+        work = tmp_path / f"work-{seed}"
+        command = command_of(work, archives, "inline", kind)
+        assert until_done(command, work, seed, most_kills=4) >= 3
+        check(work, undisturbed, kind)
 
 
 @pytest.mark.kills
+@pytest.mark.parametrize("kind", ["plain", "packed"])
 @pytest.mark.parametrize("seed", [10, 11], ids=["group", "driver-only"])
 def test_local(
-    seed: int, archives: list[Path], undisturbed: dict[str, bytes], tmp_path: Path
+    seed: int, kind: str, archives: list[Path], undisturbed: Undisturbed, tmp_path: Path
 ) -> None:
-    kills = until_done(tmp_path / "work", archives, "local", seed, most_kills=3)
-    assert kills >= 2
-    check(tmp_path / "work", undisturbed)
+    work = tmp_path / "work"
+    command = command_of(work, archives, "local", kind)
+    assert until_done(command, work, seed, most_kills=3) >= 2
+    check(work, undisturbed, kind)
 
 
 @pytest.mark.parametrize("killed_after", ["canonicalize", "page-rank", "join-scores"])
 def test_with_other_archives_after_the_kill(
-    killed_after: str, archives: list[Path], undisturbed: dict[str, bytes], tmp_path: Path
+    killed_after: str, archives: list[Path], undisturbed: Undisturbed, tmp_path: Path
 ) -> None:
     """What a killed run has not finished does not get into the next one."""
     work = tmp_path / "work"
-    common = ["--work", str(work), *OPTIONS, "--runner", "inline"]
+    common = ["--work", str(work), *OPTIONS["plain"], "--runner", "inline"]
     extra = write_warc(tmp_path / "extra.warc", {"http://x.example/": ["http://y.example/"]})
     command = [*COMMAND, "run", *map(str, archives), str(extra), *common]
     with subprocess.Popen(
@@ -118,4 +164,4 @@ def test_with_other_archives_after_the_kill(
                 break
         run.kill()
     assert crawlrank("run", *archives, *common, "--force").code == 0
-    check(work, undisturbed)
+    check(work, undisturbed, "plain")

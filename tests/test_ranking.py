@@ -15,6 +15,7 @@ from jobs.kernel.lines import DUMMY, parse_graph_line
 from jobs.launcher import Launcher
 from jobs.page_rank import PageRank
 from pipeline import ranking
+from pipeline.packed_ranking import rank_packed
 from pipeline.ranking import Stop, plain_rounds, rank
 
 # two hubs, a dangling node, a node that nothing links to, a cycle apart
@@ -41,6 +42,42 @@ def launcher(tmp_path: Path) -> Launcher:
 def scores(where: Path) -> dict[int, float]:
     rows = map(parse_graph_line, dataset(where))
     return {int(row.id): row.score for row in rows if row.id != DUMMY}
+
+
+@pytest.mark.parametrize("stop", [Stop(4), Stop(tolerance=1e-15, max_rounds=4)], ids=str)
+def test_a_round_stays_until_one_behind_it_is_saved(
+    stop: Stop, graph: Path, tmp_path: Path, launcher: Launcher
+) -> None:
+    """Of four rounds the entries of the first and the third are saved: a kill loses no more than
+    the rounds behind these."""
+    folder, there = tmp_path / "rounds", []
+
+    def saved(entry: Any, rounds: list[Any]) -> bool:
+        there.append({path.name for path in folder.glob("round-*")})
+        return entry["round"] in (1, 3)
+
+    if stop.iterations is None:
+        with pytest.raises(NotConverged):
+            rank_packed(graph, folder, launcher, stop, on_round=saved, partitions=3)
+    else:
+        plain_rounds(graph, folder, launcher, stop, on_round=saved)
+    assert there == [
+        {"round-1"}, {"round-1", "round-2"}, {"round-1", "round-2", "round-3"},
+        {"round-3", "round-4"},
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_what_a_killed_driver_left_of_the_next_round(
+    number: int, graph: Path, tmp_path: Path, launcher: Launcher
+) -> None:
+    """A round that ended before its entry was saved is done again, not refused."""
+    folder = tmp_path / "rounds"
+    whole, _ = plain_rounds(graph, tmp_path / "whole", launcher, Stop(4))
+    _, entries = plain_rounds(graph, folder, launcher, Stop(number), on_round=lambda *_: False)
+    last, rounds = plain_rounds(graph, folder, launcher, Stop(4), entries[:-1])
+    assert [entry["round"] for entry in rounds] == [1, 2, 3, 4]
+    assert scores(Path(last)) == scores(Path(whole))
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 7])
