@@ -6,10 +6,12 @@ error alone, in place of pages of log; where no task was to blame, what Hadoop's
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,7 @@ mrjob.bin.pty = mrjob.hadoop.pty = None
 _PERCENT = re.compile(r"map\s+(\d+)%\s+reduce\s+(\d+)%")
 _FRAME = re.compile(r"\s*(at [\w.$<>/]+\(|\.\.\. \d+ more)")  # of Java
 HEARD = 200  # lines of errors
+AT_ONCE = 8  # files that a job brings
 _VERSIONS: dict[tuple[str, ...], str] = {}  # of Hadoop, by command
 Progress = Callable[[int, int], None]
 
@@ -113,11 +116,28 @@ class _Hdfs(HadoopFilesystem):  # type: ignore[misc]
         else:
             super().mkdir(path)
 
+    pool: ThreadPool | None = None
+
     def put(self, src: str, path: str) -> None:
-        if path.startswith(HDFS):
-            stores.upload(Path(src), path)
-        else:
+        if not path.startswith(HDFS):
             super().put(src, path)
+        elif self.pool:
+            self._put.append(self.pool.apply_async(stores.upload, (Path(src), path)))
+        else:
+            stores.upload(Path(src), path)
+
+    @contextlib.contextmanager
+    def all_at_once(self) -> Iterator[None]:
+        """Files that are put meanwhile are there at the end: a client waits half a second for the
+        name node to hear of the last block of each. Raises OSError."""
+        self._put = list[Any]()
+        with ThreadPool(AT_ONCE) as self.pool:
+            try:
+                yield
+                for put in self._put:
+                    put.get()
+            finally:
+                self.pool = None
 
     def rm(self, path_glob: str) -> None:
         if path_glob.startswith(HDFS):
@@ -140,6 +160,10 @@ class HadoopRunner(_Told, HadoopJobRunner):  # type: ignore[misc]
             if end_left(tag, runner.get_hadoop_bin()) and runner._output_dir:
                 stores.remove(runner._output_dir)  # what they have written until now
         super().run()
+
+    def _upload_local_files(self) -> None:
+        with self.fs.hadoop.all_at_once():
+            super()._upload_local_files()
 
     @property
     def fs(self) -> Any:
