@@ -154,7 +154,7 @@ class Run:
         told = work()
         entry = {"fingerprint": mark, "parameters": parameters, **told}
         entry["seconds"] = round(time.monotonic() - started, 3)
-        self.manifest.done(name, entry)
+        self.manifest.done(name, entry | self._starting())
 
     def _extract(self, archives: Sequence[Place]) -> None:
         options, extraction, manifest = self.options, self.options.extraction, self.manifest
@@ -176,7 +176,12 @@ class Run:
         steps.require_readable(reports(manifest, given), skip, options.strict)
         entry = extraction_entry(extraction, manifest)
         entry.update(fingerprint=mark, seconds=round(time.monotonic() - started, 3))
-        manifest.done("extract-links", entry)
+        manifest.done("extract-links", entry | self._starting())
+
+    def _starting(self) -> dict[str, Any]:
+        """What the jobs of the step took to start and to end, where there were jobs."""
+        launcher = getattr(self.engine, "launcher", None)
+        return launcher.starting.taken() if launcher else {}
 
     def _archive_mark(self, content: str) -> str:
         return extraction_mark(self.options.extraction, content, self.engine.form)
