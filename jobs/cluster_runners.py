@@ -35,6 +35,7 @@ mrjob.bin.pty = mrjob.hadoop.pty = None
 
 _PERCENT = re.compile(r"map\s+(\d+)%\s+reduce\s+(\d+)%")
 _FRAME = re.compile(r"\s*(at [\w.$<>/]+\(|\.\.\. \d+ more)")  # of Java
+_STATE = " failed with state "  # of an application: what Hadoop's client tells as news, with why
 HEARD = 200  # lines of errors
 AT_ONCE = 8  # files that a job brings
 _VERSIONS: dict[tuple[str, ...], str] = {}  # of Hadoop, by command
@@ -48,12 +49,15 @@ class _Listener(logging.Handler):
         super().__init__(logging.INFO)
         self.on_task: Progress | None = None
         self.errors: deque[str] = deque(maxlen=HEARD)
+        self.state = ""
 
     def emit(self, record: logging.LogRecord) -> None:
         said = record.getMessage()
         if found := _PERCENT.search(said):
             if self.on_task:
                 self.on_task(int(found[1]) + int(found[2]), 200)
+        elif _STATE in said:
+            self.state = said
         elif record.levelno >= logging.ERROR:
             self.errors.extend(line for line in said.splitlines() if _says_something(line))
 
@@ -86,7 +90,13 @@ class _Told:
 
     @property
     def failure(self) -> str:
-        return self._picked or last_lines(self._listener.errors)
+        heard = [*filter(_says_something, self.state.splitlines()), *self._listener.errors]
+        return self._picked or last_lines(heard)
+
+    @property
+    def state(self) -> str:
+        """What Hadoop's client said of a failed application as a whole."""
+        return self._listener.state
 
     def _log_counters(self, log_interpretation: Any, step_num: int) -> None:
         """Not looked for, in logs that are many requests away: jobs tell what they counted in their

@@ -231,7 +231,7 @@ def _run_job(job: Job, job_class: type[Job], inputs: list[str], launcher: Launch
             runner.run()
         except StepFailedException as error:
             said = runner.failure or str(error)
-            if launcher.runner not in CLUSTERS or not nodes_were_lost(said):
+            if not nodes_were_lost(said) and not nodes_were_lost(getattr(runner, "state", "")):
                 raise JobFailed(_failure(name, said)) from error
             if launcher.runner == "hadoop":  # it may run on, when nobody heard of it any more
                 end_left(runner._opts["jobconf"][TAGS], runner.get_hadoop_bin())
