@@ -233,8 +233,8 @@ def _run_job(job: Job, job_class: type[Job], inputs: list[str], launcher: Launch
             said = runner.failure or str(error)
             if not nodes_were_lost(said) and not nodes_were_lost(getattr(runner, "state", "")):
                 raise JobFailed(_failure(name, said)) from error
-            if launcher.runner == "hadoop":  # it may run on, when nobody heard of it any more
-                end_left(runner._opts["jobconf"][TAGS], runner.get_hadoop_bin())
+            if launcher.runner == "hadoop" and launcher.data:  # it may run on, unheard of
+                end_left(tag_of(launcher.data), runner.get_hadoop_bin())
             raise NodesLost(_failure(name, f"{said}\n{CURE}")) from error
         except MemoryError as error:
             raise JobFailed(_failure(name, "out of memory")) from error

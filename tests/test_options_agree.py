@@ -41,7 +41,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 }
 #: which of the options are on; every two columns have 00, 01, 10 and 11 in some line
 PAIRWISE = (
-    "111111111", "000000000", "000000111", "000111000", "011001001", "101010010", "110100100",
+    "111111111", "110100100", "000000000", "000000111", "000111000", "011001001", "101010010",
 )  # fmt: skip
 QUIET = ("--no-validate", "--quiet", "--jobs", 1)
 TEXTS = (
@@ -131,6 +131,9 @@ def test_after_three_rounds_the_same_bytes(
     options = ("--iterations", 3, *words(clustered))
     one, other = (of(tmp_path, archives, *options) for of in (far, near))
     found, expected = texts(one), texts(other)
+    if clustered[-1] == "1":  # ids by a last map without reduce, whose parts come in any order
+        for files in (found, expected):
+            files["input_links"] = b"".join(sorted(files["input_links"].splitlines(keepends=True)))
     for name in TEXTS:
         assert found[name] == expected[name], name
     assert found.keys() == expected.keys()
