@@ -4,6 +4,7 @@ it, by which the next driver finds what is left, and ends it."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 import subprocess
@@ -19,6 +20,7 @@ AT_WORK = "NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
 LISTED = r"^application_[0-9]+_[0-9]+"
 _CLIENT = ("org.apache.hadoop.yarn.client.cli.ApplicationCLI", "application")
 _TRIES = 20  # of ending all
+_BACK = (5, 10, 15, 30)  # seconds between looks for a YARN that is restarting
 _HEARTBEATS = 3  # seconds, in which nodes learn that containers are to end; by default every second
 
 
@@ -58,6 +60,15 @@ def end_left(tag: str, hadoop: Sequence[str]) -> int:
         f"the jobs of an earlier run go on and cannot be ended: {', '.join(left)}\n"
         f"End them as their owner: yarn application -kill {left[0]}"
     )
+
+
+def end_left_when_back(tag: str, hadoop: Sequence[str]) -> int:
+    """The same of a YARN that may be restarting: it is asked again for about a minute."""
+    for seconds in _BACK:
+        with contextlib.suppress(JobFailed):
+            return end_left(tag, hadoop)
+        time.sleep(seconds)
+    return end_left(tag, hadoop)
 
 
 def _left(tag: str, hadoop: Sequence[str]) -> list[str]:

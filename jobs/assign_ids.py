@@ -12,6 +12,10 @@ Three small jobs, because a rank needs the counts of all ranges before it:
   rank     each range goes to one reducer, sorted by (label, canonical link), which numbers its
            keys from 0 and counts them. Shuffle: every link once, as long as its line.
   offset   adds to each number the keys of the ranges before it. No shuffle.
+
+At a URL, where a job takes long to start, one job does it where the links are few:
+
+  whole    one reducer numbers all keys. Shuffle: as rank.
 """
 
 from __future__ import annotations
@@ -37,6 +41,7 @@ from jobs.launcher import Launcher
 from jobs.outcome import Outcome
 from jobs.stores import join
 
+WHOLE = b"0"  # the label of the only range
 SEEN = 200_000  # keys of sources that a map task remembers, to send each but once
 
 
@@ -48,8 +53,9 @@ class AssignIds(Job):
         super().configure_args()
         self.add_passthru_arg("--nodes", choices=("linked", "all"), default="linked")
         self.add_passthru_arg(
-            "--stage", choices=("sample", "rank", "offset"), default="sample", help="set by run()"
-        )
+            "--stage", choices=("sample", "rank", "offset", "whole"), default="sample",
+            help="set by run()",
+        )  # fmt: skip
         self.add_file_arg("--plan", help="what earlier stages found; set by run()")
 
     def load_args(self, args: list[str]) -> None:
@@ -57,7 +63,6 @@ class AssignIds(Job):
         self._all = self.options.nodes == "all"
         self._sample = Sample()
         self._seen: set[bytes] = set()
-        self._numbers: dict[bytes, int] = {}
 
     def _plan(self) -> dict[str, Any]:
         """Read when the first line needs it: in the driver the file has another path."""
@@ -107,6 +112,8 @@ class AssignIds(Job):
                 yield self._label(key), key
 
     def _label(self, key: bytes) -> bytes:
+        if self.options.stage == "whole":
+            return WHOLE
         self._plan()
         return self._labels[range_of(key, self._points)]
 
@@ -116,6 +123,10 @@ class AssignIds(Job):
                 self._sample.add(value)
             points = split_points(self._sample.keys(), self.options.reducers or 1)
             yield PLAN + b"\t" + to_json([point.decode() for point in points])
+        elif self.options.stage == "whole":
+            for line in self._reduce_rank(key, values):
+                if not line.startswith(PLAN):
+                    yield self._with_id(*line.split(b"\t")[1:], before=0)
         else:
             yield from self._reduce_rank(key, values)
 
@@ -136,15 +147,19 @@ class AssignIds(Job):
         yield PLAN + b"\t" + to_json([label.decode(), number + 1])
 
     def _map_offset(self, line: bytes) -> Iterator[Pair]:
-        label, number, key, *source = line.split(b"\t")
-        offsets = self._plan()["offsets"]
-        identity = int(number) + offsets[label.decode()]
+        label, *fields = line.split(b"\t")
+        row = self._with_id(*fields, before=self._plan()["offsets"][label.decode()])
+        name, tab, rest = row.partition(b"\t")
+        yield (name, rest) if tab else (b"", row)
+
+    def _with_id(self, number: bytes, key: bytes, *source: bytes, before: int) -> bytes:
+        """An input link, or a side line of the map; before: keys of the ranges before this one."""
+        identity = int(number) + before
         if source:
             self.counts["input_links"] += 1
-            yield b"", b"%d %s %s" % (identity, key, source[0])
-        else:
-            self.counts["nodes"] += 1
-            yield MAP, b"%d %s" % (identity, key)
+            return b"%d %s %s" % (identity, key, source[0])
+        self.counts["nodes"] += 1
+        return MAP + b"\t%d %s" % (identity, key)
 
     def run_with(self, inputs: list[str], output: Path, launcher: Launcher) -> Outcome:
         return run(inputs, output, output / "_map", launcher, nodes=self.options.nodes)
@@ -158,6 +173,9 @@ def run(
     Writes the folders `output` (input links) and `map_output`; the outcome counts `nodes` and
     `input_links`.
     """
+    if launcher.is_small(inputs):
+        args = ["--nodes", nodes, "--reducers", "1", "--stage", "whole"]
+        return launch(AssignIds, inputs, output, launcher, args, {"map": map_output})
     own = ["--nodes", nodes, "--reducers", str(launcher.ranges)]
     with launcher.workplace("assign_ids") as tmp, launcher.scratch("plan") as near:
         return _run(inputs, output, map_output, launcher, own, tmp, near / "plan.json")

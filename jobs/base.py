@@ -2,12 +2,13 @@
 
 **Side lines.** A job writes its dataset as plain lines. Whatever else it has to tell travels in
 the same output as lines that start with `@name<TAB>`: rows of a second dataset (`@captures`,
-`@uris`, `@map`), counters and sums (JSON; mrjob's own counters are whole numbers and few), and
-input errors. No line of a dataset starts so. Every runner thus carries them, jobs that read such
-output skip them, and `jobs.launch` sorts them out. In the shuffle they use the key `@name`.
-Their names are those of SIDE_NAMES; any other line that starts with `@` is a line like all others.
-Those that are no rows of a dataset, notes, are few and come last in the part of a task, with a line
-`@end<TAB>bytes` behind them, so that a driver far from the data reads the ends of parts only.
+`@uris`, `@map`), counters and sums (JSON; mrjob's own counters are whole numbers and few), when
+tasks ran, and input errors. No line of a dataset starts so. Every runner thus carries them, jobs
+that read such output skip them, and `jobs.launch` sorts them out. In the shuffle they use the key
+`@name`. Their names are those of SIDE_NAMES; any other line that starts with `@` is a line like all
+others. Those that are no rows of a dataset, notes, are few and come last in the part of a task,
+with a line `@end<TAB>bytes` behind them, so that a driver far from the data reads the ends of parts
+only.
 
 **Ends of lines.** Hadoop Streaming ends a line with a tab when it has fewer tabs than a key has
 fields: two fields on the way into a reducer and out of a job without one, one field on the way out
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -36,9 +38,9 @@ from jobs.kernel.reading import SIDE
 COUNTERS, SUMS, ERROR, PLAN = b"@counters", b"@sums", b"@error", b"@plan"
 ARCHIVE, CAPTURES, DAMAGE = b"@archive", b"@captures", b"@damage"
 DROPPED, FOLDS, MAP, URIS = b"@dropped", b"@folds", b"@map", b"@uris"
-END, ROWS = b"@end", b"@rows"
+END, RAN, ROWS = b"@end", b"@ran", b"@rows"
 ROWS_ASIDE = frozenset((CAPTURES, FOLDS, MAP, URIS))
-NOTES = frozenset((COUNTERS, ROWS, SUMS, ERROR, PLAN, ARCHIVE, DAMAGE, DROPPED))
+NOTES = frozenset((COUNTERS, ROWS, RAN, SUMS, ERROR, PLAN, ARCHIVE, DAMAGE, DROPPED))
 SIDE_NAMES = ROWS_ASIDE | NOTES | {END}
 LINE_FORMAT = "org.apache.hadoop.mapred.lib.NLineInputFormat"
 LINE_BY_LINE = {
@@ -95,6 +97,7 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         self._errors = 0
         self._notes: list[bytes] = []
         self._rows: Counter[bytes] = Counter()
+        self._began, self._ended = time.time(), 0.0  # of this task, then of those that it hears of
 
     def configure_args(self) -> None:
         self.arg_parser = ArgumentParser(usage=self._usage(), add_help=False, parents=[_options()])
@@ -231,6 +234,10 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
                 self._rows[name] += 1
                 yield line
 
+    def note(self, name: bytes, value: bytes) -> None:
+        """Keep a note for the end of the task."""
+        self._notes.append(name + b"\t" + value)
+
     def notes_at_end(self) -> Iterator[bytes]:
         """The notes of this task, and behind them how many bytes they are at most: a cluster may
         write each with a tab at its end."""
@@ -245,6 +252,9 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
 
     def _reducer(self, key: bytes, values: Iterator[bytes]) -> Iterator[tuple[None, bytes]]:
         ended = (value.removesuffix(b"\t") for value in values)
+        if key == RAN:
+            self._heard_of(ended)
+            return
         lines = (
             (key + b"\t" + value for value in ended)
             if key in SIDE_NAMES
@@ -264,6 +274,17 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         if self.counts:
             yield COUNTERS, to_json(dict(self.counts))
         self.counts.clear()
+        yield RAN, self.when_it_ran()
+
+    def when_it_ran(self) -> bytes:
+        """Begin and end, in seconds of the clock of the task's machine."""
+        return b"%.3f %.3f" % (self._began, max(self._ended, time.time()))
+
+    def _heard_of(self, tasks: Iterator[bytes]) -> None:
+        """Map tasks of this job, of which the reducer tells in one line with itself."""
+        for value in tasks:
+            began, ended = map(float, value.split())
+            self._began, self._ended = min(self._began, began), max(self._ended, ended)
 
     # errors in the input
 

@@ -7,7 +7,8 @@ Reads lines of links (`target source hop`) and of captures (10 columns). Writes 
 Hops I and P are never edges (Heritrix writes an inferred favicon.ico for every page: a false hub),
 nor is C, what a page names as its canonical address; such lines are counted and dropped, as are
 URIs of which surt makes no key. With `--keep-www` keys keep the `www.` or `www2.` of their host,
-which surt takes off.
+which surt takes off. With `--folds`, a file of few folds, keys that fold give way at once;
+jobs/fold_keys.py does it for many.
 
 Through the shuffle go, under the target's key, one line for each distinct link of a map task and
 one for each distinct spelling with its counts: at most two lines for a link and one for a capture,
@@ -18,6 +19,7 @@ most COMBINED entries) saves about as many lines as links repeat within a task.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from jobs.base import DROPPED, URIS, Job, Pair
 from jobs.kernel.keys import key_keeping_www, key_of
@@ -30,6 +32,7 @@ from jobs.kernel.lines import (
     format_uri_row,
     parse_capture,
     parse_else,
+    parse_fold,
     parse_link,
 )
 
@@ -52,12 +55,24 @@ class Canonicalize(Job):
     def configure_args(self) -> None:
         super().configure_args()
         self.add_passthru_arg("--keep-www", action="store_true", help="keep `www.` in keys")
+        self.add_file_arg("--folds", help="keys that others stand for; set by the driver")
 
     def __init__(self, args: list[str] | None = None) -> None:
         super().__init__(args)
-        self._key_of = key_keeping_www if self.options.keep_www else key_of
+        self._own_key = key_keeping_www if self.options.keep_www else key_of
+        self._folds: dict[bytes, bytes] | None = None
         self._links: set[tuple[bytes, bytes]] = set()
         self._spellings: dict[tuple[bytes, bytes], Counts] = {}
+
+    def _key_of(self, uri: bytes) -> bytes | None:
+        key = self._own_key(uri)
+        if key is None or not self.options.folds:
+            return key
+        if self._folds is None:  # read when first needed: in the driver the file has another path
+            with Path(self.options.folds).open("rb") as lines:
+                folds = (parse_fold(line.rstrip(b"\n")) for line in lines)
+                self._folds = {fold.key: fold.target_key for fold in folds}
+        return self._folds.get(key, key)
 
     def map_line(self, line: bytes) -> Iterator[Pair]:
         if line.count(b"\t") + 1 in CAPTURE_WIDTHS:

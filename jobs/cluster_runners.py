@@ -6,10 +6,12 @@ error alone, in place of pages of log; where no task was to blame, what Hadoop's
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,9 @@ mrjob.bin.pty = mrjob.hadoop.pty = None
 
 _PERCENT = re.compile(r"map\s+(\d+)%\s+reduce\s+(\d+)%")
 _FRAME = re.compile(r"\s*(at [\w.$<>/]+\(|\.\.\. \d+ more)")  # of Java
+_STATE = " failed with state "  # of an application: what Hadoop's client tells as news, with why
 HEARD = 200  # lines of errors
+AT_ONCE = 8  # files that a job brings
 _VERSIONS: dict[tuple[str, ...], str] = {}  # of Hadoop, by command
 Progress = Callable[[int, int], None]
 
@@ -46,12 +50,15 @@ class _Listener(logging.Handler):
         super().__init__(logging.INFO)
         self.on_task: Progress | None = None
         self.errors: deque[str] = deque(maxlen=HEARD)
+        self.state = ""
 
     def emit(self, record: logging.LogRecord) -> None:
         said = record.getMessage()
         if found := _PERCENT.search(said):
             if self.on_task:
                 self.on_task(int(found[1]) + int(found[2]), 200)
+        elif _STATE in said:
+            self.state = said
         elif record.levelno >= logging.ERROR:
             self.errors.extend(line for line in said.splitlines() if _says_something(line))
 
@@ -84,7 +91,13 @@ class _Told:
 
     @property
     def failure(self) -> str:
-        return self._picked or last_lines(self._listener.errors)
+        heard = [*filter(_says_something, self.state.splitlines()), *self._listener.errors]
+        return self._picked or last_lines(heard)
+
+    @property
+    def state(self) -> str:
+        """What Hadoop's client said of a failed application as a whole."""
+        return self._listener.state
 
     def _log_counters(self, log_interpretation: Any, step_num: int) -> None:
         """Not looked for, in logs that are many requests away: jobs tell what they counted in their
@@ -114,11 +127,28 @@ class _Hdfs(HadoopFilesystem):  # type: ignore[misc]
         else:
             super().mkdir(path)
 
+    pool: ThreadPool | None = None
+
     def put(self, src: str, path: str) -> None:
-        if path.startswith(HDFS):
-            stores.upload(Path(src), path)
-        else:
+        if not path.startswith(HDFS):
             super().put(src, path)
+        elif self.pool:
+            self._put.append(self.pool.apply_async(stores.upload, (Path(src), path)))
+        else:
+            stores.upload(Path(src), path)
+
+    @contextlib.contextmanager
+    def all_at_once(self) -> Iterator[None]:
+        """Files that are put meanwhile are there at the end: a client waits half a second for the
+        name node to hear of the last block of each. Raises OSError."""
+        self._put = list[Any]()
+        with ThreadPool(AT_ONCE) as self.pool:
+            try:
+                yield
+                for put in self._put:
+                    put.get()
+            finally:
+                self.pool = None
 
     def rm(self, path_glob: str) -> None:
         if path_glob.startswith(HDFS):
@@ -136,6 +166,10 @@ class HadoopRunner(_Told, HadoopJobRunner):  # type: ignore[misc]
 
     def _run_hadoop(self, hadoop_args: list[str], env: Any, record_callback: Any) -> Any:
         return super()._run_hadoop(tied(hadoop_args), env, record_callback)
+
+    def _upload_local_files(self) -> None:
+        with self.fs.hadoop.all_at_once():
+            super()._upload_local_files()
 
     @property
     def fs(self) -> Any:

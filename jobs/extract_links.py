@@ -17,7 +17,7 @@ from typing import Any
 
 from mrjob.step import MRStep
 
-from jobs.base import ARCHIVE, CAPTURES, DAMAGE, READ, Job, Pair, to_json
+from jobs.base import ARCHIVE, CAPTURES, DAMAGE, RAN, READ, Job, Pair, to_json
 from jobs.kernel.damage import MAX_LISTED, Damage
 from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import DEFAULTS, Options, extract
@@ -72,6 +72,7 @@ class ExtractLinks(Job):
     def mapper_raw(self, input_path: str, input_uri: str) -> Iterator[tuple[None, bytes]]:
         for line in self.without_notes(self._lines(input_path, input_uri)):
             yield None, line
+        self.note(RAN, self.when_it_ran())
         for line in self.notes_at_end():
             yield None, line
 

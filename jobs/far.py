@@ -14,11 +14,10 @@ from jobs.base import END, NOTES, ROWS, side_name
 from jobs.kernel.errors import BadInput
 from jobs.kernel.opening import Place
 from jobs.outcome import Note, Outcome
-from jobs.stores import ending, open_part, part_sizes
+from jobs.stores import COMPRESSED, ending, open_part, part_sizes
 
 AT_ONCE = 16  # parts; a store takes its time for each
 LAST = 64  # bytes, more than a line of END has
-COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say
 
 

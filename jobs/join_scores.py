@@ -12,6 +12,8 @@ Three small jobs:
   key      they meet the spellings at their key; each task samples its rows for split points.
            Shuffle: one line a node and one a spelling.
   sort     range-partitioned by (score, key). Shuffle: one line a node, as long as its output line.
+
+At a URL, where a job takes long to start, jobs/join_scores_whole.py does it where nodes are few.
 """
 
 from __future__ import annotations
@@ -42,6 +44,7 @@ from jobs.places import Source
 from jobs.stores import join
 
 COMBINED = 200_000
+IN_MEMORY = 1 << 27  # bytes of ranks, map and uris that one task holds: some 500,000 nodes
 INLINKS, KEY, SCORE, SPELLING = b"C", b"K", b"S", b"U"
 
 
@@ -96,9 +99,12 @@ class JoinScores(Job):
         if outlinks:
             self._inlinks.update(targets)
         if len(self._inlinks) >= COMBINED:
-            yield from self.map_end()
+            yield from self._flush()
 
     def map_end(self) -> Iterator[Pair]:
+        yield from self._flush()
+
+    def _flush(self) -> Iterator[Pair]:
         for target, count in self._inlinks.items():
             yield ascending_id(target), b"%s%d" % (INLINKS, count)
         self._inlinks.clear()
@@ -217,7 +223,16 @@ def run(
     columns: str = "three",
 ) -> Outcome:
     """Join and sort; writes the folder `output`. The outcome's `sums` hold the sum of scores."""
-    own = ["--digits", str(digits), "--columns", columns, "--reducers", str(launcher.ranges)]
+    own = ["--digits", str(digits), "--columns", columns]
+    if launcher.is_small([*ranks_and_map, uris], IN_MEMORY):
+        from jobs.join_scores_whole import JoinScoresWhole
+
+        inputs = [*ranks_and_map, uris]
+        args = [*own, "--reducers", "1"]
+        outcome = launch(JoinScoresWhole, inputs, output, launcher, args)
+        _require_nodes(outcome, ranks_and_map)
+        return outcome
+    own += ["--reducers", str(launcher.ranges)]
     with launcher.workplace("join_scores") as tmp, launcher.scratch("plan") as near:
         return _run(ranks_and_map, uris, output, launcher, own, tmp, near / "plan.json")
 
@@ -234,9 +249,7 @@ def _run(
     keyed, spelled = join(tmp, "keyed"), join(tmp, "spelled")
     args = [*own, "--stage", "id"]
     summed = launch(JoinScores, ranks_and_map, keyed, launcher, args)
-    if not summed.rows["main"]:
-        named = ", ".join(map(str, ranks_and_map))
-        raise BadInput(named, "no nodes", "a line in ranks and one in map each")
+    _require_nodes(summed, ranks_and_map)
     origin = (
         None if is_url(output) else Source(JoinScores, args, input_paths(JoinScores, ranks_and_map))
     )
@@ -250,6 +263,12 @@ def _run(
     outcome = launch(JoinScores, [spelled], output, launcher, args)
     outcome.sums = summed.sums
     return outcome
+
+
+def _require_nodes(outcome: Outcome, ranks_and_map: Sequence[Place]) -> None:
+    if not outcome.rows["main"]:
+        named = ", ".join(map(str, ranks_and_map))
+        raise BadInput(named, "no nodes", "a line in ranks and one in map each")
 
 
 if __name__ == "__main__":

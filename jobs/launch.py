@@ -8,21 +8,23 @@ import re
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mrjob.step import StepFailedException
 
-from jobs.applications import marks, tag_of
+from jobs.applications import end_left_when_back, marks, tag_of
 from jobs.base import Job, side_name
 from jobs.far import first_far_error, outcome_of, write_zip
 from jobs.kernel.errors import BadInput, CrawlrankError, JobFailed
 from jobs.kernel.opening import FILE, Place, absolute, is_url, place, size_of
 from jobs.kernel.reading import parts
 from jobs.launcher import CLUSTERS, Launcher
+from jobs.lost_nodes import CURE, NodesLost, nodes_were_lost
 from jobs.outcome import Note, Outcome
 from jobs.places import Source, first_error
-from jobs.sift import Sift
+from jobs.sift import Sift, sift_here
 from jobs.stores import DONE, exists, join, remove
 
 logging.getLogger("mrjob").addHandler(logging.NullHandler())
@@ -86,8 +88,9 @@ def launch(
             if is_url(output):
                 return _launch_far(job_class, inputs, output, launcher, args, side, tmp)
             paths = input_paths(job_class, inputs)
-            _run(job_class, paths, tmp / "output", launcher, args, tmp)
+            seconds = _run(job_class, paths, tmp / "output", launcher, args, tmp)
             outcome = _sort_out(tmp / "output", Path(output), side)
+            launcher.starting.add(seconds, outcome.ran)
             if outcome.errors:
                 read = Source(job_class, args, paths)
                 raise first_error(outcome.errors, read, origin or read)
@@ -117,12 +120,34 @@ def _launch_far(
     named = list(map(str, inputs))
     if "--reducers" not in args:
         args = [*args, "--reducers", str(launcher.ranges)]
-    _run(job_class, named, output, launcher, args, tmp)
-    outcome = outcome_of(output)
+    outcome = _run_far(job_class, named, output, launcher, args, tmp)
     if outcome.errors:
         raise first_far_error(outcome, named)
     for name, folder in side.items():
-        _run(Sift, [str(output)], folder, launcher, ["--name", name], tmp)
+        if launcher.is_small([output]):
+            sift_here(output, name, folder)
+        else:
+            _run_far(Sift, [str(output)], folder, launcher, ["--name", name], tmp)
+    return outcome
+
+
+def _run_far(
+    job_class: type[Job],
+    inputs: list[str],
+    output: Place,
+    launcher: Launcher,
+    args: Sequence[str],
+    tmp: Path,
+) -> Outcome:
+    """Run a job, once more where nodes were lost under it; what its tasks told."""
+    try:
+        seconds = _run(job_class, inputs, output, launcher, args, tmp)
+    except NodesLost:
+        remove(output)
+        launcher.starting.again[job_class.__name__] += 1
+        seconds = _run(job_class, inputs, output, launcher, args, tmp)
+    outcome = outcome_of(output)
+    launcher.starting.add(seconds, outcome.ran)
     return outcome
 
 
@@ -143,7 +168,8 @@ def _run(
     launcher: Launcher,
     args: Sequence[str],
     tmp: Path,
-) -> None:
+) -> float:
+    """Seconds that the job took, on this machine's clock."""
     if launcher.runner in CLUSTERS:
         options = _cluster_options(launcher, job_class.__name__, output, tmp)
     else:
@@ -152,9 +178,12 @@ def _run(
     options += ["--no-cat-output", "--quiet", "--local-tmp-dir", str(tmp)]
     options += ["--no-check-input-paths"]
     job = launcher.job_class(job_class)([*options, *args, "--", *inputs])
+    begun = time.monotonic()
     _run_job(job, job_class, inputs, launcher)
+    seconds = time.monotonic() - begun
     if is_url(output) and launcher.runner not in CLUSTERS:
         (_as_path(output) / DONE).touch()
+    return seconds
 
 
 def _cluster_options(launcher: Launcher, name: str, output: Place, tmp: Path) -> list[str]:
@@ -200,7 +229,12 @@ def _run_job(job: Job, job_class: type[Job], inputs: list[str], launcher: Launch
         try:
             runner.run()
         except StepFailedException as error:
-            raise JobFailed(_failure(name, runner.failure or str(error))) from error
+            said = runner.failure or str(error)
+            if not nodes_were_lost(said) and not nodes_were_lost(getattr(runner, "state", "")):
+                raise JobFailed(_failure(name, said)) from error
+            if launcher.runner == "hadoop" and launcher.data:  # it may run on, unheard of
+                end_left_when_back(tag_of(launcher.data), runner.get_hadoop_bin())
+            raise NodesLost(_failure(name, f"{said}\n{CURE}")) from error
         except MemoryError as error:
             raise JobFailed(_failure(name, "out of memory")) from error
 

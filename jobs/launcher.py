@@ -4,18 +4,40 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from jobs.base import Job
 from jobs.kernel.opening import Place
-from jobs.stores import join, remove
+from jobs.stores import join, remove, size_of_dataset
 
 RUNNERS = ("local", "inline")  # what they leave is the same
 CLUSTERS = ("hadoop", "emr", "spark")
+SMALL = 1 << 28  # bytes, half a minute of a task
 TaskProgress = Callable[[str, int, int], None]
 BytesProgress = Callable[[int, int], None]
+
+
+@dataclass
+class Starting:
+    """What jobs took besides the time from their first task's begin to their last task's end, in
+    seconds; and jobs that were launched again, by name."""
+
+    seconds: float = 0.0
+    again: Counter[str] = field(default_factory=Counter)
+
+    def add(self, seconds: float, ran: tuple[float, float] | None) -> None:
+        """A job that took so long; ran: begin and end of its tasks by their machines' clocks."""
+        self.seconds += max(0.0, seconds - (ran[1] - ran[0])) if ran else 0.0
+
+    def taken(self) -> dict[str, Any]:
+        """What came together since the last call, for a step's entry in the manifest."""
+        told = {"starting": round(self.seconds, 3), "launched_again": dict(self.again)}
+        self.seconds, self.again = 0.0, Counter()
+        return {name: value for name, value in told.items() if name == "starting" or value}
 
 
 @dataclass(frozen=True)
@@ -29,7 +51,8 @@ class Launcher:
     names it. processes: tasks at a time. ranges: reduce tasks of jobs that partition by range.
     on_task: told (job, tasks done, tasks of this phase) whenever a task ends.
     on_read: told (bytes read, bytes of all) of the archives of a job that reads such, every now
-    and then.
+    and then. small: bytes of input at a URL that one task reads sooner than another job starts.
+    starting: counts what jobs take to start and to end.
     """
 
     runner: str
@@ -42,6 +65,16 @@ class Launcher:
     data: str | None = None
     conf: Path | None = None
     cluster: Callable[[], Path] | None = None
+    small: int = SMALL
+    starting: Starting = field(default_factory=Starting, compare=False)
+
+    def is_small(self, datasets: Iterable[Place], most: int | None = None) -> bool:
+        """Whether the datasets, at URLs, are so small that stages had better share a job. most:
+        bytes, where fewer are to be held. Raises OSError."""
+        if not self.data:
+            return False
+        size = sum(size_of_dataset(dataset) for dataset in datasets)
+        return size < min(self.small, self.small if most is None else most)
 
     @contextlib.contextmanager
     def workplace(self, name: str) -> Iterator[Place]:

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from jobs.base import COUNTERS, END, ERROR, ROWS, SUMS
+from jobs.base import COUNTERS, END, ERROR, RAN, ROWS, SUMS
 from jobs.places import Error
 
 
@@ -27,6 +27,7 @@ class Outcome:
     sums: list[dict[str, Any]] = field(default_factory=list)
     errors: list[Error] = field(default_factory=list)
     notes: dict[str, list[Note]] = field(default_factory=dict)  # other side lines, by name
+    ran: tuple[float, float] | None = None  # when the first task began and the last one ended
 
     def take(self, name: bytes, note: Note) -> None:
         """A note of that name; those of rows are left to whoever counts the rows."""
@@ -36,5 +37,9 @@ class Outcome:
             self.sums.append(json.loads(note.value))
         elif name == ERROR:
             self.errors.append(json.loads(note.value))
+        elif name == RAN:
+            began, ended = map(float, note.value.split())
+            before = self.ran or (began, ended)
+            self.ran = min(before[0], began), max(before[1], ended)
         elif name not in (END, ROWS):
             self.notes.setdefault(name[1:].decode(), []).append(note)

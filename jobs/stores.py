@@ -16,6 +16,8 @@ from jobs.base import side_name
 from jobs.kernel.opening import S3, Place, is_url, located, prefix_of, store_errors
 
 DONE = "_SUCCESS"
+COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
+INFLATED = 8  # about how much larger lines are than their gzip
 
 
 def join(where: Place, *names: str) -> Place:
@@ -43,6 +45,12 @@ def part_sizes(dataset: Place) -> list[tuple[Place, int]]:
     parts = [info for info in infos if info.type == fs.FileType.File]
     visible = [info for info in parts if info.base_name[0] not in "._"]
     return [(prefix + info.path, info.size) for info in sorted(visible, key=lambda i: i.path)]
+
+
+def size_of_dataset(dataset: Place) -> int:
+    """Bytes of its text at a URL, estimated where parts are compressed. Raises OSError."""
+    sizes = part_sizes(dataset)
+    return sum(size * (INFLATED if str(p).endswith(COMPRESSED) else 1) for p, size in sizes)
 
 
 def folders(where: Place) -> list[str]:

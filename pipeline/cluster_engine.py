@@ -100,6 +100,11 @@ class ClusterEngine:
         if not folded:
             outcome = launch(Canonicalize, inputs, links, self.launcher, args, {"uris": uris})
             return asdict(steps.canonicalized(outcome))
+        if self.launcher.is_small([self.place("folds")], fold_chains.IN_MEMORY):
+            with self.launcher.scratch("folds") as near:
+                args += ["--folds", str(self._few_folds(near / "folds.txt"))]
+                outcome = launch(Canonicalize, inputs, links, self.launcher, args, {"uris": uris})
+            return asdict(steps.canonicalized(outcome))
         with self.launcher.workplace("canonicalize") as tmp:
             whole_links, whole_uris = stores.join(tmp, "links"), stores.join(tmp, "uris")
             side = {"uris": whole_uris}
@@ -109,6 +114,14 @@ class ClusterEngine:
         outcome.notes = whole.notes
         outcome.counters = Counter({**whole.counters, **outcome.counters})
         return asdict(steps.canonicalized(outcome))
+
+    def _few_folds(self, path: Path) -> Path:
+        """All folds, brought here as one file, for each task of a job to hold."""
+        stores.download(self.place("folds"), path.with_name("parts"))
+        with path.open("wb") as file:
+            for part in sorted(path.with_name("parts").iterdir()):
+                file.write(part.read_bytes())
+        return path
 
     def assign_ids(self, nodes: str) -> Told:
         inputs = [self.place("canonical_links"), *[self.place("uris")] * (nodes == "all")]

@@ -48,6 +48,11 @@ def _by_id(line: bytes) -> float | int:
     return float("inf") if identity == DUMMY else int(identity)
 
 
+def _by_id_and_line(line: bytes) -> tuple[float | int, bytes]:
+    """Lines of one id lie in several parts where maps have numbered them."""
+    return _by_id(line), line
+
+
 def by_score(digits: int = DIGITS) -> LineKey:
     """The place of a scores line: rounded score, best first, then key."""
 
@@ -70,7 +75,7 @@ ORDER: dict[str, LineKey | None] = {
     "folds": _whole,
     "canonical_links": _whole,
     "uris": _whole,
-    "input_links": _by_id,
+    "input_links": _by_id_and_line,
     "map": _by_id,
     "graph": _by_id,
     "ranks": _by_id,

@@ -81,14 +81,18 @@ def status_tables(
 
 
 def _steps_table(manifest: Manifest, names: Sequence[str], damaged: Collection[str]) -> Table:
-    table = new_table("steps", "step", "state", ">rows", ">seconds")
+    table = new_table("steps", "step", "state", ">rows", ">seconds", ">of these, starting")
     for name in names:
         entry = manifest.steps.get(name, {})
         state = "done" if "fingerprint" in entry else "begun" if entry else "to do"
         state = "damaged" if name in damaged else state
+        if again := entry.get("launched_again"):
+            state += f", {sum(again.values())} jobs again as nodes were lost"
         rows = ", ".join(f"{count:,} {dataset}" for dataset, count in entry.get("rows", {}).items())
-        seconds = f"{entry['seconds']:.1f}" if "seconds" in entry else ""
-        table.add_row(name, state, rows, seconds)
+        seconds, starting = (
+            f"{entry[part]:.1f}" if part in entry else "" for part in ("seconds", "starting")
+        )
+        table.add_row(name, state, rows, seconds, starting)
     return table
 
 

@@ -225,9 +225,14 @@ class Run:
         entry = {"fingerprint": self.state.marks[name], "parameters": parameters, **step.work()}
         entry["datasets"] = self.state.record(name) if name != EXTRACT else {}
         entry["seconds"] = round(time.monotonic() - started, 3)
-        self.manifest.done(name, entry)
+        self.manifest.done(name, entry | self._starting())
         if name == RANK:
             self.engine.store.drop("rounds")
+
+    def _starting(self) -> dict[str, Any]:
+        """What the jobs of the step took to start and to end, where there were jobs."""
+        launcher = getattr(self.engine, "launcher", None)
+        return launcher.starting.taken() if launcher else {}
 
     def _tell_faults(self) -> None:
         for fault in self.state.take_faults():

@@ -4,7 +4,9 @@ URL; what a real cluster makes of it, see test_hadoop_runs.py."""
 
 from __future__ import annotations
 
+import importlib
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,9 @@ from work_folders import edit_manifest
 
 from jobs import stores
 from jobs.launcher import Launcher
-from pipeline import ranking
+from pipeline import ranking, run
 
+launching = importlib.import_module("jobs.launch")
 QUIET = ("--no-validate", "--quiet")
 WEB = {
     "http://a.example/": ["http://a.example/1", "http://b.example/"],
@@ -53,6 +56,14 @@ def two(tmp_path: Path) -> list[Path]:
     return [first, write_warc(tmp_path / "two.warc.gz", MORE)]
 
 
+@pytest.fixture(params=["few jobs", "all stages"])
+def few_or_all(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs as of small data, whose stages share a job, and as of large ones."""
+    if request.param == "all stages":
+        monkeypatch.setattr(run, "Launcher", partial(Launcher, small=0))
+
+
+@pytest.mark.usefixtures("few_or_all")
 @pytest.mark.parametrize("nodes", ["linked", "all"])
 @pytest.mark.parametrize(
     "other",
@@ -66,7 +77,7 @@ def test_results_are_those_of_a_run_in_the_work_folder(
     other: Path, nodes: str, tmp_path: Path
 ) -> None:
     archives = [LOOPBACK, other]
-    far, here = (texts(run(tmp_path, *archives, nodes=nodes)) for run in (at_url, near))
+    far, here = (texts(of(tmp_path, *archives, nodes=nodes)) for of in (at_url, near))
     assert far == here
     assert not (tmp_path / "far" / "links").exists()
     assert (tmp_path / "far-data/links").is_dir()
@@ -75,8 +86,8 @@ def test_results_are_those_of_a_run_in_the_work_folder(
 def test_damage_and_counters_are_told(tmp_path: Path) -> None:
     archives = sorted(DAMAGED.iterdir())
     manifests = []
-    for run in (at_url, near):
-        work = run(tmp_path, *archives)
+    for of in (at_url, near):
+        work = of(tmp_path, *archives)
         manifests.append(json.loads((work / "manifest.json").read_text()))
     for of_archives in zip(*(m["archives"].items() for m in manifests), strict=True):
         (content, far), (same, here) = of_archives
@@ -89,9 +100,41 @@ def test_damage_and_counters_are_told(tmp_path: Path) -> None:
         assert {**far["rows"]} == {**here["rows"]}, step
 
 
+@pytest.mark.parametrize(("small", "jobs"), [(1 << 28, 7), (0, 14)])
+def test_steps_share_jobs_where_data_are_small(
+    small: int, jobs: int, tmp_path: Path, two: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One job a step and a round; of large data three for ids, three for scores, and one for each
+    of the second datasets, which are captures, uris and map."""
+    names, run_job = list[str](), launching._run_job
+
+    def counted(job: object, job_class: type, *rest: object) -> None:
+        names.append(job_class.__name__)
+        run_job(job, job_class, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(launching, "_run_job", counted)
+    monkeypatch.setattr(run, "Launcher", partial(Launcher, small=small))
+    at_url(tmp_path, *two, iterations=2)
+    assert len(names) == jobs, names
+
+
+def test_what_starting_took_is_told(tmp_path: Path, two: list[Path]) -> None:
+    """Of every step with jobs it is less than the whole, and shown."""
+    far, here, alone = at_url(tmp_path, *two), near(tmp_path, *two), tmp_path / "embedded"
+    ok("run", *two, "--work", alone, *QUIET)
+    for work in (far, here, alone):
+        for name, step in json.loads((work / "manifest.json").read_text())["steps"].items():
+            if work is alone:
+                assert "starting" not in step
+            else:
+                assert (0 < step["starting"] < step["seconds"]) == (name != "export-precedence")
+    assert "of these, starting" in ok("status", "--work", far).out
+
+
+@pytest.mark.usefixtures("few_or_all")
 def test_several_captures_and_folds(tmp_path: Path, two: list[Path]) -> None:
     options = {"captures": "latest", "fold": "redirects"}
-    far, here = (texts(run(tmp_path, *two, **options)) for run in (at_url, near))
+    far, here = (texts(of(tmp_path, *two, **options)) for of in (at_url, near))
     assert far == here
 
 

@@ -11,7 +11,7 @@ import json
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from crawls import DAMAGED, LOOPBACK, SAMPLES, environment, ok
 from graphs import web_like, write_graph
 from hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
 from test_runners_agree import assert_same_counters
+from test_several_crawls import first_crawl, second_crawl
 
 from jobs import stores
 from jobs.base import side_name
@@ -36,6 +37,10 @@ ARCHIVES = [
 ]
 TEXTS = ("canonicalized_links", "input_links", "map", "pr0", "pr1", "score_uri", "precedence")
 ROUNDS, TOLERANCE = 1, 1e-3
+OPTIONS = (
+    "--captures", "latest", "--fold", "redirects", "--fold", "canonical", "--nodes", "all",
+    "--keep-www", "--links", "all", "--outlinks", "both", "--pdf",
+)  # fmt: skip
 
 
 @pytest.fixture(
@@ -58,9 +63,9 @@ def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[str
     subprocess.run(["hadoop", "fs", "-rm", "-r", "-skipTrash", data], check=False)
 
 
-def run(work: Path, *options: object) -> None:
+def run(work: Path, *options: object, archives: Sequence[Path] = ARCHIVES) -> None:
     """A process of its own, as users run it; from another folder than the checkout."""
-    words = ["run", *ARCHIVES, "--work", work, "--reducers", 2, "--no-validate", *options]
+    words = ["run", *archives, "--work", work, "--reducers", 2, "--no-validate", *options]
     done = subprocess.run(
         [sys.executable, "-m", "pipeline", *map(str, words)],
         cwd=work.parent, env=environment(), capture_output=True, text=True, check=False,
@@ -69,10 +74,10 @@ def run(work: Path, *options: object) -> None:
     assert "Traceback" not in done.stderr
 
 
-def texts(work: Path) -> dict[str, bytes]:
+def texts(work: Path, names: Sequence[str] = TEXTS) -> dict[str, bytes]:
     out = work.with_name(f"{work.name}-text")
     ok("export-text", "--work", work, "--out", out)
-    return {name: (out / f"{name}.txt").read_bytes() for name in TEXTS}
+    return {name: (out / f"{name}.txt").read_bytes() for name in names}
 
 
 def manifest(work: Path) -> dict[str, Any]:
@@ -101,6 +106,20 @@ def test_a_cluster_gives_what_one_machine_gives(cluster: list[str], tmp_path: Pa
     assert_same_counters(near, far)
 
 
+def test_with_options_it_gives_that_too(cluster: list[str], tmp_path: Path) -> None:
+    """Two crawls of a site; what each option does alone, and with each other one, see
+    test_options_agree.py."""
+    archives = [first_crawl(tmp_path), second_crawl(tmp_path)]
+    far, near = tmp_path / "far", tmp_path / "near"
+    run(far, *cluster, "--iterations", 2, *OPTIONS, archives=archives)
+    run(near, "--iterations", 2, *OPTIONS, archives=archives)
+    names = ["pr2" if name == "pr1" else name for name in TEXTS]
+    found, expected = texts(far, names), texts(near, names)
+    for name in names:
+        assert found[name] == expected[name], name
+    assert_same_counters(near, far)
+
+
 @pytest.mark.long
 def test_after_a_tolerance_scores_are_within_the_certified_errors(
     cluster: list[str], tmp_path: Path
@@ -113,7 +132,7 @@ def test_after_a_tolerance_scores_are_within_the_certified_errors(
     x, exact = scores(far), scores(near)
     assert x.keys() == exact.keys()
     difference = np.array([x[node] - exact[node] for node in x])
-    total = sum(exact.values())
+    total = sum(x.values())
     assert np.abs(difference).sum() <= (rounds[-1]["certificate"] + 1e-11) * total
     apart = np.abs(difference) / np.array([exact[node] for node in x])
     assert apart.max() <= rounds[-1]["eta"] + 1e-11

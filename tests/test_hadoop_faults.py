@@ -53,6 +53,7 @@ from test_hadoop_faults import count, rank_star
 far, tmp = sys.argv[1], Path(sys.argv[2])
 {}
 """
+COUNTING_ONCE = 'count(far, tmp, "wait", **{"mapreduce.am.max-attempts": "1"})'
 COUNTING, RANKING = 'count(far, tmp, "wait")', "rank_star(far, tmp, [])"
 LEAVES = 20_000
 DYING = {ExtractLinks: DyingReader}
@@ -67,15 +68,19 @@ def far(hadoop: Node) -> Iterator[str]:
     stores.remove(url)
 
 
-def count(far: str, tmp: Path, fault: str = "none") -> Outcome:
+def count(far: str, tmp: Path, fault: str = "none", **jobconf: str) -> Outcome:
     """The job, with its driver in this process; intermediate files and signs in `tmp`."""
     args = ["--fault", fault, "--signs", str(tmp)]
-    return launch(Faulty, [f"{far}/words"], f"{far}/counts", launcher(far, tmp), args)
+    there = launcher(far, tmp, **jobconf)
+    outcome = launch(Faulty, [f"{far}/words"], f"{far}/counts", there, args)
+    (tmp / "again.json").write_text(json.dumps(there.starting.again))
+    return outcome
 
 
-def launcher(far: str, tmp: Path) -> Launcher:
+def launcher(far: str, tmp: Path, **jobconf: str) -> Launcher:
     conf = tmp / "mrjob.conf"
-    conf.write_text(f"runners:\n  hadoop:\n    python_bin: {sys.executable}\n")
+    options = {"python_bin": sys.executable, "jobconf": jobconf}
+    conf.write_text(json.dumps({"runners": {"hadoop": options}}))
     return Launcher("hadoop", tmp, ranges=2, data=far, conf=conf)
 
 
@@ -179,6 +184,22 @@ def test_servers_that_are_killed_and_come_back_cost_no_job(
         (tmp_path / "go").touch()
         assert driver.wait(PATIENCE) == 0
     require_counts(far, outcome_of(f"{far}/counts"))
+
+
+@pytest.mark.long
+def test_a_job_lost_with_its_node_is_launched_once_more(
+    hadoop: Node, far: str, tmp_path: Path
+) -> None:
+    """Its application master may not be started anew, as is so when it was lost too often."""
+    with driver_until((tmp_path / "waits").exists, COUNTING_ONCE, far, tmp_path) as driver:
+        killed = [running(hadoop).servers["nodemanager"]]
+        killed[0].send(signal.SIGKILL)
+        assert wait(killed, 10) == []
+        assert start(hadoop, 1) == "servers that had died run again"
+        (tmp_path / "go").touch()
+        assert driver.wait(PATIENCE) == 0
+    require_counts(far, outcome_of(f"{far}/counts"))
+    assert json.loads((tmp_path / "again.json").read_text()) == {"Faulty": 1}
 
 
 @pytest.mark.long

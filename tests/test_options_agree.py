@@ -1,0 +1,181 @@
+"""A run on a cluster of several reducers gives what the embedded engine gives, with every option
+that changes data: the same bytes after three rounds, scores within the certificates after a
+tolerance, on one packed partition and on several.
+
+The cluster is simulated (cluster.py), its datasets lie at a URL. Options come in pairs: in a few
+runs every two of them meet with both on, both off, and either alone.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Iterator
+from functools import partial
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cluster import on_cluster
+from crawls import ok, response, write_records
+from several_crawls import html_record
+from test_pdf_links import made_pdf
+from test_runners_agree import assert_same_counters
+from test_several_crawls import SITE, first_crawl, page, second_crawl
+
+from jobs.launcher import Launcher
+from pipeline import packed_ranges, run
+
+OPTIONS: dict[str, tuple[str, ...]] = {
+    "pdf": ("--pdf",),
+    "latest": ("--captures", "latest"),
+    "redirects": ("--fold", "redirects"),
+    "canonical": ("--fold", "canonical"),
+    "all nodes": ("--nodes", "all"),
+    "www": ("--keep-www",),
+    "all links": ("--links", "all"),
+    "both outlinks": ("--outlinks", "both"),
+    "all stages": (),  # of jobs, as of large data
+}
+#: which of the options are on; every two columns have 00, 01, 10 and 11 in some line
+PAIRWISE = (
+    "111111111", "110100100", "000000000", "000000111", "000111000", "011001001", "101010010",
+)  # fmt: skip
+QUIET = ("--no-validate", "--quiet", "--jobs", 1)
+TEXTS = (
+    "links", "canonicalized_links", "input_links", "map", "pr0", "pr3", "pr", "score_uri",
+    "precedence",
+)  # fmt: skip
+WWW = "http://www.site.example"
+
+
+def test_every_two_options_meet_in_all_four_ways() -> None:
+    assert {len(line) for line in PAIRWISE} == {len(OPTIONS)}
+    for one, other in combinations(range(len(OPTIONS)), 2):
+        assert {(line[one], line[other]) for line in PAIRWISE} == set(product("01", repeat=2))
+
+
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two crawls of a site, and what the other options see: a PDF, embedded images, a script, a
+    host by two names, and outlinks beside a page that are not in it."""
+    folder = tmp_path_factory.mktemp("crawls")
+    body = (
+        "<a href=/paper.pdf>p</a><img src=/logo.png><script>go('/by-script.html')</script>"
+        f"<a href={SITE}/www>w</a><a href={WWW}/www>w</a><a href=/a>a</a>"
+    )
+    links = [f"{SITE}/from-paper", f"{SITE}/c"]
+    pdf = made_pdf(*links) if importlib.util.find_spec("pypdf") else b"%PDF-1.4"
+    paper = response(f"{SITE}/paper.pdf", pdf).replace(b"text/html", b"application/pdf", 1)
+    records = [
+        *page("/more", body, 3, outlinks=("/only-seen-by-heritrix", "/c")),
+        paper.replace(b"Content-Length: ", b"Content-Length:", 1),
+        html_record(f"{WWW}/www", "<a href=/more>m</a>", 3),
+        html_record(f"{SITE}/www", "<a href=/a>a</a>", 4),
+    ]
+    third = write_records(folder / "three.warc.gz", records)
+    return [first_crawl(folder), second_crawl(folder), third]
+
+
+def words(line: str) -> list[str]:
+    """Of a command line, of the options that are on; of two folds the last would count."""
+    on = [name for name, mark in zip(OPTIONS, line, strict=True) if mark == "1"]
+    given = [word for name in on for word in OPTIONS[name] if OPTIONS[name][0] != "--fold"]
+    folds = [OPTIONS[name][1] for name in on if OPTIONS[name][:1] == ("--fold",)]
+    return [*given, *(word for fold in folds for word in ("--fold", fold))]
+
+
+@pytest.fixture
+def clustered(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A line of PAIRWISE; runs have that many reducers in their own order of lines."""
+    line: str = request.param
+    reducers, small = 2 + PAIRWISE.index(line) % 3, 0 if line[-1] == "1" else 1 << 28
+    job_class = on_cluster(reducers, seed=PAIRWISE.index(line))
+    monkeypatch.setattr(run, "Launcher", partial(Launcher, job_class=job_class, small=small))
+    return line
+
+
+def lines(first: int) -> Any:
+    """All lines of PAIRWISE, of which so many take part in `make test`."""
+    params = [
+        pytest.param(line, id=line, marks=[pytest.mark.large] * (number >= first))
+        for number, line in enumerate(PAIRWISE)
+    ]
+    return pytest.mark.parametrize("clustered", params, indirect=True)
+
+
+def far(work: Path, archives: list[Path], *options: object) -> Path:
+    data = ("--runner", "inline", "--data", f"file://{work}/data", "--reducers", 3)
+    ok("run", *archives, "--work", work / "far", *data, *options, *QUIET)
+    return work / "far"
+
+
+def near(work: Path, archives: list[Path], *options: object) -> Path:
+    ok("run", *archives, "--work", work / "near", *options, *QUIET)
+    return work / "near"
+
+
+def texts(work: Path) -> dict[str, bytes]:
+    out = work.with_name(f"{work.name}-text")
+    ok("export-text", "--work", work, "--out", out)
+    found = {path.stem: path.read_bytes() for path in out.iterdir()}
+    return {**found, "links": b"".join(sorted(found["links"].splitlines(keepends=True)))}
+
+
+@lines(first=2)
+def test_after_three_rounds_the_same_bytes(
+    clustered: str, archives: list[Path], tmp_path: Path
+) -> None:
+    options = ("--iterations", 3, *words(clustered))
+    one, other = (of(tmp_path, archives, *options) for of in (far, near))
+    found, expected = texts(one), texts(other)
+    for name in TEXTS:
+        assert found[name] == expected[name], name
+    assert found.keys() == expected.keys()
+    assert_same_counters(other, one)
+
+
+@pytest.mark.parametrize("partitions", ["one", "several"])
+@lines(first=1)
+def test_after_a_tolerance_within_the_certificates(
+    clustered: str,
+    partitions: str,
+    archives: list[Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if partitions == "several":
+        monkeypatch.setattr(packed_ranges, "PARTITION_BYTES", 200)
+    one = far(tmp_path, archives, "--tolerance", 1e-4, *words(clustered))
+    other = near(tmp_path, archives, "--tolerance", 1e-12, *words(clustered))
+    steps = json.loads((one / "manifest.json").read_text())["steps"]
+    last = steps["page-rank"]["rounds"][-1]
+    assert last["certificate"] <= 1e-4
+    assert (last["partitions"] > 1) == (partitions == "several")
+    found, exact = scores(one), scores(other)
+    assert found.keys() == exact.keys()
+    x, y = (np.array([of[node] for node in exact]) for of in (found, exact))
+    assert np.abs(x - y).sum() <= (last["certificate"] + 1e-11) * x.sum()
+    assert (np.abs(x - y) / y).max() <= last["eta"] + 1e-11
+
+
+def scores(work: Path) -> dict[bytes, float]:
+    rows = [line.split(b"\t") for line in texts(work)["pr"].splitlines()]
+    return {node: float(score) for node, score in rows}
+
+
+@pytest.mark.large
+def test_every_option_changes_what_comes_out(archives: list[Path], tmp_path: Path) -> None:
+    """Else the runs above would say little."""
+
+    def files() -> Iterator[tuple[str, dict[str, bytes]]]:
+        for number, (name, given) in enumerate({"none": (), **OPTIONS}.items()):
+            if given or name == "none":
+                (tmp_path / str(number)).mkdir()
+                yield name, texts(near(tmp_path / str(number), archives, "--iterations", 3, *given))
+
+    found = dict(files())
+    plain = found.pop("none")
+    assert [name for name, other in found.items() if other["score_uri"] == plain["score_uri"]] == []
