@@ -1,0 +1,52 @@
+"""The engine of a run, by its runner."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from jobs.launcher import Launcher
+from jobs.orphans import end_orphans
+from pipeline.claim import claim
+from pipeline.cluster_engine import ClusterEngine
+from pipeline.embedded import EMBEDDED
+from pipeline.embedded.memory import half_of_machine
+from pipeline.engine import Engine
+from pipeline.imported import KEYS
+from pipeline.manifest import Manifest
+from pipeline.mrjob_engine import MrjobEngine
+from pipeline.progress import Reporter
+from pipeline.run_options import RunOptions
+
+
+def engine_of(
+    work: Path, options: RunOptions, tmp: Path, reporter: Reporter, stack: ExitStack
+) -> Engine:
+    """What it starts ends with the stack."""
+    if options.runner == EMBEDDED:
+        from pipeline.embedded.engine import EmbeddedEngine  # what it imports takes a while
+
+        processes = options.processes or os.cpu_count() or 1
+        memory = options.memory or half_of_machine()
+        keyed = Manifest(work).imported.get("kind") == KEYS
+        return EmbeddedEngine(work, tmp, memory, processes, reporter.read, keyed=keyed)
+    launcher = Launcher(
+        options.runner, tmp, options.processes, on_task=reporter.task, on_read=reporter.read
+    )
+    if options.data:
+        claim(options.data, Manifest(work))
+        launcher = replace(
+            launcher, data=options.data, ranges=options.reducers, conf=options.conf, on_read=None
+        )
+        if options.conf:  # its package lies beside it
+            os.environ.setdefault("CRAWLRANK_PACKAGE", str(options.conf.resolve().parent))
+        end_orphans(launcher)
+        if options.runner == "emr":
+            from pipeline.emr_cluster import cluster_of_run
+
+            cluster = stack.enter_context(cluster_of_run(options.conf, tmp, options.data))
+            launcher = replace(launcher, cluster=cluster)
+        return ClusterEngine(work, launcher)
+    return MrjobEngine(work, launcher)

@@ -1,0 +1,88 @@
+"""The step extract-links of a run: which archives are new or lost, and their extraction.
+
+The manifest knows each archive by its content, so archives may be moved; what is extracted of one
+is kept as long as its part is as it was left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from jobs.extract_links import parameters_of
+from jobs.kernel.opening import Place
+from pipeline import steps
+from pipeline.archives import (
+    Given,
+    archive_tasks,
+    check_archives,
+    entry_of,
+    extraction_entry,
+    extraction_mark,
+    forget_archives,
+    given_archives,
+    reports,
+    sizes_of,
+)
+from pipeline.engine import Engine, Told
+from pipeline.run_options import RunOptions
+from pipeline.step_state import StepState
+
+
+class ExtractStep:
+    """given: archives by content. pending: those to extract, as `check` has found last."""
+
+    def __init__(self, state: StepState, engine: Engine, options: RunOptions) -> None:
+        self.state, self.engine, self.options = state, engine, options
+        self.manifest = state.manifest
+        self.given: Given = {}
+        self.pending: list[str] = []
+
+    def take(self, archives: Sequence[Place]) -> None:
+        """Look at the archives of this run. Raises BadInput for one that cannot be read."""
+        self.given = given_archives(archives)
+
+    def check(self) -> None:
+        """Which archives are to be extracted. Raises BadInput for others than before, unless
+        forced."""
+        if not self.manifest.imported:
+            self.pending = check_archives(
+                self.state.part_is_whole, self.manifest, self.given, self._mark,
+                force=self.options.force, skip_bad_files=self.options.skip_bad_files,
+            )  # fmt: skip
+
+    def forget(self) -> None:
+        """Drop from the manifest what is not given, or is to be extracted."""
+        forget_archives(self.manifest, self.given, self.pending)
+
+    def parameters(self) -> dict[str, Any]:
+        options = parameters_of(self.options.extraction)
+        return {"form": self.engine.form, "archives": sorted(self.given), **options}
+
+    def work(self) -> Told:
+        """Each archive is in the manifest soon after it is done: saving takes a small part of the
+        time, however many there are."""
+        pending = {content: self.given[content] for content in self.pending}
+        tasks, sizes = archive_tasks(pending, self.engine.suffix), sizes_of(pending)
+        try:
+            for task, report in self.engine.extract(tasks, self.options.extraction):
+                if task.part not in self.manifest.parts:
+                    self.state.record_part(task.part)
+                content = task.content
+                entry = entry_of(report, sizes[content], task.part, self._mark(content))
+                self.manifest.archives[content] = entry
+                if self.manifest.due:
+                    self.manifest.save()
+        finally:
+            self.manifest.save()
+        self.pending = []
+        self.require_readable()
+        return extraction_entry(self.options.extraction, self.manifest)
+
+    def require_readable(self) -> None:
+        """Raises BadInput for an archive without anything readable, or, if strict, for damage."""
+        given = reports(self.manifest, self.given)
+        steps.require_readable(given, self.options.skip_bad_files, self.options.strict)
+
+    def _mark(self, content: str) -> str:
+        return extraction_mark(self.options.extraction, content, self.engine.form)

@@ -1,0 +1,56 @@
+"""The step page-rank of a run: its rounds are entered in the manifest, and gone on with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pipeline.dataset_store import Record
+from pipeline.engine import Engine, Told
+from pipeline.progress import Reporter
+from pipeline.ranking import Round, Stop
+from pipeline.reports import round_line
+from pipeline.step_state import StepState
+
+RANK = "page-rank"
+
+
+class RankStep:
+    """Rounds from the last one that was entered; each is in the manifest soon after it."""
+
+    def __init__(self, state: StepState, engine: Engine, stop: Stop, reporter: Reporter) -> None:
+        self.state, self.engine, self.stop, self.reporter = state, engine, stop, reporter
+        self.manifest = state.manifest
+        self._records: dict[str, Record] = {}  # of the checkpoint that was entered last
+
+    def parameters(self) -> dict[str, Any]:
+        tolerance = None if self.stop.iterations is not None else self.stop.tolerance
+        return {"iterations": self.stop.iterations, "tolerance": tolerance}
+
+    def work(self) -> Told:
+        rounds: list[Round] = []
+
+        def on_round(_: Round, so_far: list[Round]) -> bool:
+            rounds[:] = so_far
+            self.reporter.round(round_line(so_far, self.stop))
+            if due := self.manifest.due:
+                self._enter(so_far)
+            return due
+
+        before = self.state.intact_rounds(RANK, self.stop)
+        try:
+            rounds = self.engine.rank(self.stop, before, on_round)
+        except BaseException:
+            if len(rounds) > len(before):
+                self._enter(rounds)  # for those who allow more of them
+            raise
+        return {"rounds": rounds, "rows": {"ranks": rounds[-1]["nodes"] + 1}}
+
+    def _enter(self, rounds: list[Round]) -> None:
+        """Save the rounds with the records of what goes on behind them, unless that is just being
+        moved to where it is to end."""
+        store, names = self.engine.store, self.engine.checkpoint(self.stop, rounds)
+        if all(map(store.exists, names)):
+            self._records = {name: self._records.get(name) or store.record(name) for name in names}
+            entry = {"of": self.state.marks[RANK], "rounds": list(rounds)}
+            self.manifest.begun(RANK, {**entry, "checkpoint": self._records})
+            self.manifest.save()
