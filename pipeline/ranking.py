@@ -57,7 +57,8 @@ class Stop:
         return NotConverged(
             f"PageRank: after {len(rounds)} rounds the certificate is "
             f"{rounds[-1]['certificate']:.2e}, above the tolerance {self.tolerance:.2e}. The "
-            "scores are kept; allow more with --max-rounds, or ask for less with --tolerance."
+            "scores are kept in the dataset ranks; allow more with --max-rounds, or ask for less "
+            "with --tolerance."
         )
 
 
