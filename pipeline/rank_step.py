@@ -36,7 +36,7 @@ class RankStep:
                 self._enter(so_far)
             return due
 
-        before = self.state.intact_rounds(RANK, self.stop)
+        before = self._before()
         try:
             rounds = self.engine.rank(self.stop, before, on_round)
         except BaseException:
@@ -44,6 +44,15 @@ class RankStep:
                 self._enter(rounds)  # for those who allow more of them
             raise
         return {"rounds": rounds, "rows": {"ranks": rounds[-1]["nodes"] + 1}}
+
+    def _before(self) -> list[Round]:
+        """The rounds to go on behind. What lies in `rounds` is of this mark from here on."""
+        mark = self.state.marks[RANK]
+        if not self.manifest.progress(RANK, mark):
+            self.engine.store.drop("rounds")
+            self.manifest.begun(RANK, {"of": mark, "rounds": []})
+            self.manifest.save()
+        return self.state.intact_rounds(RANK, self.stop)
 
     def _enter(self, rounds: list[Round]) -> None:
         """Save the rounds with the records of what goes on behind them, unless that is just being

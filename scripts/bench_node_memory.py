@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -45,7 +46,7 @@ EDGE_BYTES = {"validate-opic": 4, "page-rank": 4}
 def make_work(folder: Path, nodes: int) -> Path:
     """A folder as runs leave it, of random links and scores."""
     rng = np.random.default_rng(nodes)
-    sources = rng.integers(nodes, size=LINKS * nodes, dtype=np.uint32)
+    sources = _sources(rng, nodes)
     offsets = np.arange(0, LINKS * nodes + 1, LINKS)
     outdegrees = np.bincount(sources, minlength=nodes).astype(np.uint32)
     numbers = np.arange(nodes, dtype=np.uint32)
@@ -64,6 +65,13 @@ def make_work(folder: Path, nodes: int) -> Path:
         for at in range(0, nodes, ROWS):
             file.write_table(_uris(numbers[at : at + ROWS]))
     return folder
+
+
+def _sources(rng: np.random.Generator, nodes: int) -> npt.NDArray[np.uint32]:
+    """LINKS of them for each node: others than itself, ascending, each once."""
+    steps = np.cumsum(rng.integers(1, (nodes - 1) // LINKS + 1, size=(nodes, LINKS)), axis=1)
+    sources = (np.arange(nodes)[:, None] + steps) % nodes
+    return np.sort(sources, axis=1).astype(np.uint32).ravel()
 
 
 def _uris(numbers: Any) -> pa.Table:

@@ -143,8 +143,6 @@ class EmbeddedEngine(WorkFolder):
     def rank(self, stop: Stop, rounds: list[Round], on_round: OnRound) -> list[Round]:
         """The checkpoint in the folder `rounds` tells what was done before, not the manifest."""
         folder, found = self.path(CHECKPOINT), self.tmp / "ranks"
-        if not rounds:
-            remove(folder)
         try:
             done = page_rank(
                 open_csr(self.path("graph")), found, stop, threads=self.processes,
