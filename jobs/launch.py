@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from mrjob.step import StepFailedException
 
@@ -19,6 +20,7 @@ from jobs.far import first_far_error, outcome_of, write_zip
 from jobs.kernel.errors import BadInput, CrawlrankError, JobFailed
 from jobs.kernel.opening import FILE, Place, absolute, is_url, place, size_of
 from jobs.kernel.reading import parts
+from jobs.kernel.shortage import shortage_in, shortage_of
 from jobs.launcher import CLUSTERS, Launcher
 from jobs.outcome import Note, Outcome
 from jobs.places import Source, first_error
@@ -96,6 +98,10 @@ def launch(
             with contextlib.suppress(OSError):
                 for folder in (output, *side.values()):
                     remove(folder)
+            if isinstance(error, CrawlrankError):
+                raise
+            if shortage := shortage_of(error, _job_in(name, launcher)):
+                raise shortage from error
             if isinstance(error, OSError):
                 raise JobFailed(_failure(name, str(error))) from error
             raise
@@ -201,9 +207,22 @@ def _run_job(job: Job, job_class: type[Job], inputs: list[str], launcher: Launch
         try:
             runner.run()
         except StepFailedException as error:
-            raise JobFailed(_failure(name, runner.failure or str(error))) from error
-        except MemoryError as error:
-            raise JobFailed(_failure(name, "out of memory")) from error
+            raise _task_failed(name, runner, error, launcher) from error
+
+
+def _task_failed(
+    name: str, runner: Any, error: StepFailedException, launcher: Launcher
+) -> CrawlrankError:
+    """Of a runner of this machine, what this machine lacks, if that is why."""
+    if launcher.runner not in CLUSTERS:
+        where = _job_in(name, launcher)
+        if shortage := shortage_in(runner.failure, runner.exit_code, where):
+            return shortage
+    return JobFailed(_failure(name, runner.failure or str(error)))
+
+
+def _job_in(name: str, launcher: Launcher) -> str:
+    return f"the job {name}, which works in {launcher.tmp}"
 
 
 def _size(archive: str) -> int:

@@ -17,9 +17,29 @@ def main() -> None:
     if "_distutils_hack" in sys.modules and sys.version_info < (3, 12):
         # mrjob imports distutils, and Python's own loads in a tenth of the time of setuptools'
         sys.modules["_distutils_hack"].remove_shim()
-    from pipeline.cli import main as command
-
+    _threadless()
+    try:
+        from pipeline.cli import main as command
+    except Exception as error:
+        _explain(error)
+        raise
     command(prog_name="crawlrank")
+
+
+def _threadless() -> None:
+    """Libraries start no threads when they are loaded, in tasks and workers neither: where none can
+    be started, OpenBLAS sends SIGINT, and jemalloc, which is not used, writes to stderr."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("JE_ARROW_MALLOC_CONF", "background_thread:false")
+
+
+def _explain(error: Exception) -> None:
+    """End with the message for what the machine has too little of to load the libraries."""
+    from jobs.kernel.shortage import shortage_of
+
+    if shortage := shortage_of(error):
+        sys.stderr.write(f"crawlrank: {shortage}\n")
+        sys.exit(shortage.exit_code)
 
 
 def _leave(*_: object) -> None:
