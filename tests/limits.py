@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from crawls import COMMAND, Said, checked, environment, process
 
-#: a user that has no other processes, which may read what root may
-USER = ("--reuid", "54321", "--clear-groups")
+USER = 54321
 READING = "-all,+dac_override,+dac_read_search"
+
+
+@contextlib.contextmanager
+def folder_of_user() -> Iterator[Path]:
+    """A folder that the user of `within_threads` may use, as all programs see it; skips where
+    nobody can be another user."""
+    if os.geteuid() or not shutil.which("setpriv"):
+        pytest.skip("cannot run as another user here")
+    with tempfile.TemporaryDirectory() as name:
+        os.chown(name, USER, -1)
+        yield Path(name)
 
 
 def addresses(size: int) -> Callable[[], None]:
@@ -28,14 +41,11 @@ def within_addresses(size: int, *args: object) -> Said:
 
 
 def within_threads(most: int, *args: object) -> Said:
-    """The command under `ulimit -u`, which root knows nothing of; skips where nobody else can be
-    had."""
-    if os.geteuid() or not (setpriv := shutil.which("setpriv")):
-        pytest.skip("cannot run as another user here")
+    """The command under `ulimit -u`, as another user, since root is not bound by it."""
     kept = [f"--{which}={READING}" for which in ("inh-caps", "ambient-caps", "bounding-set")]
     limits = [sys.executable, "-c", BEGIN, str(most)]
     done = subprocess.run(
-        [setpriv, *USER, *kept, *limits, *COMMAND, *map(str, args)],
+        ["setpriv", f"--reuid={USER}", "--clear-groups", *kept, *limits, *COMMAND, *map(str, args)],
         env=environment(), capture_output=True, timeout=120, check=False,
     )  # fmt: skip
     return checked(Said(done.returncode, done.stdout.decode(), done.stderr.decode()))

@@ -325,7 +325,7 @@ def test_a_full_disk(size: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "size",
-    ["160k", *(pytest.param(s, marks=pytest.mark.large) for s in ("24k", "60k", "110k", "210k"))],
+    ["160k", *(pytest.param(s, marks=pytest.mark.large) for s in ("24k", "60k", "110k"))],
 )
 def test_a_full_disk_of_tasks(size: str, tmp_path: Path) -> None:
     """Nor is there room for what they would say last."""

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from crawls import LOOPBACK
-from limits import within_addresses, within_threads
+from limits import folder_of_user, within_addresses, within_threads
 
 from jobs.kernel.errors import Shortage
 from jobs.kernel.shortage import WANTS, exit_code_of, shortage_in, shortage_of
@@ -37,6 +37,7 @@ def error_of(number: int) -> OSError:
         (OSError("x.so: failed to map segment from shared object"), "out of memory (OSError: x"),
         (error_of(errno.ENOMEM), "/work/file: out of memory ("),
         (RuntimeError("can't start new thread"), "no more threads or processes"),
+        (RuntimeError("setup.sh: 1: Cannot fork"), "no more threads or processes"),
         (BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"), "no more threads"),
         (error_of(errno.EMFILE), "/work/file: too many open files"),
         (error_of(errno.ENOSPC), "/work/file: the disk is full. Make room, or write elsewhere."),
@@ -141,10 +142,10 @@ def test_few_addresses(runner: str, size: int, tmp_path: Path) -> None:
         ),
     ],
 )  # fmt: skip
-def test_few_threads(runner: str, most: int, tmp_path: Path) -> None:
-    tmp_path.parent.chmod(0o755)
-    words = ("run", LOOPBACK, "--work", tmp_path / "work", *ROUNDS, "--runner", runner)
-    said = within_threads(most, *words)
+def test_few_threads(runner: str, most: int) -> None:
+    with folder_of_user() as folder:
+        words = ("run", LOOPBACK, "--work", folder / "work", *ROUNDS, "--runner", runner)
+        said = within_threads(most, *words)
     if said.code:
         assert said.code == 3
         assert THREADS.match(said.err), said.err

@@ -69,7 +69,13 @@ WANTS = (
         "Use fewer --jobs, or raise the limit (ulimit -u, the container's number of processes;"
         " ulimit -v, as each thread has a stack).",
         (errno.EAGAIN,),
-        ("can't start new thread", "Resource temporarily unavailable", "pthread_create"),
+        (
+            "can't start new thread",
+            "Resource temporarily unavailable",
+            "Cannot fork",  # what a shell says
+            "fork: retry",
+            "pthread_create",
+        ),
     ),
     Want(
         103,
