@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from crawls import LOOPBACK
+from crawls import LOOPBACK, SAMPLES
 from limits import folder_of_user, within_addresses, within_threads
 
 from jobs.kernel.errors import Shortage
@@ -151,3 +151,17 @@ def test_few_threads(runner: str, most: int) -> None:
         assert THREADS.match(said.err), said.err
         assert said.err.count("\n") == 1
     assert most > 5 or said.code
+
+
+@pytest.mark.parametrize(
+    "most", [6, *(pytest.param(n, marks=pytest.mark.large) for n in (3, 4, 5, 7, 8))]
+)
+def test_few_threads_to_inspect(most: int) -> None:
+    """Processes that cannot watch for their parent leave without a traceback."""
+    with folder_of_user():
+        said = within_threads(
+            most, "inspect", LOOPBACK, SAMPLES / "aut-example.warc.gz", "--jobs", "2", "--quiet"
+        )
+    assert said.code in (0, 3)
+    assert said.code == 0 or THREADS.match(said.err) or "perhaps for want of memory" in said.err
+    assert said.err.count("\n") <= 1
