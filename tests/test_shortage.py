@@ -5,13 +5,15 @@ from __future__ import annotations
 import errno
 import pickle
 import re
+import subprocess
+import sys
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from crawls import LOOPBACK, SAMPLES
+from crawls import LOOPBACK, SAMPLES, environment
 from limits import folder_of_user, within_addresses, within_threads
 
 from jobs.kernel.errors import Shortage
@@ -71,6 +73,19 @@ def test_other_errors_are_no_want(error: Exception) -> None:
     assert shortage_of(error) is None
     assert exit_code_of(error) is None
     assert shortage_in(f"{type(error).__name__}: {error}", 1, "x") is None
+
+
+def test_compiled_code_that_does_not_say_why() -> None:
+    program = (
+        "import resource, sys; from jobs.kernel.shortage import shortage_of\n"
+        "limit = int(sys.argv[1])\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (limit, limit))\n"
+        "print(shortage_of(SystemError('error return without exception set')))"
+    )
+    for limit, said in ((1 << 30, "out of memory (SystemError: error return"), (-1, "None")):
+        command = [sys.executable, "-c", program, str(limit)]
+        run = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
+        assert run.stdout.startswith(said)
 
 
 def test_a_library_that_fails_once_more_while_it_tidies_up(monkeypatch: pytest.MonkeyPatch) -> None:

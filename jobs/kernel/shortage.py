@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -34,7 +35,7 @@ class Want:
     quoting: bool = False
 
     def meant(self, error: BaseException) -> bool:
-        if isinstance(error, MemoryError):
+        if isinstance(error, MemoryError) or _of_failed_call(error):
             return errno.ENOMEM in self.numbers
         if isinstance(error, BlockingIOError) and error.strerror != os.strerror(errno.EAGAIN):
             return False  # of a stream that does not wait, not of a fork
@@ -123,6 +124,13 @@ def exit_code_of(error: BaseException) -> int | None:
             if want.meant(cause):
                 return want.code
     return None
+
+
+def _of_failed_call(error: BaseException) -> bool:
+    """Whether compiled code failed without saying why, while `ulimit -v` holds: it did not look at
+    what it had not got."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return isinstance(error, SystemError) and limit != resource.RLIM_INFINITY
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from jobs.kernel.errors import BadInput
 from jobs.kernel.shortage import shortage_of
 from jobs.launch import plain_path
-from pipeline.embedded.addresses import require_addresses
+from pipeline.embedded.addresses import ADDRESSES
 from pipeline.embedded.pairs import in_order
 
 LEAST = 64 << 20  # bytes: with less DuckDB does not sort at all
@@ -33,7 +33,7 @@ def database(
     """A database in memory that spills into a folder of its own in tmp, and that folder under a
     name that SQL takes as it is. Raises Shortage for what the machine lacks, and BadInput for what
     else fails in it, such as a sort with too little budget."""
-    require_addresses(threads)
+    ADDRESSES.require(threads)
     with tempfile.TemporaryDirectory(dir=tmp) as folder, plain_path(Path(folder)) as near:
         try:
             with duckdb.connect() as db, _interruptible(db):
