@@ -8,13 +8,15 @@ task, and in its exit code, as a task on a full disk has no last lines.
 from __future__ import annotations
 
 import errno
+import math
 import os
-import resource
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from jobs.kernel.addresses import addresses_left, least_left
 from jobs.kernel.errors import Shortage
 
+LEFT = 32 << 20  # bytes of addresses; with fewer left, what fails unexplained failed for them
 ELSEWHERE = "Make room, or write elsewhere."
 OUT_OF_MEMORY = "out of memory"
 MORE_MEMORY = "Use fewer --jobs or less --memory, or raise the limit (ulimit -v, the container's)."
@@ -35,7 +37,7 @@ class Want:
     quoting: bool = False
 
     def meant(self, error: BaseException) -> bool:
-        if isinstance(error, MemoryError) or _of_failed_call(error):
+        if isinstance(error, MemoryError):
             return errno.ENOMEM in self.numbers
         if isinstance(error, BlockingIOError) and error.strerror != os.strerror(errno.EAGAIN):
             return False  # of a stream that does not wait, not of a fork
@@ -97,6 +99,8 @@ WANTS = (
     ),
 )
 
+MEMORY = WANTS[0]
+
 
 def shortage_of(error: BaseException, where: str = "") -> Shortage | None:
     """What the error, or what it came of, says is wanting; None for any other error.
@@ -106,7 +110,16 @@ def shortage_of(error: BaseException, where: str = "") -> Shortage | None:
     for cause in _causes(error):
         if want := next((want for want in WANTS if want.meant(cause)), None):
             return _shortage(want, _file(cause) or where, _words(cause))
+    if _unexplained(error):
+        return _shortage(MEMORY, where, _words(error))
     return None
+
+
+def require_addresses(needed: int) -> None:
+    """Raises Shortage where `ulimit -v` leaves fewer bytes, for what fails badly without them."""
+    if (left := addresses_left()) < needed:
+        words = f"{max(0, int(left)) >> 20} MiB of addresses left, {needed >> 20} MiB needed"
+        raise _shortage(MEMORY, "", words)
 
 
 def shortage_in(said: str, code: int, where: str) -> Shortage | None:
@@ -123,14 +136,15 @@ def exit_code_of(error: BaseException) -> int | None:
         for want in WANTS:
             if want.meant(cause):
                 return want.code
-    return None
+    return MEMORY.code if _unexplained(error) else None
 
 
-def _of_failed_call(error: BaseException) -> bool:
-    """Whether compiled code failed without saying why, while `ulimit -v` holds: it did not look at
-    what it had not got."""
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    return isinstance(error, SystemError) and limit != resource.RLIM_INFINITY
+def _unexplained(error: BaseException) -> bool:
+    """Whether the error says nothing of memory, yet comes of what `ulimit -v` refused: of compiled
+    code that did not look at what it had not got, or where all addresses were in use."""
+    if isinstance(error, OSError) and error.errno:
+        return False
+    return least_left() < (math.inf if isinstance(error, SystemError) else LEFT)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
