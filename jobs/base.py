@@ -17,9 +17,12 @@ of a reducer. No line and no value of ours ends so; the one tab is taken off whe
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import sys
 import time
+import traceback
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -34,6 +37,7 @@ from mrjob.step import MRStep
 
 from jobs.kernel.errors import BadLine
 from jobs.kernel.reading import SIDE
+from jobs.kernel.shortage import exit_code_of
 
 COUNTERS, SUMS, ERROR, PLAN = b"@counters", b"@sums", b"@error", b"@plan"
 ARCHIVE, CAPTURES, DAMAGE = b"@archive", b"@captures", b"@damage"
@@ -159,6 +163,20 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
                 text = f"{value:.20f}" if isinstance(value, float) else str(value)
                 given.append(text)
         return given
+
+    @classmethod
+    def run(cls) -> None:
+        """As mrjob does; a task that fails as the machine lacks something ends with the exit code
+        of that, which also gets through where the disk has no room for last words."""
+        try:
+            super().run()
+            sys.stdout.flush()
+        except Exception as error:
+            if (code := exit_code_of(error)) is None:
+                raise
+            with contextlib.suppress(OSError):
+                traceback.print_exc()
+            os._exit(code)  # flushed at the exit, what has no room would fail once more
 
     def run_job(self) -> None:
         """Run alone (`python -m jobs.NAME`): the same way the pipeline runs it."""

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from mrjob.step import StepFailedException
 
@@ -20,6 +21,7 @@ from jobs.far import first_far_error, outcome_of, write_zip
 from jobs.kernel.errors import BadInput, CrawlrankError, JobFailed
 from jobs.kernel.opening import FILE, Place, absolute, is_url, place, size_of
 from jobs.kernel.reading import parts
+from jobs.kernel.shortage import shortage_in, shortage_of
 from jobs.launcher import CLUSTERS, Launcher
 from jobs.lost_nodes import CURE, NodesLost, nodes_were_lost
 from jobs.outcome import Note, Outcome
@@ -99,6 +101,10 @@ def launch(
             with contextlib.suppress(OSError):
                 for folder in (output, *side.values()):
                     remove(folder)
+            if isinstance(error, CrawlrankError):
+                raise
+            if shortage := shortage_of(error, _job_in(name, launcher)):
+                raise shortage from error
             if isinstance(error, OSError):
                 raise JobFailed(_failure(name, str(error))) from error
             raise
@@ -229,14 +235,29 @@ def _run_job(job: Job, job_class: type[Job], inputs: list[str], launcher: Launch
         try:
             runner.run()
         except StepFailedException as error:
-            said = runner.failure or str(error)
-            if not nodes_were_lost(said) and not nodes_were_lost(getattr(runner, "state", "")):
-                raise JobFailed(_failure(name, said)) from error
-            if launcher.runner == "hadoop" and launcher.data:  # it may run on, unheard of
-                end_left_when_back(tag_of(launcher.data), runner.get_hadoop_bin())
-            raise NodesLost(_failure(name, f"{said}\n{CURE}")) from error
-        except MemoryError as error:
-            raise JobFailed(_failure(name, "out of memory")) from error
+            raise _task_failed(name, runner, error, launcher) from error
+
+
+def _task_failed(
+    name: str, runner: Any, error: StepFailedException, launcher: Launcher
+) -> CrawlrankError:
+    """Of a runner of this machine, what this machine lacks, if that is why; of a cluster, that
+    nodes of it were lost."""
+    said = runner.failure or str(error)
+    if launcher.runner not in CLUSTERS:
+        where = _job_in(name, launcher)
+        return shortage_in(runner.failure, runner.exit_code, where) or JobFailed(
+            _failure(name, said)
+        )
+    if not nodes_were_lost(said) and not nodes_were_lost(getattr(runner, "state", "")):
+        return JobFailed(_failure(name, said))
+    if launcher.runner == "hadoop" and launcher.data:  # it may run on, unheard of
+        end_left_when_back(tag_of(launcher.data), runner.get_hadoop_bin())
+    return NodesLost(_failure(name, f"{said}\n{CURE}"))
+
+
+def _job_in(name: str, launcher: Launcher) -> str:
+    return f"the job {name}, which works in {launcher.tmp}"
 
 
 def _size(archive: str) -> int:

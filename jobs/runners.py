@@ -33,6 +33,7 @@ from jobs.base import ARCHIVE, to_json
 from jobs.bytes_read import BytesRead
 from jobs.kernel.errors import CrawlrankError, died
 from jobs.kernel.reading import read_lines
+from jobs.kernel.shortage import shortage_of
 
 Progress = Callable[[int, int], None]
 TAIL_LINES = 12
@@ -45,12 +46,13 @@ def _text_size(path: Path) -> int:
 
 class _Watched:
     """Counts finished tasks for whoever set `on_task`, and the bytes of archives that tasks have
-    read for whoever set `on_read`; keeps the last lines of a failure."""
+    read for whoever set `on_read`; keeps the last lines and the exit code of a failure."""
 
     least_split = 1 << 18  # bytes
     on_task: Progress | None = None
     on_read: Callable[[int], None] | None = None
     failure: str = ""
+    exit_code: int = 0  # of the task that failed
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -106,6 +108,8 @@ class InlineRunner(_Watched, InlineMRJobRunner):  # type: ignore[misc]
                 except (CrawlrankError, OSError):
                     raise
                 except Exception as error:
+                    if shortage_of(error):
+                        raise
                     self.failure = "".join(traceback.format_exception_only(error)).rstrip()
                     raise StepFailedException(reason=repr(error)) from error
                 self._tick(done, len(tasks))
@@ -176,7 +180,7 @@ class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
         if code < 0 and self._reads_an_archive(task) and not self._stopped.is_set():
             _give_up(stdin, stdout, signal.Signals(-code).name)
         elif code and not self._stopped.is_set():
-            self.failure = tail(Path(stderr.name))
+            self.failure, self.exit_code = tail(Path(stderr.name)), code
             raise _TaskFailedException(
                 reason=f"{task[0]} {task[2]} ended with {code}",
                 step_num=task[1],

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import _signal as signal  # type: ignore[import-not-found]  # `signal` imports enum first
 import os
+import resource
 import sys
+
+TO_BEGIN = 64 << 20  # bytes of addresses: threads that get no memory at all wait for ever
 
 
 def main() -> None:
@@ -17,9 +20,38 @@ def main() -> None:
     if "_distutils_hack" in sys.modules and sys.version_info < (3, 12):
         # mrjob imports distutils, and Python's own loads in a tenth of the time of setuptools'
         sys.modules["_distutils_hack"].remove_shim()
-    from pipeline.cli import main as command
+    _modest()
+    try:
+        from jobs.kernel.shortage import require_addresses
+        from pipeline.cli import main as command
 
+        require_addresses(TO_BEGIN)
+    except Exception as error:
+        _explain(error)
+        raise
     command(prog_name="crawlrank")
+
+
+def _modest() -> None:
+    """Libraries start no threads when they are loaded, in tasks and workers neither: where none can
+    be started, OpenBLAS sends SIGINT, and jemalloc, which is not used, writes to stderr. Under
+    `ulimit -v` they reserve fewer addresses."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("JE_ARROW_MALLOC_CONF", "background_thread:false")
+    if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
+        # pyarrow's mimalloc would reserve 1 GiB of addresses at once; in KiB
+        os.environ.setdefault("MIMALLOC_ARENA_RESERVE", "65536")
+
+
+def _explain(error: Exception) -> None:
+    """End with the message for what the machine has too little of to load the libraries."""
+    from jobs.kernel.errors import Shortage
+    from jobs.kernel.shortage import shortage_of
+
+    shortage = error if isinstance(error, Shortage) else shortage_of(error)
+    if shortage:
+        sys.stderr.write(f"crawlrank: {shortage}\n")
+        sys.exit(shortage.exit_code)
 
 
 def _leave(*_: object) -> None:

@@ -35,7 +35,7 @@ Given = dict[str, Place]  # fingerprint -> path or URL
 def given_archives(paths: Sequence[Place]) -> Given:
     """The archives by the fingerprint of their content; the same content counts once."""
     found: Given = {}
-    with ThreadPool(AT_ONCE) as pool:  # a store takes its time for each
+    with ThreadPool(max(1, min(AT_ONCE, len(paths)))) as pool:  # a store takes its time for each
         for path, content in zip(paths, pool.imap(_fingerprint, paths), strict=True):
             found.setdefault(content, path)
     return found
@@ -140,7 +140,7 @@ def part_name(content: str, path: Place, suffix: str) -> str:
 
 def sizes_of(given: Given) -> dict[str, int]:
     """In bytes, by fingerprint."""
-    with ThreadPool(AT_ONCE) as pool:
+    with ThreadPool(max(1, min(AT_ONCE, len(given)))) as pool:
         return dict(zip(given, pool.imap(size_of, given.values()), strict=True))
 
 

@@ -1,6 +1,7 @@
 """Scores for crawlers other than Heritrix: a line a page, best first.
 
-    csv     RFC 4180, with a header: url,score,class,position,key,captures
+    csv     RFC 4180, with a header: url,score,class,position,key,captures; an apostrophe before
+            what a spreadsheet would take for a formula
     jsonl   the same by name, an object a line
     nutch   `url<TAB>nutch.score=score`, what `nutch inject` reads: no blank beside the tab, as that
             would belong to the name, and a decimal that Java's Float.parseFloat takes
@@ -64,6 +65,7 @@ ROWS = """
 
 
 PIECE = 1 << 16  # characters
+FORMULA = tuple("=+-@\t\r'")  # what a formula begins with, and the apostrophe that makes text of it
 
 
 class Row(NamedTuple):
@@ -159,12 +161,18 @@ def _csv(rows: Iterable[Row]) -> Iterator[str]:
     writer = csv.writer(line, lineterminator="\r\n")
     writer.writerow(NAMES)
     for row in rows:
-        writer.writerow(row)
+        writer.writerow(row._replace(url=as_text(row.url), key=as_text(row.key)))
         if line.tell() > PIECE:
             yield line.getvalue()
             line.seek(0)
             line.truncate()
     yield line.getvalue()
+
+
+def as_text(cell: str) -> str:
+    """So that no spreadsheet takes it for a formula: a host may be called `=hyperlink`, and the key
+    begins with it. One apostrophe taken off where a cell begins with one gives the cell again."""
+    return f"'{cell}" if cell[:1] in FORMULA else cell
 
 
 def _jsonl(rows: Iterable[Row]) -> Iterator[str]:

@@ -21,6 +21,7 @@ from jobs.kernel.extraction import Options, extract
 from jobs.kernel.keys import key_of
 from jobs.kernel.lines import Capture, Link
 from jobs.kernel.opening import Place, open_binary, size_of
+from jobs.kernel.shortage import shortage_of
 from pipeline.counting import add_counters
 
 MAX_DAMAGE = 10_000  # places of one archive that are listed
@@ -124,15 +125,22 @@ def inspect_archive(archive: Place, options: Options) -> Inspection:
             found.add(extract(stream, name, options, found.counters, found.examples))
     except BadInput as error:
         found.error = [error.found, error.expected, error.cure]
-    except OSError as error:
-        reason = error.strerror or str(error)
-        found.error = [f"cannot be read ({reason})", "a WARC, ARC, WAT or WACZ file", ""]
-    except Exception as error:  # whatever it is, the other archives go on
-        if "CRAWLRANK_DEBUG" in os.environ:
-            raise
-        found.error = [f"{UNEXPECTED}: {type(error).__name__}: {error}", "an archive", ""]
+    except Exception as error:  # noqa: BLE001 (whatever it is, the other archives go on)
+        found.error = _error(error)
     found.seconds = time.perf_counter() - begin
     return found
+
+
+def _error(error: Exception) -> list[str]:
+    """Found, expected and cure."""
+    if shortage := shortage_of(error):
+        return [shortage.found, "", shortage.cure]
+    if isinstance(error, OSError):
+        found = f"cannot be read ({error.strerror or error})"
+        return [found, "a WARC, ARC, WAT or WACZ file", ""]
+    if "CRAWLRANK_DEBUG" in os.environ:
+        raise error
+    return [f"{UNEXPECTED}: {type(error).__name__}: {error}", "an archive", ""]
 
 
 @dataclass

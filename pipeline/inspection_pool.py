@@ -18,7 +18,7 @@ from pipeline.inspection import Inspection, inspect_archive
 from pipeline.workers import deaf
 
 AHEAD = 4  # archives for each process that may be done before their turn; bounds memory
-KILLED = died("perhaps for want of memory")
+KILLED = died("perhaps for want of memory or threads")
 
 
 def inspect_archives(
@@ -82,8 +82,12 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _watch_parent() -> None:
-    """End when the parent has been killed: nobody would end this process then."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    """End when the parent has been killed, as nobody else would end this process; and at once
+    where no thread can be had to watch it."""
+    try:
+        threading.Thread(target=_end_with_parent, daemon=True).start()
+    except RuntimeError:
+        os._exit(1)  # an exception would be logged with its traceback
 
 
 def _end_with_parent() -> None:

@@ -89,7 +89,8 @@ def _cuts(sample: Sample, ranges: int) -> list[int]:
 def _sample(sizes: list[tuple[Place, int]], count: int) -> Sample:
     """About `count` pieces of the text, at equal distances; all of what is compressed."""
     step = max(PIECE_BYTES, sum(size for _, size in sizes) // count)
-    with ThreadPool(AT_ONCE) as pool:  # a piece of a store takes long to come, and no processor
+    threads = max(1, min(AT_ONCE, len(sizes)))
+    with ThreadPool(threads) as pool:  # a piece of a store takes long to come, and no processor
         found = list(chain.from_iterable(pool.imap(lambda p: list(_rows(*p, step)), sizes)))
     ids, lengths = zip(*found, strict=True) if found else ((), ())
     return Sample(np.array(ids, np.int64), np.array(lengths, np.int64))

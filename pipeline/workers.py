@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 from collections import deque
@@ -19,6 +20,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import FrameType
 from typing import Any, Generic, TypeVar
+
+from jobs.kernel.shortage import shortage_of
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
@@ -107,7 +110,8 @@ def _started(work: Callable[..., Any], count: int) -> Iterator[list[_Worker[Any]
 def _start(work: Callable[..., Any]) -> _Worker[Any]:
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
-    process = context.Process(target=_serve, args=(work, there), daemon=True)
+    named = pickle.dumps(work)  # the worker imports what it names where an error can be told
+    process = context.Process(target=_serve, args=(named, there), daemon=True)
     with deaf():
         process.start()
     there.close()
@@ -158,19 +162,18 @@ def _end_of(process: BaseProcess) -> str:
     return f"signal {-code}"
 
 
-def _serve(work: Callable[[Any, Tell], Any], pipe: Connection[Any, Any]) -> None:
+def _serve(named: bytes, pipe: Connection[Any, Any]) -> None:
     """In the worker: tasks until there are none."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, OSError):
-        while True:
-            task = pipe.recv()
-            try:
-                answer = work(task, lambda far: pipe.send(("far", far)))
-            except Exception as error:  # noqa: BLE001 (it is raised where it can be told)
-                pipe.send(("error", error))
-            else:
-                pipe.send(("answer", answer))
+        try:
+            threading.Thread(target=_leave_with_parent, daemon=True).start()
+            work = pickle.loads(named)
+            while True:
+                task = pipe.recv()
+                pipe.send(("answer", work(task, lambda far: pipe.send(("far", far)))))
+        except Exception as error:  # noqa: BLE001 (it is raised where it can be told)
+            pipe.send(("error", shortage_of(error) or error))
 
 
 def _leave_with_parent() -> None:

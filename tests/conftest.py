@@ -36,7 +36,7 @@ WHOLE = (
     "import_text", "inspection_pool", "join_scores", "joining", "kill", "launch", "layers",
     "merges", "mutations", "opening", "package", "packed_ranking", "page_rank", "plots",
     "precedence", "progress", "ranking", "run", "runners", "runners_agree", "sample",
-    "select_links", "several_crawls", "wat", "work_folder_model", "workers",
+    "select_links", "several_crawls", "shortage", "wat", "work_folder_model", "workers",
     # numbers by numpy, numba and DuckDB alone
     "certificate", "classes", "correlations", "embedded_checks", "embedded_columns",
     "embedded_graph", "embedded_kernels", "embedded_pairs", "embedded_ranks", "node_memory", "opic",

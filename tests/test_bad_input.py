@@ -299,6 +299,17 @@ def test_two_ids_for_a_key(tmp_path: Path) -> None:
     assert "key a)/: has the ids 0 and 1" in refused(step("gen-graph", tmp_path, source))
 
 
+@pytest.mark.parametrize("command", ["page-rank", "import-text"])
+def test_scores_whose_sum_overflows(command: str, tmp_path: Path) -> None:
+    source = tmp_path / "graph.txt"
+    source.write_text("0\t1.0\tO:1,2\n1\t1e308\tO:0\n2\t1e308\tO:0\ndummy\t1.0\tO:dummy\n")
+    if command == "page-rank":
+        said = step(command, tmp_path, source, "--iterations", 2)
+    else:
+        said = crawlrank(command, "--graph", source, "--work", tmp_path / "work")
+    assert f"{source}, line 2: score 1e+308 of id 1; expected a finite number" in refused(said)
+
+
 # ---- the machine
 
 
@@ -309,6 +320,22 @@ def test_a_full_disk(size: str, tmp_path: Path) -> None:
         assert said.code in (3, 5)
         assert "disk is full" in said.err
         assert "--work" in said.err or str(disk) in said.err
+        assert not list((disk / "work").glob(".crawlrank-*"))
+
+
+@pytest.mark.parametrize(
+    "size",
+    ["160k", *(pytest.param(s, marks=pytest.mark.large) for s in ("24k", "60k", "110k"))],
+)
+def test_a_full_disk_of_tasks(size: str, tmp_path: Path) -> None:
+    """Nor is there room for what they would say last."""
+    with tiny_disk(tmp_path / "disk", size) as disk:
+        words = ("run", LOOPBACK, "--work", disk / "work", "--iterations", 3, "--jobs", 2)
+        said = process(*words, "--runner", "local", "--quiet")
+        assert said.code == 3
+        assert said.err.startswith("crawlrank: ")
+        assert str(disk) in said.err
+        assert said.err.endswith(": the disk is full. Make room, or write elsewhere.\n")
         assert not list((disk / "work").glob(".crawlrank-*"))
 
 

@@ -130,3 +130,28 @@ def test_refused(works: dict[str, Path], tmp_path: Path) -> None:
     assert not (tmp_path / "a.csv").exists()
     write(tmp_path / "twice.txt", [b"1.0\thttp://a/\ta)/"] * 2)
     assert crawlrank("export-precedence", tmp_path / "twice.txt", *given).code == 3
+
+
+FORMULAS = ("=hyperlink(a1)/", "+1+(2/3)", "-1(a1)/", "@sum(a1)/", "'quoted)/", "example,a)/")
+
+
+def test_a_key_is_no_formula(tmp_path: Path) -> None:
+    """A spreadsheet calculates what begins with these; a reader takes one apostrophe off."""
+    scores = write(
+        tmp_path / "scores.txt",
+        [b"%d.0\thttp://a.example/%d\t%s" % (9 - n, n, k.encode()) for n, k in enumerate(FORMULAS)],
+    )
+    output = tmp_path / "pages.csv"
+    ok("export-precedence", scores, "--output", output, "--format", "csv")
+    keys = [row["key"] for row in rows_of(output)]
+    assert keys == [*(f"'{key}" for key in FORMULAS[:-1]), FORMULAS[-1]]
+    assert [key.removeprefix("'") for key in keys[:-1]] == list(FORMULAS[:-1])
+    ok("export-precedence", scores, "--output", output, "--format", "jsonl")
+    assert [json.loads(line)["key"] for line in output.read_text().splitlines()] == list(FORMULAS)
+
+
+def test_a_file_of_any_name_is_replaced(tmp_path: Path) -> None:
+    scores = write(tmp_path / "scores.txt", [b"1.0\thttp://a.example/\ta,example)/"])
+    for _ in range(2):
+        ok("export-precedence", scores, "--output", tmp_path / "precedence")
+    assert (tmp_path / "precedence").read_text() == "http://a.example/ 1\n"

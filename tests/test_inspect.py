@@ -12,7 +12,18 @@ from urllib.parse import urlsplit
 
 import pytest
 from archive_samples import extracted, page, warc
-from crawls import DAMAGED, LOOPBACK, ROOT, SAMPLES, SMALL, crawlrank, ok, process
+from crawls import (
+    DAMAGED,
+    LOOPBACK,
+    ROOT,
+    SAMPLES,
+    SMALL,
+    WEB,
+    crawlrank,
+    ok,
+    process,
+    write_warc,
+)  # fmt: skip
 from warcio.archiveiterator import ArchiveIterator
 
 from pipeline import inspection
@@ -266,3 +277,14 @@ def test_the_schema_is_the_one_that_is_documented() -> None:
     for name in inner:
         names |= set(found["archives"][0][name])
     assert [name for name in sorted(names) if f"`{name}`" not in page] == []
+
+
+@pytest.mark.parametrize("name", ["audit.json", "audit"])
+def test_a_second_audit_replaces_the_first(name: str, tmp_path: Path) -> None:
+    for archives in ((LOOPBACK,), (LOOPBACK, write_warc(tmp_path / "web.warc", WEB))):
+        ok("inspect", *archives, "--json", tmp_path / name, *QUIET)
+        assert len(json.loads((tmp_path / name).read_text())["archives"]) == len(archives)
+    (tmp_path / "folder").mkdir()
+    said = crawlrank("inspect", LOOPBACK, "--json", tmp_path / "folder", *QUIET)
+    assert said.code == 3
+    assert "folder: a folder; expected the name of a file" in said.err

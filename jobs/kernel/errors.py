@@ -32,6 +32,22 @@ class BadInput(CrawlrankError):
         return BadInput, (self.where, self.found, self.expected, self.cure)
 
 
+class Shortage(CrawlrankError):
+    """Something of the machine is used up (jobs/kernel/shortage.py); no input is at fault.
+
+    where: file, folder or job, '' if unknown. found: what is wanting. cure: what to do about it.
+    """
+
+    exit_code = 3
+
+    def __init__(self, where: str, found: str, cure: str) -> None:
+        self.where, self.found, self.cure = where, found, cure
+        super().__init__(f"{where}: {found}. {cure}" if where else f"{found}. {cure}")
+
+    def __reduce__(self) -> tuple[type[Shortage], tuple[str, str, str]]:
+        return Shortage, (self.where, self.found, self.cure)
+
+
 class NotConverged(CrawlrankError):
     """The rounds or visits allowed were not enough, or a validation is below its threshold."""
 

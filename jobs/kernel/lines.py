@@ -20,6 +20,7 @@ Parser = Callable[[bytes], Row]
 
 DUMMY = b"dummy"
 START_SCORE = 1.0
+MOST_SCORE = 1e18  # an id has at most 18 digits, and the scores of N nodes sum to N + 1
 CANONICAL = b"C"  # what a page names as its own canonical address: no link, see select_links
 HOPS = frozenset(b"LERXIPC"[i : i + 1] for i in range(7))
 UNLINKED = b"IPC"  # hops that are never edges
@@ -244,8 +245,9 @@ def parse_graph_line(line: bytes) -> GraphLine:
         raise BadLine(f"id {node[:20].decode()}", "at most 18 digits, no leading zero")
     if not _SCORE.match(score):
         raise BadLine(f"score {_shown(score)} of id {_shown(node)}", "a number above 0")
-    if not 0 < (number := float(score)) < math.inf:
-        raise BadLine(f"score {number} of id {node.decode()}", "a finite number above 0")
+    if not 0 < (number := float(score)) <= MOST_SCORE:
+        expected = "a finite number above 0, and at most 1e18, as all of N nodes sum to N + 1"
+        raise BadLine(f"score {number} of id {node.decode()}", expected)
     return GraphLine(node, number, _targets(node, _COMMAS.split(rest.rstrip(b" \t"))))
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from jobs.kernel.errors import BadInput, CrawlrankError
+from jobs.kernel.shortage import shortage_of
 from pipeline.cli import audit as audit_commands
 from pipeline.cli import compare as compare_commands
 from pipeline.cli import inspect as inspect_commands
@@ -30,7 +31,6 @@ from pipeline.manifest import crawlrank_version
 from pipeline.terminal import escape_unwritable, printable
 
 INTERRUPTED = "interrupted; what was finished is kept"
-DISK = {28: "the disk is full", 30: "the file system is read-only", 122: "the quota is used up"}
 
 
 class Group(click.Group):
@@ -55,6 +55,8 @@ class Group(click.Group):
                 code = _interrupted()
             elif isinstance(error, CrawlrankError):
                 code = _say(_message(error), error.exit_code)
+            elif shortage := shortage_of(error):
+                code = _say(str(shortage), shortage.exit_code)
             elif isinstance(error, OSError):
                 code = _say(_os_error(error), BadInput.exit_code)
             elif "CRAWLRANK_DEBUG" in os.environ:
@@ -115,9 +117,7 @@ def _say(message: str, code: int) -> int:
 def _os_error(error: OSError) -> str:
     where = error.filename2 or error.filename
     place = f"{os.fsdecode(where)}: " if isinstance(where, str | bytes) else ""
-    what = DISK.get(error.errno or 0, error.strerror or str(error))
-    cure = " Make room, or write elsewhere." if error.errno in DISK else ""
-    return f"{place}{what}.{cure}"
+    return f"{place}{error.strerror or error}."
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})

@@ -15,7 +15,7 @@ from rich.table import Table
 from jobs.kernel.errors import BadInput
 from jobs.kernel.opening import Place
 from pipeline.cli.options import OUTPUT, archives_argument, max_record_option, memory_option
-from pipeline.cli.outputs import check_outputs
+from pipeline.cli.outputs import check_files
 from pipeline.datasets import replacing
 from pipeline.embedded.memory import Memory, half_of_machine
 from pipeline.manifest import crawlrank_version
@@ -59,7 +59,7 @@ def audit_precedence(
     from pipeline.audit.tables import advice_lines, sections
 
     targets = [path for path in (output, picture) if path and path != STDOUT]
-    check_outputs(*targets, inputs=[precedence, *logs])
+    check_files(*targets, inputs=[precedence, *logs])
     if picture:
         _check_picture(picture)
     memory = memory or half_of_machine()
@@ -129,7 +129,7 @@ def compare_outlinks(archives: tuple[Place, ...], output: Path | None, max_recor
     from pipeline.outlinks_report import document, sections
 
     if output and output != STDOUT:
-        check_outputs(output, inputs=archives)
+        check_files(output, inputs=archives)
     found, failed = Comparison(), list[BadInput]()
     for archive in archives:
         try:

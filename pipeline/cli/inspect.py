@@ -15,7 +15,7 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
 from pipeline.cli.options import OUTPUT, archives_argument, extraction_options, jobs_option
-from pipeline.cli.outputs import check_outputs
+from pipeline.cli.outputs import check_files
 from pipeline.datasets import replacing
 from pipeline.inspection import Total
 from pipeline.inspection_json import Writer
@@ -59,7 +59,7 @@ def inspect(
     written but the JSON. An archive that cannot be read is told, and does not stop the others.
     """
     if output and output != STDOUT:
-        check_outputs(output, inputs=archives)
+        check_files(output, inputs=archives)
     options = options._replace(bodies=not no_links)
     total = _inspect(archives, options, processes, output, quiet)
     if total.failed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -35,7 +35,21 @@ def check_format(form: str | None, *outputs: Path) -> None:
 
 
 def check_outputs(*outputs: Path, inputs: Iterable[str | Path]) -> None:
-    """Refuse outputs that are there as folders, that are read, or that are one and the same."""
+    """Refuse datasets that are there as folders, that are read, or that are one and the same."""
+    _check_apart(outputs, inputs)
+    for output in outputs:
+        refuse_existing(output)
+
+
+def check_files(*outputs: Path, inputs: Iterable[str | Path]) -> None:
+    """The same of what is one file whatever its name: it replaces the one of an earlier run."""
+    _check_apart(outputs, inputs)
+    for output in outputs:
+        if output.is_dir():
+            raise BadInput(str(output), "a folder", "the name of a file", "Name a file in it.")
+
+
+def _check_apart(outputs: Sequence[Path], inputs: Iterable[str | Path]) -> None:
     read: set[Path] = set()
     for where in inputs:
         with contextlib.suppress(BadInput):  # what is missing is told of by who reads it
@@ -43,6 +57,5 @@ def check_outputs(*outputs: Path, inputs: Iterable[str | Path]) -> None:
     for output in outputs:
         if output.resolve() in read:
             raise click.UsageError(f"{output} is an input too, and would be overwritten")
-        refuse_existing(output)
     if len(set(outputs)) < len(outputs):
         raise click.UsageError(f"{outputs[0]} is named for two outputs")

@@ -20,7 +20,7 @@ from pipeline.cli.options import (
     output_option,
     report_option,
 )
-from pipeline.cli.outputs import check_outputs, said
+from pipeline.cli.outputs import check_files, said
 from pipeline.cli.parameter_types import Number
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.rank_report import read_rank_report
@@ -75,7 +75,7 @@ def export_precedence(
     assert scores is not None and output is not None  # or lint_file would have been needed
     if form != "heritrix":
         _require_heritrix(form, "unlisted", "spellings")
-    check_outputs(output, inputs=[scores, *([uris] if uris else [])])
+    check_files(output, inputs=[scores, *([uris] if uris else [])])
     known_eta, known = read_rank_report(report) if report else (None, DIGITS)
     options = PrecedenceOptions(
         bins=bins,

@@ -17,7 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.shortage import shortage_of
 from jobs.launch import plain_path
+from pipeline.embedded.addresses import ADDRESSES
 from pipeline.embedded.pairs import in_order
 
 LEAST = 64 << 20  # bytes: with less DuckDB does not sort at all
@@ -29,8 +31,10 @@ def database(
     tmp: Path, *, budget: int, threads: int
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
     """A database in memory that spills into a folder of its own in tmp, and that folder under a
-    name that SQL takes as it is. What fails in it, such as a full disk, is told as BadInput; what
-    ends rows that `feed` gives, as itself."""
+    name that SQL takes as it is. Raises Shortage for what the machine lacks, and BadInput for what
+    else fails in it, such as a sort with too little budget; what ends rows that `feed` gives, as
+    itself."""
+    ADDRESSES.require(threads)
     errors: list[BaseException] = []
     with tempfile.TemporaryDirectory(dir=tmp) as folder, plain_path(Path(folder)) as near:
         try:
@@ -45,6 +49,8 @@ def database(
                 raise errors[0] from None
             if not isinstance(error, duckdb.Error):
                 raise
+            if shortage := shortage_of(error, f"a sort in {tmp.resolve()}"):
+                raise shortage from error
             said = str(error).partition("\n")[0]
             cure = "Make room there, or give more --memory."
             raise BadInput(str(tmp.resolve()), said, "room for a sort", cure) from error
