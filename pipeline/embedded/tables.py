@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 from jobs.kernel.errors import BadInput
 from jobs.kernel.shortage import shortage_of
 from jobs.launch import plain_path
-from pipeline.embedded.addresses import ADDRESSES
 from pipeline.embedded.pairs import in_order
+from pipeline.embedded.room import ROOM
 
 LEAST = 64 << 20  # bytes: with less DuckDB does not sort at all
 BATCH = 1 << 17  # rows
@@ -33,12 +33,11 @@ def database(
     """A database in memory that spills into a folder of its own in tmp, and that folder under a
     name that SQL takes as it is. Raises Shortage for what the machine lacks, and BadInput for what
     else fails in it, such as a sort with too little budget."""
-    ADDRESSES.require(threads)
+    ROOM.require(threads)
     with tempfile.TemporaryDirectory(dir=tmp) as folder, plain_path(Path(folder)) as near:
         try:
-            with duckdb.connect() as db, _interruptible(db):
+            with duckdb.connect(config={"threads": threads}) as db, _interruptible(db):
                 limit(db, budget)
-                db.execute("SET threads = $threads", {"threads": threads})
                 db.execute("SET temp_directory = $folder", {"folder": str(near / "spilled")})
                 yield db, near
         except duckdb.Error as error:
