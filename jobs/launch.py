@@ -246,9 +246,8 @@ def _task_failed(
     said = runner.failure or str(error)
     if launcher.runner not in CLUSTERS:
         where = _job_in(name, launcher)
-        return shortage_in(runner.failure, runner.exit_code, where) or JobFailed(
-            _failure(name, said)
-        )
+        if shortage := shortage_in(runner.failure, runner.exit_code, where):
+            return shortage
     if not nodes_were_lost(said) and not nodes_were_lost(getattr(runner, "state", "")):
         return JobFailed(_failure(name, said))
     if launcher.runner == "hadoop" and launcher.data:  # it may run on, unheard of

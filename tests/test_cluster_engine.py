@@ -15,7 +15,7 @@ from work_folders import edit_manifest
 
 from jobs import stores
 from jobs.launcher import Launcher
-from pipeline import ranking, run
+from pipeline import engines, ranking
 
 launching = importlib.import_module("jobs.launch")
 QUIET = ("--no-validate", "--quiet")
@@ -60,7 +60,7 @@ def two(tmp_path: Path) -> list[Path]:
 def few_or_all(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs as of small data, whose stages share a job, and as of large ones."""
     if request.param == "all stages":
-        monkeypatch.setattr(run, "Launcher", partial(Launcher, small=0))
+        monkeypatch.setattr(engines, "Launcher", partial(Launcher, small=0))
 
 
 @pytest.mark.usefixtures("few_or_all")
@@ -113,7 +113,7 @@ def test_steps_share_jobs_where_data_are_small(
         run_job(job, job_class, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(launching, "_run_job", counted)
-    monkeypatch.setattr(run, "Launcher", partial(Launcher, small=small))
+    monkeypatch.setattr(engines, "Launcher", partial(Launcher, small=small))
     at_url(tmp_path, *two, iterations=2)
     assert len(names) == jobs, names
 

@@ -26,7 +26,7 @@ from test_runners_agree import assert_same_counters
 from test_several_crawls import SITE, first_crawl, page, second_crawl
 
 from jobs.launcher import Launcher
-from pipeline import packed_ranges, run
+from pipeline import engines, packed_ranges
 
 OPTIONS: dict[str, tuple[str, ...]] = {
     "pdf": ("--pdf",),
@@ -93,7 +93,7 @@ def clustered(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     line: str = request.param
     reducers, small = 2 + PAIRWISE.index(line) % 3, 0 if line[-1] == "1" else 1 << 28
     job_class = on_cluster(reducers, seed=PAIRWISE.index(line))
-    monkeypatch.setattr(run, "Launcher", partial(Launcher, job_class=job_class, small=small))
+    monkeypatch.setattr(engines, "Launcher", partial(Launcher, job_class=job_class, small=small))
     return line
 
 

@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 from jobs.kernel.errors import BadInput
 from jobs.kernel.shortage import shortage_of
 from jobs.launch import plain_path
-from pipeline.embedded.addresses import ADDRESSES
 from pipeline.embedded.pairs import in_order
+from pipeline.embedded.room import ROOM
 
 LEAST = 64 << 20  # bytes: with less DuckDB does not sort at all
 BATCH = 1 << 17  # rows
@@ -34,14 +34,13 @@ def database(
     name that SQL takes as it is. Raises Shortage for what the machine lacks, and BadInput for what
     else fails in it, such as a sort with too little budget; what ends rows that `feed` gives, as
     itself."""
-    ADDRESSES.require(threads)
+    ROOM.require(threads)
     errors: list[BaseException] = []
     with tempfile.TemporaryDirectory(dir=tmp) as folder, plain_path(Path(folder)) as near:
         try:
-            with duckdb.connect() as db, _interruptible(db):
+            with duckdb.connect(config={"threads": threads}) as db, _interruptible(db):
                 _errors[id(db)] = errors
                 limit(db, budget)
-                db.execute("SET threads = $threads", {"threads": threads})
                 db.execute("SET temp_directory = $folder", {"folder": str(near / "spilled")})
                 yield db, near
         except Exception as error:
