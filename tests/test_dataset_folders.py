@@ -191,6 +191,8 @@ def test_a_store_that_is_out_of_reach(works: dict[str, Made], tmp_path: Path) ->
     assert said.code == 3
     assert "hdfs://127.0.0.1:1/data/" in said.err and "cannot be read" in said.err
     assert "HADOOP_CONF_DIR" in said.err and OF_THE_RUN in said.err
+    out = ok("status", "--work", work).out
+    assert "What lies at hdfs://127.0.0.1:1/data was not looked at: " in out
 
 
 @pytest.mark.parametrize(

@@ -176,15 +176,22 @@ def _show_result(work: Path, said: str) -> None:
 @work_option
 def status(work: Path) -> None:
     """Steps, rows, rounds, archives and damage of a work folder."""
-    from pipeline.integrity import checked
+    from pipeline.integrity import Checked, checked
     from pipeline.reports import status_tables
     from pipeline.step_state import READS
 
     out, manifest = console(), require_manifest(work)
-    faults = [result for result in checked(work, manifest, digests=False) if result.fault]
+    faults, unseen = list[Checked](), ""
+    try:
+        faults += (result for result in checked(work, manifest, digests=False) if result.fault)
+    except (OSError, RuntimeError) as error:  # clients of stores raise both
+        data, said = manifest.parameters.get("--data"), str(error).partition("\n")[0]
+        unseen = f"What lies at {data} was not looked at: {said}"
     for table in status_tables(manifest, steps_of(manifest, list(READS)), faults):
         out.print(table)
         out.print()
+    if unseen:
+        click.echo(printable(unseen))
 
 
 @click.command()
