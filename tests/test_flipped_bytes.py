@@ -112,9 +112,10 @@ def check_results(here: Path, expected: dict[str, bytes], of: str) -> None:
         if file.startswith(RESULTS):
             assert results.get(file) == expected.get(file), (file, of)
     checked: Ended = command("check", "--work", here / "work")
-    assert checked.code == 0 or results != expected or "_crawlrank" in checked.err, of
     if results != expected:
         assert checked.code == 3, of
+    elif not (here / "data").exists():  # there are notes of jobs and seals there, besides results
+        assert checked.code == 0, of
 
 
 @pytest.mark.parametrize("kind", KINDS)
