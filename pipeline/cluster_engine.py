@@ -22,14 +22,17 @@ from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
 from jobs.launch import launch
 from jobs.launcher import Launcher
+from jobs.orphans import end_orphans
 from jobs.select_links import TIMES
 from pipeline import steps
 from pipeline.captured import captured_nodes
+from pipeline.claim import claim
 from pipeline.cluster_extraction import Extraction
 from pipeline.dataset_store import BEANS, SUMMARY, DatasetStore, remove
 from pipeline.engine import READS_OF_TEXT, ArchiveTask, OnRound, Ranked, Told
 from pipeline.far import bringing, links_that_count, of_archives
 from pipeline.graph import read_graph
+from pipeline.manifest import Manifest
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.precedence_files import write_precedence
 from pipeline.ranking import Round, Stop, checkpoint, rank, scores_in
@@ -61,6 +64,11 @@ class ClusterEngine:
         self.work, self.launcher = work, launcher
         self.data = launcher.data or ""
         self.store = DatasetStore(work, self.data)
+
+    def take(self, manifest: Manifest) -> None:
+        """The folder at the URL becomes the work folder's own, and nobody writes there any more."""
+        claim(self.data, manifest)
+        end_orphans(self.launcher)
 
     def place(self, dataset: str) -> Place:
         return self.store.location(dataset)

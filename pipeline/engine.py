@@ -15,6 +15,7 @@ from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
 from pipeline.dataset_store import DatasetStore
 from pipeline.graph import Graph, Mask
+from pipeline.manifest import Manifest
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.ranking import Round, Stop
 from pipeline.steps import ArchiveReport
@@ -70,6 +71,10 @@ class Engine(Protocol):
     writes: Mapping[str, tuple[str, ...]]
     reads: Mapping[str, tuple[str, ...]]
     store: DatasetStore
+
+    def take(self, manifest: Manifest) -> None:
+        """Make where the datasets lie this work folder's own, before the first change there. Raises
+        BadInput where it is another's, JobFailed where jobs of a dead driver cannot be ended."""
 
     def extract(
         self, tasks: Sequence[ArchiveTask], options: Options

@@ -8,8 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from jobs.launcher import Launcher
-from jobs.orphans import end_orphans
-from pipeline.claim import claim
 from pipeline.cluster_engine import ClusterEngine
 from pipeline.embedded import EMBEDDED
 from pipeline.embedded.memory import half_of_machine
@@ -36,13 +34,11 @@ def engine_of(
         options.runner, tmp, options.processes, on_task=reporter.task, on_read=reporter.read
     )
     if options.data:
-        claim(options.data, Manifest(work))
         launcher = replace(
             launcher, data=options.data, ranges=options.reducers, conf=options.conf, on_read=None
         )
         if options.conf:  # its package lies beside it
             os.environ.setdefault("CRAWLRANK_PACKAGE", str(options.conf.resolve().parent))
-        end_orphans(launcher)
         if options.runner == "emr":
             from pipeline.emr_cluster import cluster_of_run
 

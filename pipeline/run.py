@@ -69,6 +69,8 @@ class Run:
             self.extraction.take(archives)
         self._check_parameters()
         todo = [step for step in self._steps() if step.name not in self.state.marks]
+        self.extraction.check()  # the last that may refuse this run
+        self.engine.take(self.manifest)
         while not self._pass(todo):
             self._tell_faults()
         self._sweep()

@@ -12,6 +12,7 @@ from jobs import stores
 from jobs.kernel.errors import BadInput
 from jobs.launch import plain_path
 from pipeline.dataset_store import BEANS, NEAR, SUMMARY, DatasetStore, remove
+from pipeline.manifest import Manifest
 
 TMP = ".crawlrank-tmp"
 #: everything that a run leaves, by whatever engine
@@ -92,6 +93,9 @@ class WorkFolder:
     """What engines whose datasets are all in the work folder do alike."""
 
     work: Path
+
+    def take(self, manifest: Manifest) -> None:
+        """Nothing is to be made the work folder's own."""
 
     def path(self, dataset: str) -> Path:
         return self.work / dataset
