@@ -106,6 +106,8 @@ class WorkFolder(RuleBasedStateMachine):
         """All is as in a new folder; but for damage in what no step of this run has read, which is
         in no result, and `check` finds it."""
         left, expected = results_of(self.work), self._expected()
+        if not self.asked.validate:  # the report of an earlier run is still that of these ranks
+            left.pop("report/report.json", None)
         wrong = {name for name in left.keys() | expected if left.get(name) != expected.get(name)}
         assert not any(name.startswith(RESULTS) for name in wrong), (self.asked, wrong, said)
         if wrong:
