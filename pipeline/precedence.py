@@ -25,6 +25,7 @@ from typing import Literal
 import numpy as np
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.heritrix_form import NOT_OF_THE_WEB
 from jobs.kernel.order import DIGITS
 from pipeline.classes import CUT_BYTES, Classes, Ties, cut, places_of
 from pipeline.datasets import write_file
@@ -136,7 +137,7 @@ def export_precedence(
             database(Path(name), budget=half, threads=threads) as (db, _),
             closing(lines.pieces(db)) as pieces,
         ):
-            write_file(_some(pieces, lines, formed, str(scores)), output)
+            write_file(_some(pieces, lines, str(scores)), output)
         _tell(lines, formed, summary)
     return summary
 
@@ -154,11 +155,11 @@ def _require_spellings(scored: Scored, formed: Formed, where: str) -> None:
         )
 
 
-def _some(pieces: Iterable[bytes], lines: Lines, formed: Formed, where: str) -> Iterator[bytes]:
-    """The pieces. Raises BadInput behind the last one, so that no file appears, where there was
-    nothing to list, as in scores that name keys only."""
+def _some(pieces: Iterable[bytes], lines: Lines, where: str) -> Iterator[bytes]:
+    """The pieces. Raises BadInput behind the last one, so that no file appears, where no spelling
+    was an http or https URI, as in scores that name keys only."""
     yield from pieces
-    if not lines.changes.formed and not formed.any_captured:
+    if not lines.changes.formed and NOT_OF_THE_WEB.issuperset(lines.changes.by_reason):
         cure = "Scores of an import without URIs name keys only."
         raise BadInput(where, "no URI in it", "at least one http or https URI", cure)
 

@@ -182,6 +182,24 @@ def test_forms_that_meet_take_the_best_class(tmp_path: Path) -> None:
     assert found.summary.spellings_rejected == sum(found.summary.rejected_by_reason.values())
 
 
+@pytest.mark.parametrize("captures", [0, 1])
+def test_where_heritrix_takes_no_uri_the_summary_says_why(tmp_path: Path, captures: int) -> None:
+    spellings = [Spelling("a)/", "http://[::1]/", captures)]
+    written = write(tmp_path, {"a)/": 1.0}, spellings, Options())
+    assert (written.lines, written.summary.spellings_rejected) == ([], 1)
+    check_file(written)
+
+
+@pytest.mark.parametrize("uri", ["a)/", "ftp://a/"])
+@pytest.mark.parametrize("captures", [0, 1])
+def test_scores_without_a_uri_of_the_web_are_refused(
+    tmp_path: Path, uri: str, captures: int
+) -> None:
+    with pytest.raises(BadInput, match="no URI in it"):
+        write(tmp_path, {"a)/": 1.0}, [Spelling("a)/", uri, captures)], Options())
+    assert not (tmp_path / "precedence.txt").exists()
+
+
 HOSTS = [
     "a.example",
     "WWW.a.example",

@@ -22,9 +22,14 @@ from dataclasses import dataclass
 from jobs.kernel.heritrix_parse import HeritrixRejects, reparse
 from jobs.kernel.idna2003 import NotADomain, domain_to_ascii
 
-__all__ = ["IS_FORM", "MAX_LENGTH", "HeritrixRejects", "heritrix_form", "lookup_key"]
+__all__ = [
+    "IS_FORM", "MAX_LENGTH", "NOT_OF_THE_WEB", "HeritrixRejects", "heritrix_form", "lookup_key"
+]  # fmt: skip
 
 MAX_LENGTH = 2083  # in UTF-16 units, before and after escaping
+NO_SCHEME = "no scheme, or a line break in the fragment"
+NOT_HTTP = "not an http or https URI"
+NOT_OF_THE_WEB = frozenset({NO_SCHEME, NOT_HTTP})  # reasons for what no crawler fetches
 
 _SEGMENT = r"A-Za-z0-9\-~_.*=&+,:;@$!()%|'"
 _SAFE = _SEGMENT + "/"  # what is left alone in user info and path
@@ -183,11 +188,11 @@ def cut(uri: str) -> Parts:
     """The parts of an absolute http(s) URI, its fragment dropped."""
     match = _REFERENCE.match(uri)
     if not match:
-        raise HeritrixRejects("no scheme, or a line break in the fragment")
+        raise HeritrixRejects(NO_SCHEME)
     scheme, rest, authority, path, query = match.groups()
     scheme = scheme.lower()
     if scheme not in _DEFAULT_PORT:
-        raise HeritrixRejects("not an http or https URI")
+        raise HeritrixRejects(NOT_HTTP)
     if not rest.startswith("//") or rest == "//":
         raise HeritrixRejects("no host after the scheme")
     return Parts(scheme, authority or "", path, query or "")
