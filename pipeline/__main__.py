@@ -35,8 +35,10 @@ def main() -> None:
 def _modest() -> None:
     """Libraries start no threads when they are loaded, in tasks and workers neither: where none can
     be started, OpenBLAS sends SIGINT, and jemalloc, which is not used, writes to stderr. Under
-    `ulimit -v` they reserve fewer addresses."""
+    `ulimit -v` they reserve fewer addresses. pyarrow allocates by the C library, which can be told
+    to give back what was freed (pipeline/allocators.py); mimalloc keeps it for itself."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     os.environ.setdefault("JE_ARROW_MALLOC_CONF", "background_thread:false")
     if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
         # pyarrow's mimalloc would reserve 1 GiB of addresses at once; in KiB

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from jobs.kernel.choosing import Rules
 from jobs.kernel.errors import BadInput
 from jobs.kernel.opening import Place
+from pipeline.allocators import give_back, give_back_at_once
 from pipeline.engine import Engine, Told
 from pipeline.engines import engine_of
 from pipeline.extract_step import ExtractStep
@@ -196,6 +197,7 @@ class Run:
         self.reporter.step(name)
         started = time.monotonic()
         entry = {"fingerprint": self.state.marks[name], "parameters": parameters, **step.work()}
+        give_back()  # before the next one takes its own share of --memory
         entry["datasets"] = self.state.record(name) if name != EXTRACT else {}
         entry["seconds"] = round(time.monotonic() - started, 3)
         self.manifest.done(name, entry | self._starting())
@@ -243,6 +245,7 @@ class Run:
 
 def run(work: Path, archives: Sequence[Place], options: RunOptions, reporter: Reporter) -> Run:
     """Run all steps on the archives in the folder `work`; without any, on what was imported."""
+    give_back_at_once()
     try:
         with locked(work):
             refuse_foreign(work)
