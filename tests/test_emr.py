@@ -275,7 +275,7 @@ def test_no_credential_is_logged_or_written(
         with pytest.raises(JobFailed) as failed:
             launch(ExtractLinks, ["s3://crawl/lists"], "s3://crawl/c/x", launcher, ["--listed"])
     ours = [record.getMessage() for record in caplog.records if record.name.startswith("mrjob")]
-    assert len(emr.steps) == 2
+    assert ["GenGraph" in str(emr.steps[-2]), "ExtractLinks" in str(emr.steps[-1])] == [True, True]
     for name in ("gen_graph", "extract_links"):  # both jobs are logged, with their options
         assert any(name in message for message in ours), name
     assert sum("aws_secret_access_key" in message for message in ours) == 3  # and of the cluster
