@@ -126,6 +126,7 @@ benchmarks: setup ## Measure anew all that docs/benchmarks.md says; an hour or t
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	$(BIN)/python scripts/bench_rank.py --edges 1,10 --json work/benchmarks/rank.json
 	$(BIN)/python scripts/bench_rounds.py --json work/benchmarks/rounds.json
+	$(BIN)/python scripts/bench_compare.py --json work/benchmarks/compare.json
 	$(BIN)/python scripts/bench_scale.py --json work/benchmarks/scale.json
 	$(BIN)/python scripts/bench_memory.py --folder work/benchmarks/memory --json work/benchmarks/memory.json
 	$(if $(REAL),$(BIN)/python scripts/bench_jobs.py $(REAL) --copies 8 --json work/benchmarks/jobs.json)

@@ -159,7 +159,8 @@ def told(process: subprocess.Popen[str]) -> dict[str, Any]:
     output, _ = process.communicate()
     if process.returncode:
         sys.exit(process.returncode)
-    return json.loads(output.splitlines()[-1])
+    row: dict[str, Any] = json.loads(output.splitlines()[-1])
+    return row
 
 
 def several(archives: list[Path], processes: int) -> tuple[float, float]:

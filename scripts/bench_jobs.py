@@ -93,7 +93,7 @@ def rows_of(folder: Path, archives: list[Path], copies: int) -> dict[str, Any]:
     for path, whole in zip(few, (links, captures), strict=True):
         path.write_bytes(b"".join(whole.read_bytes().splitlines(keepends=True)[:LITTLE]))
     ROWS.clear()
-    chain(folder / "few", *few, launcher)
+    chain(folder / "few", few[0], few[1], launcher)
     for row, start in zip(rows, ROWS, strict=True):
         row["seconds"] = max(0.0, row["seconds"] - start["seconds"])
     return {"links": count, "jobs": [{**extraction, "links": count // copies}, *rows]}

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from jobs.kernel import keys
 from jobs.kernel.keys import KeyFunction, forgetful_key_function, key_function
@@ -63,9 +64,14 @@ def best_times(uris: list[bytes], repeat: int) -> dict[str, float]:
 
 def coverage(uris: set[bytes]) -> tuple[float, list[str]]:
     """The share that needs no surt, and some that do."""
-    asked = []
+    asked: list[bytes] = []
     original = keys._by_surt
-    keys._by_surt = lambda uri, keep_www: asked.append(uri) or original(uri, keep_www)
+
+    def noted(uri: bytes, keep_www: bool) -> Any:
+        asked.append(uri)
+        return original(uri, keep_www)
+
+    keys._by_surt = noted
     try:
         way = forgetful_key_function(False)
         for uri in uris:

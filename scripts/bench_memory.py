@@ -205,7 +205,7 @@ def kinds(size: int) -> dict[str, Callable[[Path], None]]:
         ),
     }
     bombs = {
-        f"bomb, {coding}": lambda path, coding=coding: plain(path, bomb(coding, size))  # type: ignore[misc]
+        f"bomb, {coding}": lambda path, coding=coding: plain(path, bomb(coding, size))
         for coding in ("gzip", "deflate", "br", "zstd", "gzip gzip", "gzip br", "zstd zstd zstd")
     }
     return huge | fitting | bombs

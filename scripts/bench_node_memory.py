@@ -51,7 +51,7 @@ def make_work(folder: Path, nodes: int) -> Path:
     outdegrees = np.bincount(sources, minlength=nodes).astype(np.uint32)
     numbers = np.arange(nodes, dtype=np.uint32)
     values = 0.15 + rng.pareto(1.5, nodes)
-    arrays = {
+    arrays: dict[str, npt.NDArray[Any]] = {
         f"graph/{OFFSETS}": offsets, f"graph/{SOURCES}": sources,
         f"graph/{OUTDEGREES}": outdegrees, f"map/{ids.IDS}": numbers,
         f"ranks/{ranks.SCORES}": values, f"ranks/{ranks.DUMMY}": np.ones(1),
@@ -94,7 +94,7 @@ def _validate(engine: EmbeddedEngine, policy: Any = "cycle") -> None:
 
 
 def _rank(engine: EmbeddedEngine, stop: Stop) -> None:
-    engine.rank(stop, [], lambda entry, rounds: None)
+    engine.rank(stop, [], lambda entry, rounds: True)
 
 
 #: step -> what does it, and the bytes a node that the program reckons with

@@ -25,7 +25,8 @@ from typing import Any
 
 from measuring import watched
 
-from pipeline.run import STEPS
+from pipeline.manifest import Manifest
+from pipeline.step_state import STEPS
 
 SHARE = 0.30
 LEVEL = 6  # of gzip, as crawlers write
@@ -94,13 +95,11 @@ def measured(runner: str, archives: list[Path], work: Path, jobs: int) -> dict[s
     command = [sys.executable, "-m", "pipeline", "run", *map(str, archives), "--work", str(work)]
     command += ["--runner", runner, "--jobs", str(jobs), "--tolerance", "1e-9", "--quiet"]
     run = watched(command, work)
-    path = work / "manifest.json"
-    manifest = json.loads(path.read_text())
-    told = manifest["steps"]
+    manifest = Manifest(work)
+    told = dict(manifest.steps)
     steps = {name: told[name]["seconds"] for name in STEPS}
     later = sum(steps.values()) - steps["extract-links"]
-    manifest["steps"] = {"extract-links": told["extract-links"]}
-    path.write_text(json.dumps(manifest))
+    manifest.forget(steps.keys() - {"extract-links"})
     alone = watched(command, work)  # with a start of the program, which counts as theirs
     return {
         "rows": told["extract-links"]["rows"],

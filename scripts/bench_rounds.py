@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from measuring import tree
 from synthetic import web_like
 
@@ -76,7 +77,7 @@ def measured(folder: Path, options: Any) -> dict[str, Any]:
         "made, no host crawled whole": part,
         **dict(entry.split("=", 1) for entry in options.graph),
     }
-    told = {
+    told: dict[str, Any] = {
         "speed": shown(speed(folder, made, small)),
         "rounds": [shown(row) for name, path in graphs.items() for row in rounds_of(name, path)],
         "memory": [],
@@ -161,9 +162,10 @@ def packed_seconds(
     """(seconds of a round, of packing and unpacking, partitions, edges)."""
     times, entries = [], []
 
-    def note(entry: Round, _: list[Round]) -> None:
+    def note(entry: Round, _: list[Round]) -> bool:
         times.append(cpu())
         entries.append(entry)
+        return True
 
     begin = cpu()
     with (
@@ -206,7 +208,8 @@ def rounds_of(name: str, path: Path | str) -> Iterator[dict[str, Any]]:
 def plain_count(graph: Graph) -> int:
     """Plain rounds to the same certificate, 0.85 |r|_1 / (0.15 |x'|_1)."""
     sources = np.repeat(np.arange(graph.nodes), graph.outdegrees)
-    x, count, certificate = np.ones(graph.nodes), 0, 1.0
+    x: npt.NDArray[np.floating[Any]] = np.ones(graph.nodes)
+    count, certificate = 0, 1.0
     while certificate > TOLERANCE:
         shares = (x / np.maximum(graph.outdegrees, 1))[sources]
         new = 0.15 + 0.85 * np.bincount(graph.targets, shares, graph.nodes)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -115,7 +115,9 @@ STAGES = {
 
 def profile(archives: list[Path], repeat: int) -> list[tuple[str, float, str]]:
     """(stage, its processor seconds, what it does); the least of so many passes for each."""
-    passes = {name: (partial(run, archives), what) for name, (run, what) in STAGES.items()}
+    passes: dict[str, tuple[Callable[[], None], str]] = {
+        name: (partial(run, archives), what) for name, (run, what) in STAGES.items()
+    }
     passes["key"] = (lambda: keys(archives, key_function(False)), "both ends of a link")
     best = dict.fromkeys(passes, float("inf"))
     for _ in range(repeat):

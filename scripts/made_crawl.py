@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,21 +20,19 @@ from synthetic import web_like
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from jobs.kernel.extraction import Options
 from jobs.kernel.lines import Capture
-from pipeline.archives import (
-    entry_of,
-    extraction_entry,
-    extraction_mark,
-    given_archives,
-    part_name,
-)
 from pipeline.embedded import TOLERANCE
 from pipeline.embedded.columns import CapturesWriter, LinksWriter
 from pipeline.embedded.engine import EmbeddedEngine
-from pipeline.manifest import Manifest, fingerprint
+from pipeline.embedded.memory import half_of_machine
+from pipeline.engine import ArchiveTask
+from pipeline.progress import Quiet
 from pipeline.ranking import Stop
+from pipeline.run import Run, Step
 from pipeline.run_options import RunOptions
 from pipeline.steps import ArchiveReport
+from pipeline.work_folder import OF_ARCHIVES, temporary
 
 LINKS_AN_ARCHIVE = 2_000_000
 IN_A_ROW = 100  # pages
@@ -54,26 +52,40 @@ def main() -> None:
     make(options.folder, options.links, options.seed)
 
 
+class Made(EmbeddedEngine):
+    """Extracts what is made, whatever is in the archives."""
+
+    pages: Iterator[Iterator[tuple[bytes, list[bytes]]]]
+
+    def extract(
+        self, tasks: Sequence[ArchiveTask], options: Options
+    ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
+        for name in OF_ARCHIVES:
+            self.path(name).mkdir(exist_ok=True)
+        for task, pages in zip(tasks, self.pages, strict=True):
+            counters = write(self.work, task.part, str(task.place), pages)
+            yield task, ArchiveReport(str(task.place), task.part, counters)
+
+
+class Extraction(Run):
+    """The first step of a run, by the code of all runs, so that the folder is as they leave it."""
+
+    def _steps(self) -> list[Step]:
+        return super()._steps()[:1]
+
+
 def make(folder: Path, links: int, seed: int) -> None:
     archives, work = folder / "archives", folder / "work"
-    for path in (archives, work / "links", work / "captures"):
+    for path in (archives, work):
         path.mkdir(parents=True)
     count = -(-links // LINKS_AN_ARCHIVE)
     for number in range(count):
         (archives / f"{number:05}.warc").write_text(f"made, archive {number} of {count}\n")
-    engine, options = EmbeddedEngine, RunOptions(stop=Stop(tolerance=TOLERANCE))
-    given = given_archives(sorted(archives.iterdir()))
-    manifest = Manifest(work)
-    for (content, place), pages in zip(given.items(), crawled(links, seed, count), strict=True):
-        part = part_name(content, place, engine.suffix)
-        counters = write(work, part, str(place.name), pages)
-        report = ArchiveReport(str(place), part, counters)
-        mark = extraction_mark(options.extraction, content, engine.form)
-        manifest.archives[content] = entry_of(report, place.stat().st_size, part, mark)
-    entry = extraction_entry(options.extraction, manifest)
-    entry["fingerprint"] = fingerprint(engine.form, entry["parameters"], sorted(given))
-    manifest.parameters.update(options.parameters())
-    manifest.done("extract-links", {**entry, "seconds": 0.0})
+    options, reporter = RunOptions(stop=Stop(tolerance=TOLERANCE)), Quiet()
+    with temporary(work) as tmp:
+        engine = Made(work, tmp, half_of_machine(), 1, reporter.read)
+        engine.pages = crawled(links, seed, count)
+        Extraction(work, options, engine, reporter).all_steps(sorted(archives.iterdir()))
 
 
 def crawled(links: int, seed: int, archives: int) -> Iterator[Iterator[tuple[bytes, list[bytes]]]]:

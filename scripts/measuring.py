@@ -40,11 +40,14 @@ class Measured:
     most_bytes: int = 0
 
 
-def watched(command: Sequence[str], folder: Path | None = None) -> Measured:
-    """Run a command, which has to end well, and tell what it took."""
+def watched(
+    command: Sequence[str], folder: Path | None = None, *, silent: bool = False
+) -> Measured:
+    """Run a command, which has to end well, and tell what it took. silent: drop its output."""
     found = Measured()
     before, began = os.times(), time.perf_counter()
-    process = subprocess.Popen(command, cwd=Path(__file__).resolve().parents[1])
+    output = subprocess.DEVNULL if silent else None
+    process = subprocess.Popen(command, cwd=Path(__file__).resolve().parents[1], stdout=output)
     ended = threading.Event()
     looker = threading.Thread(target=_look, args=(process.pid, folder, ended, found))
     looker.start()

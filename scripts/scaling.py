@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +48,8 @@ def main() -> None:
         page = PAGE.read_text()
         for name, table in tables.items():
             mark = f"<!-- {name} -->\n"
-            page = re.sub(
-                f"{mark}.*?<!-- end -->", lambda _, m=mark, t=table: f"{m}{t}<!-- end -->", page,
-                flags=re.S,
-            )  # fmt: skip
+            rest, found, behind = page.partition(mark)
+            page = f"{rest}{found}{table}<!-- end -->{behind.partition('<!-- end -->')[2]}"
         PAGE.write_text(page)
 
 

@@ -49,7 +49,7 @@ def ready() -> bool:
         socket.create_connection(HISTORY, timeout=1).close()
     except (OSError, ValueError, LookupError):
         return False
-    return state == 1 and safe == "" and nodes == 1
+    return bool(state == 1 and safe == "" and nodes == 1)
 
 
 def _beans(name: str) -> Any:

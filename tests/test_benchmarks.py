@@ -1,0 +1,43 @@
+"""Benchmarks still run, on inputs that take no time; what they measure is not looked at here."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).parents[1] / "scripts"
+SAMPLE = str(SCRIPTS.parent / "sample_data" / "heritrix-loopback.warc.gz")
+SMALL = {
+    "bench_compare.py": ["--links", "0.02"],
+    "bench_digests.py": [SAMPLE],
+    "bench_jobs.py": [SAMPLE, "--copies", "1"],
+    "bench_opic.py": ["--edges", "20000"],
+    "bench_pipeline.py": [SAMPLE, "--mb", "1"],
+    "bench_scale.py": ["--links", "0.02"],
+}
+
+
+@pytest.mark.large
+@pytest.mark.parametrize("script", SMALL)
+def test_it_runs(script: str, tmp_path: Path) -> None:
+    command = [sys.executable, str(SCRIPTS / script), *SMALL[script]]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=SCRIPTS.parent, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert any(letter.isdigit() for letter in done.stdout)
+
+
+def test_every_table_of_the_page_is_made_by_make_benchmarks() -> None:
+    """Of what `make benchmarks` measures, and the page has no other table between marks."""
+    tables = runpy.run_path(str(SCRIPTS / "make_benchmarks_page"))["TABLES"]
+    makefile = (SCRIPTS.parent / "Makefile").read_text()
+    page = (SCRIPTS.parent / "docs" / "benchmarks.md").read_text()
+    marks = re.findall("^<!-- (.*) -->$", page, flags=re.M)
+    assert marks == [word for name in marks[::2] for word in (name, "end")]
+    assert sorted(marks[::2]) == sorted(tables)
+    for figures, _ in tables.values():
+        assert f"work/benchmarks/{figures}.json" in makefile
