@@ -20,7 +20,7 @@ from typing import Any
 from jobs.kernel.charsets import charset_of
 from jobs.kernel.damage import Damage
 from jobs.kernel.record_headers import Fields, every, first, timestamp14, unbracketed
-from jobs.kernel.records import Record
+from jobs.kernel.records import LONGEST_TYPE, Record
 from jobs.kernel.uris import as_text
 
 _PATH = re.compile(r"([A-Z0-9]{1,20})@/([a-z][a-z-]{0,30})\Z", re.IGNORECASE)
@@ -81,7 +81,7 @@ def _record(wat: Record, envelope: dict[str, Any]) -> Record:
         kind=first(header, "warc-type").lower(),
         uri=unbracketed(first(header, "warc-target-uri")),
         timestamp=timestamp14(first(header, "warc-date")),
-        media_type=first(fields if http else header, "content-type"),
+        media_type=first(fields if http else header, "content-type")[:LONGEST_TYPE],
         body=b"",
         status=_status(_dict(http, "Response-Message")),
         http_headers=fields,
@@ -105,7 +105,7 @@ def _of_arc(record: Record, arc: Fields, http: bool) -> Record:
         kind="warcinfo" if uri.lower().startswith("filedesc:") else "response",
         uri=uri,
         timestamp=timestamp14(first(arc, "date")),
-        media_type=record.media_type if http else first(arc, "content-type"),
+        media_type=record.media_type if http else first(arc, "content-type")[:LONGEST_TYPE],
     )
 
 

@@ -79,8 +79,9 @@ def _write(
         elif kind is Capture:
             captures.add(cast(Iterator[Capture], group))
         else:
-            found = [list(item) for item in group]
-            damage += found[: MAX_LISTED - len(damage)]
+            for item in group:  # of which there may be millions in a row
+                if len(damage) < MAX_LISTED:
+                    damage.append(list(item))
 
 
 def _add(writer: LinksWriter, links: Iterator[Link]) -> None:
