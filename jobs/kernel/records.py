@@ -21,6 +21,7 @@ from typing import BinaryIO, NamedTuple
 
 from jobs.kernel.byte_runs import FrameSearch, Run
 from jobs.kernel.damage import Damage, shown
+from jobs.kernel.endless import require_file
 from jobs.kernel.errors import BadInput
 from jobs.kernel.frames import Frames
 from jobs.kernel.http_payload import MAX_HTTP_HEADER, decode, split_message
@@ -78,7 +79,8 @@ _make = partial(tuple.__new__, Record)  # in half the time of Record(…)
 
 
 def open_archive(path: str | os.PathLike[str]) -> BinaryIO:
-    """The file as a stream of bytes; BadInput if it cannot be opened."""
+    """The file as a stream of bytes; BadInput if it cannot be opened, or is none."""
+    require_file(path, EXPECTED)
     try:
         return Path(path).open("rb")
     except OSError as error:
