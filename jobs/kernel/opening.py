@@ -64,6 +64,17 @@ def size_of(where: Place) -> int:
         return int(file.size())
 
 
+def modified_of(where: Place) -> int | None:
+    """When the archive was written, in ns since 1970; None where a store does not tell. Raises
+    OSError."""
+    if not is_url(where):
+        return Path(where).stat().st_mtime_ns
+    filesystem, path = located(str(where))
+    with store_errors():
+        told = filesystem.get_file_info(path).mtime_ns
+    return None if told is None else int(told)
+
+
 def read_range(url: Place, begin: int, count: int) -> bytes:
     """At most `count` bytes from `begin` on of a file at a URL, no more. Raises OSError."""
     filesystem, path = located(str(url))

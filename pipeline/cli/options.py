@@ -251,6 +251,15 @@ def extraction_options(command: Command) -> Command:
     return cast(Command, _extraction_options(wrapped))
 
 
+check_archives_option = click.option(
+    "--check-archives",
+    type=click.Choice(["quick", "full"]),
+    default="quick",
+    show_default=True,
+    help="How a changed archive is noticed. quick: by size, time of change and pieces; all is read"
+    " where the time is another. full: all is read of every archive.",
+)
+
 keep_www_option = click.option(
     "--keep-www",
     is_flag=True,
