@@ -103,6 +103,12 @@ def test_redirects_and_headers() -> None:
     assert targets(raw_warc(b"http://h/", block)) == [("http://h/%E8", "R")]
 
 
+def test_sitemaps_in_robots_txt() -> None:
+    block = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nSitemap: /\xe9\nSitemap: /\xe8\n"
+    record = raw_warc(b"http://h/robots.txt", block)
+    assert targets(record, links="all") == [("http://h/%E9", "X"), ("http://h/%E8", "X")]
+
+
 def test_metadata_records() -> None:
     lines = b"via: http://h/\xe8\r\nhopsFromSeed: L\r\noutlink: http://h/\xe9 L a/@href\r\n"
     page = raw_warc(b"http://h/\xff", b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n")
