@@ -2,10 +2,10 @@
 
 Reads archives (WARC, ARC; plain or gzip). Writes links, `target source hop`, and the side dataset
 `captures` (10 columns). What is damaged in an archive goes out as `@damage` lines (JSON: archive,
-offset, reason, detail), and each archive ends with an `@archive` line: its counters, or the error
-that made it useless. No shuffle: the output is as large as the links of the pages, a few per cent
-of a gzipped archive. On clusters (`--listed`) a task reads the archives of one line of a list, so
-that small ones share it.
+offset, reason, detail), and each archive ends with an `@archive` line: its digest and counters, and
+the error that made it useless. No shuffle: the output is as large as the links of the pages, a few
+per cent of a gzipped archive. On clusters (`--listed`) a task reads the archives of one line of a
+list, so that small ones share it.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from mrjob.step import MRStep
 
 from jobs.base import ARCHIVE, CAPTURES, DAMAGE, RAN, READ, Job, Pair, to_json
 from jobs.kernel.damage import MAX_LISTED, Damage
+from jobs.kernel.digesting import Digesting
 from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import DEFAULTS, Options, extract
 from jobs.kernel.lines import Capture, Link, format_capture, format_link
@@ -105,18 +106,29 @@ class ExtractLinks(Job):
         self._listed = 0
         try:
             with open_binary(path) as stream, told_position(stream, self._tell):
-                for item in extract(stream, uri.rpartition("/")[2], options, counters):
-                    if isinstance(item, Link):
-                        yield format_link(item)
-                    elif isinstance(item, Capture):
-                        yield CAPTURES + b"\t" + format_capture(item)
-                    else:
-                        yield from self._damage(uri, item)
+                digesting = Digesting(stream)
+                items = extract(
+                    cast(BinaryIO, digesting), uri.rpartition("/")[2], options, counters
+                )
+                try:
+                    for item in items:
+                        yield from self._written(uri, item)
+                except BadInput as error:
+                    end["error"] = [error.found, error.expected, error.cure]
+                end["digest"] = digesting.hexdigest()
         except BadInput as error:
             end["error"] = [error.found, error.expected, error.cure]
         except OSError as error:
             end["error"] = [f"cannot be read ({error.strerror or error})", "a readable file", ""]
         yield ARCHIVE + b"\t" + to_json(end)
+
+    def _written(self, uri: str, item: Link | Capture | Damage) -> Iterator[bytes]:
+        if isinstance(item, Link):
+            yield format_link(item)
+        elif isinstance(item, Capture):
+            yield CAPTURES + b"\t" + format_capture(item)
+        else:
+            yield from self._damage(uri, item)
 
     def _tell(self, place: int) -> None:
         """For progress; and a sign of life for Hadoop, which ends silent tasks."""

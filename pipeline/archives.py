@@ -1,13 +1,13 @@
 """Archives of a work folder: which are new, which have changed, and the extraction of each.
 
-An archive is known by the fingerprint of its content, which also names its parts in the datasets
-links and captures. Added archives are extracted alone; what others gave is kept.
+An archive is known by its content (archive_identity.py), whose fingerprint also names its parts in
+the datasets links and captures. Added archives are extracted alone; what others gave is kept.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
@@ -17,9 +17,10 @@ from jobs.extract_links import parameters_of
 from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place, place, real, size_of
+from pipeline.archive_identity import Glance, Identified, identify
 from pipeline.counting import add_counters
 from pipeline.engine import ArchiveTask
-from pipeline.manifest import Manifest, file_fingerprint, fingerprint
+from pipeline.manifest import Manifest, fingerprint
 from pipeline.steps import ArchiveReport
 
 NEVER_READ = [
@@ -34,20 +35,7 @@ Given = dict[str, Place]  # fingerprint -> path or URL
 
 def given_archives(paths: Sequence[Place]) -> Given:
     """The archives by the fingerprint of their content; the same content counts once."""
-    found: Given = {}
-    with ThreadPool(max(1, min(AT_ONCE, len(paths)))) as pool:  # a store takes its time for each
-        for path, content in zip(paths, pool.imap(_fingerprint, paths), strict=True):
-            found.setdefault(content, path)
-    return found
-
-
-def _fingerprint(path: Place) -> str:
-    try:
-        return file_fingerprint(path)
-    except OSError as error:
-        raise BadInput(
-            str(path), f"cannot be read ({error.strerror or error})", "a WARC or ARC file"
-        ) from error
+    return {content: archive.glance.path for content, archive in identify(paths, {}).items()}
 
 
 def archive_tasks(given: Given, suffix: str = ".parquet") -> list[ArchiveTask]:
@@ -85,7 +73,7 @@ def reports(manifest: Manifest, given: Given) -> list[ArchiveReport]:
 def _report(entry: dict[str, Any] | None, path: Place) -> ArchiveReport:
     if entry is None:
         return ArchiveReport(str(path), "", {}, error=NEVER_READ)
-    return ArchiveReport(**{name: entry[name] for name in REPORTED})
+    return ArchiveReport(**{name: entry[name] for name in REPORTED if name in entry})
 
 
 def check_archives(
@@ -144,9 +132,19 @@ def sizes_of(given: Given) -> dict[str, int]:
         return dict(zip(given, pool.imap(size_of, given.values()), strict=True))
 
 
-def entry_of(report: ArchiveReport, size: int, part: str, mark: str) -> dict[str, Any]:
+def entry_of(
+    report: ArchiveReport, glance: Glance, size: int, part: str, mark: str
+) -> dict[str, Any]:
     """What the manifest says of an archive of `size` bytes."""
-    return {**asdict(report), "size": size, "part": part, "mark": mark}
+    return {**asdict(report), **glance.noted(), "size": size, "part": part, "mark": mark}
+
+
+def note_glances(manifest: Manifest, identified: Mapping[str, Identified]) -> None:
+    """Of archives that are kept: what they show now, as they may have been touched or copied."""
+    for content, archive in identified.items():
+        if entry := manifest.archives.get(content):
+            entry.update(archive.glance.noted())
+            entry["digest"] = entry.get("digest") or archive.digest
 
 
 def forget_archives(manifest: Manifest, given: Given, pending: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from jobs.extract_links import parameters_of
 from jobs.kernel.opening import Place
 from pipeline import steps
+from pipeline.archive_identity import Identified, identify
 from pipeline.archives import (
     Given,
     archive_tasks,
@@ -20,27 +21,31 @@ from pipeline.archives import (
     extraction_entry,
     extraction_mark,
     forget_archives,
-    given_archives,
+    note_glances,
     reports,
     sizes_of,
 )
 from pipeline.engine import Engine, Told
-from pipeline.run_options import RunOptions
+from pipeline.run_options import FULL, RunOptions
 from pipeline.step_state import StepState
 
 
 class ExtractStep:
-    """given: archives by content. pending: those to extract, as `check` has found last."""
+    """given: archives by content; identified: the same, with what their files show. pending: those
+    to extract, as `check` has found last."""
 
     def __init__(self, state: StepState, engine: Engine, options: RunOptions) -> None:
         self.state, self.engine, self.options = state, engine, options
         self.manifest = state.manifest
         self.given: Given = {}
+        self.identified: dict[str, Identified] = {}
         self.pending: list[str] = []
 
     def take(self, archives: Sequence[Place]) -> None:
         """Look at the archives of this run. Raises BadInput for one that cannot be read."""
-        self.given = given_archives(archives)
+        full = self.options.check_archives == FULL
+        self.identified = identify(archives, self.manifest.archives, full=full)
+        self.given = {content: one.glance.path for content, one in self.identified.items()}
 
     def check(self) -> None:
         """Which archives are to be extracted. Raises BadInput for others than before, unless
@@ -54,6 +59,7 @@ class ExtractStep:
     def forget(self) -> None:
         """Drop from the manifest what is not given, or is to be extracted."""
         forget_archives(self.manifest, self.given, self.pending)
+        note_glances(self.manifest, self.identified)
 
     def parameters(self) -> dict[str, Any]:
         options = parameters_of(self.options.extraction)
@@ -69,7 +75,8 @@ class ExtractStep:
                 if task.part not in self.manifest.parts:
                     self.state.record_part(task.part)
                 content = task.content
-                entry = entry_of(report, sizes[content], task.part, self._mark(content))
+                glance, size = self.identified[content].glance, sizes[content]
+                entry = entry_of(report, glance, size, task.part, self._mark(content))
                 self.manifest.archives[content] = entry
                 if self.manifest.due:
                     self.manifest.save()

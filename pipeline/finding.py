@@ -17,6 +17,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from jobs.kernel.endless import require_file
 from jobs.kernel.errors import BadInput
 from jobs.kernel.opening import Place, is_url, located, place, prefix_of
 
@@ -60,6 +61,8 @@ def read_list(where: str) -> list[Place]:
 
     Empty lines are passed over. Raises BadInput.
     """
+    if where != "-":
+        require_file(where, "a list of archives, one a line; `-` for standard input")
     try:
         data = sys.stdin.buffer.read() if where == "-" else Path(where).read_bytes()
     except OSError as error:

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.opening import place
+from pipeline.archive_identity import digest_of
 from pipeline.dataset_store import DatasetStore, Record
 from pipeline.imported import IMPORT_AGAIN, REPLACED
 from pipeline.manifest import Manifest
 
-EXTRACT = "extract-links"
+EXTRACT, ARCHIVES = "extract-links", "archives"
 AGAIN = "Run `crawlrank run` again with the same archives and options: it makes it anew."
 
 
@@ -38,6 +40,22 @@ def checked(work: Path, manifest: Manifest, *, digests: bool) -> Iterator[Checke
         yield Checked(step, dataset, record, store.fault(dataset, record, digests=digests))
 
 
+def checked_archives(manifest: Manifest) -> Iterator[Checked]:
+    """Every archive whose digest is known, at the path where it was read last: all is read."""
+    for entry in manifest.archives.values():
+        path, digest = entry["path"], entry.get("digest")
+        if digest:
+            record = {"files": {path: [entry["size"], digest]}}
+            yield Checked(EXTRACT, ARCHIVES, record, _archive_fault(path, digest))
+
+
+def _archive_fault(path: str, digest: str) -> str | None:
+    try:
+        return None if digest_of(place(path)) == digest else f"{path} has changed"
+    except BadInput as error:
+        return f"{path} {error.found}"
+
+
 def _records(manifest: Manifest) -> Iterator[tuple[str, str, Record]]:
     for records in manifest.parts.values():
         yield from ((EXTRACT, *of) for of in records.items())
@@ -60,7 +78,10 @@ def fault_of(work: Path, manifest: Manifest, dataset: str, *, digests: bool) -> 
 
 
 def damaged(work: Path, manifest: Manifest, result: Checked) -> BadInput:
-    """The error to raise for a dataset with a fault."""
+    """The error to raise for a dataset or an archive with a fault."""
+    if result.dataset == ARCHIVES:
+        cure = "Put it back, or run again with --force to take it as it is now."
+        return BadInput(str(work), result.fault or "", "the archive that was extracted", cure)
     imported = result.dataset in manifest.imported.get("datasets", {})
     expected = f"what {'import-text' if imported else result.step} has left"
     cure = IMPORT_AGAIN if imported else AGAIN

@@ -1,7 +1,8 @@
 """manifest.json of a work folder: what was done, with what, and what came out.
 
     {"format": 2, "crawlrank": version,
-     "archives": {fingerprint: {"path", "size", "part", "counters", "damage", "error"}},
+     "archives": {key: {"path", "size", "part", "counters", "damage", "error",
+                        "ends", "modified", "pieces", "digest"}},  see archive_identity.py
      "parts": {part: {dataset: record}},
      "imported": {"kind", "files", "datasets": {dataset: record}, "fingerprint"},
      "parameters": {name: value},
@@ -54,8 +55,8 @@ def fingerprint(*of: Any) -> str:
 
 
 def file_fingerprint(path: Place) -> str:
-    """Digest of a file's size, first and last 64 KiB: archives are written once, and may be moved
-    or touched; reading all of a hundred gigabytes at each start would cost more than it finds."""
+    """Digest of a file's size, first and last 64 KiB: what tells files apart at no cost. It does
+    not see a change in the middle; archive_identity.py does."""
     size = size_of(path)
     digest = hashlib.blake2b(str(size).encode(), digest_size=16)
     if is_url(path):  # there may be hundreds of thousands of them

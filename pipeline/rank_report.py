@@ -9,6 +9,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
+from jobs.kernel.endless import require_file
 from jobs.kernel.errors import BadInput
 from pipeline.classes import MAX_DIGITS, order_digits
 from pipeline.datasets import write_file
@@ -28,6 +29,7 @@ def write_rank_report(stop: Stop, rounds: list[Round], path: Path) -> None:
 
 def read_rank_report(path: Path) -> tuple[float, int]:
     """(eta, digits) of the scores that page-rank has left. Raises BadInput."""
+    require_file(path, "a report of page-rank")
     try:
         told = json.loads(path.read_bytes())
         eta = float(told["rounds"][-1]["eta"])

@@ -18,6 +18,7 @@ from pipeline.validation_report import ValidationOptions
 
 MRJOB = " or ".join(RUNNERS)  # the datasets of these are the same
 CLUSTER = " or ".join(CLUSTERS)
+QUICK, FULL = CHECKS = ("quick", "full")
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class RunOptions:
     strict: bool = False
     skip_bad_files: bool = False
     force: bool = False
+    check_archives: str = QUICK  # how much of archives is read to see whether they changed
 
     def __post_init__(self) -> None:
         if self.selects:

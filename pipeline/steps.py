@@ -53,7 +53,8 @@ class Result:
 class ArchiveReport:
     """One archive after extraction. part: the name of its file in links and captures.
 
-    error: found, expected and cure, when nothing in it could be read.
+    error: found, expected and cure, when nothing in it could be read. digest: of all its bytes, ''
+    where they could not be read.
     """
 
     path: str
@@ -61,6 +62,7 @@ class ArchiveReport:
     counters: dict[str, int]
     damage: list[list[Any]] = field(default_factory=list)
     error: list[str] | None = None
+    digest: str = ""
 
 
 @contextlib.contextmanager
@@ -149,6 +151,7 @@ def archive_reports(outcome: Outcome, named: Mapping[str, Place]) -> list[Archiv
                 told["counters"],
                 damage.get(path, []),
                 told.get("error"),
+                told.get("digest", ""),
             )
         )
     return reports

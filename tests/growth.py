@@ -1,8 +1,10 @@
-"""Time that grows with the input as it should: a figure of no machine, but of two runs on one."""
+"""Time and memory that grow with the input as they should: figures of no machine, but of two runs
+on one."""
 
 from __future__ import annotations
 
 import time
+import tracemalloc
 from collections.abc import Callable
 
 TIMES = 8
@@ -20,3 +22,20 @@ def _seconds(read: Callable[[int], object], size: int) -> float:
     began = time.process_time()
     read(size)
     return time.process_time() - began
+
+
+def peak(read: Callable[[int], object], size: int) -> int:
+    """Bytes that Python's objects take at most while so much is read, beside those there before."""
+    tracemalloc.start()
+    try:
+        read(size)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def assert_bounded(read: Callable[[int], object], size: int, most: float) -> None:
+    """read: of so many things. most: bytes of memory for each, of TIMES as many."""
+    read(1)  # imports and tables
+    few, many = peak(read, size // TIMES), peak(read, size)
+    assert many - few < most * (size - size // TIMES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -17,27 +18,41 @@ from jobs.kernel.extraction import Options
 from pipeline.inspection_pool import KILLED, inspect_archives
 
 
-def kill_readers(fifo: Path, times: int) -> None:
-    """Kill the processes of the pool, as often as one of them waits for the FIFO's content."""
-    while times:
-        try:
-            end = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
-        except OSError:  # nobody reads
-            time.sleep(0.01)
-            continue
+def long_archive(path: Path) -> Path:
+    """A file that takes hours to read, and no room: zeros, as tapes are padded with."""
+    path.touch()
+    os.truncate(path, 2**42)
+    return path
+
+
+def is_read(path: Path) -> bool:
+    """Whether some process has it open."""
+    for open_file in Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):  # closed since
+            if open_file.readlink() == path:
+                return True
+    return False
+
+
+def wait_for_reader(path: Path) -> None:
+    while not is_read(path):
+        time.sleep(0.01)
+
+
+def kill_readers(path: Path, times: int) -> None:
+    """Kill the processes of the pool, as often as one of them reads the archive."""
+    for _ in range(times):
+        wait_for_reader(path)
         for child in multiprocessing.active_children():
             child.kill()
             child.join()
-        os.close(end)
-        times -= 1
 
 
 def test_a_killed_process_costs_one_archive(tmp_path: Path) -> None:
-    fifo = tmp_path / "a.warc"
-    os.mkfifo(fifo)
-    killer = threading.Thread(target=kill_readers, args=(fifo, 2), daemon=True)
+    archive = long_archive(tmp_path / "a.warc")
+    killer = threading.Thread(target=kill_readers, args=(archive, 2), daemon=True)
     killer.start()
-    killed, good = inspect_archives([fifo, LOOPBACK], Options(bodies=False), 2)
+    killed, good = inspect_archives([archive, LOOPBACK], Options(bodies=False), 2)
     killer.join()
     assert killed.error == KILLED
     assert good.error is None
@@ -49,17 +64,13 @@ def test_a_killed_process_costs_one_archive(tmp_path: Path) -> None:
 )
 def test_no_process_outlives_the_command(number: signal.Signals, code: int, tmp_path: Path) -> None:
     """All of them hold the other end of its standard error, which ends when the last has ended."""
-    fifos = [tmp_path / name for name in ("a.warc", "b.warc")]
-    for fifo in fifos:
-        os.mkfifo(fifo)
-    command = [*COMMAND, "inspect", "--jobs", "2", *map(str, fifos)]
-    with (
-        subprocess.Popen(
-            command, env=environment(), stderr=subprocess.PIPE, start_new_session=True
-        ) as running,
-        fifos[0].open("wb"),
-        fifos[1].open("wb"),
-    ):  # both are being read now
+    archives = [long_archive(tmp_path / name) for name in ("a.warc", "b.warc")]
+    command = [*COMMAND, "inspect", "--jobs", "2", *map(str, archives)]
+    with subprocess.Popen(
+        command, env=environment(), stderr=subprocess.PIPE, start_new_session=True
+    ) as running:
+        for archive in archives:
+            wait_for_reader(archive)
         if number == signal.SIGINT:
             os.killpg(running.pid, number)  # as a terminal does
         else:

@@ -15,6 +15,7 @@ from jobs.kernel.joining import Base
 from jobs.kernel.pdf_links import pdf_references
 from jobs.kernel.robots_links import LONGEST as LONGEST_ROBOTS
 from jobs.kernel.robots_links import robots_references
+from jobs.kernel.uris import as_text
 from jobs.kernel.xml_links import xml_references
 
 References = Iterable[tuple[str, str, str]]  # reference, hop, context
@@ -101,7 +102,7 @@ def _text_sitemap(text: str, counters: Counter[str]) -> Iterator[str]:
 
 
 def _robots(body: bytes, media_type: str, counters: Counter[str]) -> Read:
-    text = body.decode("utf-8", "replace")
+    text = as_text(body)  # robots.txt is UTF-8; of another, the bytes of URIs are what is known
     return "", ((reference, "X", "Sitemap:") for reference in robots_references(text))
 
 

@@ -13,7 +13,7 @@ REASONS = {
     "bad-zstd": "the same of a zstd frame, or of the dictionary that the frames need",
     "bad-lz4": "the same of an lz4 frame",
     "bad-zip": "an entry of a WACZ, or its list of entries, cannot be read; the others are",
-    "bomb": "a frame inflates beyond all proportion; skipped to the next",
+    "bomb": "a frame inflates beyond all proportion, or to more records than its bytes; skipped",
     "record-too-large": "a record is larger than the limit; its body is skipped",
     "bad-chunks": "the chunks of a body are broken; decoded as far as they go",
     "bad-encoding": "a body is not in the encoding that its header names; used as it is",

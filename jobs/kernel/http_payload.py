@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import zstandard
 
 from jobs.kernel.frames import ZSTD_MAGIC
-from jobs.kernel.record_headers import Fields, blank_line, every, first, parse_lines
+from jobs.kernel.record_headers import Fields, blank_line, every, first, read_fields
 from jobs.kernel.record_starts import GZIP_MAGIC
 
 try:
@@ -60,7 +60,7 @@ def split_message(block: bytes) -> Message:
     if block[:5].upper() != b"HTTP/":
         return Message(None, [], block)
     size = blank_line(block, 0, MAX_HTTP_HEADER) or MAX_HTTP_HEADER
-    line, fields = parse_lines(block[:size])
+    line, fields = read_fields(block[:size])
     status = _STATUS.match(line)
     return _message((int(status[1]) if status else None, fields, block[size:]))
 

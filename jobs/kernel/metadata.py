@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from jobs.kernel.records import Record
+from jobs.kernel.uris import as_text
 
 MEDIA_TYPES = ("application/warc-fields", "text/anvl")
 LONGEST_LINE = 2**14
@@ -81,20 +82,13 @@ def _unfolded(body: bytes) -> Iterator[str]:
         if not part:
             continue
         if line and part[:1] in (b" ", b"\t"):
-            line += (" " + _text(part.lstrip())) if len(line) <= LONGEST_LINE else ""
+            line += (" " + as_text(part.lstrip())) if len(line) <= LONGEST_LINE else ""
             continue
         if line:
             yield line
-        line = _text(part)
+        line = as_text(part)
     if line:
         yield line
-
-
-def _text(line: bytes) -> str:
-    try:
-        return line.decode()
-    except UnicodeDecodeError:
-        return line.decode("latin-1")
 
 
 def _outlink(value: str) -> Outlink | None:

@@ -14,6 +14,7 @@ from jobs.kernel.records import Record
 REMEMBERED = 50_000  # captures whose metadata may still come
 WAITING = 1000  # metadata records whose capture may still come
 WAITING_BYTES = 2**25  # and what these hold
+LONGEST_NAME = 160  # characters of an id or a URI that are remembered as they are
 
 
 Names = tuple[str, str, str]  # of a capture: record id or '', URI, timestamp
@@ -62,7 +63,7 @@ class MetadataMatching:
                 return
         self._waiting[record.offset] = record
         self._by_key.update(dict.fromkeys(described_keys(record), record.offset))
-        self._bytes += len(record.body)
+        self._bytes += _held(record)
         while len(self._waiting) > WAITING or self._bytes > WAITING_BYTES:
             oldest = next(iter(self._waiting.values()))
             self._forget(oldest)
@@ -74,13 +75,24 @@ class MetadataMatching:
 
     def _forget(self, record: Record) -> None:
         del self._waiting[record.offset]
-        self._bytes -= len(record.body)
+        self._bytes -= _held(record)
         for key in described_keys(record):
             self._by_key.pop(key, None)
 
 
+def _held(record: Record) -> int:
+    """Characters and bytes that a waiting record keeps in memory."""
+    ids = (record.record_id, record.refers_to, *record.concurrent_to)
+    return len(record.body) + len(record.uri) + len(record.digest) + sum(map(len, ids))
+
+
 def names(record: Record) -> Names:
-    return record.record_id, record.uri, record.timestamp
+    return _short(record.record_id), _short(record.uri), record.timestamp
+
+
+def _short(name: str) -> str:
+    """The name, or what stands for one that no writer makes: thousands of them are remembered."""
+    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]} {hash(name)}"
 
 
 def capture_keys(named: Names) -> list[int]:
@@ -92,5 +104,5 @@ def capture_keys(named: Names) -> list[int]:
 
 def described_keys(record: Record) -> list[int]:
     """Keys of the capture that this metadata record describes, the surest first."""
-    named = [hash(name) for name in (*record.concurrent_to, record.refers_to) if name]
-    return [*named[:20], hash((record.uri, record.timestamp))]
+    named = [hash(_short(name)) for name in (*record.concurrent_to[:20], record.refers_to) if name]
+    return [*named[:20], hash((_short(record.uri), record.timestamp))]

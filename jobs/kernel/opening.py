@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import quote
 
+from jobs.kernel.endless import require_file
+
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
@@ -44,20 +46,33 @@ def place(where: Place) -> Place:
 
 
 def open_binary(where: Place) -> BinaryIO:
-    """The archive as a stream; the caller closes it. Raises OSError."""
+    """The archive as a stream; the caller closes it. Raises OSError, BadInput for no file."""
     if not is_url(where):
+        require_file(where)
         return Path(where).open("rb")
     filesystem, path = located(str(where))
     return cast(BinaryIO, io.BufferedReader(_Remote(filesystem.open_input_file(path)), _AT_ONCE))
 
 
 def size_of(where: Place) -> int:
-    """In bytes. Raises OSError."""
+    """In bytes. Raises OSError, BadInput for what is no file."""
     if not is_url(where):
+        require_file(where)
         return Path(where).stat().st_size
     filesystem, path = located(str(where))
     with store_errors(), filesystem.open_input_file(path) as file:
         return int(file.size())
+
+
+def modified_of(where: Place) -> int | None:
+    """When the archive was written, in ns since 1970; None where a store does not tell. Raises
+    OSError."""
+    if not is_url(where):
+        return Path(where).stat().st_mtime_ns
+    filesystem, path = located(str(where))
+    with store_errors():
+        told = filesystem.get_file_info(path).mtime_ns
+    return None if told is None else int(told)
 
 
 def read_range(url: Place, begin: int, count: int) -> bytes:

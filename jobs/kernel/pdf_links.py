@@ -61,7 +61,19 @@ def _annotated(body: bytes) -> Iterator[str]:
         for item in annotations:
             annotation = item.get_object()
             if "/A" in annotation and "/URI" in (action := annotation["/A"]):
-                yield str(action["/URI"])
+                yield _as_text(action["/URI"])
+
+
+def _as_text(uri: Any) -> str:
+    """The bytes in the PDF, as `uris.as_text` has them, which cannot be imported here. pypdf takes
+    them for PDFDocEncoding, much like Latin-1."""
+    raw: bytes | None = getattr(uri, "original_bytes", None)
+    if raw is None or raw.startswith((b"\xfe\xff", b"\xff\xfe")):  # text in UTF-16
+        return str(uri)
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return "".join(chr(byte) if byte < 0x80 else f"%{byte:02X}" for byte in raw)
 
 
 if __name__ == "__main__":

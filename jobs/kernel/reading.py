@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from jobs.kernel.endless import require_file
 from jobs.kernel.errors import BadInput, BadLine
 from jobs.kernel.lines import Parser, Row
 from jobs.kernel.tables import is_table, table_lines
@@ -32,6 +33,7 @@ def parts(where: str | os.PathLike[str]) -> list[Path]:
             raise BadInput(str(where), "a folder without parts", "at least one file in it")
         return found
     if path.exists():
+        require_file(path, "a file or a folder of parts")
         return [path]
     found = _visible(map(Path, glob.glob(str(where))))  # noqa: PTH207 (absolute globs)
     if not found:

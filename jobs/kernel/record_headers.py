@@ -14,12 +14,19 @@ from typing import NamedTuple
 
 from jobs.kernel.byte_runs import Run
 from jobs.kernel.record_starts import LONGEST_LINE, WARC_LINE, arc_line
+from jobs.kernel.uris import as_text
 
 MAX_HEADER = 2**20
 _CONCURRENT = "warc-concurrent-to"
 _DATE = re.compile(  # as nearly all are written
     "([0-9]{4})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
     "T([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9]|60)"
+)
+
+_URI_FIELD = re.compile(  # with its folded lines
+    rb"^(?:warc-target-uri|warc-refers-to-target-uri|content-location|location|refresh|link)[ \t]*:"
+    rb".*(?:\n[ \t].*)*",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 Fields = list[tuple[str, str]]  # names in lower case, as case does not matter in them
@@ -76,7 +83,7 @@ def _warc_header(head: bytes, begin: int) -> Header:
     other = WARC_LINE.search(block, begin) if b"warc/" in block[begin:].lower() else None
     if other:
         block = block[: other.start()]
-    fields = parse_lines(block)[1]
+    fields = read_fields(block)[1]
     values = dict(reversed(fields))
     value = values.get
     header = (
@@ -95,27 +102,43 @@ def _warc_header(head: bytes, begin: int) -> Header:
 
 
 def blank_line(data: bytes, begin: int, end: int) -> int:
-    """The place behind the first `\\n\\n` or `\\n\\r\\n` that is whole between begin and end, 0 if
-    there is none."""
-    place = data.find(b"\n\r\n", begin, end)
-    other = data.find(b"\n\n", begin, end if place < 0 else place + 1)
-    if other >= 0:
-        return other + 2
-    return place + 3 if place >= 0 else 0
+    """The place behind the first `\\n\\n`, `\\n\\r\\n` or `\\n\\r\\r\\n` that is whole between
+    begin and end, 0 if there is none. The last is of files that were converted as text."""
+    behind = 0
+    for blank in (b"\n\r\n", b"\n\n", b"\n\r\r\n"):
+        place = data.find(blank, begin, end)
+        if place >= 0:
+            behind, end = place + len(blank), min(end, place + len(blank) - 1)
+    return behind
 
 
 def _arc_header(line: re.Match[bytes]) -> Header:
-    uri = line["uri"].decode("utf-8", "replace")
+    uri = as_text(line["uri"])
     return Header(
         kind="warcinfo" if uri.lower().startswith("filedesc:") else "response",
         uri=uri,
-        timestamp=timestamp14(line["date"].decode("latin-1")),
+        timestamp=_arc_timestamp(line["date"].decode("latin-1")),
         media_type=line["type"].decode("latin-1"),
         length=_length(line["length"].decode("latin-1")),
         size=line.end(),
         values={},
         arc=True,
     )
+
+
+def _arc_timestamp(date: str) -> str:
+    """Of digits, whatever stands behind them; '' for what else takes the place of a date."""
+    digits = re.match("[0-9]{8,}", date)
+    if digits:
+        return timestamp14(digits[0])
+    return timestamp14(date) if date.isdigit() or date[4:5] == "-" else ""
+
+
+def read_fields(block: bytes) -> tuple[str, Fields]:
+    """As `parse_lines`, with each byte of a URI that is not UTF-8 escaped."""
+    if not block.isascii():
+        block = _URI_FIELD.sub(lambda match: as_text(match[0]).encode(), block)
+    return parse_lines(block)
 
 
 def parse_lines(block: bytes) -> tuple[str, Fields]:

@@ -12,7 +12,7 @@ import re
 GZIP_MAGIC = b"\x1f\x8b\x08"
 LONGEST_LINE = 2**14  # of an ARC header: a URL of 8,192 bytes and its fields, twice over
 
-WARC_LINE = re.compile(rb"(?i:WARC)/[0-9]+\.[0-9]+[ \t]*\r?\n(?=[!-9;-~]{1,100}[ \t]*:)")
+WARC_LINE = re.compile(rb"(?i:WARC)/[0-9]+\.[0-9]+[ \t]*\r{0,2}\n(?=[!-9;-~]{1,100}[ \t]*:)")
 # The schemes that crawlers write: any would do, but gzip by blocks may begin one at `ttp://…`.
 _SCHEME = (
     rb"(?i:https?|ftp|dns|whois|filedesc|warcinfo|metadata|screenshot|data|file|urn|mailto|news"
@@ -20,24 +20,30 @@ _SCHEME = (
 )
 _URI = rb"(?P<uri>" + _SCHEME + rb"[^\n]{0,16000}?)"
 _IP = rb"(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[0-9A-Fa-f]*:[0-9A-Fa-f:.]+)"
-_REST = rb"(?P<type>[^\n]{1,256}?) %s(?P<length>[^ \r\n]{1,20})[ \t]*\r?\n"
+_REST = rb"(?P<type>[^\n]{0,256}?) %s(?P<length>[^ \r\n]{1,20})[ \t]*\r?\n"
 _VERSION_2 = rb"(?:[0-9]{3}|-) [^ \n]+ [^ \n]+ [0-9\-]+ [^ \n]+ "
-# A good IP or a good date makes a line one of ARC: real files have `null` or dashes for the other.
+_DIGITS = rb"[0-9]{8,18}"
+# A good IP or a good date makes a line one of ARC: real files have `null`, dashes or a checksum for
+# the other, both in the other order, or text behind the date. The surer come first.
+_FIELDS = (
+    rb" " + _IP + rb" (?P<date>" + _DIGITS + rb") ",
+    rb" (?P<date>" + _DIGITS + rb") " + _IP + rb" (?!" + _DIGITS + rb" )",
+    rb" [^ \n]{1,64} (?P<date>" + _DIGITS + rb") ",
+    rb" " + _IP + rb" (?P<date>[^ \n]{1,64}) ",
+    rb" [^ \n]{1,64} (?P<date>" + _DIGITS + rb"[^ \n]{0,32}|-) ",
+)
 _ARC_LINES = [
-    re.compile(_URI + fields + _REST % middle)
-    for middle in (_VERSION_2, b"")
-    for fields in (
-        rb" [^ \n]{1,64} (?P<date>[0-9]{8,18}|-) ",
-        rb" " + _IP + rb" (?P<date>[^ \n]{1,20}) ",
-    )
+    re.compile(_URI + fields + _REST % middle) for fields in _FIELDS for middle in (_VERSION_2, b"")
 ]
 # Stricter than at an expected place: this is looked for inside of bodies and garbage.
 _ARC_FOUND = re.compile(
     rb"^(?:filedesc://[^\n]{0,2000} -?[0-9]{1,15}|"
     + _SCHEME
-    + rb"[^\n]{1,9000} "
+    + rb"[^\n]{1,9000} (?:"
     + _IP
-    + rb" [0-9]{12,18} [^\n]{1,2000} -?[0-9]{1,15})[ \t]*\r?\n",
+    + rb" [0-9]{12,18}[^ \n]{0,32}|[0-9]{12,18} "
+    + _IP
+    + rb") [^\n]{0,2000} -?[0-9]{1,15})[ \t]*\r?\n",
     re.MULTILINE,
 )
 

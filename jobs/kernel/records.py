@@ -9,6 +9,7 @@ raises on such files, prints, and reads lines of any length; so it serves as the
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import tempfile
@@ -20,6 +21,7 @@ from typing import BinaryIO, NamedTuple
 
 from jobs.kernel.byte_runs import FrameSearch, Run
 from jobs.kernel.damage import Damage, shown
+from jobs.kernel.endless import require_file
 from jobs.kernel.errors import BadInput
 from jobs.kernel.frames import Frames
 from jobs.kernel.http_payload import MAX_HTTP_HEADER, decode, split_message
@@ -36,6 +38,7 @@ from jobs.kernel.record_starts import LONGEST_LINE
 from jobs.kernel.run_reader import RunReader
 
 MAX_RECORD = 32 * 2**20  # memory is up to four times that and the program; docs/decisions.md
+LONGEST_TYPE = 1024  # characters of a media type with its parameters: a thousand are remembered
 EXPECTED = "a WARC or ARC file, plain, gzip, zstd or lz4"
 
 _OTHER_FORMATS = {
@@ -49,10 +52,10 @@ class Record(NamedTuple):
     """One record; '' where a field is unknown.
 
     kind: WARC-Type in lower case; records of an ARC are responses, its file header a warcinfo.
-    status: of the HTTP response, None without an HTTP header. media_type: the whole value, of
-    the HTTP header if there is one, else of the record. body: decoded, empty if the record is
-    larger than the limit. offset: see jobs/kernel/byte_runs.py. size: bytes of the record in the
-    archive, inflated, header and block.
+    status: of the HTTP response, None without an HTTP header. media_type: the value with its
+    parameters, of the HTTP header if there is one, else of the record. body: decoded, empty if the
+    record is larger than the limit. offset: see jobs/kernel/byte_runs.py. size: bytes of the record
+    in the archive, inflated, header and block.
     """
 
     kind: str
@@ -76,7 +79,8 @@ _make = partial(tuple.__new__, Record)  # in half the time of Record(…)
 
 
 def open_archive(path: str | os.PathLike[str]) -> BinaryIO:
-    """The file as a stream of bytes; BadInput if it cannot be opened."""
+    """The file as a stream of bytes; BadInput if it cannot be opened, or is none."""
+    require_file(path, EXPECTED)
     try:
         return Path(path).open("rb")
     except OSError as error:
@@ -173,8 +177,8 @@ def _read_whole(reader: RunReader, max_record: int) -> Iterator[Record | Damage]
 
 
 def _read_run(run: Run, reader: RunReader, max_record: int) -> Iterator[Record | Damage]:
-    while True:
-        if not run.skip_blank_lines():
+    for count in itertools.count():
+        if not run.skip_blank_lines() or reader.flooded(run, count):
             return
         if run.at_frame():
             reader.leave(run.offset)
@@ -263,6 +267,7 @@ def _record(
         body, damage = decode(fields, payload, max_record)
         if fields or is_http:
             media_type = first(fields, "content-type")
+    media_type = media_type[:LONGEST_TYPE]
     value = header.values.get
     record = (
         *(header.kind, header.uri, header.timestamp),

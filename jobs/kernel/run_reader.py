@@ -19,6 +19,7 @@ from jobs.kernel.frames import (
 from jobs.kernel.record_starts import LONGEST_LINE, starts_record
 
 BOMB_RATIO = 200  # deflate reaches 1032, zstd 30,000; archives of text reach 10 to 20
+_FEW_RECORDS = 2**16  # of a run, whatever its size
 _WHOLE = 2**20  # bytes of a frame that is inflated at once
 _HEADS = (LONGEST_LINE, 2**18, 2**23)  # the first block of a zstd frame fits in, of an lz4 frame
 
@@ -34,6 +35,8 @@ class RunReader:
         self._max_record = max_record
         self.rereads = rereads
         self._read = FileBytes(file).read
+        self._file = file
+        self._consumed = 0  # bytes of the file that the frames of this run took so far
         self._frames = Frames()
         self._looked_at: OpenFrame | None = None  # inflated so far as to tell that a record begins
         self._damage: list[Damage] = []
@@ -117,6 +120,19 @@ class RunReader:
             place += size
         return place
 
+    def flooded(self, run: Run, records: int) -> bool:
+        """Whether more records came of a run than it has bytes in the file: each costs time,
+        however well they compress. Then the search for the next frame goes on behind it."""
+        if records <= _FEW_RECORDS or records % 1000:
+            return False
+        # a plain stretch has the size of its records, unless it lies deflated in a zip
+        consumed = getattr(self._file, "consumed", run.place) if run.plain else self._consumed
+        if records <= consumed:
+            return False
+        self._damage.append(Damage(run.start, "bomb", f"more than {records} records"))
+        self._search, self._next = True, self._next if run.plain else run.start + self._consumed
+        return True
+
     def leave(self, offset: int) -> None:
         """The run ends here: a frame begins at this file offset."""
         self._next = offset
@@ -142,6 +158,7 @@ class RunReader:
                 if not data:
                     break
                 made += len(data)
+                self._consumed = frame.place - start
                 if self._is_bomb(made, frame.place - start):
                     self._damage.append(Damage(begin, "bomb", f"more than {made} bytes"))
                     self._search, self._next = True, frame.place

@@ -27,7 +27,25 @@ _SCHEME = re.compile(r"[\x00-\x20]*([A-Za-z][A-Za-z0-9+.\-]*):")
 _HTTP_URI = re.compile(r"https?://[^/?#\\]", re.IGNORECASE)
 _CLASSES = {"data": "scheme.data", "javascript": "scheme.javascript", "mailto": "scheme.mailto"}
 _OTHER = "scheme.other"
+_TRAILS = "@[\\]^_`{|}~"  # second bytes in Shift_JIS, GBK and Big5, which no query escapes
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+
+
+_ABOVE_ASCII = re.compile(rb"[\x80-\xff]")
+
+
+def as_text(raw: bytes) -> str:
+    """The bytes of a URI as text: UTF-8 as it is. Where they are none, every byte above ASCII is
+    escaped: a server knows the page by these bytes, and no text stands for them."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return percent_encoded(raw).decode()
+
+
+def percent_encoded(raw: bytes) -> bytes:
+    """The same bytes with `%XX` for each above ASCII."""
+    return _ABOVE_ASCII.sub(lambda match: b"%%%02X" % match[0][0], raw)
 
 
 def escape(text: str) -> str:
@@ -107,7 +125,8 @@ def _query_encoded(reference: str, charset: str) -> str:
     path, _, query = reference.partition("?")
     query, mark, fragment = query.partition("#")
     query = _NOT_ASCII.sub(
-        lambda match: quote_from_bytes(match[0].encode(charset, "xmlcharrefreplace"), ""), query
+        lambda match: quote_from_bytes(match[0].encode(charset, "xmlcharrefreplace"), _TRAILS),
+        query,
     )
     return f"{path}?{query}{mark}{fragment}"
 

@@ -11,12 +11,13 @@ import io
 import re
 import struct
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO, NamedTuple, cast
 
 from jobs.kernel.damage import Damage, shown
 from jobs.kernel.errors import BadInput
 from jobs.kernel.records import EXPECTED, Record, read_records, seekable
+from jobs.kernel.zip_list import MOST_ENTRIES, NoList, ZipList
 from jobs.kernel.zip_parts import Bomb, Inflated, Part
 
 FOLDER = "archive/"
@@ -24,14 +25,6 @@ _STEP = 2**20
 BEGINNINGS = (b"PK\x03\x04", b"PK\x05\x06")
 _HEADER = struct.Struct("<4s5H3L2H")  # of an entry; name and extra field follow
 _ENTRY = re.compile(rb"PK\x03\x04.{26}" + FOLDER.encode() + rb"[^/]", re.DOTALL)
-_NO_LIST = (
-    zipfile.BadZipFile,
-    NotImplementedError,
-    ValueError,
-    struct.error,
-    OverflowError,
-    EOFError,
-)
 
 
 class Archive(NamedTuple):
@@ -71,20 +64,20 @@ def read_archives(stream: BinaryIO, name: str, *, max_record: int) -> Iterator[A
 class _Wacz:
     def __init__(self, file: BinaryIO, name: str, max_record: int) -> None:
         self._file, self._name, self._max_record = file, name, max_record
-        self._found = False
-        self._entries: list[_Entry] = []
+        self._found = self._any = False
 
     def archives(self) -> Iterator[Archive]:
-        self._entries, problem = _entries(self._file)
+        entries, problem = _entries(self._file)
         if problem:
             damage = Damage(0, "bad-zip", f"list of entries: {problem[:60]!a}")
             yield Archive(self._name, iter([damage]))
-        for entry in self._entries:
+        for entry in entries:
+            self._any = True
             yield Archive(f"{self._name}!{entry.name}", self._items(entry))
 
     def require_records(self) -> None:
         if not self._found:
-            what = "not one readable record" if self._entries else "nothing in archive/"
+            what = "not one readable record" if self._any else "nothing in archive/"
             raise BadInput(
                 self._name,
                 f"a zip file with {what}",
@@ -116,31 +109,29 @@ class _Wacz:
             yield Damage(entry.offset, "bad-zip", f"{name}: {error.found}")
 
 
-def _entries(file: BinaryIO) -> tuple[list[_Entry], str]:
+def _entries(file: BinaryIO) -> tuple[Iterable[_Entry], str]:
     """The entries in the order of the file, and what is wrong with their list, or ''."""
     try:
-        entries = _listed(file)
-    except _NO_LIST as error:
-        return list(_searched(file)), str(error) or type(error).__name__
-    if entries and all(entry.begin for entry in entries):
-        return entries, ""
-    found = list(_searched(file))
-    return found or entries, "no entry where it says one is" if found else ""
+        entries = ZipList(file, FOLDER)
+        wrong = any(not _headed(file, entry.offset).begin for entry in entries)
+    except NoList as error:
+        return _searched(file), str(error)
+    if not len(entries) or (wrong and next(_searched(file), None)):
+        return _searched(file), "no entry where it says one is" if wrong else ""
+    problem = f"more than {MOST_ENTRIES} entries; the others are not read"
+    return _listed(file, entries), problem if entries.over else ""
 
 
-def _listed(file: BinaryIO) -> list[_Entry]:
+def _listed(file: BinaryIO, entries: ZipList) -> Iterator[_Entry]:
     """The entries of the list in the order of the file; none may lie in another (a zip bomb)."""
-    with zipfile.ZipFile(file) as listed:
-        infos = [i for i in listed.infolist() if i.filename.startswith(FOLDER) and not i.is_dir()]
-    entries, end = [], 0
-    for info in sorted(infos, key=lambda info: info.header_offset):
-        entry = _headed(file, info.header_offset)
-        entry.name, entry.size, entry.crc = info.filename, info.compress_size, info.CRC
+    end = 0
+    for listed in entries:
+        entry = _headed(file, listed.offset)
+        entry.name, entry.size, entry.crc = listed.name, listed.size, listed.crc
         if entry.offset < end and not entry.problem:
             entry.problem = "lies inside the entry before it"
-        end = max(end, entry.begin + info.compress_size)
-        entries.append(entry)
-    return entries
+        end = max(end, entry.begin + listed.size)
+        yield entry
 
 
 def _searched(file: BinaryIO) -> Iterator[_Entry]:

@@ -20,7 +20,8 @@ from typing import Any
 from jobs.kernel.charsets import charset_of
 from jobs.kernel.damage import Damage
 from jobs.kernel.record_headers import Fields, every, first, timestamp14, unbracketed
-from jobs.kernel.records import Record
+from jobs.kernel.records import LONGEST_TYPE, Record
+from jobs.kernel.uris import as_text
 
 _PATH = re.compile(r"([A-Z0-9]{1,20})@/([a-z][a-z-]{0,30})\Z", re.IGNORECASE)
 # What an element must stand in for a parser to see it; `%s` alone for most.
@@ -62,6 +63,15 @@ def _may_be_wat(record: Record) -> bool:
     return is_json and b'"Envelope"' in record.body
 
 
+def _mended(text: str) -> str:
+    """A string of the JSON; bytes that were no UTF-8, lone surrogates to writers in Python, are
+    escaped."""
+    try:
+        return text if text.isascii() else as_text(text.encode("utf-8", "surrogateescape"))
+    except UnicodeEncodeError:  # other surrogates, of no bytes
+        return text
+
+
 def _record(wat: Record, envelope: dict[str, Any]) -> Record:
     header = _fields(_dict(envelope, "WARC-Header-Metadata"))
     payload = _dict(envelope, "Payload-Metadata")
@@ -71,7 +81,7 @@ def _record(wat: Record, envelope: dict[str, Any]) -> Record:
         kind=first(header, "warc-type").lower(),
         uri=unbracketed(first(header, "warc-target-uri")),
         timestamp=timestamp14(first(header, "warc-date")),
-        media_type=first(fields if http else header, "content-type"),
+        media_type=first(fields if http else header, "content-type")[:LONGEST_TYPE],
         body=b"",
         status=_status(_dict(http, "Response-Message")),
         http_headers=fields,
@@ -95,7 +105,7 @@ def _of_arc(record: Record, arc: Fields, http: bool) -> Record:
         kind="warcinfo" if uri.lower().startswith("filedesc:") else "response",
         uri=uri,
         timestamp=timestamp14(first(arc, "date")),
-        media_type=record.media_type if http else first(arc, "content-type"),
+        media_type=record.media_type if http else first(arc, "content-type")[:LONGEST_TYPE],
     )
 
 
@@ -112,7 +122,7 @@ def _page(metadata: dict[str, Any], media_type: str) -> bytes:
     head = _dict(metadata, "Head")
     tags = [_tag("meta", _telling(entry)) for entry in _entries(head, "Metas")]
     if isinstance(base := head.get("Base"), str):
-        tags.append(_tag("base", {"href": base}))
+        tags.append(_tag("base", {"href": _mended(base)}))
     places = ((head, "Link"), (head, "Scripts"), (metadata, "Links"))
     links = [entry for place, name in places for entry in _entries(place, name)]
     frames = [link for link in links if str(link.get("path")).lower() == "frame@/src"]
@@ -157,13 +167,13 @@ def _telling(entry: dict[str, Any]) -> dict[str, str]:
 
 def _url(link: dict[str, Any]) -> str:
     url = link.get("url", link.get("href"))
-    return url if isinstance(url, str) else ""
+    return _mended(url) if isinstance(url, str) else ""
 
 
 def _lines(metadata: dict[str, Any]) -> bytes:
     """The lines of a metadata record again; a value with line ends in it is one line."""
     lines = [
-        " ".join(f"{entry.get('Name')}: {entry.get('Value')}".split())
+        _mended(" ".join(f"{entry.get('Name')}: {entry.get('Value')}".split()))
         for entry in _entries(metadata, "Metadata-Records")
     ]
     return "\n".join(lines).encode("utf-8", "replace")
@@ -172,7 +182,7 @@ def _lines(metadata: dict[str, Any]) -> bytes:
 def _fields(values: dict[str, Any]) -> Fields:
     """Header fields; the values of a repeated one are a list."""
     return [
-        (name.lower(), text.strip())
+        (name.lower(), _mended(text.strip()))
         for name, value in values.items()
         for text in (value if isinstance(value, list) else [value])
         if isinstance(text, str)

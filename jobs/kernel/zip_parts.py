@@ -51,6 +51,11 @@ class Inflated:
         self._raw, self._consumed, self._crc = b"", 0, 0
         self._window, self._begin = bytearray(), 0
 
+    @property
+    def consumed(self) -> int:
+        """Compressed bytes that were read so far."""
+        return self._consumed
+
     def seekable(self) -> bool:
         return True
 

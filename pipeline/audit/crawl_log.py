@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.uris import percent_encoded
 from pipeline.audit.lines import Damaged, chunks, columns, whole_lines
 
 ROWS = pa.schema(
@@ -34,8 +35,8 @@ BACK = 1000  # milliseconds; threads write their lines a little out of order
 
 _TIME = r"(?:[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?Z|[0-9]{17})"
 _LINE = (
-    rf"^(?P<time>{_TIME}) +(?P<status>-?[0-9]{{1,5}}) +(?:-|[0-9]+) (?P<uri>[!-~]+)"
-    r" (?:(?P<more>[0-9]{1,5})\+)?(?P<letters>[A-Za-z]+|-) [!-~]+ [!-~]+ #[0-9]+"
+    rf"^(?P<time>{_TIME}) +(?P<status>-?[0-9]{{1,5}}) +(?:-|[0-9]+) (?P<uri>[!-~\x80-\xff]+)"
+    r" (?:(?P<more>[0-9]{1,5})\+)?(?P<letters>[A-Za-z]+|-) [!-~\x80-\xff]+ [!-~]+ #[0-9]+"
     r" (?P<begin>[0-9]{17}\+[0-9]+|[0-9]{17}|-)(?:\s|$)"
 )
 _BEGINNING = rf"^{_TIME}(?:\s|$)"
@@ -155,11 +156,18 @@ def _batch(
     mask = told.to_numpy(zero_copy_only=False)
     begin[mask] = _milliseconds(begins.filter(told))
     arrays = [
-        pa.array(numbers), rows.field("uri").cast(pa.string()),
+        pa.array(numbers), _uris(rows.field("uri")),
         rows.field("status").cast(pa.string()).cast(pa.int32()), pa.array(codes.astype(np.uint8)),
         pa.array(depth.astype(np.int32)), pa.array(begin),
     ]  # fmt: skip
     return pa.record_batch(arrays, ROWS)
+
+
+def _uris(raw: pa.BinaryArray) -> pa.StringArray:
+    """Escaped above ASCII as Heritrix does it; programs that write its log may leave the bytes."""
+    if pc.any(pc.match_substring_regex(raw, r"[\x80-\xff]")).as_py():
+        raw = pa.array(map(percent_encoded, raw.to_pylist()), pa.binary())
+    return raw.cast(pa.string())
 
 
 _FIRST = ord("-")

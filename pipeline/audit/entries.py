@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jobs.kernel.endless import require_file
 from jobs.kernel.errors import BadInput
 from jobs.kernel.heritrix_form import (
     IS_FORM,
@@ -104,6 +105,7 @@ def read_entries(path: Path, read: Read) -> Iterator[pa.RecordBatch]:
     Duplicates are all given: the last line counts. read is filled on the way. What keeps the
     loader from storing anything is left to `Read.require_loaded`.
     """
+    require_file(path, "a precedence file")
     try:
         if _breaks_off(path):
             yield from _one_by_one(_delivered(path, read), read)

@@ -10,6 +10,7 @@ from typing import BinaryIO
 import numpy as np
 import pyarrow as pa
 
+from jobs.kernel.endless import require_file
 from jobs.kernel.record_starts import GZIP_MAGIC
 
 CHUNK = 1 << 22  # bytes
@@ -22,7 +23,9 @@ class Damaged(ValueError):
 
 
 def chunks(path: Path) -> Iterator[bytes]:
-    """The bytes of a file, plain or gzip by its beginning. Raises OSError, Damaged."""
+    """The bytes of a file, plain or gzip by its beginning. Raises OSError, Damaged; BadInput
+    for what is no file."""
+    require_file(path)
     with path.open("rb") as stream:
         magic = stream.read(len(GZIP_MAGIC))
         stream.seek(0)

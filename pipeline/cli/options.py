@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 import click
 
 from jobs.kernel.choosing import Rules
+from jobs.kernel.endless import require_file
 from jobs.kernel.extraction import DEFAULTS, Options
 from jobs.kernel.opening import Place
 from jobs.kernel.order import DIGITS
@@ -46,6 +47,12 @@ def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
 def output_option(*names: str, help: str) -> Callable[[Any], Any]:
     """An output: one file when its name has an extension, else a folder of parts."""
     return click.option(*(names or ("--output",)), type=OUTPUT, required=True, help=help)
+
+
+def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
+    if path:
+        require_file(path)
+    return path
 
 
 def _listed(ctx: click.Context, param: click.Parameter, lists: tuple[str, ...]) -> None:
@@ -147,6 +154,7 @@ run_options = together(
         "--cluster-conf",
         "conf",
         type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        callback=_is_file,
         help="How tasks are run on the cluster, as `crawlrank package` writes an example of"
         " (default: the runner's own search, see docs).",
     ),
@@ -242,6 +250,15 @@ def extraction_options(command: Command) -> Command:
 
     return cast(Command, _extraction_options(wrapped))
 
+
+check_archives_option = click.option(
+    "--check-archives",
+    type=click.Choice(["quick", "full"]),
+    default="quick",
+    show_default=True,
+    help="How a changed archive is noticed. quick: by size, time of change and pieces; all is read"
+    " where the time is another. full: all is read of every archive.",
+)
 
 keep_www_option = click.option(
     "--keep-www",

@@ -12,6 +12,7 @@ from pipeline.classes import Ties
 from pipeline.cli.options import (
     LATEST,
     OUTPUT,
+    check_archives_option,
     class_options,
     data_url,
     extraction_options,
@@ -70,6 +71,7 @@ TOP = 10
     help="Accept other archives or options than the folder was made with; what they change is"
     " done again.",
 )
+@check_archives_option
 @click.option("--quiet", is_flag=True, help="Show no progress and no tables.")
 @run_options
 def run(
@@ -93,6 +95,7 @@ def run(
     strict: bool,
     skip_bad_files: bool,
     force: bool,
+    check_archives: str,
     quiet: bool,
     runner: str,
     data: str | None,
@@ -134,6 +137,7 @@ def run(
         strict=strict,
         skip_bad_files=skip_bad_files,
         force=force,
+        check_archives=check_archives,
     )
     try:
         runs.run(work, archives, asked, reporter(quiet))
@@ -196,18 +200,25 @@ def status(work: Path) -> None:
 
 @click.command()
 @work_option
-def check(work: Path) -> None:
+@click.option(
+    "--check-archives",
+    type=click.Choice(["full"]),
+    help="full: also read the archives, where they were when they were extracted.",
+)
+def check(work: Path, check_archives: str | None) -> None:
     """Compare every dataset of a work folder with the sizes and digests in its manifest.
 
     All files are read. `run` itself compares sizes, the digests of what it reads, and those of
     scores, precedence file and report. Exit 3 where something is not as it was left; `run` with the
     same options makes it again.
     """
-    from pipeline.integrity import checked, damaged
+    from pipeline.integrity import checked, checked_archives, damaged
     from pipeline.reports import checked_table
 
     manifest = require_manifest(work)
     results = list(checked(work, manifest, digests=True))
+    if check_archives:
+        results += checked_archives(manifest)
     console().print(checked_table(results))
     for result in results:
         if result.fault:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from jobs.kernel.damage import MAX_LISTED, Damage
+from jobs.kernel.digesting import Digesting
 from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options, extract
 from jobs.kernel.lines import Capture, Link
@@ -30,11 +31,13 @@ class ArchiveWork(NamedTuple):
 
 
 class ArchiveAnswer(NamedTuple):
-    """error: found, expected and cure, when nothing in it could be read."""
+    """error: found, expected and cure, when nothing in it could be read. digest: of the file, ''
+    where it could not be read to its end."""
 
     counters: dict[str, int]
     damage: list[list[Any]]
     error: list[str] | None = None
+    digest: str = ""
 
 
 def extract_archive(work: ArchiveWork, tell: Tell) -> ArchiveAnswer:
@@ -45,6 +48,7 @@ def extract_archive(work: ArchiveWork, tell: Tell) -> ArchiveAnswer:
     counters: Counter[str] = Counter()
     damage: list[list[Any]] = []
     error: list[str] | None = None
+    digest = ""
     dated = work.options.timestamps
     with (
         LinksWriter(work.links, dated=dated) as links,
@@ -52,11 +56,16 @@ def extract_archive(work: ArchiveWork, tell: Tell) -> ArchiveAnswer:
     ):
         try:
             with _opened(work.place) as stream, told_position(stream, tell):
-                items = extract(stream, work.name, work.options, counters)
-                _write(items, links, captures, damage)
+                digesting = Digesting(stream)
+                items = extract(cast(BinaryIO, digesting), work.name, work.options, counters)
+                try:
+                    _write(items, links, captures, damage)
+                except BadInput as bad:
+                    error = [bad.found, bad.expected, bad.cure]
+                digest = digesting.hexdigest()
         except BadInput as bad:
             error = [bad.found, bad.expected, bad.cure]
-    return ArchiveAnswer(dict(counters), damage, error)
+    return ArchiveAnswer(dict(counters), damage, error, digest)
 
 
 def _opened(place: Place) -> BinaryIO:
@@ -79,8 +88,9 @@ def _write(
         elif kind is Capture:
             captures.add(cast(Iterator[Capture], group))
         else:
-            found = [list(item) for item in group]
-            damage += found[: MAX_LISTED - len(damage)]
+            for item in group:  # of which there may be millions in a row
+                if len(damage) < MAX_LISTED:
+                    damage.append(list(item))
 
 
 def _add(writer: LinksWriter, links: Iterator[Link]) -> None:

@@ -1,0 +1,52 @@
+"""The digest of a file while it is read: BLAKE2b of 128 bits over all its bytes, in order.
+
+Readers of archives go forward with small steps back, so hardly a byte is read twice for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from typing import Any, BinaryIO
+
+BLOCK = 2**20
+
+
+class Digesting:
+    """The stream as readers of archives need it; what is read of it goes into the digest."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._digest = hashlib.blake2b(digest_size=16)
+        self._at, self._digested = stream.tell(), 0
+
+    @property
+    def raw(self) -> Any:
+        """What tells the position in the file, see positions.py."""
+        return getattr(self._stream, "raw", self._stream)
+
+    def seekable(self) -> bool:
+        return self._stream.seekable()
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, place: int, whence: int = io.SEEK_SET) -> int:
+        self._at = self._stream.seek(place, whence)
+        return self._at
+
+    def read(self, count: int = -1) -> bytes:
+        data = self._stream.read(count)
+        begin = self._at
+        self._at += len(data)
+        if begin <= self._digested < self._at:
+            self._digest.update(data[self._digested - begin :])
+            self._digested = self._at
+        return data
+
+    def hexdigest(self) -> str:
+        """Of the whole file; what was not read yet is read now. Raises OSError."""
+        self.seek(self._digested)
+        while self.read(BLOCK):
+            pass
+        return self._digest.hexdigest()

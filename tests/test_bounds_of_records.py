@@ -1,0 +1,138 @@
+"""What many records, large headers and long lists may take: memory that does not grow with them,
+and no more records than their bytes can be."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from archive_samples import extracted, lz4_frame, page, warc, whole, zstd
+from growth import assert_bounded
+from mutation_samples import DEFLATED
+
+from jobs.kernel.extraction import DEFAULTS, Options, extract
+from pipeline.embedded.extraction_task import ArchiveWork, extract_archive
+from pipeline.inspection import inspect_archive
+
+EMPTY = b"WARC/1.0\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
+WITHOUT_LENGTH = b"WARC/1.0\r\nA: b\r\n\r\n"
+ARC = b"http://h/ 192.0.2.1 20200101000000 - 0\n\n"
+LAST = page("<a href=/end>", "http://h/last")
+MANY = 120_000
+MIB = 2**20
+
+
+FLOODS = {
+    "gzip, no length": (lambda data: whole([data]), WITHOUT_LENGTH),
+    "zstd, empty": (zstd, EMPTY),
+    "zstd, ARC": (zstd, ARC),
+    "lz4, no length": (lz4_frame, WITHOUT_LENGTH),
+}
+
+
+@pytest.mark.parametrize("name", FLOODS)
+def test_more_records_than_bytes_are_a_bomb(name: str) -> None:
+    pack, record = FLOODS[name]
+    flood = pack(record * MANY)
+    _, captures, damage, counters = extracted(flood + pack(LAST))
+    assert counters["records"] < 70_000
+    assert captures[-1].uri == b"http://h/last"
+    assert damage[-1].reason == "bomb"
+    assert "records" in damage[-1].detail
+
+
+def test_a_flood_deflated_in_a_wacz() -> None:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", DEFLATED) as archive:
+        archive.writestr("archive/a.warc", EMPTY * MANY)
+        archive.writestr("archive/b.warc", LAST)
+    _, captures, damage, counters = extracted(made.getvalue())
+    assert counters["records"] < 70_000
+    assert [capture.uri for capture in captures] == [b"http://h/last"]
+    assert [item.reason for item in damage] == ["bomb"]
+
+
+def test_as_many_in_a_file_of_their_size_are_read() -> None:
+    assert extracted(EMPTY * 70_000)[3]["records"] == 70_000
+
+
+def test_records_of_a_crawl_in_one_frame_are_no_bomb() -> None:
+    """However alike they are."""
+    records = [warc(b"", f"http://h/{number}", "request") for number in range(70_000)]
+    counters = extracted(whole(records))[3]
+    assert (counters["records"], counters["damage"]) == (70_000, 0)
+
+
+BIG = "x" * (MIB // 2)
+
+
+def header_of(kind: str, number: int) -> bytes:
+    """A record with half a megabyte in its header."""
+    if kind == "id":
+        return warc(b"", f"http://h/{number}", extra=f"WARC-Record-ID: <{number}{BIG}>\r\n")
+    if kind == "fragment":
+        return warc(b"", f"http://h/{number}#{BIG}")
+    if kind == "media type":
+        block = f"HTTP/1.1 200 OK\r\nContent-Type: text/{number}{BIG[: MIB // 5]}\r\n\r\n<p>"
+        return warc(block.encode(), f"http://h/{number}")
+    extra = f"WARC-Concurrent-To: <{number}{BIG}>\r\n" if kind == "metadata" else ""
+    uri = f"http://h/{number}" + ("#" + BIG if kind == "metadata's URI" else "")
+    return warc(b"via: http://h/\r\n", uri, "metadata", media_type="text/anvl", extra=extra)
+
+
+@pytest.mark.parametrize("kind", ["id", "fragment", "media type", "metadata", "metadata's URI"])
+def test_large_headers_are_not_kept(kind: str, tmp_path: Path) -> None:
+    def read(count: int) -> None:
+        path = tmp_path / f"{count}.warc"
+        if not path.exists():
+            with path.open("wb") as file:
+                file.writelines(header_of(kind, number) for number in range(count))
+        read_all(path, Options(timestamps=True))
+
+    for count in (1, 10, 80):
+        read(count)
+    kept = 33 * MIB / 70 if kind.startswith("metadata") else 2**15  # 32 MiB of metadata may wait
+    assert_bounded(read, 80, kept)
+
+
+def read_all(path: Path, options: Options = DEFAULTS) -> None:
+    with path.open("rb") as stream:
+        for _ in extract(stream, "x", options, Counter(), {}):
+            pass
+
+
+def test_entries_of_a_wacz(tmp_path: Path) -> None:
+    def read(count: int) -> None:
+        path = tmp_path / f"{count}.wacz"
+        if not path.exists():
+            with zipfile.ZipFile(path, "w") as archive:
+                for number in range(count):
+                    archive.writestr(zipfile.ZipInfo(f"archive/{number}"), b"")
+                archive.writestr("archive/last.warc", LAST)
+        read_all(path)
+
+    for count in (1, 1000, 8000):
+        read(count)
+    assert_bounded(read, 8000, 64)
+
+
+@pytest.mark.parametrize("reader", ["run", "inspect"])
+def test_damage_is_listed_up_to_a_bound(reader: str, tmp_path: Path) -> None:
+    def read(count: int) -> None:
+        path = tmp_path / f"{count}.warc"
+        path.write_bytes(WITHOUT_LENGTH * count)
+        if reader == "inspect":
+            assert inspect_archive(path, DEFAULTS).counters["damage"] == count
+            return
+        work = ArchiveWork(path, "x", tmp_path / "links", tmp_path / "captures", DEFAULTS)
+        answer = extract_archive(work, lambda far: None)
+        assert (answer.counters["damage"], len(answer.damage)) == (count, min(1000, count))
+
+    if reader == "run":
+        assert_bounded(read, 24_000, 50)
+    else:  # lists ten thousand
+        read(24_000)
+        assert len(inspect_archive(tmp_path / "24000.warc", DEFAULTS).damage) == 10_000

@@ -1,0 +1,130 @@
+"""Header lines of archives that are not as specified, and that warcio reads: it is the oracle."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from archive_samples import arc_head, each, page, plain, read
+from samples import REFERENCE, needs_reference
+from warcio.archiveiterator import ArchiveIterator
+
+from jobs.kernel.record_headers import blank_line
+from jobs.kernel.records import Record, read_records
+
+URI, IP, DATE = "http://h/a", "192.0.2.1", "20031219215023"
+BLOCK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<a href=/b>"
+# name: what stands between URI and length, and the timestamp that it tells
+ODD = {
+    "no media type": (f"{IP} {DATE} ", DATE),
+    "date before IP": (f"{DATE} {IP} text/plain", DATE),
+    "date before IP, and no media type": (f"{DATE} {IP} ", DATE),
+    "text behind the date": ("None 20160211000000jpg text/html", "20160211000000"),
+    "text behind the date, and an IP": (f"{IP} 20160211000000jpg text/html", "20160211000000"),
+    "a checksum for the date": (f"{IP} a0d1fdddf3165d0447b1f7a285c61c1c9 text/html", ""),
+    "a checksum of digits first": (f"{IP} 1997fdddf3165d0447b1f7a285c61c1c9 text/html", ""),
+    "a short date": (f"{IP} 200312192150 text/html", "20031219215000"),
+    "no date": (f"{IP} - text/html", ""),
+    "no IP": (f"- {DATE} text/html", DATE),
+}
+
+
+def odd_line(middle: str, uri: str = URI) -> bytes:
+    return f"{uri} {middle} {len(BLOCK)}\n".encode() + BLOCK + b"\n"
+
+
+def of_warcio(data: bytes) -> list[tuple[str, int, bytes]]:
+    """(URI, offset of the record or -1, body) of the responses, without HTTP header."""
+    iterator = ArchiveIterator(io.BytesIO(data), arc2warc=False)
+    seen = []
+    for record in iterator:
+        body = record.content_stream().read()
+        if record.rec_type == "response":
+            uri = record.rec_headers.get_header("WARC-Target-URI")
+            uri = uri or record.rec_headers.get_header("uri")
+            seen.append((uri, iterator.get_record_offset(), body))
+    return seen
+
+
+def of_ours(data: bytes) -> list[tuple[str, int, bytes]]:
+    records, damage = read(data)
+    assert not damage
+    return [(item.uri, item.offset, item.body) for item in records if item.kind == "response"]
+
+
+@pytest.mark.parametrize("wrap", [plain, each])
+@pytest.mark.parametrize("name", ODD)
+def test_arc_lines(name: str, wrap: object) -> None:
+    middle, timestamp = ODD[name]
+    usual = odd_line(f"{IP} {DATE} text/html", "http://h/last")
+    data = wrap([arc_head(), odd_line(middle), usual])  # type: ignore[operator]
+    assert of_ours(data) == of_warcio(data)
+    assert [r.timestamp for r in read(data)[0]] == ["20240506070809", timestamp, DATE]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_uris_with_blanks(name: str) -> None:
+    data = arc_head() + odd_line(ODD[name][0], "http://h/a b  c?d e")
+    assert of_ours(data) == of_warcio(data)
+
+
+@pytest.mark.parametrize("fields", [f"{IP} {DATE}", f"{DATE} {IP}"])
+def test_media_types_with_blanks(fields: str) -> None:
+    """warcio takes the last words of a line for its fields, and so a URI that is longer."""
+    (_, record), damage = read(arc_head() + odd_line(f"{fields} text/html; charset=x"))
+    assert (record.uri, record.timestamp, damage) == (URI, DATE, [])
+
+
+@pytest.mark.parametrize("name", [name for name, (middle, _) in ODD.items() if IP in middle])
+def test_such_a_record_is_met_behind_damage(name: str) -> None:
+    """Where the place is not sure, a line must have a date and an IP."""
+    data = (
+        arc_head()
+        + odd_line(f"{IP} {DATE} text/html").replace(b" 57", b" 49")
+        + odd_line(ODD[name][0], "http://h/next")
+    )
+    uris = [item.uri for item in read(data)[0]]
+    assert uris[-1] == "http://h/next" or not ODD[name][1] or "short" in name
+
+
+def doubled(data: bytes) -> bytes:
+    return data.replace(b"\r\n", b"\r\r\n")
+
+
+@pytest.mark.parametrize("wrap", [plain, each])
+def test_lines_that_were_converted_twice(wrap: object) -> None:
+    """CR CR LF, as of a file that was taken for text; lengths count what is there."""
+    block = doubled(BLOCK)
+    head = f"WARC/1.0\r\r\nWARC-Type: response\r\r\nWARC-Target-URI: {URI}\r\r\n"
+    head += f"Content-Type: application/http\r\r\nContent-Length: {len(block)}\r\r\n\r\r\n"
+    record = head.encode() + block + b"\r\r\n\r\r\n"
+    data = wrap([record, record, page("x", "http://h/last")])  # type: ignore[operator]
+    assert of_ours(data) == of_warcio(data)
+    assert [r.status for r in read(data)[0]] == [200] * 3
+
+
+def test_where_a_header_ends() -> None:
+    for blank in (b"\n\n", b"\n\r\n", b"\n\r\r\n"):
+        for later in (b"\n\n", b"\n\r\n", b"\n\r\r\n"):
+            data = b"A: b" + blank + b"c" + later
+            assert blank_line(data, 0, len(data)) == 4 + len(blank)
+            assert blank_line(data, 0, 4 + len(blank) - 1) == 0
+    assert blank_line(b"a\n\r\r\r\n", 0, 6) == 0
+
+
+def test_a_page_that_quotes_such_lines_is_no_archive_of_them() -> None:
+    quoted = b"\n".join(f"{URI} {middle} 5".encode() for middle, _ in ODD.values())
+    data = arc_head() + odd_line(f"{IP} {DATE} text/html") + page(quoted, "http://h/quoting")
+    assert [item.uri for item in read(data)[0]] == ["filedesc://x.arc", URI, "http://h/quoting"]
+
+
+@needs_reference
+def test_real_files() -> None:
+    paths = sorted((REFERENCE / "finds").glob("cdxwriter-*")) or pytest.skip("no such files here")
+    paths += [REFERENCE / "finds" / "pywb-missing-status-text.warc"]
+    for path in paths:
+        data = path.read_bytes()
+        records = [r for r in read_records(io.BytesIO(data), path.name) if isinstance(r, Record)]
+        mine = [(r.offset, len(r.body)) for r in records if r.kind == "response" and r.status]
+        theirs = [(at, len(body)) for uri, at, body in of_warcio(data) if not uri.endswith(".txt")]
+        assert mine == theirs
