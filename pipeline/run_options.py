@@ -44,6 +44,7 @@ class RunOptions:
     force: bool = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "stop", self.stop.on(self.runner))
         if self.selects:
             asked = self.extraction._replace(timestamps=True, canonical=self.rules.canonical)
             object.__setattr__(self, "extraction", asked)

@@ -28,11 +28,9 @@ from pipeline.archives import (
     given_archives,
     part_name,
 )
-from pipeline.embedded import TOLERANCE
 from pipeline.embedded.columns import CapturesWriter, LinksWriter
 from pipeline.embedded.engine import EmbeddedEngine
 from pipeline.manifest import Manifest, fingerprint
-from pipeline.ranking import Stop
 from pipeline.run_options import RunOptions
 from pipeline.steps import ArchiveReport
 
@@ -61,7 +59,7 @@ def make(folder: Path, links: int, seed: int) -> None:
     count = -(-links // LINKS_AN_ARCHIVE)
     for number in range(count):
         (archives / f"{number:05}.warc").write_text(f"made, archive {number} of {count}\n")
-    engine, options = EmbeddedEngine, RunOptions(stop=Stop(tolerance=TOLERANCE))
+    engine, options = EmbeddedEngine, RunOptions()
     given = given_archives(sorted(archives.iterdir()))
     manifest = Manifest(work)
     for (content, place), pages in zip(given.items(), crawled(links, seed, count), strict=True):

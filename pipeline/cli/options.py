@@ -18,9 +18,9 @@ from jobs.kernel.order import DIGITS
 from jobs.launcher import CLUSTERS, RUNNERS, BytesProgress, Launcher
 from pipeline.classes import MAX_BINS
 from pipeline.cli.parameter_types import Archive, Number, Size
-from pipeline.embedded import EMBEDDED, TOLERANCE
+from pipeline.embedded import EMBEDDED
 from pipeline.finding import find_archives, read_list
-from pipeline.ranking import Stop
+from pipeline.ranking import TOLERANCE, TOLERANCE_OF_JOBS, Stop
 from pipeline.terminal import printable
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -280,12 +280,12 @@ stop_options = together(
         "--tolerance",
         type=Number(1e-14, 1, max_open=True),
         help="Without --iterations: rounds until the scores are certainly this near, relative"
-        f" (default: {TOLERANCE:g} on the embedded runner, {Stop.tolerance:g} on others).",
+        f" (default: {TOLERANCE:g} on the embedded runner, {TOLERANCE_OF_JOBS:g} on others).",
     ),
     click.option(
         "--max-rounds",
         type=click.IntRange(1),
-        default=200,
+        default=Stop.max_rounds,
         show_default=True,
         help="Give up (exit 4) after so many rounds.",
     ),
@@ -343,15 +343,12 @@ def make_rules(captures: str, folds: tuple[str, ...]) -> Rules:
 
 
 def make_stop(
-    iterations: int | None,
-    tolerance: float | None,
-    max_rounds: int,
-    usual: float = Stop.tolerance,
+    iterations: int | None, tolerance: float | None, max_rounds: int, runner: str
 ) -> Stop:
     """When PageRank stops; only one of --iterations and --tolerance may be given."""
     if iterations is not None and tolerance is not None:
         raise click.UsageError("--iterations and --tolerance exclude each other")
-    return Stop(iterations, usual if tolerance is None else tolerance, max_rounds)
+    return Stop(iterations, tolerance, max_rounds).on(runner)
 
 
 def make_launcher(
