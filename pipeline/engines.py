@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from jobs.kernel.cores import at_a_time
 from jobs.launcher import Launcher
 from pipeline.cluster_engine import ClusterEngine
 from pipeline.embedded import EMBEDDED
@@ -26,7 +27,7 @@ def engine_of(
     if options.runner == EMBEDDED:
         from pipeline.embedded.engine import EmbeddedEngine  # what it imports takes a while
 
-        processes = options.processes or os.cpu_count() or 1
+        processes = at_a_time(options.processes)
         memory = options.memory or half_of_machine()
         keyed = Manifest(work).imported.get("kind") == KEYS
         return EmbeddedEngine(work, tmp, memory, processes, reporter.read, keyed=keyed)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
+from jobs.kernel.cores import at_a_time
 from jobs.kernel.errors import died
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
@@ -26,7 +27,7 @@ def inspect_archives(
 ) -> Iterator[Inspection]:
     """The audit of each. Where a process is killed, the archives that were being read then are
     read again, each in a process of its own, so that no more than one result is lost."""
-    processes = min(processes, len(archives))
+    processes = min(at_a_time(processes), len(archives))
     if processes <= 1:
         yield from (inspect_archive(archive, options) for archive in archives)
         return

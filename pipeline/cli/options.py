@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, TypeVar, cast
 import click
 
 from jobs.kernel.choosing import Rules
+from jobs.kernel.cores import A_CORE, at_a_time
 from jobs.kernel.extraction import DEFAULTS, Options
 from jobs.kernel.opening import Place
 from jobs.kernel.order import DIGITS
@@ -101,12 +101,20 @@ work_option = click.option(
     "--work", type=OUTPUT, required=True, help="Work folder, where everything is kept."
 )
 
+
+def _lowered(ctx: click.Context, param: click.Parameter, asked: int | None) -> int:
+    most = at_a_time(asked)
+    if asked is not None and most < asked:
+        click.echo(f"--jobs {asked}: lowered to {most}, {A_CORE} for each core", err=True)
+    return most
+
+
 jobs_option = click.option(
     "--jobs",
     "processes",
     type=click.IntRange(1),
-    default=os.cpu_count(),
-    help="Processes at a time (default: the machine's cores).",
+    callback=_lowered,
+    help=f"Processes at a time (default: the machine's cores; at most {A_CORE} for each).",
 )
 
 runner_options = together(
