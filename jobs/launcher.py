@@ -49,7 +49,8 @@ class Launcher:
     data: URL of the folder of all datasets, for jobs that leave them where they are; intermediate
     ones go there too. conf: mrjob's configuration of a cluster; where there is none, mrjob looks
     for its own. cluster: starts a cluster when a job needs it, and gives the configuration that
-    names it. processes: tasks at a time, as jobs/kernel/cores.py bounds them. ranges: reduce tasks of jobs that partition by range.
+    names it. processes: tasks at a time, as jobs/kernel/cores.py bounds them.
+    ranges: reduce tasks of jobs that partition by range.
     on_task: told (job, tasks done, tasks of this phase) whenever a task ends.
     on_read: told (bytes read, bytes of all) of the archives of a job that reads such, every now
     and then. small: bytes of input at a URL that one task reads sooner than another job starts.
