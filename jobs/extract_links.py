@@ -23,6 +23,7 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import DEFAULTS, Options, extract
 from jobs.kernel.lines import Capture, Link, format_capture, format_link
 from jobs.kernel.opening import open_binary
+from jobs.kernel.pdf_links import require_reader
 from jobs.kernel.positions import told_position
 
 ON_REQUEST = ("timestamps", "canonical")
@@ -104,6 +105,8 @@ class ExtractLinks(Job):
         end: dict[str, object] = {"archive": uri, "counters": counters}
         self._listed = 0
         try:
+            if options.pdf:
+                require_reader()
             with open_binary(path) as stream, told_position(stream, self._tell):
                 for item in extract(stream, uri.rpartition("/")[2], options, counters):
                     if isinstance(item, Link):
