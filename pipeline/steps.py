@@ -29,6 +29,7 @@ from jobs.kernel.opening import Place, place
 from jobs.kernel.order import DIGITS
 from jobs.kernel.pdf_links import require_reader
 from jobs.kernel.tables import CAPTURES, DATED_LINKS, LINKS, REFERRING_CAPTURES
+from jobs.kernel.usable import require_usable
 from jobs.launch import launch, plain_path
 from jobs.launcher import Launcher
 from jobs.outcome import Outcome
@@ -208,6 +209,7 @@ def canonicalize(
             outcome = fold_keys_job.run(*found, folds, canonical, spelled, there)
             outcome.notes = whole.notes
             outcome.counters = Counter({**whole.counters, **outcome.counters})
+        require_usable(", ".join(map(str, inputs)), outcome.rows["uris"], outcome.counters)
         deliver(canonical, output, ORDER["canonical_links"])
         deliver(spelled, uris, ORDER["uris"])
     return canonicalized(outcome)

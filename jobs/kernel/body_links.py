@@ -101,7 +101,7 @@ def _text_sitemap(text: str, counters: Counter[str]) -> Iterator[str]:
 
 
 def _robots(body: bytes, media_type: str, counters: Counter[str]) -> Read:
-    text = body.decode("utf-8", "replace")
+    text = body.decode("utf-8-sig", "replace")
     return "", ((reference, "X", "Sitemap:") for reference in robots_references(text))
 
 
