@@ -42,8 +42,8 @@ def _has_reader() -> bool:
 
 def pdf_references(body: bytes, counters: Counter[str]) -> Iterator[str]:
     """In order; a PDF that cannot be read, or not to its end, is counted in `skipped.pdf.REASON`:
-    `not-installed`, `too-long`, `not-readable`. Raises RuntimeError where the process that reads
-    PDFs does not come to read one."""
+    `not-installed`, `too-long`, `not-readable`. Raises BadInput where the process that reads PDFs
+    does not come to read one."""
     if not _has_reader():
         counters["skipped.pdf.not-installed"] += 1
         return
@@ -76,7 +76,12 @@ def _failure(done: subprocess.CompletedProcess[bytes]) -> str:
         return "not-readable"
     if done.returncode:
         *_, last = ["", *done.stderr.decode(errors="replace").split("\n")[:-1]]
-        raise RuntimeError(f"the process that reads PDFs ended with {done.returncode}: {last}")
+        raise BadInput(
+            "--pdf",
+            f"the process that reads PDFs ended with {done.returncode} ({last[:200]!a})",
+            "pypdf as crawlrank[pdf] has it",
+            "Install it anew, or leave --pdf out.",
+        )
     return ""
 
 

@@ -136,9 +136,6 @@ def compare_outlinks(archives: tuple[Place, ...], output: Path | None, max_recor
             compare_archive(archive, found, max_record=max_record)
         except BadInput as error:
             failed.append(error)
-        except OSError as error:
-            why = error.strerror or str(error)
-            failed.append(BadInput(str(archive), f"cannot be read ({why})", "an archive"))
     write_json(document(found, crawlrank_version()), output)
     if output != STDOUT:
         show(sections(found))
