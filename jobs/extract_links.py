@@ -21,7 +21,7 @@ from mrjob.step import MRStep
 from jobs.base import ARCHIVE, CAPTURES, DAMAGE, RAN, READ, Job, Pair, to_json
 from jobs.kernel.damage import MAX_LISTED
 from jobs.kernel.errors import BadInput
-from jobs.kernel.extraction import DEFAULTS, Options, extract
+from jobs.kernel.extraction import DEFAULTS, Options, extract, require_pages
 from jobs.kernel.faults import of_unread
 from jobs.kernel.lines import Capture, Link, format_capture, format_link
 from jobs.kernel.opening import opened
@@ -134,6 +134,7 @@ class ExtractLinks(Job):
                     yield CAPTURES + b"\t" + format_capture(item)
                 elif len(damage) < MAX_LISTED:
                     damage.append(list(item))
+        require_pages(uri, counters)
 
     def _tell(self, place: int) -> None:
         """For progress; and a sign of life for Hadoop, which ends silent tasks."""

@@ -12,14 +12,28 @@ from typing import Any
 
 from jobs.base import Job
 from jobs.kernel.cores import at_a_time
-from jobs.kernel.opening import Place
+from jobs.kernel.opening import FILE, HDFS, S3, SCHEMES, Place
 from jobs.stores import join, remove, size_of_dataset
 
 RUNNERS = ("local", "inline")  # what they leave is the same
 CLUSTERS = ("hadoop", "emr", "spark")
+#: what URLs of datasets each can read and write; any other runner, all of them
+REACHED = {**dict.fromkeys(RUNNERS, (FILE,)), "emr": (S3, HDFS)}
 SMALL = 1 << 28  # bytes, half a minute of a task
 TaskProgress = Callable[[str, int, int], None]
 BytesProgress = Callable[[int, int], None]
+
+
+def out_of_reach(runner: str, data: str) -> str:
+    """Why a runner cannot have its datasets at a URL; '' where it can."""
+    reached = REACHED.get(runner, SCHEMES)
+    if data.startswith(reached):
+        return ""
+    clusters = [name for name in CLUSTERS if data.startswith(REACHED.get(name, SCHEMES))]
+    return (
+        f"the runner {runner} reaches {' and '.join(reached)} only;"
+        f" {', '.join(clusters)} reach this URL"
+    )
 
 
 @dataclass

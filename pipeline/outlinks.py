@@ -16,6 +16,7 @@ from itertools import chain
 
 from jobs.kernel.body_links import body_links, resolved
 from jobs.kernel.damage import Damage
+from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import BASE
 from jobs.kernel.faults import guarded
 from jobs.kernel.header_links import header_references, location
@@ -29,10 +30,13 @@ from jobs.kernel.page_links import NAV_HOPS
 from jobs.kernel.records import MAX_RECORD, Record
 from jobs.kernel.uris import as_crawled
 from jobs.kernel.wacz import read_archives
+from jobs.kernel.wat import is_wat
 from pipeline.described_pages import DescribedPages
 
 MAX_OUTLINKS = 6000  # Heritrix's own limit for a page
 EXAMPLES = 5
+EXPECTED = "archives of Heritrix, with HTML pages and the metadata records that describe them"
+CURE = "Give the WARC files that Heritrix wrote."
 GUESSED = frozenset({"option", "param", "input"})  # elements whose values are taken for URIs
 
 #: why a pair is on one side only
@@ -89,6 +93,15 @@ class Comparison:
     only_metadata: dict[str, Found] = field(default_factory=dict)
     only_html: dict[str, Found] = field(default_factory=dict)
 
+    def require_pages(self, where: str) -> None:
+        """Raises BadInput where nothing was compared."""
+        if not self.pages:
+            found = (
+                f"nothing to compare: {self.alone:,} HTML pages without a metadata record, and"
+                f" {self.metadata_alone:,} metadata records without an HTML page"
+            )
+            raise BadInput(where, found, EXPECTED, CURE)
+
     def add(self, side: dict[str, Found], category: str, what: Pair, edge: bool) -> None:
         found = side.setdefault(category, Found())
         found.pairs += 1
@@ -133,6 +146,10 @@ def _pages(
             for item in items:
                 if isinstance(item, Damage):
                     comparison.damage += 1
+                elif is_wat(item):
+                    raise BadInput(
+                        str(archive), "a WAT file, without the text of its pages", EXPECTED, CURE
+                    )
                 else:
                     yield from pages.add(item, max_record)
             comparison.alone += pages.alone

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, partial
 from typing import BinaryIO, Literal, NamedTuple
 
@@ -36,6 +36,7 @@ from jobs.kernel.capture_rows import CaptureRows
 from jobs.kernel.damage import Damage
 from jobs.kernel.documents import document, unpacked
 from jobs.kernel.dropped import Examples, count_dropped
+from jobs.kernel.errors import BadInput
 from jobs.kernel.faults import guarded, is_of_record, words
 from jobs.kernel.header_links import header_nofollow, header_references, location
 from jobs.kernel.html_links import Run
@@ -131,6 +132,19 @@ def _extracted(
                     counters["wat"] += 1
                 yield from extraction.of_record(item)
         yield from extraction.rest()
+
+
+def require_pages(archive: str, counters: Mapping[str, int]) -> None:
+    """Raises BadInput for an archive that cannot have links, by what `extract` counted of it."""
+    conversions = counters.get("records.conversion", 0)
+    without_pages = conversions + counters.get("records.warcinfo", 0)
+    if conversions and without_pages == counters.get("records") and not counters.get("wat"):
+        raise BadInput(
+            archive,
+            f"a WET file: {conversions:,} records with the text of pages, and no links",
+            "a WARC, ARC or WAT file",
+            "Give the WARC or the WAT of the same pages.",
+        )
 
 
 def totals(counters: Counter[str]) -> dict[str, int]:

@@ -141,6 +141,7 @@ def compare_outlinks(archives: tuple[Place, ...], output: Path | None, max_recor
         show(sections(found))
     if failed:
         raise failed[0]
+    found.require_pages(", ".join(map(str, archives)))
 
 
 COMMANDS = (audit_precedence, compare_outlinks)

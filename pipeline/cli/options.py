@@ -15,9 +15,9 @@ from jobs.kernel.cores import A_CORE, at_a_time
 from jobs.kernel.extraction import DEFAULTS, Options
 from jobs.kernel.opening import Place
 from jobs.kernel.order import DIGITS
-from jobs.launcher import CLUSTERS, RUNNERS, BytesProgress, Launcher
+from jobs.launcher import CLUSTERS, RUNNERS, BytesProgress, Launcher, out_of_reach
 from pipeline.classes import MAX_BINS
-from pipeline.cli.parameter_types import Archive, Number, Size
+from pipeline.cli.parameter_types import Archive, LocalPath, Number, Size
 from pipeline.embedded import EMBEDDED
 from pipeline.finding import find_archives, read_list
 from pipeline.ranking import TOLERANCE, TOLERANCE_OF_JOBS, Stop
@@ -26,7 +26,7 @@ from pipeline.terminal import printable
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]
 
-OUTPUT = click.Path(path_type=Path)
+OUTPUT = LocalPath(path_type=Path)
 ARCHIVE = Archive(path_type=Path)
 EXAMPLES = 3
 EXTRACTION = tuple(name for name in Options._fields if name != "bodies")
@@ -185,6 +185,8 @@ def data_url(runner: str, data: str | None) -> str | None:
             f"--data {printable(data)}: a folder is needed, such as hdfs:///user/me/crawl or"
             " s3://bucket/crawl, of letters, digits and . _ - = + @ only."
         )
+    if why := out_of_reach(runner, data):
+        raise click.UsageError(f"--data {printable(data)}: {why}")
     return data.rstrip("/")
 
 

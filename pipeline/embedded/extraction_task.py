@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from jobs.kernel.damage import MAX_LISTED, Damage
 from jobs.kernel.errors import BadInput
-from jobs.kernel.extraction import Options, extract
+from jobs.kernel.extraction import Options, extract, require_pages
 from jobs.kernel.faults import of_unread
 from jobs.kernel.lines import Capture, Link
 from jobs.kernel.opening import Place, opened
@@ -54,6 +54,7 @@ def extract_archive(work: ArchiveWork, tell: Tell) -> ArchiveAnswer:
         ):
             items = extract(stream, work.name, work.options, counters)
             _write(items, links, captures, damage)
+        require_pages(work.name, counters)
     except BadInput as bad:
         with _writers(work):
             error = [bad.found, bad.expected, bad.cure]
