@@ -95,7 +95,7 @@ def test_nothing_to_compare(name: str, tmp_path: Path) -> None:
     path.write_bytes(make())
     said = crawlrank("compare-outlinks", path)
     assert said.code == 3
-    assert f"{path}: {found}" in said.err
+    assert str(path) in said.err and found in said.err
     assert "expected" in said.err
 
 
