@@ -99,7 +99,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, *words: str) -> RunOptions:
 @pytest.mark.parametrize("more", [{}, {"max_rounds": 50}, {"iterations": 9}], ids=str)
 @pytest.mark.parametrize("runner", [EMBEDDED, *RUNNERS, *CLUSTERS])
 def test_of_a_run(runner: str, more: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    data = "file:///data" if runner in CLUSTERS else None
+    data = "s3://bucket/data" if runner in CLUSTERS else None
     words = ["--runner", runner, *(["--data", data] if data else [])]
     for name, value in more.items():
         words += [f"--{name.replace('_', '-')}", str(value)]
