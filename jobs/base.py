@@ -36,7 +36,7 @@ from mrjob.protocol import BytesProtocol, BytesValueProtocol
 from mrjob.step import MRStep
 
 from jobs.kernel.errors import BadLine
-from jobs.kernel.reading import SIDE
+from jobs.kernel.reading import BOM, SIDE
 from jobs.kernel.shortage import exit_code_of
 
 COUNTERS, SUMS, ERROR, PLAN = b"@counters", b"@sums", b"@error", b"@plan"
@@ -223,7 +223,7 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         if side_name(line):
             return
         try:
-            yield from self._paired(self.map_line(line.removesuffix(b"\t")))
+            yield from self._paired(self.map_line(line.removesuffix(b"\t").removeprefix(BOM)))
         except BadLine as error:
             yield from self._paired(self.bad_line(line, error))
 

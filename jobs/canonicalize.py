@@ -6,9 +6,9 @@ Reads lines of links (`target source hop`) and of captures (10 columns). Writes 
 
 Hops I and P are never edges (Heritrix writes an inferred favicon.ico for every page: a false hub),
 nor is C, what a page names as its canonical address; such lines are counted and dropped, as are
-URIs of which surt makes no key. With `--keep-www` keys keep the `www.` or `www2.` of their host,
-which surt takes off. With `--folds`, a file of few folds, keys that fold give way at once;
-jobs/fold_keys.py does it for many.
+lines whose URIs are of no page (jobs/kernel/usable.py) and URIs of which surt makes no key. With
+`--keep-www` keys keep the `www.` or `www2.` of their host, which surt takes off. With `--folds`, a
+file of few folds, keys that fold give way at once; jobs/fold_keys.py does it for many.
 
 Through the shuffle go, under the target's key, one line for each distinct link of a map task and
 one for each distinct spelling with its counts: at most two lines for a link and one for a capture,
@@ -35,6 +35,7 @@ from jobs.kernel.lines import (
     parse_fold,
     parse_link,
 )
+from jobs.kernel.usable import why_unusable
 
 COMBINED = 200_000
 SPELLING, LINK = b"U", b"V"  # of a key, the spellings come before the links
@@ -77,8 +78,10 @@ class Canonicalize(Job):
     def map_line(self, line: bytes) -> Iterator[Pair]:
         if line.count(b"\t") + 1 in CAPTURE_WIDTHS:
             capture = parse_capture(line)
-            if (key := self._key_of(capture.uri)) is None:
-                yield from self._dropped(capture.uri)
+            if why := why_unusable(line, capture.uri):
+                yield from self._dropped(why, capture.uri)
+            elif (key := self._key_of(capture.uri)) is None:
+                yield from self._dropped("no-key", capture.uri)
             else:
                 self._spelled(key, capture.uri, (1, 0, capture.timestamp))
         else:
@@ -88,12 +91,16 @@ class Canonicalize(Job):
 
     def _map_link(self, line: bytes) -> Iterator[Pair]:
         target, source, hop, _ = parse_else(parse_link, line, CAPTURE)
+        uris = (target, source)
+        if why := why_unusable(line, *uris):
+            yield from self._dropped(why, next(uri for uri in uris if why_unusable(uri, uri)))
+            return
         if hop in UNLINKED:
             self.counts[f"dropped.hop.{hop.decode()}"] += 1
             return
         target_key, source_key = self._key_of(target), self._key_of(source)
         if target_key is None or source_key is None:
-            yield from self._dropped(target if target_key is None else source)
+            yield from self._dropped("no-key", target if target_key is None else source)
             return
         self.counts["links"] += 1
         self._links.add((target_key, source_key))
@@ -105,10 +112,10 @@ class Canonicalize(Job):
         known = self._spellings.get(place)
         self._spellings[place] = counts if known is None else added(known, counts)
 
-    def _dropped(self, uri: bytes) -> Iterator[Pair]:
-        self.counts["dropped.no-key"] += 1
-        if self.counts["dropped.no-key"] <= EXAMPLES:
-            yield DROPPED, b"no-key\t" + uri
+    def _dropped(self, why: str, uri: bytes) -> Iterator[Pair]:
+        self.counts[f"dropped.{why}"] += 1
+        if self.counts[f"dropped.{why}"] <= EXAMPLES:
+            yield DROPPED, why.encode() + b"\t" + uri
 
     def map_end(self) -> Iterator[Pair]:
         for (key, uri), (captures, links, last) in self._spellings.items():

@@ -2,30 +2,35 @@
 
 Reads archives (WARC, ARC; plain or gzip). Writes links, `target source hop`, and the side dataset
 `captures` (10 columns). What is damaged in an archive goes out as `@damage` lines (JSON: archive,
-offset, reason, detail), and each archive ends with an `@archive` line: its digest and counters, and
-the error that made it useless. No shuffle: the output is as large as the links of the pages, a few
-per cent of a gzipped archive. On clusters (`--listed`) a task reads the archives of one line of a
-list, so that small ones share it.
+offset, reason, detail), and each archive ends with an `@archive` line: its digest and counters, or
+the error that made it useless, and then none of its rows goes out. No shuffle: the output is as
+large as the links of the pages, a few per cent of a gzipped archive. On clusters (`--listed`) a
+task reads the archives of one line of a list, so that small ones share it.
 """
 
 from __future__ import annotations
 
 import json
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, BinaryIO, cast
+from functools import partial
+from typing import Any
 
 from mrjob.step import MRStep
 
 from jobs.base import ARCHIVE, CAPTURES, DAMAGE, RAN, READ, Job, Pair, to_json
-from jobs.kernel.damage import MAX_LISTED, Damage
-from jobs.kernel.digesting import Digesting
+from jobs.kernel.damage import MAX_LISTED
+from jobs.kernel.digesting import digested
 from jobs.kernel.errors import BadInput
-from jobs.kernel.extraction import DEFAULTS, Options, extract
+from jobs.kernel.extraction import DEFAULTS, Options, extract, require_pages
+from jobs.kernel.faults import of_unread
 from jobs.kernel.lines import Capture, Link, format_capture, format_link
-from jobs.kernel.opening import open_binary
+from jobs.kernel.opening import opened
+from jobs.kernel.pdf_links import require_reader
 from jobs.kernel.positions import told_position
 
+HELD = 1 << 23  # bytes of lines that are held in memory until their archive ends, then on a disk
 ON_REQUEST = ("timestamps", "canonical")
 
 
@@ -100,45 +105,46 @@ class ExtractLinks(Job):
         return Options(**{name: getattr(self.options, name) for name in names})
 
     def _lines(self, path: str, uri: str) -> Iterator[bytes]:
-        options = self.extraction()
         counters: Counter[str] = Counter()
-        end: dict[str, object] = {"archive": uri, "counters": counters}
-        self._listed = 0
-        try:
-            with open_binary(path) as stream, told_position(stream, self._tell):
-                digesting = Digesting(stream)
-                items = extract(
-                    cast(BinaryIO, digesting), uri.rpartition("/")[2], options, counters
-                )
-                try:
-                    for item in items:
-                        yield from self._written(uri, item)
-                except BadInput as error:
-                    end["error"] = [error.found, error.expected, error.cure]
-                end["digest"] = digesting.hexdigest()
-        except BadInput as error:
-            end["error"] = [error.found, error.expected, error.cure]
-        except OSError as error:
-            end["error"] = [f"cannot be read ({error.strerror or error})", "a readable file", ""]
+        end: dict[str, Any] = {"archive": uri, "counters": counters}
+        damage: list[list[object]] = []
+        with tempfile.SpooledTemporaryFile(HELD) as held:
+            try:
+                for line in self._read(path, uri, end, damage):
+                    held.write(line + b"\n")
+            except BadInput as error:
+                end["error"] = [error.found, error.expected, error.cure]
+                end["counters"] = of_unread(counters)
+                held.truncate(0)
+            held.seek(0)
+            yield from (line[:-1] for line in held)
+        yield from (DAMAGE + b"\t" + to_json([uri, *item]) for item in damage)
         yield ARCHIVE + b"\t" + to_json(end)
 
-    def _written(self, uri: str, item: Link | Capture | Damage) -> Iterator[bytes]:
-        if isinstance(item, Link):
-            yield format_link(item)
-        elif isinstance(item, Capture):
-            yield CAPTURES + b"\t" + format_capture(item)
-        else:
-            yield from self._damage(uri, item)
+    def _read(
+        self, path: str, uri: str, end: dict[str, Any], damage: list[list[object]]
+    ) -> Iterator[bytes]:
+        """The rows of an archive; the first damages go to a list, its digest to its end."""
+        options, counters = self.extraction(), end["counters"]
+        if options.pdf:
+            require_reader()
+        with (
+            opened(path) as file,
+            told_position(file, self._tell),
+            digested(file, partial(end.__setitem__, "digest")) as stream,
+        ):
+            for item in extract(stream, uri.rpartition("/")[2], options, counters):
+                if isinstance(item, Link):
+                    yield format_link(item)
+                elif isinstance(item, Capture):
+                    yield CAPTURES + b"\t" + format_capture(item)
+                elif len(damage) < MAX_LISTED:
+                    damage.append(list(item))
+        require_pages(uri, counters)
 
     def _tell(self, place: int) -> None:
         """For progress; and a sign of life for Hadoop, which ends silent tasks."""
         self.set_status(READ % place)
-
-    def _damage(self, uri: str, damage: Damage) -> Iterator[bytes]:
-        self._listed += 1
-        if self._listed <= MAX_LISTED:
-            listed = [uri, damage.offset, damage.reason, damage.detail]
-            yield DAMAGE + b"\t" + to_json(listed)
 
 
 if __name__ == "__main__":

@@ -11,14 +11,29 @@ from pathlib import Path
 from typing import Any
 
 from jobs.base import Job
-from jobs.kernel.opening import Place
+from jobs.kernel.cores import at_a_time
+from jobs.kernel.opening import FILE, HDFS, S3, SCHEMES, Place
 from jobs.stores import join, remove, size_of_dataset
 
 RUNNERS = ("local", "inline")  # what they leave is the same
 CLUSTERS = ("hadoop", "emr", "spark")
+#: what URLs of datasets each can read and write; any other runner, all of them
+REACHED = {**dict.fromkeys(RUNNERS, (FILE,)), "emr": (S3, HDFS)}
 SMALL = 1 << 28  # bytes, half a minute of a task
 TaskProgress = Callable[[str, int, int], None]
 BytesProgress = Callable[[int, int], None]
+
+
+def out_of_reach(runner: str, data: str) -> str:
+    """Why a runner cannot have its datasets at a URL; '' where it can."""
+    reached = REACHED.get(runner, SCHEMES)
+    if data.startswith(reached):
+        return ""
+    clusters = [name for name in CLUSTERS if data.startswith(REACHED.get(name, SCHEMES))]
+    return (
+        f"the runner {runner} reaches {' and '.join(reached)} only;"
+        f" {', '.join(clusters)} reach this URL"
+    )
 
 
 @dataclass
@@ -48,7 +63,8 @@ class Launcher:
     data: URL of the folder of all datasets, for jobs that leave them where they are; intermediate
     ones go there too. conf: mrjob's configuration of a cluster; where there is none, mrjob looks
     for its own. cluster: starts a cluster when a job needs it, and gives the configuration that
-    names it. processes: tasks at a time. ranges: reduce tasks of jobs that partition by range.
+    names it. processes: tasks at a time, as jobs/kernel/cores.py bounds them.
+    ranges: reduce tasks of jobs that partition by range.
     on_task: told (job, tasks done, tasks of this phase) whenever a task ends.
     on_read: told (bytes read, bytes of all) of the archives of a job that reads such, every now
     and then. small: bytes of input at a URL that one task reads sooner than another job starts.
@@ -67,6 +83,9 @@ class Launcher:
     cluster: Callable[[], Path] | None = None
     small: int = SMALL
     starting: Starting = field(default_factory=Starting, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "processes", at_a_time(self.processes))
 
     def is_small(self, datasets: Iterable[Place], most: int | None = None) -> bool:
         """Whether the datasets, at URLs, are so small that stages had better share a job. most:

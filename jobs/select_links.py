@@ -25,7 +25,6 @@ from pathlib import Path
 
 from jobs.base import FOLDS, Job, Pair
 from jobs.kernel.choosing import CANONICAL, Named, Rules, choose, is_original
-from jobs.kernel.keys import key_keeping_www, key_of
 from jobs.kernel.lines import (
     CAPTURE,
     CAPTURE_WIDTHS,
@@ -38,6 +37,7 @@ from jobs.kernel.lines import (
     parse_link,
 )
 from jobs.kernel.opening import Place
+from jobs.kernel.usable import usable_key_function
 from jobs.launch import launch
 from jobs.launcher import Launcher
 from jobs.outcome import Outcome
@@ -76,7 +76,7 @@ class SelectLinks(Job):
     def load_args(self, args: list[str]) -> None:
         super().load_args(args)
         options = self.options
-        self._key_of = key_keeping_www if options.keep_www else key_of
+        self._key_of = usable_key_function(keep_www=options.keep_www)
         self._rules = Rules(options.captures == "latest", options.redirects, options.canonical)
 
     def map_line(self, line: bytes) -> Iterator[Pair]:

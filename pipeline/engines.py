@@ -7,7 +7,9 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from jobs.launcher import Launcher
+from jobs.kernel.cores import at_a_time
+from jobs.kernel.errors import BadInput
+from jobs.launcher import Launcher, out_of_reach
 from pipeline.cluster_engine import ClusterEngine
 from pipeline.embedded import EMBEDDED
 from pipeline.embedded.memory import half_of_machine
@@ -26,7 +28,7 @@ def engine_of(
     if options.runner == EMBEDDED:
         from pipeline.embedded.engine import EmbeddedEngine  # what it imports takes a while
 
-        processes = options.processes or os.cpu_count() or 1
+        processes = at_a_time(options.processes)
         memory = options.memory or half_of_machine()
         keyed = Manifest(work).imported.get("kind") == KEYS
         return EmbeddedEngine(work, tmp, memory, processes, reporter.read, keyed=keyed)
@@ -34,6 +36,8 @@ def engine_of(
         options.runner, tmp, options.processes, on_task=reporter.task, on_read=reporter.read
     )
     if options.data:
+        if why := out_of_reach(options.runner, options.data):
+            raise BadInput(options.data, why, "a URL that the runner reaches")
         launcher = replace(
             launcher, data=options.data, ranges=options.reducers, conf=options.conf, on_read=None
         )

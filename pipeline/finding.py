@@ -20,6 +20,7 @@ from typing import Any
 from jobs.kernel.endless import require_file
 from jobs.kernel.errors import BadInput
 from jobs.kernel.opening import Place, is_url, located, place, prefix_of
+from jobs.kernel.reading import BOM
 
 NAMES = "*.warc, *.arc, *.wat (also with .gz, .zst or .lz4) and *.wacz"
 _NAME = re.compile(r"[^.].*\.(?:w?arc|wat)(?:\.(?:gz|zst|lz4))?\Z|[^.].*\.wacz\Z", re.I | re.S)
@@ -69,7 +70,7 @@ def read_list(where: str) -> list[Place]:
         raise BadInput(
             where, f"cannot be read ({error.strerror})", "a list of archives, one a line"
         ) from error
-    lines = [os.fsdecode(line.rstrip(b"\r")) for line in data.split(b"\n")]
+    lines = [os.fsdecode(line.rstrip(b"\r")) for line in data.removeprefix(BOM).split(b"\n")]
     names = [place(line) for line in lines if line.strip()]
     if not names:
         raise BadInput(where, "no line", "paths or URLs of archives, one a line")

@@ -14,6 +14,7 @@ from typing import Any
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.reading import parts
+from jobs.kernel.usable import require_usable
 from pipeline.dataset_store import DatasetStore
 from pipeline.datasets import move
 from pipeline.embedded import EMBEDDED
@@ -134,6 +135,8 @@ def _convert(texts: Texts, tmp: Path, budget: int, threads: int) -> Imported:
     if texts.links:
         rows["links"] = reading.links(texts.links, tmp / "links", texts.source_first)
         rows["captures"] = reading.captures(texts.captures, tmp / "captures")
+        named = ", ".join([*texts.links, *texts.captures])
+        require_usable(named, sum(rows.values()), reading.dropped)
     else:
         rows["links"] = reading.key_links(texts.canonical_links, texts.input_links, tmp / "links")
         rows["keys"] = reading.map_keys(texts.map, tmp / "keys")

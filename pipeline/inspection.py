@@ -17,7 +17,7 @@ from jobs.kernel.container import Container, container
 from jobs.kernel.damage import Damage
 from jobs.kernel.dropped import LONGEST_EXAMPLE, MAX_EXAMPLES, Examples
 from jobs.kernel.errors import BadInput
-from jobs.kernel.extraction import Options, extract
+from jobs.kernel.extraction import Options, extract, require_pages
 from jobs.kernel.keys import key_of
 from jobs.kernel.lines import Capture, Link
 from jobs.kernel.opening import Place, open_binary, size_of
@@ -123,6 +123,7 @@ def inspect_archive(archive: Place, options: Options) -> Inspection:
                 found.container = container(stream, options.max_record)
             name = os.path.basename(found.path)  # noqa: PTH119 (URLs too)
             found.add(extract(stream, name, options, found.counters, found.examples))
+        require_pages(found.path, found.counters)
     except BadInput as error:
         found.error = [error.found, error.expected, error.cure]
     except Exception as error:  # noqa: BLE001 (whatever it is, the other archives go on)

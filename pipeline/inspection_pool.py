@@ -11,9 +11,11 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
+from jobs.kernel.cores import at_a_time
 from jobs.kernel.errors import died
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
+from jobs.kernel.pdf_links import require_reader
 from pipeline.inspection import Inspection, inspect_archive
 from pipeline.workers import deaf
 
@@ -26,7 +28,9 @@ def inspect_archives(
 ) -> Iterator[Inspection]:
     """The audit of each. Where a process is killed, the archives that were being read then are
     read again, each in a process of its own, so that no more than one result is lost."""
-    processes = min(processes, len(archives))
+    if options.pdf:
+        require_reader()
+    processes = min(at_a_time(processes), len(archives))
     if processes <= 1:
         yield from (inspect_archive(archive, options) for archive in archives)
         return

@@ -10,27 +10,33 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
 from jobs.kernel.body_links import body_links, resolved
 from jobs.kernel.damage import Damage
+from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import BASE
+from jobs.kernel.faults import guarded
 from jobs.kernel.header_links import header_references, location
 from jobs.kernel.heritrix_form import HeritrixRejects, heritrix_form
 from jobs.kernel.html_links import Run
 from jobs.kernel.keys import key_of
 from jobs.kernel.link_rules import FORM_RULES, NAV_CONTEXTS, RULES
 from jobs.kernel.metadata import Outlink, read_metadata
-from jobs.kernel.opening import Place, open_binary
+from jobs.kernel.opening import Place, opened
 from jobs.kernel.page_links import NAV_HOPS
 from jobs.kernel.records import MAX_RECORD, Record
 from jobs.kernel.uris import as_crawled
 from jobs.kernel.wacz import read_archives
+from jobs.kernel.wat import is_wat
 from pipeline.described_pages import DescribedPages
 
 MAX_OUTLINKS = 6000  # Heritrix's own limit for a page
 EXAMPLES = 5
+EXPECTED = "archives of Heritrix, with HTML pages and the metadata records that describe them"
+CURE = "Give the WARC files that Heritrix wrote."
 GUESSED = frozenset({"option", "param", "input"})  # elements whose values are taken for URIs
 
 #: why a pair is on one side only
@@ -87,6 +93,15 @@ class Comparison:
     only_metadata: dict[str, Found] = field(default_factory=dict)
     only_html: dict[str, Found] = field(default_factory=dict)
 
+    def require_pages(self, where: str) -> None:
+        """Raises BadInput where nothing was compared."""
+        if not self.pages:
+            found = (
+                f"nothing to compare: {self.alone:,} HTML pages without a metadata record, and"
+                f" {self.metadata_alone:,} metadata records without an HTML page"
+            )
+            raise BadInput(where, found, EXPECTED, CURE)
+
     def add(self, side: dict[str, Found], category: str, what: Pair, edge: bool) -> None:
         found = side.setdefault(category, Found())
         found.pairs += 1
@@ -115,17 +130,28 @@ class Pair:
 def compare_archive(
     archive: Place, comparison: Comparison, *, max_record: int = MAX_RECORD
 ) -> None:
-    """Add an archive to the comparison. Raises BadInput, OSError."""
+    """Add an archive to the comparison. Raises BadInput, also where nothing can be compared."""
     comparison.archives += 1
-    with open_binary(archive) as stream:
+    for page, metadata in guarded(_pages(archive, comparison, max_record), str(archive)):
+        _compare(page, metadata, comparison)
+
+
+def _pages(
+    archive: Place, comparison: Comparison, max_record: int
+) -> Iterator[tuple[Record, Record]]:
+    """The pages with both, each with its metadata record."""
+    with opened(archive) as stream:
         for _, items in read_archives(stream, str(archive), max_record=max_record):
             pages = DescribedPages()
             for item in items:
                 if isinstance(item, Damage):
                     comparison.damage += 1
+                elif is_wat(item):
+                    raise BadInput(
+                        str(archive), "a WAT file, without the text of its pages", EXPECTED, CURE
+                    )
                 else:
-                    for page, metadata in pages.add(item, max_record):
-                        _compare(page, metadata, comparison)
+                    yield from pages.add(item, max_record)
             comparison.alone += pages.alone
             comparison.metadata_alone += pages.metadata_alone
 

@@ -64,8 +64,8 @@ def rank_packed(
 ) -> tuple[Place, list[Round]]:
     """As pipeline.ranking.rank, to a tolerance. partitions: at most; by default as the size of the
     graph asks for. The dataset is `ranks` in the folder, also where NotConverged is raised."""
-    rounds = list(rounds or ())
-    work = _Work(graph, folder, launcher, stop.tolerance)
+    stop, rounds = stop.on(launcher.runner), list(rounds or ())
+    work = _Work(graph, folder, launcher, stop.bound)
     if not (rounds and work.resume(len(rounds))):
         rounds = []
         work.pack(partitions)

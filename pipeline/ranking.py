@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,8 +26,12 @@ from jobs.outcome import Outcome
 from jobs.page_rank import PageRank
 from jobs.stores import join, remove
 from pipeline.datasets import move
+from pipeline.embedded import EMBEDDED
 
 MASS_TOLERANCE = 1e-9
+#: of the scores, where nobody asks for one: a sweep costs little, a round of the jobs is a sort of
+#: all edges
+TOLERANCE, TOLERANCE_OF_JOBS = 1e-9, 1e-6
 Round = dict[str, Any]
 Folder = TypeVar("Folder", Path, str)
 OnRound = Callable[[Round, list[Round]], bool]  # see rank
@@ -35,16 +39,32 @@ OnRound = Callable[[Round, list[Round]], bool]  # see rank
 
 @dataclass(frozen=True)
 class Stop:
-    """When to stop: after exactly `iterations` rounds, or at a certificate <= `tolerance`."""
+    """When to stop: after exactly `iterations` rounds, or at a certificate <= `tolerance`.
+
+    tolerance: None stands for the default of the runner, which `on` fills in.
+    """
 
     iterations: int | None = None
-    tolerance: float = 1e-6
+    tolerance: float | None = None
     max_rounds: int = 200
+
+    def on(self, runner: str) -> Stop:
+        """The same with the default tolerance of the runner, where it has none."""
+        if self.tolerance is not None:
+            return self
+        return replace(self, tolerance=TOLERANCE if runner == EMBEDDED else TOLERANCE_OF_JOBS)
+
+    @property
+    def bound(self) -> float:
+        """The tolerance, which `on` has filled in."""
+        if self.tolerance is None:
+            raise ValueError("a Stop without a tolerance: name its runner with Stop.on")
+        return self.tolerance
 
     def reached(self, rounds: list[Round]) -> bool:
         if self.iterations is not None:
             return len(rounds) >= self.iterations
-        return bool(rounds) and rounds[-1]["certificate"] <= self.tolerance
+        return bool(rounds) and rounds[-1]["certificate"] <= self.bound
 
     def exhausted(self, rounds: list[Round]) -> bool:
         return self.iterations is None and len(rounds) >= self.max_rounds
@@ -56,7 +76,7 @@ class Stop:
         """What to raise when the rounds are exhausted and the scores are in place."""
         return NotConverged(
             f"PageRank: after {len(rounds)} rounds the certificate is "
-            f"{rounds[-1]['certificate']:.2e}, above the tolerance {self.tolerance:.2e}. The "
+            f"{rounds[-1]['certificate']:.2e}, above the tolerance {self.bound:.2e}. The "
             "scores are kept in the dataset ranks; allow more with --max-rounds, or ask for less "
             "with --tolerance."
         )
@@ -101,7 +121,7 @@ def plain_rounds(
     on_round: OnRound = lambda entry, rounds: True,
 ) -> tuple[Place, list[Round]]:
     """The same by rounds of the recipe's own job, one message an edge, to any stop."""
-    rounds = list(rounds or ())
+    stop, rounds = stop.on(launcher.runner), list(rounds or ())
     current = join(folder, f"round-{len(rounds)}") if rounds else graph
     replaced: list[Place] = []
     while not stop.reached(rounds):

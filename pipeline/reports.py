@@ -32,8 +32,8 @@ def round_line(rounds: Sequence[Round], stop: Stop) -> str:
         left: float = stop.iterations - len(rounds)
         said = f"round {len(rounds)} of {stop.iterations}: {said}"
     else:
-        left = _rounds_left(rounds, stop.tolerance)
-        said = f"round {len(rounds)}: {said} of {stop.tolerance:g}"
+        left = _rounds_left(rounds, stop.bound)
+        said = f"round {len(rounds)}: {said} of {stop.bound:g}"
     return said + (f", about {left * last['seconds']:.0f} s left" if 0 < left < math.inf else "")
 
 

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 from jobs.kernel.choosing import Rules
 from jobs.kernel.errors import BadInput
 from jobs.kernel.opening import Place
+from jobs.kernel.pdf_links import require_reader
+from jobs.launcher import CLUSTERS
 from pipeline.allocators import give_back, give_back_at_once
 from pipeline.engine import Engine, Told
 from pipeline.engines import engine_of
@@ -245,6 +247,8 @@ class Run:
 
 def run(work: Path, archives: Sequence[Place], options: RunOptions, reporter: Reporter) -> Run:
     """Run all steps on the archives in the folder `work`; without any, on what was imported."""
+    if options.extraction.pdf and options.runner not in CLUSTERS:  # tasks there look for themselves
+        require_reader()
     give_back_at_once()
     try:
         with locked(work):

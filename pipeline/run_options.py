@@ -46,6 +46,7 @@ class RunOptions:
     check_archives: str = QUICK  # how much of archives is read to see whether they changed
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "stop", self.stop.on(self.runner))
         if self.selects:
             asked = self.extraction._replace(timestamps=True, canonical=self.rules.canonical)
             object.__setattr__(self, "extraction", asked)

@@ -27,7 +27,9 @@ from jobs.kernel.errors import BadInput, NotConverged
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place, place
 from jobs.kernel.order import DIGITS
+from jobs.kernel.pdf_links import require_reader
 from jobs.kernel.tables import CAPTURES, DATED_LINKS, LINKS, REFERRING_CAPTURES
+from jobs.kernel.usable import require_usable
 from jobs.launch import launch, plain_path
 from jobs.launcher import Launcher
 from jobs.outcome import Outcome
@@ -96,6 +98,8 @@ def extract_links(
     tables: outputs that are folders get Parquet, as files do whose names say so.
     """
     args = arguments_of(options or Options())
+    if options and options.pdf:
+        require_reader()
     with workplace(links, launcher) as there:
         found, seen = there.tmp / "links", there.tmp / "captures"
         named = writable_names([place(archive) for archive in archives], there.tmp)
@@ -208,6 +212,7 @@ def canonicalize(
             outcome = fold_keys_job.run(*found, folds, canonical, spelled, there)
             outcome.notes = whole.notes
             outcome.counters = Counter({**whole.counters, **outcome.counters})
+        require_usable(", ".join(map(str, inputs)), outcome.rows["uris"], outcome.counters)
         deliver(canonical, output, ORDER["canonical_links"])
         deliver(spelled, uris, ORDER["uris"])
     return canonicalized(outcome)

@@ -21,6 +21,7 @@ from multiprocessing.process import BaseProcess
 from types import FrameType
 from typing import Any, Generic, TypeVar
 
+from jobs.kernel.cores import at_a_time
 from jobs.kernel.shortage import shortage_of
 
 Task = TypeVar("Task")
@@ -52,14 +53,16 @@ def answers(
 ) -> Iterator[tuple[Task, Answer | Died]]:
     """Each task with its answer, as they are done. told: hears how far each is.
 
-    An exception in `work` is raised here and ends all. With one process nothing is started.
+    processes: at most, as jobs/kernel/cores.py bounds them. An exception in `work` is raised here
+    and ends all. With one process nothing is started.
     """
-    if min(processes, len(tasks)) <= 1:
+    processes = min(at_a_time(processes), len(tasks))
+    if processes <= 1:
         for task in tasks:
             yield task, work(task, lambda far, task=task: told(task, far))  # type: ignore[misc]
         return
     todo = deque(tasks)
-    with _started(work, min(processes, len(tasks))) as workers:
+    with _started(work, processes) as workers:
         for worker in workers:
             _give(worker, todo)
         while busy := [worker for worker in workers if worker.task is not None]:

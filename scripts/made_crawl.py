@@ -22,13 +22,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from jobs.kernel.extraction import Options
 from jobs.kernel.lines import Capture
-from pipeline.embedded import TOLERANCE
 from pipeline.embedded.columns import CapturesWriter, LinksWriter
 from pipeline.embedded.engine import EmbeddedEngine
 from pipeline.embedded.memory import half_of_machine
 from pipeline.engine import ArchiveTask
 from pipeline.progress import Quiet
-from pipeline.ranking import Stop
 from pipeline.run import Run, Step
 from pipeline.run_options import RunOptions
 from pipeline.steps import ArchiveReport
@@ -81,7 +79,7 @@ def make(folder: Path, links: int, seed: int) -> None:
     count = -(-links // LINKS_AN_ARCHIVE)
     for number in range(count):
         (archives / f"{number:05}.warc").write_text(f"made, archive {number} of {count}\n")
-    options, reporter = RunOptions(stop=Stop(tolerance=TOLERANCE)), Quiet()
+    options, reporter = RunOptions(), Quiet()
     with temporary(work) as tmp:
         engine = Made(work, tmp, half_of_machine(), 1, reporter.read)
         engine.pages = crawled(links, seed, count)

@@ -18,6 +18,13 @@ def assert_linear(read: Callable[[int], object], size: int) -> None:
     assert many < MOST * few + DOUBT
 
 
+def assert_in_proportion(seconds: dict[str, float], sizes: dict[str, int]) -> None:
+    """No input takes many times its share of the time of all, by their sizes."""
+    total, size = sum(seconds.values()), sum(sizes.values())
+    for name, took in seconds.items():
+        assert took < (MOST * sizes[name] / size + 1 / 10) * total, name
+
+
 def _seconds(read: Callable[[int], object], size: int) -> float:
     began = time.process_time()
     read(size)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gzip
 import re
-import time
 from pathlib import Path
 
 import pytest
+from growth import assert_linear
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -214,19 +214,23 @@ def test_no_domains(domain: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("begin", "piece", "end", "most"),
     [
-        "http://" + "/" * 200_000 + " ",
-        "http://" + ":1" * 100_000,
-        "http://" + "a" * 200_000 + "@",
-        "http://" + "1." * 100_000,
-        "http://h/" + "/.." * 690,
-        "http://h/" + "a/../" * 410,
-        "http://h" + "." * 2000,
+        ("http://", "/", " ", 200_000),
+        ("http://", ":1", "", 100_000),
+        ("http://", "a", "@", 200_000),
+        ("http://", "1.", "", 100_000),
+        ("http://h/", "/..", "", 690),
+        ("http://h/", "a/../", "", 410),
+        ("http://h", ".", "", 2000),
     ],
 )
-def test_hostile_strings_take_no_time(text: str) -> None:
-    begin = time.process_time()
-    lookup_key(text)
-    form_or_reject(text)
-    assert time.process_time() - begin < 1
+def test_hostile_strings_take_time_in_proportion(
+    begin: str, piece: str, end: str, most: int
+) -> None:
+    def read(size: int) -> None:
+        text = begin + piece * size + end
+        lookup_key(text)
+        form_or_reject(text)
+
+    assert_linear(read, most)

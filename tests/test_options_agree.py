@@ -29,7 +29,7 @@ from jobs.launcher import Launcher
 from pipeline import engines, packed_ranges
 
 OPTIONS: dict[str, tuple[str, ...]] = {
-    "pdf": ("--pdf",),
+    "pdf": ("--pdf",) if importlib.util.find_spec("pypdf") else (),
     "latest": ("--captures", "latest"),
     "redirects": ("--fold", "redirects"),
     "canonical": ("--fold", "canonical"),

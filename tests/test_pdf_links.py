@@ -1,14 +1,23 @@
-"""Links of PDFs: found with pypdf, counted without it, and no harm from what is no PDF."""
+"""Links of PDFs: found with pypdf, also by jobs that travel as a zip; refused without it; no harm
+from what is no PDF."""
 
 from __future__ import annotations
 
 import importlib.util
 import io
+import json
+import os
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from archive_samples import extracted, warc
+from crawls import crawlrank
 
+from jobs.far import write_zip
+from jobs.kernel.errors import BadInput
 from jobs.kernel.pdf_links import pdf_references
 
 
@@ -69,3 +78,63 @@ def test_without_pypdf_they_are_counted(monkeypatch: pytest.MonkeyPatch) -> None
     links, captures, _, counters = extracted(capture(b"%PDF-1.4"), pdf=True)
     assert (links, len(captures)) == ([], 1)
     assert counters["skipped.pdf.not-installed"] == 1
+
+
+def as_a_task(archive: Path, folder: Path, *more: str) -> list[bytes]:
+    """What a task of Hadoop writes, which imports the jobs from the zip in its own folder."""
+    write_zip(folder / "crawlrank.zip")
+    command = [*(sys.executable, "-m", "jobs.extract_links"), "--step-num=0", "--mapper", *more]
+    done = subprocess.run(
+        [*command, "--listed", "--pdf"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": "crawlrank.zip"},
+        input=json.dumps([str(archive)]).encode() + b"\n",
+        capture_output=True,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.splitlines()
+
+
+def test_tasks_that_import_the_jobs_from_a_zip_read_them(tmp_path: Path) -> None:
+    archive = tmp_path / "pdf.warc"
+    archive.write_bytes(capture(made_pdf("http://h/a", "b")))
+    (tmp_path / "task").mkdir()
+    lines = as_a_task(archive, tmp_path / "task")
+    assert [line for line in lines if line[:1] != b"@"] == [
+        b"http://h/a http://h/d/p L",
+        b"http://h/d/b http://h/d/p L",
+    ]
+    (told,) = [json.loads(line[9:]) for line in lines if line.startswith(b"@archive\t")]
+    assert told["counters"]["links.from.pdf"] == 2
+    assert not [name for name in told["counters"] if name.startswith("skipped")]
+
+
+def test_a_reader_that_does_not_start_is_no_fault_of_the_pdf(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as one that finds a broken library."""
+    (tmp_path / "pypdf.py").write_text("raise ImportError('a part of it is missing')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(BadInput, match=r"ended with 1 \(.ImportError: a part of it is missing"):
+        list(pdf_references(b"%PDF-1.4", Counter()))
+
+
+@pytest.mark.parametrize("command", ["run", "run local", "extract-links", "inspect"])
+def test_without_pypdf_nothing_is_begun(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    archive = tmp_path / "pdf.warc"
+    archive.write_bytes(capture(b"%PDF-1.4"))
+    work, links, captures = (tmp_path / name for name in ("work", "links", "captures"))
+    more: dict[str, tuple[object, ...]] = {
+        "run": ("--work", work),
+        "run local": ("--work", work, "--runner", "local"),
+        "extract-links": ("--output", links, "--captures", captures),
+        "inspect": ("--json", tmp_path / "told.json"),
+    }
+    said = crawlrank(command.split()[0], archive, "--pdf", "--quiet", *more[command])
+    assert said.code == 3
+    assert "pypdf, which reads PDFs, is not installed" in said.err
+    assert "pip install 'crawlrank[pdf]'" in said.err
+    assert list(tmp_path.iterdir()) == [archive]

@@ -13,6 +13,7 @@ from jobs.kernel.html_links import Run, html_runs
 from jobs.kernel.html_pieces import LONGEST_PAGE
 from jobs.kernel.joining import Base
 from jobs.kernel.pdf_links import pdf_references
+from jobs.kernel.reading import BOM
 from jobs.kernel.robots_links import LONGEST as LONGEST_ROBOTS
 from jobs.kernel.robots_links import robots_references
 from jobs.kernel.uris import as_text
@@ -102,7 +103,7 @@ def _text_sitemap(text: str, counters: Counter[str]) -> Iterator[str]:
 
 
 def _robots(body: bytes, media_type: str, counters: Counter[str]) -> Read:
-    text = as_text(body)  # robots.txt is UTF-8; of another, the bytes of URIs are what is known
+    text = as_text(body.removeprefix(BOM))  # UTF-8; of another, the bytes of URIs are what is known
     return "", ((reference, "X", "Sitemap:") for reference in robots_references(text))
 
 

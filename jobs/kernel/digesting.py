@@ -5,9 +5,13 @@ Readers of archives go forward with small steps back, so hardly a byte is read t
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
-from typing import Any, BinaryIO
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, cast
+
+from jobs.kernel.errors import BadInput
 
 BLOCK = 2**20
 
@@ -50,3 +54,19 @@ class Digesting:
         while self.read(BLOCK):
             pass
         return self._digest.hexdigest()
+
+
+@contextlib.contextmanager
+def digested(stream: BinaryIO, tell: Callable[[str], None]) -> Iterator[BinaryIO]:
+    """The stream, for a reader. `tell` hears the digest of all of it in the end, also where reading
+    raised BadInput, and nothing where its rest cannot be read."""
+    digesting = Digesting(stream)
+    failed: BadInput | None = None
+    try:
+        yield cast(BinaryIO, digesting)
+    except BadInput as error:
+        failed = error
+    with contextlib.suppress(OSError):
+        tell(digesting.hexdigest())
+    if failed:
+        raise failed

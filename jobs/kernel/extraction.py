@@ -27,8 +27,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache, partial
 from typing import BinaryIO, Literal, NamedTuple
 
 from jobs.kernel.body_links import body_links, resolved
@@ -36,6 +36,8 @@ from jobs.kernel.capture_rows import CaptureRows
 from jobs.kernel.damage import Damage
 from jobs.kernel.documents import document, unpacked
 from jobs.kernel.dropped import Examples, count_dropped
+from jobs.kernel.errors import BadInput
+from jobs.kernel.faults import guarded, is_of_record, words
 from jobs.kernel.header_links import header_nofollow, header_references, location
 from jobs.kernel.html_links import Run
 from jobs.kernel.lines import UNKNOWN, Capture, Link
@@ -102,10 +104,25 @@ def extract(
     links than max_links_per_page counts once as `dropped.over-limit`.
     examples: is given the first URIs of captures, references and `outlink:` lines that are dropped,
     by reason.
-    Of a WACZ, each archive in it by itself. Raises BadInput as `read_records`.
+    Of a WACZ, each archive in it by itself. Raises BadInput as `read_records`, and for whatever
+    else the reader raises (faults.py); where the links of one record make a parser fail, they are
+    left out and the record is damage.
     """
+    yield from guarded(
+        _extracted(stream, archive_name, options, counters, {} if examples is None else examples),
+        archive_name,
+    )
+
+
+def _extracted(
+    stream: BinaryIO,
+    archive_name: str,
+    options: Options,
+    counters: Counter[str],
+    examples: Examples,
+) -> Iterator[Link | Capture | Damage]:
     for name, items in read_archives(stream, archive_name, max_record=options.max_record):
-        extraction = _Extraction(name, options, counters, {} if examples is None else examples)
+        extraction = _Extraction(name, options, counters, examples)
         for found in items:
             item = described(found)
             if isinstance(item, Damage):
@@ -115,6 +132,19 @@ def extract(
                     counters["wat"] += 1
                 yield from extraction.of_record(item)
         yield from extraction.rest()
+
+
+def require_pages(archive: str, counters: Mapping[str, int]) -> None:
+    """Raises BadInput for an archive that cannot have links, by what `extract` counted of it."""
+    conversions = counters.get("records.conversion", 0)
+    without_pages = conversions + counters.get("records.warcinfo", 0)
+    if conversions and without_pages == counters.get("records") and not counters.get("wat"):
+        raise BadInput(
+            archive,
+            f"a WET file: {conversions:,} records with the text of pages, and no links",
+            "a WARC, ARC or WAT file",
+            "Give the WARC or the WAT of the same pages.",
+        )
 
 
 def totals(counters: Counter[str]) -> dict[str, int]:
@@ -176,13 +206,27 @@ class _Extraction:
         found: list[Link | Capture | Damage] = [*self._rows.add_metadata(record)]
         if self._options.outlinks != "html" and self._options.bodies:
             for counting in self._matching.add_metadata(record):
-                found += self._outlinks(counting)
+                found += self._or_damage(counting, self._outlinks)
         return found
 
     def rest(self) -> Iterator[Link | Capture | Damage]:
         yield from self._rows.rest()
         for record in self._matching.rest():
-            yield from self._outlinks(record)
+            yield from self._or_damage(record, self._outlinks)
+
+    def _or_damage(
+        self, record: Record, links_of: Callable[[Record], Iterator[Link | Damage]]
+    ) -> list[Link | Damage]:
+        """The links of a record; where it makes a parser fail, damage in place of all of them."""
+        before = dict(self._counters)
+        try:
+            return list(links_of(record))
+        except Exception as error:
+            if not is_of_record(error):
+                raise
+            self._counters.clear()
+            self._counters.update(before)
+            return [self.counted(Damage(record.offset, "failed", words(error)))]
 
     def _capture(self, record: Record) -> list[Link | Capture | Damage]:
         uri = as_crawled(record.uri)
@@ -191,8 +235,12 @@ class _Extraction:
             return []
         found: list[Link | Capture | Damage]
         found = [*self._rows.add_capture(record, self._row(record, uri))]
-        if not self._options.bodies:
-            return found
+        if self._options.bodies:
+            found += self._or_damage(record, partial(self._links_of, uri))
+        return found
+
+    def _links_of(self, uri: bytes, record: Record) -> Iterator[Link | Damage]:
+        """The links of a capture."""
         status = 200 if record.status is None else record.status
         good, outlinks = 200 <= status < 300, self._options.outlinks
         body, name = self._document(record) if good else (b"", "")
@@ -201,13 +249,12 @@ class _Extraction:
         self._links.begin(uri, record.timestamp)
         told = LINKING_FIELDS.intersection([name for name, _ in record.http_headers])
         if told:
-            found += self._header(record, uri, status, good and outlinks != "metadata")
+            yield from self._header(record, uri, status, good and outlinks != "metadata")
         if name and outlinks != "metadata":
-            found += self._body(record, body, uri, name, "x-robots-tag" in told)
+            yield from self._body(record, body, uri, name, "x-robots-tag" in told)
         lines_count = good and not (name == "html" and outlinks in ("html", "auto"))
         for metadata in self._matching.add_capture(record, lines_count):
-            found += self._outlinks(metadata)
-        return found
+            yield from self._or_damage(metadata, self._outlinks)
 
     def _row(self, record: Record, uri: bytes) -> Capture:
         status = str(record.status) if record.status else "-"

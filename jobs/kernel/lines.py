@@ -271,9 +271,9 @@ def _targets(node: bytes, targets: list[bytes]) -> list[bytes]:
 
 
 def _key(uri: bytes) -> bytes | None:
-    from jobs.kernel.keys import key_of  # surt loads slowly, and the tasks of most jobs need none
+    from jobs.kernel.usable import usable_key_function  # surt loads slowly; most jobs need none
 
-    return key_of(uri)
+    return usable_key_function(keep_www=False)(uri)
 
 
 def parse_score_row(line: bytes) -> ScoreRow:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import quote
 
 from jobs.kernel.endless import require_file
+from jobs.kernel.errors import BadInput
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -52,6 +53,15 @@ def open_binary(where: Place) -> BinaryIO:
         return Path(where).open("rb")
     filesystem, path = located(str(where))
     return cast(BinaryIO, io.BufferedReader(_Remote(filesystem.open_input_file(path)), _AT_ONCE))
+
+
+def opened(where: Place) -> BinaryIO:
+    """The same of an archive that is to be read. Raises BadInput."""
+    try:
+        return open_binary(where)
+    except OSError as error:
+        found = f"cannot be read ({error.strerror or error})"
+        raise BadInput(str(where), found, "a readable file") from error
 
 
 def size_of(where: Place) -> int:

@@ -10,27 +10,46 @@ from __future__ import annotations
 import importlib.util
 import io
 import json
+import signal
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from jobs.kernel.errors import BadInput
+
 SECONDS = 20
 MEMORY = 2**30
 MOST_LINKS = 100_000
+NOT_READABLE = 3  # exit code
+
+
+def require_reader() -> None:
+    """Raises BadInput where pypdf is not installed."""
+    if not _has_reader():
+        raise BadInput(
+            "--pdf",
+            "pypdf, which reads PDFs, is not installed",
+            "the extra crawlrank[pdf]",
+            "Install it with `pip install 'crawlrank[pdf]'`, or leave --pdf out.",
+        )
+
+
+def _has_reader() -> bool:
+    return importlib.util.find_spec("pypdf") is not None
 
 
 def pdf_references(body: bytes, counters: Counter[str]) -> Iterator[str]:
     """In order; a PDF that cannot be read, or not to its end, is counted in `skipped.pdf.REASON`:
-    `not-installed`, `too-long`, `not-readable`."""
-    if importlib.util.find_spec("pypdf") is None:
+    `not-installed`, `too-long`, `not-readable`. Raises BadInput where the process that reads PDFs
+    does not come to read one."""
+    if not _has_reader():
         counters["skipped.pdf.not-installed"] += 1
         return
-    command = [sys.executable, __file__]  # by its file: where it runs the package may have no name
     try:
-        done = subprocess.run(command, input=body, capture_output=True, timeout=2 * SECONDS)
-        told, failed = done.stdout, "not-readable" if done.returncode else ""
+        done = subprocess.run(_command(), input=body, capture_output=True, timeout=2 * SECONDS)
+        told, failed = done.stdout, _failure(done)
     except subprocess.TimeoutExpired as error:
         told, failed = error.stdout or b"", "too-long"
     if failed:
@@ -39,16 +58,49 @@ def pdf_references(body: bytes, counters: Counter[str]) -> Iterator[str]:
         yield json.loads(line)
 
 
-def _main() -> None:
+def _command() -> list[str]:
+    """That of the process: with the search path of this one, as jobs travel as a zip, in which no
+    file can be run by its name."""
+    begin = (
+        "import importlib, json, sys; sys.path[:] = json.loads(sys.argv[1]);"
+        f" importlib.import_module({__name__!r}).main()"
+    )
+    return [sys.executable, "-c", begin, json.dumps(sys.path)]
+
+
+def _failure(done: subprocess.CompletedProcess[bytes]) -> str:
+    """The reason why a PDF was not read to its end, or ''."""
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return "too-long"
+    if done.returncode < 0 or done.returncode == NOT_READABLE:
+        return "not-readable"
+    if done.returncode:
+        *_, last = ["", *done.stderr.decode(errors="replace").split("\n")[:-1]]
+        raise BadInput(
+            "--pdf",
+            f"the process that reads PDFs ended with {done.returncode} ({last[:200]!a})",
+            "pypdf as crawlrank[pdf] has it",
+            "Install it anew, or leave --pdf out.",
+        )
+    return ""
+
+
+def main() -> None:
+    """The process: a PDF from standard input to lines of JSON."""
     import resource  # where there is none, only this process must do without
+
+    import pypdf  # noqa: F401 (an error of its import is none of the PDF)
 
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    for number, reference in enumerate(_annotated(sys.stdin.buffer.read())):
-        if number >= MOST_LINKS:
-            return
-        sys.stdout.write(json.dumps(reference) + "\n")
-        sys.stdout.flush()  # as this process may be stopped
+    try:
+        for number, reference in enumerate(_annotated(sys.stdin.buffer.read())):
+            if number >= MOST_LINKS:
+                return
+            sys.stdout.write(json.dumps(reference) + "\n")
+            sys.stdout.flush()  # as this process may be stopped
+    except Exception:  # noqa: BLE001 (whatever pypdf meets with in it)
+        sys.exit(NOT_READABLE)
 
 
 def _annotated(body: bytes) -> Iterator[str]:
@@ -74,7 +126,3 @@ def _as_text(uri: Any) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         return "".join(chr(byte) if byte < 0x80 else f"%{byte:02X}" for byte in raw)
-
-
-if __name__ == "__main__":
-    _main()

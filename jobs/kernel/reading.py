@@ -19,6 +19,7 @@ from jobs.kernel.errors import BadInput, BadLine
 from jobs.kernel.lines import Parser, Row
 from jobs.kernel.tables import is_table, table_lines
 
+BOM = b"\xef\xbb\xbf"  # of UTF-8; editors begin files with it, and files are put together
 SIDE = b"@"  # lines of a job's output that belong to another dataset, see jobs/base.py
 
 
@@ -64,6 +65,8 @@ def open_part(path: Path) -> Iterator[Iterable[bytes]]:
 def read_lines(where: str | os.PathLike[str]) -> Iterator[tuple[Path, int, bytes]]:
     """(file, line number from 1, line without its end) of every line of the dataset.
 
+    A byte order mark that begins a line is no part of it.
+
     Raises BadInput for what cannot be opened or inflated.
     """
     for path in parts(where):
@@ -71,7 +74,8 @@ def read_lines(where: str | os.PathLike[str]) -> Iterator[tuple[Path, int, bytes
         try:
             with open_part(path) as stream:
                 for number, line in enumerate(stream, 1):
-                    yield path, number, line.rstrip(b"\r\n")
+                    if line != BOM:  # of a file without a line
+                        yield path, number, line.removeprefix(BOM).rstrip(b"\r\n")
         except (OSError, EOFError, zlib.error) as error:
             raise BadInput(
                 f"{path}, after line {number}",

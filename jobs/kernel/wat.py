@@ -47,7 +47,7 @@ def described(item: Record | Damage) -> Record | Damage:
 
     The offset stays that of the WAT record, whose file this is.
     """
-    if isinstance(item, Damage) or not _may_be_wat(item):
+    if isinstance(item, Damage) or not is_wat(item):
         return item
     if sum(map(item.body.count, (b",", b"{", b"["))) > _MOST_VALUES:
         return Damage(item.offset, "bad-wat", f"more than {_MOST_VALUES} values")
@@ -58,7 +58,8 @@ def described(item: Record | Damage) -> Record | Damage:
     return _record(item, envelope) if envelope else item
 
 
-def _may_be_wat(record: Record) -> bool:
+def is_wat(record: Record) -> bool:
+    """Whether the record looks like one of a WAT."""
     is_json = record.kind == "metadata" and record.media_type.startswith("application/json")
     return is_json and b'"Envelope"' in record.body
 

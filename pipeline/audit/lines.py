@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.kernel.endless import require_file
+from jobs.kernel.reading import BOM
 from jobs.kernel.record_starts import GZIP_MAGIC
 
 CHUNK = 1 << 22  # bytes
@@ -23,9 +24,16 @@ class Damaged(ValueError):
 
 
 def chunks(path: Path) -> Iterator[bytes]:
-    """The bytes of a file, plain or gzip by its beginning. Raises OSError, Damaged; BadInput
-    for what is no file."""
+    """The bytes of a file, plain or gzip by its beginning, without a byte order mark at it. Raises
+    OSError, Damaged; BadInput for what is no file."""
     require_file(path)
+    mark = BOM
+    for chunk in _chunks(path):
+        yield chunk.removeprefix(mark)
+        mark = b"" if chunk else mark
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as stream:
         magic = stream.read(len(GZIP_MAGIC))
         stream.seek(0)

@@ -136,14 +136,12 @@ def compare_outlinks(archives: tuple[Place, ...], output: Path | None, max_recor
             compare_archive(archive, found, max_record=max_record)
         except BadInput as error:
             failed.append(error)
-        except OSError as error:
-            why = error.strerror or str(error)
-            failed.append(BadInput(str(archive), f"cannot be read ({why})", "an archive"))
     write_json(document(found, crawlrank_version()), output)
     if output != STDOUT:
         show(sections(found))
     if failed:
         raise failed[0]
+    found.require_pages(", ".join(map(str, archives)))
 
 
 COMMANDS = (audit_precedence, compare_outlinks)

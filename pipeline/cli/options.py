@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,22 +11,23 @@ from typing import Any, TypeVar, cast
 import click
 
 from jobs.kernel.choosing import Rules
+from jobs.kernel.cores import A_CORE, at_a_time
 from jobs.kernel.endless import require_file
 from jobs.kernel.extraction import DEFAULTS, Options
 from jobs.kernel.opening import Place
 from jobs.kernel.order import DIGITS
-from jobs.launcher import CLUSTERS, RUNNERS, BytesProgress, Launcher
+from jobs.launcher import CLUSTERS, RUNNERS, BytesProgress, Launcher, out_of_reach
 from pipeline.classes import MAX_BINS
-from pipeline.cli.parameter_types import Archive, Number, Size
-from pipeline.embedded import EMBEDDED, TOLERANCE
+from pipeline.cli.parameter_types import Archive, LocalPath, Number, Size
+from pipeline.embedded import EMBEDDED
 from pipeline.finding import find_archives, read_list
-from pipeline.ranking import Stop
+from pipeline.ranking import TOLERANCE, TOLERANCE_OF_JOBS, Stop
 from pipeline.terminal import printable
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]
 
-OUTPUT = click.Path(path_type=Path)
+OUTPUT = LocalPath(path_type=Path)
 ARCHIVE = Archive(path_type=Path)
 EXAMPLES = 3
 EXTRACTION = tuple(name for name in Options._fields if name != "bodies")
@@ -108,12 +108,20 @@ work_option = click.option(
     "--work", type=OUTPUT, required=True, help="Work folder, where everything is kept."
 )
 
+
+def _lowered(ctx: click.Context, param: click.Parameter, asked: int | None) -> int:
+    most = at_a_time(asked)
+    if asked is not None and most < asked:
+        click.echo(f"--jobs {asked}: lowered to {most}, {A_CORE} for each core", err=True)
+    return most
+
+
 jobs_option = click.option(
     "--jobs",
     "processes",
     type=click.IntRange(1),
-    default=os.cpu_count(),
-    help="Processes at a time (default: the machine's cores).",
+    callback=_lowered,
+    help=f"Processes at a time (default: the machine's cores; at most {A_CORE} for each).",
 )
 
 runner_options = together(
@@ -185,6 +193,8 @@ def data_url(runner: str, data: str | None) -> str | None:
             f"--data {printable(data)}: a folder is needed, such as hdfs:///user/me/crawl or"
             " s3://bucket/crawl, of letters, digits and . _ - = + @ only."
         )
+    if why := out_of_reach(runner, data):
+        raise click.UsageError(f"--data {printable(data)}: {why}")
     return data.rstrip("/")
 
 
@@ -297,12 +307,12 @@ stop_options = together(
         "--tolerance",
         type=Number(1e-14, 1, max_open=True),
         help="Without --iterations: rounds until the scores are certainly this near, relative"
-        f" (default: {TOLERANCE:g} on the embedded runner, {Stop.tolerance:g} on others).",
+        f" (default: {TOLERANCE:g} on the embedded runner, {TOLERANCE_OF_JOBS:g} on others).",
     ),
     click.option(
         "--max-rounds",
         type=click.IntRange(1),
-        default=200,
+        default=Stop.max_rounds,
         show_default=True,
         help="Give up (exit 4) after so many rounds.",
     ),
@@ -360,15 +370,12 @@ def make_rules(captures: str, folds: tuple[str, ...]) -> Rules:
 
 
 def make_stop(
-    iterations: int | None,
-    tolerance: float | None,
-    max_rounds: int,
-    usual: float = Stop.tolerance,
+    iterations: int | None, tolerance: float | None, max_rounds: int, runner: str
 ) -> Stop:
     """When PageRank stops; only one of --iterations and --tolerance may be given."""
     if iterations is not None and tolerance is not None:
         raise click.UsageError("--iterations and --tolerance exclude each other")
-    return Stop(iterations, usual if tolerance is None else tolerance, max_rounds)
+    return Stop(iterations, tolerance, max_rounds).on(runner)
 
 
 def make_launcher(

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+import os
+import re
 from typing import Any
 
 import click
 
 from jobs.kernel.opening import is_url
 from pipeline.embedded.memory import LEAST, Memory, parse_size
+from pipeline.terminal import printable
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 class Archive(click.Path):
@@ -16,6 +21,15 @@ class Archive(click.Path):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         return value if is_url(value) else super().convert(value, param, ctx)
+
+
+class LocalPath(click.Path):
+    """A path of this machine: of a URL, a folder by the name of its scheme would be made."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if _URL.match(os.fsdecode(value)):
+            self.fail(f"{printable(os.fsdecode(value))} is a URL; a path is needed", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class Number(click.FloatRange):

@@ -27,13 +27,11 @@ from pipeline.cli.options import (
     work_option,
 )
 from pipeline.cli.parameter_types import Number
-from pipeline.embedded import EMBEDDED, TOLERANCE
 from pipeline.embedded.memory import Memory
 from pipeline.imported import SELECT, steps_of
 from pipeline.manifest import Manifest, require_manifest
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.progress import reporter
-from pipeline.ranking import Stop
 from pipeline.terminal import console, printable
 
 TOP = 10
@@ -117,7 +115,6 @@ def run(
 
     if not (archives or ((work / "manifest.json").exists() and Manifest(work).imported)):
         raise click.UsageError("Missing argument 'ARCHIVES...'.")
-    usual = TOLERANCE if runner == EMBEDDED else Stop.tolerance
     precedence = PrecedenceOptions(bins, unlisted, classes_over, ties, spellings)  # type: ignore[arg-type]
     asked = RunOptions(
         runner=runner,
@@ -130,7 +127,7 @@ def run(
         rules=make_rules(captures, folds),
         keep_www=keep_www,
         nodes=nodes,
-        stop=make_stop(iterations, tolerance, max_rounds, usual),
+        stop=make_stop(iterations, tolerance, max_rounds, runner),
         precedence=precedence,
         validation=ValidationOptions(min_agreement=min_agreement),
         validate=validate,

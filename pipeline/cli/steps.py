@@ -239,7 +239,7 @@ def page_rank(
 ) -> None:
     """Rounds of PageRank, until certified or exactly --iterations."""
     check_outputs(output, inputs=[graph])
-    stop = make_stop(iterations, tolerance, max_rounds)
+    stop = make_stop(iterations, tolerance, max_rounds, runner)
     shown = reporter(quiet)
     shown.step("page-rank")
 

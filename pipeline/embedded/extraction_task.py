@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from jobs.kernel.damage import MAX_LISTED, Damage
-from jobs.kernel.digesting import Digesting
+from jobs.kernel.digesting import digested
 from jobs.kernel.errors import BadInput
-from jobs.kernel.extraction import Options, extract
+from jobs.kernel.extraction import Options, extract, require_pages
+from jobs.kernel.faults import of_unread
 from jobs.kernel.lines import Capture, Link
-from jobs.kernel.opening import Place, open_binary
+from jobs.kernel.opening import Place, opened
 from jobs.kernel.positions import told_position
 from pipeline.embedded.columns import CapturesWriter, LinksWriter
 from pipeline.workers import Tell
@@ -43,37 +45,36 @@ class ArchiveAnswer(NamedTuple):
 def extract_archive(work: ArchiveWork, tell: Tell) -> ArchiveAnswer:
     """Read the archive, telling the bytes read now and then, and write both parts.
 
-    Parts are whole and readable also where the archive was not.
+    Parts of an archive that could not be read to its end are whole, and empty.
     """
     counters: Counter[str] = Counter()
     damage: list[list[Any]] = []
-    error: list[str] | None = None
-    digest = ""
+    digests: list[str] = []
+    try:
+        with (
+            _writers(work) as (links, captures),
+            opened(work.place) as file,
+            told_position(file, tell),
+            digested(file, digests.append) as stream,
+        ):
+            items = extract(stream, work.name, work.options, counters)
+            _write(items, links, captures, damage)
+        require_pages(work.name, counters)
+    except BadInput as bad:
+        with _writers(work):
+            error = [bad.found, bad.expected, bad.cure]
+        return ArchiveAnswer(of_unread(counters), damage, error, *digests)
+    return ArchiveAnswer(dict(counters), damage, None, *digests)
+
+
+@contextmanager
+def _writers(work: ArchiveWork) -> Iterator[tuple[LinksWriter, CapturesWriter]]:
     dated = work.options.timestamps
     with (
         LinksWriter(work.links, dated=dated) as links,
         CapturesWriter(work.captures, referring=dated) as captures,
     ):
-        try:
-            with _opened(work.place) as stream, told_position(stream, tell):
-                digesting = Digesting(stream)
-                items = extract(cast(BinaryIO, digesting), work.name, work.options, counters)
-                try:
-                    _write(items, links, captures, damage)
-                except BadInput as bad:
-                    error = [bad.found, bad.expected, bad.cure]
-                digest = digesting.hexdigest()
-        except BadInput as bad:
-            error = [bad.found, bad.expected, bad.cure]
-    return ArchiveAnswer(dict(counters), damage, error, digest)
-
-
-def _opened(place: Place) -> BinaryIO:
-    try:
-        return open_binary(place)
-    except OSError as error:
-        found = f"cannot be read ({error.strerror or error})"
-        raise BadInput(str(place), found, "a readable file") from error
+        yield links, captures
 
 
 def _write(

@@ -1,15 +1,16 @@
 """Text lines to the datasets links and captures of this engine, a line at a time.
 
-Lines are held to their formats (jobs/kernel/lines.py), and what is not UTF-8, which has no key, is
-left out and counted, as canonicalize does with it in text. A dataset becomes parts of PART rows, in
-the order of the lines, for several processes to work on. Memory: a block of a part.
+Lines are held to their formats (jobs/kernel/lines.py), and those whose URIs are of no page
+(jobs/kernel/usable.py) are left out and counted, as canonicalize does with them in text. A dataset
+becomes parts of PART rows, in the order of the lines, for several processes to work on. Memory: a
+block of a part.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, groupby, islice
 from operator import attrgetter
 from pathlib import Path
@@ -29,12 +30,12 @@ from jobs.kernel.lines import (
     parse_map_row,
 )
 from jobs.kernel.reading import read_lines
+from jobs.kernel.usable import DROPPED, why_unusable
 from pipeline.embedded.columns import CapturesWriter, LinksWriter
 
 PART = 1 << 22  # rows
 BATCH = 1 << 12  # lines, of which those of a source in a row are written together
 EXAMPLES = 5
-NOT_UTF8 = "dropped.not-utf-8"
 _STATUS = re.compile(rb"(?:[0-9]{1,9}|-)\Z")
 _OFFSET = re.compile(rb"(?:[0-9]{1,18}|-)\Z")
 
@@ -75,11 +76,11 @@ class Reading:
     def links(self, wheres: Iterable[str], output: Path, source_first: bool) -> int:
         """Links of URIs, into a new folder; how many."""
         parser = parse_swapped_link if source_first else parse_link
-        return _write_links(self._rows(wheres, parser), output)
+        return _write_links(self._rows(wheres, parser, _uris_of_link), output)
 
     def captures(self, wheres: Iterable[str], output: Path) -> int:
         output.mkdir()
-        rows = self._rows(wheres, parse_typed_capture)
+        rows = self._rows(wheres, parse_typed_capture, _uris_of_capture)
         return sum(_write_captures(some, path) for some, path in _in_parts(rows, output))
 
     def key_links(self, canonical: Iterable[str], given: Iterable[str], output: Path) -> int:
@@ -101,27 +102,33 @@ class Reading:
         rows = (Capture(row.key, *unknown) for row in self._rows(wheres, parse_map_row))
         return sum(_write_captures(some, path) for some, path in _in_parts(rows, output))
 
-    def _rows(self, wheres: Iterable[str], parser: Parser[Row]) -> Iterator[Row]:
+    def _rows(
+        self,
+        wheres: Iterable[str],
+        parser: Parser[Row],
+        uris: Callable[[Row], tuple[bytes, ...]] = lambda row: (),
+    ) -> Iterator[Row]:
+        """The rows of the lines that count. uris: those of a row, where it has such."""
         for where in wheres:
             for path, number, line in read_lines(where):
                 try:
                     row = parser(line)
                 except BadLine as error:
                     raise BadInput(f"{path}, line {number}", error.found, error.expected) from error
-                if line.isascii() or _is_utf8(line):
+                if why := why_unusable(line, *uris(row)):
+                    self.dropped[DROPPED + why] += 1
+                    if len(self.examples) < EXAMPLES:
+                        self.examples.append(f"{path}, line {number}")
+                else:
                     yield row
-                    continue
-                self.dropped[NOT_UTF8] += 1
-                if len(self.examples) < EXAMPLES:
-                    self.examples.append(f"{path}, line {number}")
 
 
-def _is_utf8(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+def _uris_of_link(link: Link) -> tuple[bytes, ...]:
+    return link.target, link.source
+
+
+def _uris_of_capture(capture: Capture) -> tuple[bytes, ...]:
+    return (capture.uri,)
 
 
 def _in_parts(rows: Iterator[Row], output: Path) -> Iterator[tuple[Iterator[Row], Path]]:

@@ -20,6 +20,7 @@ from zipfile import ZipFile
 import numpy as np
 
 from jobs.kernel.errors import BadInput
+from pipeline.embedded import EMBEDDED
 from pipeline.embedded.arrays import PIECE as ARRAY_PIECE
 from pipeline.embedded.arrays import open_array, refuse
 from pipeline.embedded.csr import Csr
@@ -54,6 +55,7 @@ def rank(
     from pipeline.embedded.sweeps import rank_by_sweeps
     from pipeline.embedded.team import team_of
 
+    stop = stop.on(EMBEDDED)
     with team_of(csr, threads) as team:
         if stop.iterations is not None:
             return rank_by_rounds(team, stop, state, on_round)
@@ -78,6 +80,7 @@ def page_rank(
     in `output`, JobFailed as `rank`.
     """
     require_memory("page-rank", csr.nodes, NODE_BYTES, budget, fixed=LOOPS)
+    stop = stop.on(EMBEDDED)
     of = _fingerprint(csr, stop, threads)
     saved = time.monotonic()
 

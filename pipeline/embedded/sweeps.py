@@ -100,7 +100,7 @@ def _bounds(team: Team, rows: Rows, number: int, difference: float, total: float
 def _promising(stop: Stop, rounds: list[Round], entry: Round) -> bool:
     """Is a pass over all nodes likely to certify? Not again before twice as much is reached."""
     tried = [told["difference"] for told in rounds if told["verified"]]
-    reached: bool = entry["promise"] <= stop.tolerance
+    reached: bool = entry["promise"] <= stop.bound
     return reached and (not tried or entry["difference"] <= tried[-1] / 2)
 
 

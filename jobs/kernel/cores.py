@@ -1,0 +1,20 @@
+"""How many processes or threads work at a time: by the cores of this machine.
+
+More of them than cores only helps where they wait, for a store or a disk. Thousands take longer to
+start than to work, and bring the machine to a standstill. No pool has more than it has tasks.
+"""
+
+from __future__ import annotations
+
+import os
+
+A_CORE = 4  # processes, at most
+
+
+def cores() -> int:
+    return os.cpu_count() or 1
+
+
+def at_a_time(asked: int | None = None) -> int:
+    """As many as are asked for, at most A_CORE for each core; by default one for each."""
+    return cores() if asked is None else min(asked, A_CORE * cores())

@@ -1,0 +1,118 @@
+"""What nobody asks for is the same for a program and on the command line: each default of a command
+is that of the function or object that it stands for, and of the job."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from crawls import LOOPBACK, ok
+
+from jobs.assign_ids import AssignIds
+from jobs.canonicalize import Canonicalize
+from jobs.extract_links import ExtractLinks
+from jobs.kernel.extraction import Options
+from jobs.launcher import CLUSTERS, RUNNERS
+from jobs.select_links import SelectLinks
+from pipeline import classes, cli, diff, explain, import_text, outlinks, steps
+from pipeline import run as runs
+from pipeline.audit import findings
+from pipeline.embedded import EMBEDDED
+from pipeline.precedence import Options as PrecedenceOptions
+from pipeline.progress import reporter
+from pipeline.ranking import Stop
+from pipeline.run_options import RunOptions
+from pipeline.validation_report import ValidationOptions
+
+#: what each command hands its options to
+FILLED: dict[str, tuple[Callable[..., Any], ...]] = {
+    "extract-links": (Options,),
+    "inspect": (Options,),
+    "run": (Options, PrecedenceOptions, ValidationOptions, Stop, RunOptions),
+    "page-rank": (Stop,),
+    "select-links": (),
+    "canonicalize": (steps.canonicalize,),
+    "assign-ids": (steps.assign_ids,),
+    "join-scores": (steps.join_scores,),
+    "export-precedence": (PrecedenceOptions, classes.cut),
+    "validate-opic": (ValidationOptions,),
+    "diff": (diff.diff,),
+    "explain": (explain.explain,),
+    "audit-precedence": (findings.audit,),
+    "compare-outlinks": (outlinks.compare_archive,),
+    "import-text": (import_text.import_text,),
+}
+JOBS = {
+    "extract-links": ExtractLinks,
+    "canonicalize": Canonicalize,
+    "assign-ids": AssignIds,
+    "select-links": SelectLinks,
+}
+
+
+def defaults_of(what: Callable[..., Any]) -> dict[str, Any]:
+    parameters = inspect.signature(what).parameters.values()
+    return {each.name: each.default for each in parameters if each.default is not each.empty}
+
+
+def given_by(command: str) -> dict[str, Any]:
+    """Defaults of the options, without those that are none."""
+    context = click.Context(cli.main.commands[command])
+    options = [each for each in context.command.params if isinstance(each, click.Option)]
+    given = {str(each.name): each.get_default(context) for each in options}
+    return {name: value for name, value in given.items() if isinstance(value, str | int | float)}
+
+
+@pytest.mark.parametrize("command", FILLED)
+def test_of_options_and_functions(command: str) -> None:
+    given = given_by(command)
+    for what in FILLED[command]:
+        for name, default in defaults_of(what).items():
+            if default is not None and name in given:
+                assert given[name] == default, (what, name)
+
+
+@pytest.mark.parametrize("command", JOBS)
+def test_of_commands_and_jobs(command: str) -> None:
+    options, given = vars(JOBS[command](["--runner", "inline"]).options), given_by(command)
+    own = JOBS[command]([])._passthru_arg_dests
+    for name in own & given.keys():
+        assert options[name] == given[name], name
+
+
+def asked(monkeypatch: pytest.MonkeyPatch, *words: str) -> RunOptions:
+    """What `run` asks for, after so many words."""
+    given = list[RunOptions]()
+
+    def keep(work: Path, archives: object, options: RunOptions, reporter: object) -> None:
+        given.append(options)
+
+    monkeypatch.setattr(runs, "run", keep)
+    ok("run", LOOPBACK, "--work", "work", "--quiet", *words)
+    return given[0]
+
+
+@pytest.mark.parametrize("more", [{}, {"max_rounds": 50}, {"iterations": 9}], ids=str)
+@pytest.mark.parametrize("runner", [EMBEDDED, *RUNNERS, *CLUSTERS])
+def test_of_a_run(runner: str, more: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    data = "s3://bucket/data" if runner in CLUSTERS else None
+    words = ["--runner", runner, *(["--data", data] if data else [])]
+    for name, value in more.items():
+        words += [f"--{name.replace('_', '-')}", str(value)]
+    options = RunOptions(runner=runner, data=data, stop=Stop(**more))
+    assert asked(monkeypatch, *words).parameters() == options.parameters()
+
+
+def test_each_goes_on_in_the_folder_of_the_other(tmp_path: Path) -> None:
+    words = ("run", LOOPBACK, "--quiet", "--no-validate", "--jobs", 2)
+    options = RunOptions(validate=False, processes=2)
+    ok(*words, "--work", tmp_path / "command")
+    runs.run(tmp_path / "command", [LOOPBACK], options, reporter(quiet=True))
+    runs.run(tmp_path / "library", [LOOPBACK], options, reporter(quiet=True))
+    ok(*words, "--work", tmp_path / "library")
+    files = [tmp_path / name / "precedence.txt" for name in ("command", "library")]
+    assert files[0].read_bytes() == files[1].read_bytes()

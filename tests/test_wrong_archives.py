@@ -1,0 +1,110 @@
+"""Archives of another sort than a command reads: none of them gives nothing without a word."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from archive_samples import page, warc
+from crawls import LOOPBACK, crawlrank, ok
+
+URI = "http://example.com/"
+
+
+def wat() -> bytes:
+    """A record as ia-web-commons writes it, of a page with one link."""
+    links = [{"path": "A@/href", "url": "/x"}]
+    http = {"Response-Message": {"Status": "200"}, "HTML-Metadata": {"Links": links}}
+    header = {"WARC-Type": "response", "WARC-Target-URI": URI}
+    envelope = {
+        "WARC-Header-Metadata": header,
+        "Payload-Metadata": {"HTTP-Response-Metadata": http},
+    }
+    body = json.dumps({"Envelope": envelope}).encode()
+    return warc(body, URI, "metadata", media_type="application/json")
+
+
+def wet() -> bytes:
+    head = warc(b"software: x\r\n", "", "warcinfo", media_type="application/warc-fields")
+    return head + warc(b"the text of a page\n", URI, "conversion", media_type="text/plain")
+
+
+def wacz() -> bytes:
+    """With pages and an index, and without archives."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as file:
+        file.writestr("datapackage.json", "{}")
+        file.writestr("indexes/index.cdx", "com,example)/ 2024 {}\n")
+    return stream.getvalue()
+
+
+CDX = b" CDX N b a m s k r M S V g\ncom,example)/ 20240101000000 http://example.com/ text/html\n"
+NOT_READ: dict[str, tuple[Callable[[], bytes], str, str]] = {
+    "x.wet.gz": (lambda: gzip.compress(wet()), "a WET file: 1 records", "the WARC or the WAT"),
+    "x.wacz": (wacz, "a zip file with nothing in archive/", "Unzip it"),
+    "x.cdx": (lambda: CDX, "not one readable record", "Leave it out"),
+}
+
+
+@pytest.mark.parametrize("command", ["run", "run inline", "extract-links", "inspect"])
+@pytest.mark.parametrize("name", NOT_READ)
+def test_no_links_in_it(name: str, command: str, tmp_path: Path) -> None:
+    make, found, cure = NOT_READ[name]
+    path = tmp_path / name
+    path.write_bytes(make())
+    outputs = ("--output", tmp_path / "links.txt", "--captures", tmp_path / "captures.txt")
+    more: dict[str, tuple[object, ...]] = {
+        "run": ("--work", tmp_path / "work", "--jobs", 1),
+        "run inline": ("--work", tmp_path / "work", "--runner", "inline"),
+        "extract-links": (*outputs, "--runner", "inline"),
+        "inspect": ("--jobs", 1),
+    }
+    said = crawlrank(command.split()[0], path, "--quiet", *more[command])
+    assert said.code == 3
+    assert f"{path}: " in said.err
+    assert found in said.err
+    assert cure in said.err
+
+
+def test_conversions_beside_captures(tmp_path: Path) -> None:
+    """As some crawlers keep pictures of pages beside them."""
+    path = tmp_path / "both.warc"
+    path.write_bytes(page("<a href=/x>x</a>", URI) + wet())
+    ok("extract-links", path, "--output", tmp_path / "l.txt", "--captures", tmp_path / "c.txt",
+       "--quiet", "--runner", "inline")  # fmt: skip
+
+
+NOT_COMPARED: dict[str, tuple[Callable[[], bytes], str]] = {
+    "wat": (wat, "a WAT file, without the text of its pages"),
+    "wet": (wet, "nothing to compare: 0 HTML pages without a metadata record, and 0 metadata"),
+    "another crawler's": (lambda: page("x", URI), "nothing to compare: 1 HTML pages without"),
+    "cdx": (lambda: CDX, "not one readable record"),
+    "wacz": (wacz, "a zip file with nothing in archive/"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_COMPARED)
+def test_nothing_to_compare(name: str, tmp_path: Path) -> None:
+    make, found = NOT_COMPARED[name]
+    path = tmp_path / "x.warc"
+    path.write_bytes(make())
+    said = crawlrank("compare-outlinks", path)
+    assert said.code == 3
+    assert str(path) in said.err and found in said.err
+    assert "expected" in said.err
+
+
+def test_others_are_compared_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "x.wat"
+    path.write_bytes(wat())
+    alone = json.loads(ok("compare-outlinks", LOOPBACK, "--json", "-").out)
+    said = crawlrank("compare-outlinks", path, LOOPBACK, "--json", tmp_path / "told.json")
+    assert said.code == 3
+    assert "Give the WARC files that Heritrix wrote" in said.err
+    told = json.loads((tmp_path / "told.json").read_text())
+    assert told["pages"] == alone["pages"]
