@@ -26,6 +26,7 @@ from jobs.orphans import end_orphans
 from jobs.select_links import TIMES
 from pipeline import steps
 from pipeline.captured import captured_nodes
+from pipeline.caveats import LinkCounts
 from pipeline.claim import claim
 from pipeline.cluster_extraction import Extraction
 from pipeline.dataset_store import BEANS, SUMMARY, DatasetStore, remove
@@ -177,11 +178,13 @@ class ClusterEngine:
         remove(near)
         stores.download(self.place("scored"), near)
 
-    def export_precedence(self, options: PrecedenceOptions) -> Told:
+    def export_precedence(
+        self, options: PrecedenceOptions, links: LinkCounts | None = None
+    ) -> Told:
         scores, output = self.work / "scores", self.work / "precedence.txt"
         with self.launcher.scratch("uris") as tmp:
             brought = bringing(self.work, self.data, tmp)
-            return write_precedence(scores, brought("uris"), output, tmp, options)
+            return write_precedence(scores, brought("uris"), output, tmp, options, links=links)
 
     def ranked(self) -> Ranked:
         with self.launcher.scratch("ranked") as tmp:

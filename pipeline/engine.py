@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from jobs.kernel.choosing import Rules
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
+from pipeline.caveats import LinkCounts
 from pipeline.dataset_store import DatasetStore
 from pipeline.graph import Graph, Mask
 from pipeline.manifest import Manifest
@@ -101,6 +102,9 @@ class Engine(Protocol):
 
     def join_scores(self, digits: int) -> Told: ...
 
-    def export_precedence(self, options: PrecedenceOptions) -> Told: ...
+    def export_precedence(
+        self, options: PrecedenceOptions, links: LinkCounts | None = None
+    ) -> Told:
+        """links: what the graph is made of, for the caveats; None: not known."""
 
     def ranked(self) -> Ranked: ...

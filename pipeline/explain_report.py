@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
+from pipeline.caveats import caveats_table
 from pipeline.explain import Explanation, Folded, Spelling
 from pipeline.terminal import cell, new_table
 
@@ -28,6 +29,8 @@ def tables(told: Explanation) -> Iterator[Table]:
         yield _spellings(told)
     if told.captures:
         yield _captures(told)
+    if told.caveats:
+        yield caveats_table(told.caveats)
 
 
 def _page(told: Explanation) -> Table:

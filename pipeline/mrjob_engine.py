@@ -16,6 +16,7 @@ from jobs.launch import launch
 from jobs.launcher import Launcher
 from pipeline import steps
 from pipeline.captured import captured_nodes
+from pipeline.caveats import LinkCounts
 from pipeline.dataset_store import BEANS, SUMMARY, DatasetStore, remove
 from pipeline.datasets import move
 from pipeline.engine import READS_OF_TEXT, ArchiveTask, OnRound, Ranked, Told
@@ -138,9 +139,13 @@ class MrjobEngine(WorkFolder):
             )
         )  # fmt: skip
 
-    def export_precedence(self, options: PrecedenceOptions) -> Told:
+    def export_precedence(
+        self, options: PrecedenceOptions, links: LinkCounts | None = None
+    ) -> Told:
         path, tmp = self.path, self.launcher.tmp
-        return write_precedence(path("scores"), path("uris"), path("precedence.txt"), tmp, options)
+        return write_precedence(
+            path("scores"), path("uris"), path("precedence.txt"), tmp, options, links=links
+        )
 
     def ranked(self) -> Ranked:
         graph, ranks = read_graph(self.path("graph")), read_graph(self.path("ranks"))

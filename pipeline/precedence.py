@@ -27,7 +27,8 @@ import numpy as np
 from jobs.kernel.errors import BadInput
 from jobs.kernel.heritrix_form import NOT_OF_THE_WEB
 from jobs.kernel.order import DIGITS
-from pipeline.classes import CUT_BYTES, Classes, Ties, cut, places_of
+from pipeline.caveats import Caveat, CutCounts, LinkCounts, caveats_of
+from pipeline.classes import CUT_BYTES, Classes, Ties, cut, places_of, rounded
 from pipeline.datasets import write_file
 from pipeline.embedded.memory import half_of_machine
 from pipeline.embedded.tables import database
@@ -86,6 +87,8 @@ class Summary:
     nodes_not_captured: int = 0
     nodes_near_a_boundary: int | None = None
     nodes_placed_by_key_alone: int = 0
+    nodes_cut_over: int = 0
+    nodes_cut_over_placed_by_key_alone: int = 0
     eta: float | None = None
     digits: int = DIGITS
     captured_uris_without_score: int = 0
@@ -95,6 +98,7 @@ class Summary:
     rejected_examples: list[str] = field(default_factory=list)
     duplicates_removed: int = 0
     classes: list[ClassSummary] = field(default_factory=list)
+    caveats: list[Caveat] = field(default_factory=list)
 
     def write(self, path: Path) -> None:
         write_file([json.dumps(asdict(self), indent=2).encode() + b"\n"], path)
@@ -110,13 +114,15 @@ def export_precedence(
     ids: Path | None = None,
     budget: int | None = None,
     threads: int | None = None,
+    links: LinkCounts | None = None,
 ) -> Summary:
     """Write the precedence file `output` from the datasets `scores` and `uris`, text or Parquet.
 
     Without uris, the URIs of the scores are all the spellings there are, and classes are cut over
     all nodes. ids: where both are the embedded engine's, its file of the ids of key numbers. tmp: a
     folder for what does not fit into memory. budget: bytes of memory, by default those of half of
-    the machine. Raises BadInput, also where they are less than NODE_BYTES a node.
+    the machine. links: what the graph is made of, for the caveats. Raises BadInput, also where the
+    bytes are less than NODE_BYTES a node.
     """
     budget = half_of_machine().budget if budget is None else budget
     threads = threads or os.cpu_count() or 1
@@ -139,6 +145,7 @@ def export_precedence(
         ):
             write_file(_some(pieces, lines, str(scores)), output)
         _tell(lines, formed, summary)
+        summary.caveats = caveats_of(links, _cut_counts(scored.scores, summary))
     return summary
 
 
@@ -190,6 +197,10 @@ def _describe(classes: Classes, scores: Floats, captured: Mask, summary: Summary
     if summary.eta is not None:  # what nobody knows is not 0
         summary.nodes_near_a_boundary = int(classes.near.sum())
     summary.nodes_placed_by_key_alone = int(classes.by_key.sum())
+    everything = summary.classes_cut_over == "all"
+    over = classes.by_key if everything else classes.by_key & captured
+    summary.nodes_cut_over_placed_by_key_alone = int(over.sum())
+    summary.nodes_cut_over = summary.nodes if everything else summary.nodes_captured
     for precedence in range(1, summary.bins + 1):
         inside = classes.classes == precedence
         entry = ClassSummary(precedence, 0, int(inside.sum()), int((inside & captured).sum()))
@@ -211,3 +222,21 @@ def _tell(lines: Lines, formed: Formed, summary: Summary) -> None:
     summary.rejected_examples = changes.examples
     for entry in summary.classes:
         entry.uris = counts[entry.precedence]
+
+
+def _cut_counts(scores: Floats, summary: Summary) -> CutCounts:
+    """What the caveats are told of, of a summary that is whole."""
+    first, ends = summary.classes[0], np.array([scores.max(), scores.min()])
+    highest, lowest = rounded(ends, summary.digits).tolist()
+    return CutCounts(
+        bins=summary.bins,
+        nodes=summary.nodes,
+        captured=summary.classes_cut_over == "captured",
+        cut_over=summary.nodes_cut_over,
+        tied=summary.nodes_cut_over_placed_by_key_alone,
+        uris=summary.uris,
+        first_uris=first.uris,
+        first_nodes=first.nodes,
+        first_uncaptured=first.nodes - first.nodes_captured,
+        equal=highest == lowest,
+    )

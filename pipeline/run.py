@@ -17,6 +17,7 @@ from jobs.kernel.choosing import Rules
 from jobs.kernel.errors import BadInput
 from jobs.kernel.opening import Place
 from pipeline.allocators import give_back, give_back_at_once
+from pipeline.caveats import link_counts
 from pipeline.engine import Engine, Told
 from pipeline.engines import engine_of
 from pipeline.extract_step import ExtractStep
@@ -103,7 +104,7 @@ class Run:
             Step(
                 "export-precedence",
                 lambda: asdict(self._precedence),
-                lambda: engine.export_precedence(self._precedence),
+                lambda: engine.export_precedence(self._precedence, link_counts(self.manifest)),
             ),
             Step(VALIDATE, lambda: asdict(self._validation), self._opic),
         ]

@@ -146,6 +146,7 @@ def run(
 
 
 def _show_result(work: Path, said: str) -> None:
+    from pipeline.caveats import VOID, caveats_in, caveats_table
     from pipeline.reports import best_table, damage_by_reason, selection_table, summary_table
 
     out, manifest = console(), Manifest(work)
@@ -163,6 +164,12 @@ def _show_result(work: Path, said: str) -> None:
         out.print(f"\n{total:,} damaged places were passed over: see `crawlrank status`.")
     if told := manifest.steps.get("validate-opic"):
         out.print(f"\nOPIC agrees on the class of {told['agreement']:.2%} of the pages.")
+    if caveats := caveats_in(work, manifest):
+        out.print()
+        out.print(caveats_table(caveats))
+        if any(caveat.kind in VOID for caveat in caveats):
+            said = said.replace("is ready for Heritrix", "was written, but its order means nothing")
+        said += " What limits it stands above."
     if listed:
         click.echo(f"\n{printable(str(work / 'precedence.txt'))} {said}")
     else:
@@ -176,6 +183,7 @@ def _show_result(work: Path, said: str) -> None:
 @work_option
 def status(work: Path) -> None:
     """Steps, rows, rounds, archives and damage of a work folder."""
+    from pipeline.caveats import caveats_in, caveats_table
     from pipeline.integrity import Checked, checked
     from pipeline.reports import status_tables
     from pipeline.step_state import READS
@@ -189,6 +197,9 @@ def status(work: Path) -> None:
         unseen = f"What lies at {data} was not looked at: {said}"
     for table in status_tables(manifest, steps_of(manifest, list(READS)), faults):
         out.print(table)
+        out.print()
+    if caveats := caveats_in(work, manifest):
+        out.print(caveats_table(caveats))
         out.print()
     if unseen:
         click.echo(printable(unseen))

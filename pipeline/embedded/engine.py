@@ -12,6 +12,7 @@ import numpy as np
 from jobs.kernel.choosing import Rules
 from jobs.kernel.errors import NotConverged
 from jobs.kernel.extraction import Options
+from pipeline.caveats import LinkCounts
 from pipeline.dataset_store import BEANS, SUMMARY, DatasetStore, remove
 from pipeline.datasets import move
 from pipeline.embedded.csr import open_csr
@@ -138,6 +139,7 @@ class EmbeddedEngine(WorkFolder):
         counters = asdict(counts)
         counters["dropped.self-links"] = counters.pop("self_links")  # as the jobs name them
         counters["dropped.links-from-source-without-id"] = counters.pop("without_id")
+        counters["sources-without-id"] = counters.pop("sources_without_id")
         return {"rows": {"graph": counts.nodes}, "counters": counters}
 
     def rank(self, stop: Stop, rounds: list[Round], on_round: OnRound) -> list[Round]:
@@ -168,11 +170,13 @@ class EmbeddedEngine(WorkFolder):
         self._place(found)
         return {"rows": {"scores": rows}}
 
-    def export_precedence(self, options: PrecedenceOptions) -> Told:
+    def export_precedence(
+        self, options: PrecedenceOptions, links: LinkCounts | None = None
+    ) -> Told:
         return write_precedence(
             self.path("scores") / PARQUET, self.path("uris") / URIS,
             self.path("precedence.txt"), self.tmp, options, ids=self.path("map") / IDS,
-            budget=self.memory.budget, threads=self.processes,
+            budget=self.memory.budget, threads=self.processes, links=links,
         )  # fmt: skip
 
     def ranked(self) -> Ranked:
