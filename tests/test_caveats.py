@@ -97,6 +97,18 @@ def test_summary_end_of_run_status_and_explain(case: str, runner: str, tmp_path:
 
 
 @pytest.mark.parametrize("runner", RUNNERS)
+def test_agreement_on_ties_is_not_said_to_be_one(runner: str, tmp_path: Path) -> None:
+    how = ("--bins", 4, *RUNNERS[runner])
+    archive = write_warc(tmp_path / "web.warc.gz", EQUAL)
+    said = ok("run", archive, "--work", tmp_path / "work", *how).out
+    assert "OPIC says nothing of the classes" in said
+    assert "%" not in said.partition("OPIC")[2].partition("\n")[0]
+    fine = write_warc(tmp_path / "fine.warc.gz", ladder(12))
+    said = ok("run", fine, "--work", tmp_path / "fine", *how).out
+    assert "OPIC agrees on the class of 100.00% of the 12 pages that scores tell apart." in said
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
 def test_links_of_unranked_pages_are_counted(runner: str, tmp_path: Path) -> None:
     """Two pages link to each other, two to them; one of these also to itself, which counts."""
     web = {

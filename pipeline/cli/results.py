@@ -197,7 +197,7 @@ def check_precedence_file(path: Path) -> None:
     type=Number(0, 1),
     default=0.99,
     show_default=True,
-    help="Exit 4 when a smaller part of the pages agrees on the class.",
+    help="Exit 4 when a smaller part of the pages that scores tell apart agrees on the class.",
 )
 def validate_opic(
     graph: str,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -60,7 +61,7 @@ TOP = 10
     type=Number(0, 1),
     default=0.99,
     show_default=True,
-    help="Part of the pages whose class must agree with OPIC's, or exit 4.",
+    help="Part of the pages that scores tell apart whose class must agree with OPIC's, or exit 4.",
 )
 @click.option("--strict", is_flag=True, help="Damage inside an archive is an error (exit 3).")
 @click.option("--skip-bad-files", is_flag=True, help="Go on without unreadable archives.")
@@ -163,7 +164,7 @@ def _show_result(work: Path, said: str) -> None:
         total = sum(damage.values())
         out.print(f"\n{total:,} damaged places were passed over: see `crawlrank status`.")
     if told := manifest.steps.get("validate-opic"):
-        out.print(f"\nOPIC agrees on the class of {told['agreement']:.2%} of the pages.")
+        out.print(f"\n{_opinion(told)}")
     if caveats := caveats_in(work, manifest):
         out.print()
         out.print(caveats_table(caveats))
@@ -177,6 +178,15 @@ def _show_result(work: Path, said: str) -> None:
             f"\n{printable(str(work / 'scores'))} has the scores; without URIs there is no"
             " precedence file."
         )
+
+
+def _opinion(told: dict[str, Any]) -> str:
+    """What the step validate-opic says of the classes."""
+    agreement, apart = told["agreement_apart"], told["nodes_apart"]
+    if agreement is None:
+        return "OPIC says nothing of the classes: scores tell no pages apart."
+    pages = "one page that its score tells" if apart == 1 else f"{apart:,} pages that scores tell"
+    return f"OPIC agrees on the class of {agreement:.2%} of the {pages} apart."
 
 
 @click.command()
