@@ -14,6 +14,7 @@ from jobs.kernel.choosing import Rules
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
 from pipeline.caveats import LinkCounts
+from pipeline.classes import Preferences, Ties
 from pipeline.dataset_store import DatasetStore
 from pipeline.graph import Graph, Mask
 from pipeline.manifest import Manifest
@@ -52,11 +53,12 @@ class ArchiveTask(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """What validation compares. captured: of the nodes, by position."""
+    """What validation compares. captured, preferred: of the nodes, by position."""
 
     graph: Graph
     ranks: Graph
     captured: Mask
+    preferred: Preferences | None
 
 
 class Engine(Protocol):
@@ -107,4 +109,5 @@ class Engine(Protocol):
     ) -> Told:
         """links: what the graph is made of, for the caveats; None: not known."""
 
-    def ranked(self) -> Ranked: ...
+    def ranked(self, ties: Ties = "key") -> Ranked:
+        """With what is preferred where ties are by links."""

@@ -88,6 +88,7 @@ class Explanation:
     capture_count: int = 0
     captures: list[dict[str, Any]] = field(default_factory=list)
     unlisted: int = 0
+    ties: str = "key"
     caveats: list[Caveat] = field(default_factory=list)
 
 
@@ -97,6 +98,7 @@ def explain(finished: Finished, uri: str, key: str, top: int) -> Explanation:
     Raises BadInput where the folder does not have it, with the URIs that may have been meant.
     """
     told = Explanation(uri, key, unlisted=int(finished.parameters["--unlisted"]))
+    told.ties = finished.parameters["--ties"]
     told.caveats = caveats_in(finished.work, finished.manifest)
     key = _tell_folds(told, finished)
     rows = _spellings(finished, key)

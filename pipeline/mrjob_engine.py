@@ -15,8 +15,9 @@ from jobs.kernel.opening import size_of
 from jobs.launch import launch
 from jobs.launcher import Launcher
 from pipeline import steps
-from pipeline.captured import captured_nodes
+from pipeline.captured import captured_columns
 from pipeline.caveats import LinkCounts
+from pipeline.classes import Ties
 from pipeline.dataset_store import BEANS, SUMMARY, DatasetStore, remove
 from pipeline.datasets import move
 from pipeline.engine import READS_OF_TEXT, ArchiveTask, OnRound, Ranked, Told
@@ -147,11 +148,11 @@ class MrjobEngine(WorkFolder):
             path("scores"), path("uris"), path("precedence.txt"), tmp, options, links=links
         )
 
-    def ranked(self) -> Ranked:
+    def ranked(self, ties: Ties = "key") -> Ranked:
         graph, ranks = read_graph(self.path("graph")), read_graph(self.path("ranks"))
         tmp = self.launcher.tmp
-        captured = captured_nodes(graph, self.path("uris"), [self.path("map")], tmp)
-        return Ranked(graph, ranks, captured)
+        captured = captured_columns(graph, self.path("uris"), [self.path("map")], tmp)
+        return Ranked(graph, ranks, *captured)
 
 
 def _place(found: Path, output: Path) -> None:

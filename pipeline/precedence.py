@@ -28,7 +28,7 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.heritrix_form import NOT_OF_THE_WEB
 from jobs.kernel.order import DIGITS
 from pipeline.caveats import Caveat, CutCounts, LinkCounts, caveats_of
-from pipeline.classes import CUT_BYTES, Classes, Ties, cut, places_of, rounded
+from pipeline.classes import CUT_BYTES, PREFERENCE_BYTES, Classes, Ties, cut, places_of, rounded
 from pipeline.datasets import write_file
 from pipeline.embedded.memory import half_of_machine
 from pipeline.embedded.tables import database
@@ -38,6 +38,7 @@ from pipeline.scored import FIXED, Scored, open_scored
 
 BUDGET = 2 << 30  # bytes of memory, for what does not grow with the nodes alone
 NODE_BYTES = 8 + 2 + CUT_BYTES  # scores, two marks, and classes while they are cut
+TIED_BYTES = NODE_BYTES + PREFERENCE_BYTES  # with ties by links
 KEPT_BYTES = 8 + 2 + 5 + 5  # of them while lines are sorted: places, classes, ids of keys
 
 
@@ -122,19 +123,23 @@ def export_precedence(
     all nodes. ids: where both are the embedded engine's, its file of the ids of key numbers. tmp: a
     folder for what does not fit into memory. budget: bytes of memory, by default those of half of
     the machine. links: what the graph is made of, for the caveats. Raises BadInput, also where the
-    bytes are less than NODE_BYTES a node.
+    bytes are less than NODE_BYTES (TIED_BYTES) a node.
     """
     budget = half_of_machine().budget if budget is None else budget
     threads = threads or os.cpu_count() or 1
     with (
         tempfile.TemporaryDirectory(prefix="precedence-", dir=tmp) as name,
         open_scored(
-            scores, uris, ids, Path(name), budget=budget, threads=threads, node_bytes=NODE_BYTES
+            scores, uris, ids, Path(name), budget=budget, threads=threads,
+            node_bytes=TIED_BYTES if options.ties == "links" else NODE_BYTES,
         ) as scored,
-    ):
+    ):  # fmt: skip
         summary = Summary(options.bins, options.unlisted_precedence, options.classes_over)
         summary.eta, summary.digits = options.eta, options.digits
-        formed = Formed(Path(name, "formed.arrow"), len(scored.scores), scored.spellings())
+        formed = Formed(
+            Path(name, "formed.arrow"), len(scored.scores), scored.spellings(),
+            weighed=options.ties == "links",
+        )  # fmt: skip
         _require_spellings(scored, formed, str(scores))
         lines = _classified(scored.scores, formed, options, summary)
         left = max(0, budget - FIXED)
@@ -183,7 +188,9 @@ def _classified(scores: Floats, formed: Formed, options: Options, summary: Summa
         mask=over,
         ties=options.ties,
         eta=options.eta or 0.0,
+        preferred=formed.preferred,
     )
+    formed.preferred = None
     _describe(classes, scores, formed.captured, summary)
     only = options.spellings == "captured" and formed.any_captured
     places = places_of(classes.order)

@@ -238,8 +238,11 @@ class Run:
         )  # fmt: skip
 
     def _opic(self) -> Told:
-        graph, ranks, captured = self.engine.ranked()
-        self.report = validate(graph, ranks, self._validation, captured=captured)
+        given = self.engine.ranked(self._validation.ties)
+        self.report = validate(
+            given.graph, given.ranks, self._validation, captured=given.captured,
+            preferred=given.preferred,
+        )  # fmt: skip
         write_report(self.report, self.work / "report")
         self.report.require()
         classes = self.report.classes

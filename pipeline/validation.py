@@ -34,6 +34,7 @@ from pipeline.classes import (
     MAX_DIGITS,
     Classes,
     Order,
+    Preferences,
     cut,
     digits_for,
     position_type,
@@ -64,12 +65,14 @@ def validate(
     options: ValidationOptions | None = None,
     watch: Callable[[Checkpoint], None] = lambda checkpoint: None,
     captured: Mask | None = None,
+    preferred: Preferences | None = None,
 ) -> ValidationReport:
     """Run OPIC on the graph and compare with ranks: the same graph with PageRank's scores.
 
     captured: the nodes that were, by position (pipeline/captured.py); without them the classes
-    are cut over all nodes, as they are where the options say so or nothing was captured. watch:
-    called at every checkpoint of OPIC. Raises BadInput when the two differ in a node or an edge.
+    are cut over all nodes, as they are where the options say so or nothing was captured.
+    preferred: of ties by links, by position; without it they are by key. watch: called at every
+    checkpoint of OPIC. Raises BadInput when the two differ in a node or an edge.
     Memory: VALIDATION_BYTES a node with the graph's columns, and its edges where they are not
     mapped.
     """
@@ -83,8 +86,9 @@ def validate(
     allowed = proof.probability + other.best.certificate + ROUNDING
     wanted = options.classes_over == "captured" and captured is not None and captured.any()
     over = captured if wanted else None
-    order, confusion = _compare_orders(ranks.scores, other, digits, compared, options, over)
-    classes = _compare_classes(ranks.scores, other, confusion, math.fsum(etas), options, over)
+    how = {"mask": over, "ties": options.ties, "preferred": preferred}
+    order, confusion = _compare_orders(ranks.scores, other, digits, compared, options, how)
+    classes = _compare_classes(ranks.scores, other, confusion, math.fsum(etas), options, how)
     return ValidationReport(
         options=options,
         nodes=graph.nodes,
@@ -178,11 +182,11 @@ def _compare_classes(
     confusion: npt.NDArray[np.int64],
     eta: float,
     options: ValidationOptions,
-    over: Mask | None,
+    how: dict[str, Any],
 ) -> ClassComparison:
-    bins, ties, tolerance = options.bins, options.ties, max(LEAST_TOLERANCE, 2 * eta)
-    ours = cut(scores, bins, digits=options.digits, mask=over, ties=ties)
-    agrees = _agree(scores, ours, cut(other.scores, bins, mask=over, ties=ties), tolerance, over)
+    bins, over, tolerance = options.bins, how["mask"], max(LEAST_TOLERANCE, 2 * eta)
+    ours = cut(scores, bins, digits=options.digits, **how)
+    agrees = _agree(scores, ours, cut(other.scores, bins, **how), tolerance, over)
     rows = tuple(map(tuple, confusion.tolist()))
     same = int(confusion.trace()) / len(scores)
     agreement = float(agrees.mean())
@@ -209,11 +213,11 @@ def _compare_orders(
     digits: int,
     compared: int,
     options: ValidationOptions,
-    over: Mask | None,
+    how: dict[str, Any],
 ) -> tuple[OrderComparison, npt.NDArray[np.int64]]:
     """Both orders of scores rounded to the digits compared, and the classes that they give."""
-    given: dict[str, Any] = {"digits": compared, "mask": over, "ties": options.ties}
-    ours, theirs = (cut(side, options.bins, **given) for side in (scores, other.scores))
+    sides = (scores, other.scores)
+    ours, theirs = (cut(side, options.bins, digits=compared, **how) for side in sides)
     top = tuple(_overlap(ours.order, theirs.order, percent) for percent in TOP_PERCENTS)
     confusion, order = _confusion(ours, theirs), ours.order
     del ours, theirs
