@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pipeline.classes import Ties
 from pipeline.dataset_store import SUMMARY
 from pipeline.imported import steps_of
 from pipeline.manifest import Manifest
@@ -78,6 +79,7 @@ class CutCounts:
     first_nodes: int
     first_uncaptured: int
     equal: bool
+    ties: Ties = "key"
 
 
 def caveats_of(links: LinkCounts | None, cut: CutCounts | None) -> list[Caveat]:
@@ -114,11 +116,14 @@ def _of_classes(cut: CutCounts | None) -> Iterator[Caveat]:
     if not cut or cut.bins < 2:
         return
     if cut.tied and cut.tied >= TIED * cut.cut_over:
+        by_links = cut.ties == "links"
+        cure = "--ties together" + ("" if by_links else ", or fewer of them: --ties links")
+        like = ", links and captures" if by_links else ""
         meaning = (
             f"{cut.tied:,} of the {_pages(cut.cut_over)} that the classes are cut over are in one"
-            " class or another by the alphabet: pages of the same score have another one."
+            f" class or another by the alphabet: pages of the same score{like} have another one."
         )
-        yield Caveat("tied-pages", cut.tied, cut.cut_over, meaning, "--ties together")
+        yield Caveat("tied-pages", cut.tied, cut.cut_over, meaning, cure)
     few = cut.cut_over < FEW_A_CLASS * cut.bins and cut.nodes > MANY_TIMES * cut.cut_over
     if cut.captured and few:
         meaning = (

@@ -150,7 +150,7 @@ def export_precedence(
         ):
             write_file(_some(pieces, lines, str(scores)), output)
         _tell(lines, formed, summary)
-        summary.caveats = caveats_of(links, _cut_counts(scored.scores, summary))
+        summary.caveats = caveats_of(links, _cut_counts(scored.scores, summary, options.ties))
     return summary
 
 
@@ -231,7 +231,7 @@ def _tell(lines: Lines, formed: Formed, summary: Summary) -> None:
         entry.uris = counts[entry.precedence]
 
 
-def _cut_counts(scores: Floats, summary: Summary) -> CutCounts:
+def _cut_counts(scores: Floats, summary: Summary, ties: Ties) -> CutCounts:
     """What the caveats are told of, of a summary that is whole."""
     first, ends = summary.classes[0], np.array([scores.max(), scores.min()])
     highest, lowest = rounded(ends, summary.digits).tolist()
@@ -246,4 +246,5 @@ def _cut_counts(scores: Floats, summary: Summary) -> CutCounts:
         first_nodes=first.nodes,
         first_uncaptured=first.nodes - first.nodes_captured,
         equal=highest == lowest,
+        ties=ties,
     )

@@ -157,6 +157,16 @@ def test_status_goes_on_without_a_summary(text: str | None, tmp_path: Path) -> N
     assert "not as it was left" in said
 
 
+def test_the_cure_of_ties_is_one_that_was_not_tried() -> None:
+    for ties, cure in (
+        ("key", "--ties together, or fewer of them: --ties links"),
+        ("links", "--ties together"),
+    ):
+        cut = CutCounts(5, 100, False, 100, 50, 100, 20, 20, 0, False, ties)  # type: ignore[arg-type]
+        (caveat,) = caveats_of(None, cut)
+        assert (caveat.kind, caveat.cure) == ("tied-pages", cure)
+
+
 def test_one_class_has_no_boundaries() -> None:
     cut = CutCounts(1, 100, True, FEW_A_CLASS - 1, 0, 100, 100, 100, 91, False)
     assert not caveats_of(None, cut)
