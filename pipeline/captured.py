@@ -37,10 +37,10 @@ CURE = "Give the uris, the map and the graph of one and the same run."
 
 class Captured(NamedTuple):
     """By position: which nodes were captured, and what is preferred, as pipeline/classes.py has
-    it."""
+    it, where that was asked for."""
 
     mask: Mask
-    preferred: Preferences
+    preferred: Preferences | None
 
 
 def captured_nodes(graph: Graph, uris: str | Path, maps: Sequence[str | Path], tmp: Path) -> Mask:
@@ -49,9 +49,9 @@ def captured_nodes(graph: Graph, uris: str | Path, maps: Sequence[str | Path], t
 
 
 def captured_columns(
-    graph: Graph, uris: str | Path, maps: Sequence[str | Path], tmp: Path
+    graph: Graph, uris: str | Path, maps: Sequence[str | Path], tmp: Path, *, weighed: bool = False
 ) -> Captured:
-    """Of all nodes. tmp: a folder for the database.
+    """Of all nodes. tmp: a folder for the database. weighed: preferences too.
 
     Raises BadInput where the ids of the map are not those of the graph, or uris lacks a key of it.
     """
@@ -61,7 +61,7 @@ def captured_columns(
         rows = ((int(row.id), decoded(row.key)) for row in read_all(maps, parse_map_row))
         insert(db, "mapped", row_batches(MAPPED, rows))
         db.execute(SPELLED_TABLE)
-        insert(db, "spelled", spelled_batches(uris))
+        insert(db, "spelled", spelled_batches(uris, weighed=weighed))
         db.execute(
             "CREATE TABLE nodes AS SELECT m.id AS id, m.key AS key, s.captured AS captured, weight"
             " FROM mapped m LEFT JOIN (SELECT key, bool_or(captured) AS captured,"
@@ -81,4 +81,6 @@ def captured_columns(
             str(uris), f"no line for the key {lacking[0]}", f"every key of {named}", CURE
         )
     mask: Mask = columns["captured"].to_numpy(zero_copy_only=False).astype(bool)
+    if not weighed:
+        return Captured(mask, None)
     return Captured(mask, preferred_first(columns["weight"].to_numpy().copy()))

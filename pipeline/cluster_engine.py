@@ -191,7 +191,9 @@ class ClusterEngine:
         with self.launcher.scratch("ranked") as tmp:
             brought = bringing(self.work, self.data, tmp)
             graph, ranks = read_graph(brought("graph")), read_graph(brought("ranks"))
-            captured = captured_columns(graph, brought("uris"), [brought("map")], tmp)
+            captured = captured_columns(
+                graph, brought("uris"), [brought("map")], tmp, weighed=ties == "links"
+            )
             return Ranked(graph, ranks, *captured)
 
     def _anew(self, dataset: str) -> Place:

@@ -151,7 +151,9 @@ class MrjobEngine(WorkFolder):
     def ranked(self, ties: Ties = "key") -> Ranked:
         graph, ranks = read_graph(self.path("graph")), read_graph(self.path("ranks"))
         tmp = self.launcher.tmp
-        captured = captured_columns(graph, self.path("uris"), [self.path("map")], tmp)
+        captured = captured_columns(
+            graph, self.path("uris"), [self.path("map")], tmp, weighed=ties == "links"
+        )
         return Ranked(graph, ranks, *captured)
 
 

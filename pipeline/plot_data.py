@@ -70,11 +70,12 @@ def read_pages(work: Path, tmp: Path) -> Pages:
 
 def _pages(folders: DatasetFolders, manifest: Manifest, tmp: Path) -> Pages:
     asked, folder = manifest.parameters, folders.folder
+    weighed = asked["--ties"] == "links"
     if asked["--runner"] == EMBEDDED:
-        scores, indegrees, seen = _from_arrays(folder)
+        scores, indegrees, seen = _from_arrays(folder, weighed)
         keys: Iterable[pa.RecordBatch] = parquet_batches(folder("map") / "map.parquet", ["key"])
     else:
-        scores, indegrees, seen = _from_lines(folder, tmp)
+        scores, indegrees, seen = _from_lines(folder, tmp, weighed)
         keys = _keys(folder("map"))
     captured = seen.mask
     found = cut(
@@ -94,7 +95,7 @@ def _pages(folders: DatasetFolders, manifest: Manifest, tmp: Path) -> Pages:
     )
 
 
-def _from_arrays(folder: Callable[[str], Path]) -> tuple[Floats, Targets, Captured]:
+def _from_arrays(folder: Callable[[str], Path], weighed: bool) -> tuple[Floats, Targets, Captured]:
     from pipeline.embedded.csr import open_csr
     from pipeline.embedded.ids import IDS, captured_nodes, preferred_nodes
     from pipeline.embedded.ranks import SCORES, open_scores
@@ -103,13 +104,15 @@ def _from_arrays(folder: Callable[[str], Path]) -> tuple[Floats, Targets, Captur
     csr = open_csr(folder("graph"), edges=False)
     told = folder("uris") / URIS, folder("map") / IDS, csr.nodes
     scores = open_scores(folder("ranks") / SCORES, csr.nodes)
-    seen = Captured(captured_nodes(*told), preferred_nodes(*told))
+    seen = Captured(captured_nodes(*told), preferred_nodes(*told) if weighed else None)
     return scores, np.diff(csr.offsets), seen
 
 
-def _from_lines(folder: Callable[[str], Path], tmp: Path) -> tuple[Floats, Targets, Captured]:
+def _from_lines(
+    folder: Callable[[str], Path], tmp: Path, weighed: bool
+) -> tuple[Floats, Targets, Captured]:
     graph = read_graph(folder("ranks"))
-    seen = captured_columns(graph, folder("uris"), [folder("map")], tmp)
+    seen = captured_columns(graph, folder("uris"), [folder("map")], tmp, weighed=weighed)
     return graph.scores, graph.indegrees, seen
 
 

@@ -127,18 +127,19 @@ def export_precedence(
     """
     budget = half_of_machine().budget if budget is None else budget
     threads = threads or os.cpu_count() or 1
+    weighed = options.ties == "links"
     with (
         tempfile.TemporaryDirectory(prefix="precedence-", dir=tmp) as name,
         open_scored(
             scores, uris, ids, Path(name), budget=budget, threads=threads,
-            node_bytes=TIED_BYTES if options.ties == "links" else NODE_BYTES,
+            node_bytes=TIED_BYTES if weighed else NODE_BYTES, weighed=weighed,
         ) as scored,
     ):  # fmt: skip
         summary = Summary(options.bins, options.unlisted_precedence, options.classes_over)
         summary.eta, summary.digits = options.eta, options.digits
         formed = Formed(
             Path(name, "formed.arrow"), len(scored.scores), scored.spellings(),
-            weighed=options.ties == "links",
+            weighed=weighed,
         )  # fmt: skip
         _require_spellings(scored, formed, str(scores))
         lines = _classified(scored.scores, formed, options, summary)

@@ -72,20 +72,21 @@ def open_scored(
     budget: int,
     threads: int,
     node_bytes: int = 0,
+    weighed: bool = False,
 ) -> Iterator[Scored]:
     """Scores and their spellings; without uris, the URIs of the scores are all there are.
 
     ids: the file that gives a key number its id, where all are the embedded engine's. budget:
     bytes of memory; DuckDB takes half of them, or less where the node_bytes that each node is to
-    take beside it need more. Raises BadInput, for scores that are none, a key with two of them
-    and too little memory too.
+    take beside it need more. weighed: spellings have weights, else 0. Raises BadInput, for scores
+    that are none, a key with two of them and too little memory too.
     """
     if ids is not None and uris is not None:
-        yield ByNumber(Path(scores), Path(uris), ids, budget, node_bytes)
+        yield ByNumber(Path(scores), Path(uris), ids, budget, node_bytes, weighed=weighed)
         return
     left = max(0, budget - FIXED)
     with database(tmp, budget=left // 2, threads=threads) as (db, _):
-        found = ByKey(db, scores, uris, budget, node_bytes)
+        found = ByKey(db, scores, uris, budget, node_bytes, weighed=weighed)
         limit(db, min(left // 2, left - node_bytes * len(found.scores)))
         yield found
 
@@ -93,7 +94,17 @@ def open_scored(
 class ByNumber:
     """The embedded engine's: ids are positions, and the spellings have the number of their key."""
 
-    def __init__(self, scores: Path, uris: Path, ids: Path, budget: int, node_bytes: int) -> None:
+    def __init__(
+        self,
+        scores: Path,
+        uris: Path,
+        ids: Path,
+        budget: int,
+        node_bytes: int,
+        *,
+        weighed: bool = False,
+    ) -> None:
+        self._columns = spelled_columns(weighed)
         require_memory(STEP, _rows(scores), node_bytes, budget, fixed=LEAST)
         self._path, self._uris = scores, uris
         self.scores = _by_id(scores)
@@ -101,7 +112,7 @@ class ByNumber:
         self._none = np.iinfo(self._ids.dtype).max
 
     def spellings(self) -> Iterator[pa.RecordBatch]:
-        rows = parquet_batches(self._uris, ("number", "uri", "captures", "links"))
+        rows = parquet_batches(self._uris, ("number", *self._columns))
         for batch in numbered(self._uris, rows, len(self._ids)):
             found = self._ids[batch["number"].to_numpy()]
             nodes = np.where(found == self._none, NO_NODE, found.astype(np.int64))
@@ -147,6 +158,8 @@ class ByKey:
         uris: str | Path | None,
         budget: int | None = None,
         node_bytes: int = 0,
+        *,
+        weighed: bool = False,
     ) -> None:
         self._db = db
         db.execute("CREATE TABLE scored (key VARCHAR, uri VARCHAR, score DOUBLE)")
@@ -158,7 +171,7 @@ class ByKey:
         if uris is None:
             db.execute("INSERT INTO spelled SELECT key, uri, false, 0 FROM scored")
         else:
-            insert(db, "spelled", spelled_batches(uris))
+            insert(db, "spelled", spelled_batches(uris, weighed=weighed))
         self.scores, at = np.empty(nodes), 0
         for batch in batches(db, "SELECT score FROM scored ORDER BY key"):
             self.scores[at : at + len(batch)] = batch["score"].to_numpy()
@@ -197,10 +210,15 @@ def _score_batches(scores: str | Path) -> Iterator[pa.RecordBatch]:
     yield from row_batches(SCORED, rows)
 
 
-def spelled_batches(uris: str | Path) -> Iterator[pa.RecordBatch]:
-    """Spellings of text or Parquet, as SPELLED: with keys."""
+def spelled_columns(weighed: bool) -> tuple[str, ...]:
+    """What is read of a spelling, beside its key: a table of others need not have links."""
+    return ("uri", "captures", *(["links"] if weighed else []))
+
+
+def spelled_batches(uris: str | Path, *, weighed: bool = False) -> Iterator[pa.RecordBatch]:
+    """Spellings of text or Parquet, as SPELLED: with keys. weighed: weights are made, else 0."""
     if path := parquet_file(uris):
-        for batch in parquet_batches(path, ("key", "uri", "captures", "links")):
+        for batch in parquet_batches(path, ("key", *spelled_columns(weighed))):
             captured = pc.greater(batch["captures"], 0)
             columns = [batch["key"], batch["uri"], captured, _weights(batch)]
             yield pa.record_batch(columns, SPELLED)
@@ -208,7 +226,7 @@ def spelled_batches(uris: str | Path) -> Iterator[pa.RecordBatch]:
     rows = (
         (
             decoded(row.key), decoded(row.uri), row.captures > 0,
-            ((row.links << 32) + row.captures) & WHOLE,
+            ((row.links << 32) + row.captures) & WHOLE if weighed else 0,
         )
         for row in read_rows(uris, parse_uri_row)
     )  # fmt: skip
@@ -216,6 +234,8 @@ def spelled_batches(uris: str | Path) -> Iterator[pa.RecordBatch]:
 
 
 def _weights(batch: pa.RecordBatch) -> pa.Array:
+    if "links" not in batch.schema.names:
+        return pa.array(np.zeros(len(batch), np.uint64))
     return pa.array(preferences(batch["links"].to_numpy(), batch["captures"].to_numpy()))
 
 

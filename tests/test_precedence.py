@@ -10,6 +10,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from crawls import crawlrank, ok
 from drawing import examples
@@ -177,6 +179,21 @@ def test_without_uris_ties_are_by_key(tmp_path: Path) -> None:
     scores = dict.fromkeys(SCORES, 1.0)
     by_links = write(tmp_path, scores, None, Options(ties="links"))
     assert by_links.lines == write(tmp_path, scores, None, Options(ties="key")).lines
+
+
+def test_a_table_of_spellings_needs_links_for_ties_by_links_only(tmp_path: Path) -> None:
+    write(tmp_path, SCORES, SPELLINGS, Options())
+    columns = {"key": ["a)/", "b)/"], "uri": ["http://a/", "http://b/"], "captures": [1, 1]}
+    pq.write_table(pa.table(columns), tmp_path / "uris.parquet")
+    (tmp_path / "scores.txt").write_text("2.0\thttp://a/\ta)/\n1.0\thttp://b/\tb)/\n")
+    given_ = (tmp_path / "scores.txt", "--uris", tmp_path / "uris.parquet")
+    ok("export-precedence", *given_, "--output", tmp_path / "p.txt", "--bins", 2)
+    assert (tmp_path / "p.txt").read_text() == "http://a/ 1\nhttp://b/ 2\n"
+    said = crawlrank(
+        "export-precedence", *given_, "--output", tmp_path / "q.txt", "--ties", "links"
+    )
+    assert said.code == 3
+    assert "no column links" in said.err
 
 
 def test_counts_beyond_what_a_table_holds(tmp_path: Path) -> None:

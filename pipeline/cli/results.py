@@ -215,7 +215,8 @@ def validate_opic(
     pages, captured, preferred = read_graph(graph), None, None
     if uris is not None and (classes_over != "all" or options["ties"] == "links"):
         with tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp:
-            captured, preferred = captured_columns(pages, uris, maps, Path(tmp))
+            weighed = options["ties"] == "links"
+            captured, preferred = captured_columns(pages, uris, maps, Path(tmp), weighed=weighed)
     asked = ValidationOptions(**options, classes_over=classes_over or "captured")  # type: ignore[arg-type]
     report = validate(pages, read_graph(ranks), asked, captured=captured, preferred=preferred)
     write_report(report, output)
