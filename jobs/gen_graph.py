@@ -4,11 +4,11 @@ Reads input links (`id target_key source_key`) and, for nodes without incoming l
 (`id key`). Writes one line a node, `id<TAB>1.0<TAB>O:id,id,…`, targets ascending; dangling nodes
 point to `dummy`, and one line `dummy<TAB>1.0<TAB>O:dummy` ends the part that it falls into.
 
-Self-links and links from sources without an id are counted and dropped. Through the shuffle go,
-under the key of a node, its id once a map task and the ids it points to (combined in the mapper's
-memory, at most COMBINED ids at a time), and under its id its key, so that an id of two keys shows:
-two to three short lines for an edge at most, as long as a key and an id. Input sorted by target
-gains little from combining, input sorted by source nearly all.
+Self-links and links from sources without an id are counted and dropped; these sources are counted
+too. Through the shuffle go, under the key of a node, its id once a map task and the ids it points
+to (combined in the mapper's memory, at most COMBINED ids at a time), and under its id its key, so
+that an id of two keys shows: two to three short lines for an edge at most, as long as a key and an
+id. Input sorted by target gains little from combining, input sorted by source nearly all.
 """
 
 from __future__ import annotations
@@ -113,6 +113,7 @@ class GenGraph(Job):
     ) -> Iterator[bytes]:
         if not identities:
             self.counts["dropped.links-from-source-without-id"] += links
+            self.counts["sources-without-id"] += 1
             return
         if len(identities) > 1:
             one, other = (identity.decode() for identity in identities[:2])

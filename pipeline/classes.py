@@ -4,7 +4,8 @@ Equation: of n nodes that the classes are cut over, the one with p of them befor
 gets class `1 + B*p//n`; with ties together, nodes of equal score get `1 + B*(first+last)//(2n)`,
 first and last the places of the first and the last of them. Any other node gets the class that
 its place in the order would have, at most B. The order is by rounded score, best first, then by
-key, which is by position.
+key, which is by position. With ties by links it is by score, then by preference, then by key:
+the preference of a node comes of the links to it and of its captures (`preferences`).
 
 Dangling nodes are nodes like others here. There is nothing to iterate; how many digits count is
 the only trace of how scores were reached: `digits_for` the certificate's eta.
@@ -40,9 +41,11 @@ BLOCK = 1 << 14  # scores whose steps stay in the cache of a core
 POWERS = 10.0 ** np.arange(23)  # all that are doubles
 SLICE = 1 << 16  # nodes at a time
 CUT_BYTES = 38  # a node, at most at a time; sorting takes 28, finding what is near 37
-Ties = Literal["key", "together"]
+PREFERENCE_BYTES = 8 + 13  # a node, with ties by links: preferences, and what is sorted by them
+Ties = Literal["key", "links", "together"]
 Order = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int8]
+Preferences = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +53,8 @@ class Classes:
     """Columns of N, by position. order: positions, best first, int32 below 2^31 nodes. classes: 1
     (best) to bins, int8.
 
-    near: the class would change within eta. by_key: a node of the same rounded score has
-    another class, so the key alone has placed this one.
+    near: the class would change within eta. by_key: a node of the same rounded score (and, where
+    these count, of the same preference) has another class, so the key alone has placed this one.
     """
 
     bins: int
@@ -70,17 +73,21 @@ def cut(
     mask: Mask | None = None,
     ties: Ties = "key",
     eta: float = 0.0,
+    preferred: Preferences | None = None,
 ) -> Classes:
     """Classes of all nodes, cut over the nodes in mask (all where it is None or empty).
 
-    scores: float64[N], positive, by position. eta: the certificate's bound per node.
+    scores: float64[N], positive, by position. eta: the certificate's bound per node. preferred:
+    uint64[N], the least first; only ties by links read it, and without it they are by key.
     Raises ValueError for bins outside 1 to 125.
     """
     if not 1 <= bins <= MAX_BINS:
         raise ValueError(f"bins is {bins}, expected 1 to {MAX_BINS}")
     over = np.ones(len(scores), bool) if mask is None or not mask.any() else mask
+    if ties == "links" and preferred is not None:
+        return _by_preference(scores, bins, digits, over, eta, preferred)
     order = order_of(scores, digits)
-    if ties == "key":
+    if ties != "together":
         classes = _by_place(order, over, bins)
     else:
         values = rounded(scores, digits)
@@ -90,13 +97,43 @@ def cut(
     if eta > 0:
         low = rounded(scores, digits, 1 + eta)
         high = rounded(scores, digits, 1 - eta) if eta < 1 else np.full(len(scores), np.inf)
-        if ties == "key":
+        if ties != "together":
             near = _near_by_key(low, high, over, bins)
         else:
             earliest = _together(high, low, over, order, bins)
             near = earliest != _together(low, high, over, order, bins)
         del low, high
     by_key = _split_groups(scores, digits, order, classes)
+    return Classes(bins, digits, order, classes, near, by_key)
+
+
+def preferences(links: npt.NDArray[Any], captures: npt.NDArray[Any]) -> Preferences:
+    """What each row of uris adds to the number of its node, which `preferred_first` turns round:
+    links to it before captures of it. Sums are modulo 2^64, the same in any order."""
+    added: Preferences = links.astype(np.uint64) << np.uint64(32)
+    added += captures.astype(np.uint64)
+    return added
+
+
+def preferred_first(sums: Preferences) -> Preferences:
+    """Preferences of such sums, the best with the least; in place."""
+    return np.invert(sums, out=sums)
+
+
+def _by_preference(
+    scores: Floats, bins: int, digits: int, over: Mask, eta: float, preferred: Preferences
+) -> Classes:
+    """Classes by key of the nodes along their preferences, where position is preference and key,
+    told of where the nodes are."""
+    kind: Any = position_type(len(scores))
+    along = np.argsort(preferred, kind="stable").astype(kind, copy=False)
+    inner = cut(scores[along], bins, digits=digits, mask=over[along], eta=eta)
+    order, classes, near = inner.order, inner.classes, inner.near
+    del inner
+    for part in _slices(len(order)):
+        order[part] = along[order[part]]
+    classes[along], near[along] = classes.copy(), near.copy()
+    by_key = _split_groups(scores, digits, order, classes, preferred)
     return Classes(bins, digits, order, classes, near, by_key)
 
 
@@ -273,15 +310,22 @@ def _before(entries: _Entries, own: Floats, nodes: Positions) -> Positions:
     return counts
 
 
-def _split_groups(scores: Floats, digits: int, order: Order, classes: Numbers) -> Mask:
-    """Nodes whose rounded score is also that of a node in another class.
+def _split_groups(
+    scores: Floats,
+    digits: int,
+    order: Order,
+    classes: Numbers,
+    preferred: Preferences | None = None,
+) -> Mask:
+    """Nodes whose rounded score, and preference, is also that of a node in another class.
 
-    Along the order scores fall and classes rise. So these are the groups of equal scores in which
-    a class ends, which are fewer than there are classes.
+    Along the order scores fall, preferences rise where they are equal, and classes rise. So these
+    are the groups of equal ones in which a class ends, which are fewer than there are classes.
     """
 
-    def fallen(place: int) -> float:
-        return -float(rounded(scores[order[place : place + 1]], digits)[0])
+    def fallen(place: int) -> tuple[float, int]:
+        score = -float(rounded(scores[order[place : place + 1]], digits)[0])
+        return score, 0 if preferred is None else int(preferred[order[place]])
 
     result, places = np.zeros(len(scores), bool), range(len(order))
     for end in np.flatnonzero(np.diff(classes[order])).tolist():

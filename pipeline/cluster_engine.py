@@ -25,8 +25,10 @@ from jobs.launcher import Launcher
 from jobs.orphans import end_orphans
 from jobs.select_links import TIMES
 from pipeline import steps
-from pipeline.captured import captured_nodes
+from pipeline.captured import captured_columns
+from pipeline.caveats import LinkCounts
 from pipeline.claim import claim
+from pipeline.classes import Ties
 from pipeline.cluster_extraction import Extraction
 from pipeline.dataset_store import BEANS, SUMMARY, DatasetStore, remove
 from pipeline.engine import READS_OF_TEXT, ArchiveTask, OnRound, Ranked, Told
@@ -177,18 +179,22 @@ class ClusterEngine:
         remove(near)
         stores.download(self.place("scored"), near)
 
-    def export_precedence(self, options: PrecedenceOptions) -> Told:
+    def export_precedence(
+        self, options: PrecedenceOptions, links: LinkCounts | None = None
+    ) -> Told:
         scores, output = self.work / "scores", self.work / "precedence.txt"
         with self.launcher.scratch("uris") as tmp:
             brought = bringing(self.work, self.data, tmp)
-            return write_precedence(scores, brought("uris"), output, tmp, options)
+            return write_precedence(scores, brought("uris"), output, tmp, options, links=links)
 
-    def ranked(self) -> Ranked:
+    def ranked(self, ties: Ties = "key") -> Ranked:
         with self.launcher.scratch("ranked") as tmp:
             brought = bringing(self.work, self.data, tmp)
             graph, ranks = read_graph(brought("graph")), read_graph(brought("ranks"))
-            captured = captured_nodes(graph, brought("uris"), [brought("map")], tmp)
-            return Ranked(graph, ranks, captured)
+            captured = captured_columns(
+                graph, brought("uris"), [brought("map")], tmp, weighed=ties == "links"
+            )
+            return Ranked(graph, ranks, *captured)
 
     def _anew(self, dataset: str) -> Place:
         """The place of a dataset whose step is done again."""

@@ -40,6 +40,7 @@ class Side:
             digits=finished.digits,
             mask=self.captured if asked["--classes-over"] == "captured" else None,
             ties=asked["--ties"],
+            preferred=finished.preferred() if asked["--ties"] == "links" else None,
         )
         self.classes = found.classes.astype(np.int16)
         self.places = np.empty(len(self.scores), np.int64)

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, Protocol
 from jobs.kernel.choosing import Rules
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place
+from pipeline.caveats import LinkCounts
+from pipeline.classes import Preferences, Ties
 from pipeline.dataset_store import DatasetStore
 from pipeline.graph import Graph, Mask
 from pipeline.manifest import Manifest
@@ -51,11 +53,12 @@ class ArchiveTask(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """What validation compares. captured: of the nodes, by position."""
+    """What validation compares. captured, preferred: of the nodes, by position."""
 
     graph: Graph
     ranks: Graph
     captured: Mask
+    preferred: Preferences | None
 
 
 class Engine(Protocol):
@@ -101,6 +104,10 @@ class Engine(Protocol):
 
     def join_scores(self, digits: int) -> Told: ...
 
-    def export_precedence(self, options: PrecedenceOptions) -> Told: ...
+    def export_precedence(
+        self, options: PrecedenceOptions, links: LinkCounts | None = None
+    ) -> Told:
+        """links: what the graph is made of, for the caveats; None: not known."""
 
-    def ranked(self) -> Ranked: ...
+    def ranked(self, ties: Ties = "key") -> Ranked:
+        """With what is preferred where ties are by links."""

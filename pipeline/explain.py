@@ -17,6 +17,7 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.heritrix_form import HeritrixRejects
 from jobs.kernel.keys import key_function
 from jobs.kernel.rank import BASE
+from pipeline.caveats import Caveat, caveats_in
 from pipeline.finished import Finished, Node
 from pipeline.heritrix_column import lasting_form
 from pipeline.line_search import first_lines
@@ -87,6 +88,8 @@ class Explanation:
     capture_count: int = 0
     captures: list[dict[str, Any]] = field(default_factory=list)
     unlisted: int = 0
+    ties: str = "key"
+    caveats: list[Caveat] = field(default_factory=list)
 
 
 def explain(finished: Finished, uri: str, key: str, top: int) -> Explanation:
@@ -95,6 +98,8 @@ def explain(finished: Finished, uri: str, key: str, top: int) -> Explanation:
     Raises BadInput where the folder does not have it, with the URIs that may have been meant.
     """
     told = Explanation(uri, key, unlisted=int(finished.parameters["--unlisted"]))
+    told.ties = finished.parameters["--ties"]
+    told.caveats = caveats_in(finished.work, finished.manifest)
     key = _tell_folds(told, finished)
     rows = _spellings(finished, key)
     node = finished.node_of(key)

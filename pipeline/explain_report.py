@@ -8,9 +8,15 @@ from typing import Any
 
 from rich.table import Table
 
+from pipeline.caveats import caveats_table
 from pipeline.explain import Explanation, Folded, Spelling
 from pipeline.terminal import cell, new_table
 
+DECIDES = {
+    "key": "the key decides",
+    "links": "the links to them decide, then captures, then the key",
+    "together": "the key decides the place, not the class",
+}
 SCHEMA = "crawlrank-explain-1"
 
 
@@ -28,6 +34,8 @@ def tables(told: Explanation) -> Iterator[Table]:
         yield _spellings(told)
     if told.captures:
         yield _captures(told)
+    if told.caveats:
+        yield caveats_table(told.caveats)
 
 
 def _page(told: Explanation) -> Table:
@@ -47,7 +55,9 @@ def _page(told: Explanation) -> Table:
         table.add_row("score", f"{told.score:.6g}, {standing.probability:.3%} of all")
         place = f"{standing.position:,} of {standing.nodes:,}"
         if standing.equal > 1:
-            place += f"; {standing.equal - 1:,} others have the same score, and the key decides"
+            place += (
+                f"; {standing.equal - 1:,} others have the same score, and {DECIDES[told.ties]}"
+            )
         table.add_row("position", place)
         over = f"cut over {standing.cut_over:,} pages"
         table.add_row("class", f"{standing.precedence} of {standing.bins}, {over}")

@@ -33,7 +33,7 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import parse_uri_row
 from jobs.kernel.rank import BASE
 from jobs.kernel.reading import read_rows
-from pipeline.classes import cut
+from pipeline.classes import cut, preferences, preferred_first
 from pipeline.datasets import write_file
 from pipeline.embedded.tables import batches, database
 from pipeline.parquet import parquet_batches, parquet_file
@@ -47,12 +47,15 @@ SPELLED = pa.schema(
 )  # fmt: skip
 NODES = """
     CREATE TABLE nodes AS
-    SELECT s.key AS key, s.uri AS uri, s.score AS score, c.captures AS captures,
+    SELECT s.key AS key, s.uri AS uri, s.score AS score, c.captures AS captures, c.links AS links,
            row_number() OVER (ORDER BY s.key) - 1 AS node
     FROM scored s LEFT JOIN
-         (SELECT key, sum(captures)::BIGINT AS captures FROM counts GROUP BY key) c USING (key)
+         (SELECT key, sum(captures)::BIGINT AS captures, sum(links)::BIGINT AS links
+          FROM counts GROUP BY key) c USING (key)
 """
-CAPTURED = "SELECT coalesce(captures, 0) > 0 AS captured FROM nodes ORDER BY node"
+COUNTED = (
+    "SELECT coalesce(captures, 0) AS captures, coalesce(links, 0) AS links FROM nodes ORDER BY node"
+)
 # without a score: the spelling captured most, else linked most, then first in byte order
 ROWS = """
     SELECT uri, score, class, place, key, captures FROM nodes JOIN placed USING (node)
@@ -134,9 +137,15 @@ def _counted(uris: str | Path) -> Iterator[pa.RecordBatch]:
 
 def _placed(db: duckdb.DuckDBPyConnection, by_key: ByKey, options: Options) -> pa.Table:
     """The class and the position of each node."""
-    captured = db.sql(CAPTURED).fetchnumpy()["captured"]
-    over = captured if options.classes_over == "captured" else None
-    found = cut(by_key.scores, options.bins, digits=options.digits, mask=over, ties=options.ties)
+    counted = db.sql(COUNTED).fetchnumpy()
+    found = cut(
+        by_key.scores,
+        options.bins,
+        digits=options.digits,
+        mask=counted["captures"] > 0 if options.classes_over == "captured" else None,
+        ties=options.ties,
+        preferred=preferred_first(preferences(counted["links"], counted["captures"])),
+    )
     places = np.empty(len(found.order), np.int64)
     places[found.order] = np.arange(1, len(places) + 1)
     return pa.table({"node": np.arange(len(places)), "class": found.classes, "place": places})

@@ -7,6 +7,7 @@ The views, each with the name of the folder before it (`a_mapped`):
     spelled  key, uri, captures, links, last: every spelling
     folded   key, target_key, kind, hops: the keys that others stand for
     ranked   ord, score, captured: a row for each node; nodes of equal score are ordered by ord
+    weighed  ord, links, captures: what ties by links order them by before
 
 A view is made when it is first asked for, so that only the datasets are read, and brought where
 they lie at a URL, that a question needs. No row becomes a Python object that was not asked for:
@@ -25,6 +26,7 @@ import duckdb
 import numpy as np
 
 from jobs.kernel.errors import BadInput
+from pipeline.classes import Preferences, preferences, preferred_first
 from pipeline.dataset_folders import DatasetFolders, finished_manifest
 from pipeline.embedded import EMBEDDED
 from pipeline.graph import Floats, Mask, Positions
@@ -36,6 +38,12 @@ CAPTURE_COLUMNS = (
     "uri", "timestamp", "status", "media_type", "digest", "kind", "archive", "offset",
 )  # fmt: skip
 
+#: of ord, as a column of a table of scores, the table, and the one of uris
+WEIGHED = """
+    SELECT s.{ord} AS ord, u.links AS links, u.captures AS captures FROM {scores} s JOIN
+    (SELECT key, sum(links)::BIGINT AS links, sum(captures)::BIGINT AS captures FROM {uris}
+     GROUP BY key) u USING (key)
+"""
 NO_FOLDS = "SELECT '' AS key, '' AS target_key, '' AS kind, 0 AS hops WHERE false"
 
 
@@ -94,6 +102,14 @@ class Finished(ABC):
     @abstractmethod
     def captured(self) -> Mask:
         """By id, whether a spelling of the node was captured."""
+
+    def preferred(self) -> Preferences:
+        """By id, what ties by links prefer."""
+        query = "SELECT links, captures FROM {weighed} ORDER BY ord"
+        named = query.format_map(_Views(self))
+        with self.reading():
+            counted = self.db.sql(named).fetchnumpy()
+            return preferred_first(preferences(counted["links"], counted["captures"]))
 
     @abstractmethod
     def incoming(self, ids: Sequence[int]) -> list[Incoming]:

@@ -11,7 +11,7 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.rank import DAMPING
 from pipeline.embedded.csr import Csr, open_csr
 from pipeline.embedded.ranks import SCORES, open_scores
-from pipeline.finished import CAPTURE_COLUMNS, CURE, Finished, Incoming, Node
+from pipeline.finished import CAPTURE_COLUMNS, CURE, WEIGHED, Finished, Incoming, Node
 from pipeline.graph import Floats, Mask
 
 
@@ -26,6 +26,7 @@ class FinishedColumns(Finished):
             "ranked": lambda: (
                 f"SELECT id AS ord, score, captures > 0 AS captured FROM {table('scores')}"
             ),
+            "weighed": lambda: WEIGHED.format(ord="id", scores=table("scores"), uris=table("uris")),
         }
 
     def _table(self, dataset: str) -> str:

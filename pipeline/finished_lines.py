@@ -15,7 +15,7 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import DUMMY, UNKNOWN, parse_capture
 from jobs.kernel.rank import DAMPING
 from jobs.kernel.reading import parts
-from pipeline.finished import CAPTURE_COLUMNS, Finished, Incoming, Node
+from pipeline.finished import CAPTURE_COLUMNS, WEIGHED, Finished, Incoming, Node
 from pipeline.graph import Floats, Mask, Positions
 from pipeline.line_search import lines_with
 
@@ -49,6 +49,9 @@ class FinishedLines(Finished):
                 "SELECT s.key AS ord, s.score AS score, c.key IS NOT NULL AS captured"
                 f" FROM {table('scores')} s LEFT JOIN"
                 f" (SELECT DISTINCT key FROM {table('uris')} WHERE captures > 0) c USING (key)"
+            ),
+            "weighed": lambda: WEIGHED.format(
+                ord="key", scores=table("scores"), uris=table("uris")
             ),
         }
 

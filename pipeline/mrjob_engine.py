@@ -15,7 +15,9 @@ from jobs.kernel.opening import size_of
 from jobs.launch import launch
 from jobs.launcher import Launcher
 from pipeline import steps
-from pipeline.captured import captured_nodes
+from pipeline.captured import captured_columns
+from pipeline.caveats import LinkCounts
+from pipeline.classes import Ties
 from pipeline.dataset_store import BEANS, SUMMARY, DatasetStore, remove
 from pipeline.datasets import move
 from pipeline.engine import READS_OF_TEXT, ArchiveTask, OnRound, Ranked, Told
@@ -138,15 +140,21 @@ class MrjobEngine(WorkFolder):
             )
         )  # fmt: skip
 
-    def export_precedence(self, options: PrecedenceOptions) -> Told:
+    def export_precedence(
+        self, options: PrecedenceOptions, links: LinkCounts | None = None
+    ) -> Told:
         path, tmp = self.path, self.launcher.tmp
-        return write_precedence(path("scores"), path("uris"), path("precedence.txt"), tmp, options)
+        return write_precedence(
+            path("scores"), path("uris"), path("precedence.txt"), tmp, options, links=links
+        )
 
-    def ranked(self) -> Ranked:
+    def ranked(self, ties: Ties = "key") -> Ranked:
         graph, ranks = read_graph(self.path("graph")), read_graph(self.path("ranks"))
         tmp = self.launcher.tmp
-        captured = captured_nodes(graph, self.path("uris"), [self.path("map")], tmp)
-        return Ranked(graph, ranks, captured)
+        captured = captured_columns(
+            graph, self.path("uris"), [self.path("map")], tmp, weighed=ties == "links"
+        )
+        return Ranked(graph, ranks, *captured)
 
 
 def _place(found: Path, output: Path) -> None:

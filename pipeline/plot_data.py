@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import parse_map_row
-from pipeline.captured import MAPPED, captured_nodes
+from pipeline.captured import MAPPED, Captured, captured_columns
 from pipeline.classes import Numbers, cut
 from pipeline.dataset_folders import DatasetFolders, finished_manifest
 from pipeline.datasets import ORDER, merged
@@ -70,18 +70,21 @@ def read_pages(work: Path, tmp: Path) -> Pages:
 
 def _pages(folders: DatasetFolders, manifest: Manifest, tmp: Path) -> Pages:
     asked, folder = manifest.parameters, folders.folder
+    weighed = asked["--ties"] == "links"
     if asked["--runner"] == EMBEDDED:
-        scores, indegrees, captured = _from_arrays(folder)
+        scores, indegrees, seen = _from_arrays(folder, weighed)
         keys: Iterable[pa.RecordBatch] = parquet_batches(folder("map") / "map.parquet", ["key"])
     else:
-        scores, indegrees, captured = _from_lines(folder, tmp)
+        scores, indegrees, seen = _from_lines(folder, tmp, weighed)
         keys = _keys(folder("map"))
+    captured = seen.mask
     found = cut(
         scores,
         asked["--bins"],
         digits=manifest.steps["join-scores"]["parameters"]["digits"],
         mask=captured if asked["--classes-over"] == "captured" else None,
         ties=asked["--ties"],
+        preferred=seen.preferred,
     )
     ranks = np.empty(len(scores), np.int64)
     ranks[found.order] = np.arange(1, len(scores) + 1)
@@ -92,23 +95,25 @@ def _pages(folders: DatasetFolders, manifest: Manifest, tmp: Path) -> Pages:
     )
 
 
-def _from_arrays(folder: Callable[[str], Path]) -> tuple[Floats, Targets, Mask]:
+def _from_arrays(folder: Callable[[str], Path], weighed: bool) -> tuple[Floats, Targets, Captured]:
     from pipeline.embedded.csr import open_csr
-    from pipeline.embedded.ids import IDS
-    from pipeline.embedded.ids import captured_nodes as captured_by_number
+    from pipeline.embedded.ids import IDS, captured_nodes, preferred_nodes
     from pipeline.embedded.ranks import SCORES, open_scores
     from pipeline.embedded.spellings import URIS
 
     csr = open_csr(folder("graph"), edges=False)
-    captured = captured_by_number(folder("uris") / URIS, folder("map") / IDS, csr.nodes)
+    told = folder("uris") / URIS, folder("map") / IDS, csr.nodes
     scores = open_scores(folder("ranks") / SCORES, csr.nodes)
-    return scores, np.diff(csr.offsets), captured
+    seen = Captured(captured_nodes(*told), preferred_nodes(*told) if weighed else None)
+    return scores, np.diff(csr.offsets), seen
 
 
-def _from_lines(folder: Callable[[str], Path], tmp: Path) -> tuple[Floats, Targets, Mask]:
+def _from_lines(
+    folder: Callable[[str], Path], tmp: Path, weighed: bool
+) -> tuple[Floats, Targets, Captured]:
     graph = read_graph(folder("ranks"))
-    captured = captured_nodes(graph, folder("uris"), [folder("map")], tmp)
-    return graph.scores, graph.indegrees, captured
+    seen = captured_columns(graph, folder("uris"), [folder("map")], tmp, weighed=weighed)
+    return graph.scores, graph.indegrees, seen
 
 
 def _keys(where: Path) -> Iterator[pa.RecordBatch]:

@@ -27,7 +27,8 @@ import numpy as np
 from jobs.kernel.errors import BadInput
 from jobs.kernel.heritrix_form import NOT_OF_THE_WEB
 from jobs.kernel.order import DIGITS
-from pipeline.classes import CUT_BYTES, Classes, Ties, cut, places_of
+from pipeline.caveats import Caveat, CutCounts, LinkCounts, caveats_of
+from pipeline.classes import CUT_BYTES, PREFERENCE_BYTES, Classes, Ties, cut, places_of, rounded
 from pipeline.datasets import write_file
 from pipeline.embedded.memory import half_of_machine
 from pipeline.embedded.tables import database
@@ -37,6 +38,7 @@ from pipeline.scored import FIXED, Scored, open_scored
 
 BUDGET = 2 << 30  # bytes of memory, for what does not grow with the nodes alone
 NODE_BYTES = 8 + 2 + CUT_BYTES  # scores, two marks, and classes while they are cut
+TIED_BYTES = NODE_BYTES + PREFERENCE_BYTES  # with ties by links
 KEPT_BYTES = 8 + 2 + 5 + 5  # of them while lines are sorted: places, classes, ids of keys
 
 
@@ -86,6 +88,8 @@ class Summary:
     nodes_not_captured: int = 0
     nodes_near_a_boundary: int | None = None
     nodes_placed_by_key_alone: int = 0
+    nodes_cut_over: int = 0
+    nodes_cut_over_placed_by_key_alone: int = 0
     eta: float | None = None
     digits: int = DIGITS
     captured_uris_without_score: int = 0
@@ -95,6 +99,7 @@ class Summary:
     rejected_examples: list[str] = field(default_factory=list)
     duplicates_removed: int = 0
     classes: list[ClassSummary] = field(default_factory=list)
+    caveats: list[Caveat] = field(default_factory=list)
 
     def write(self, path: Path) -> None:
         write_file([json.dumps(asdict(self), indent=2).encode() + b"\n"], path)
@@ -110,25 +115,32 @@ def export_precedence(
     ids: Path | None = None,
     budget: int | None = None,
     threads: int | None = None,
+    links: LinkCounts | None = None,
 ) -> Summary:
     """Write the precedence file `output` from the datasets `scores` and `uris`, text or Parquet.
 
     Without uris, the URIs of the scores are all the spellings there are, and classes are cut over
     all nodes. ids: where both are the embedded engine's, its file of the ids of key numbers. tmp: a
     folder for what does not fit into memory. budget: bytes of memory, by default those of half of
-    the machine. Raises BadInput, also where they are less than NODE_BYTES a node.
+    the machine. links: what the graph is made of, for the caveats. Raises BadInput, also where the
+    bytes are less than NODE_BYTES (TIED_BYTES) a node.
     """
     budget = half_of_machine().budget if budget is None else budget
     threads = threads or os.cpu_count() or 1
+    weighed = options.ties == "links"
     with (
         tempfile.TemporaryDirectory(prefix="precedence-", dir=tmp) as name,
         open_scored(
-            scores, uris, ids, Path(name), budget=budget, threads=threads, node_bytes=NODE_BYTES
+            scores, uris, ids, Path(name), budget=budget, threads=threads,
+            node_bytes=TIED_BYTES if weighed else NODE_BYTES, weighed=weighed,
         ) as scored,
-    ):
+    ):  # fmt: skip
         summary = Summary(options.bins, options.unlisted_precedence, options.classes_over)
         summary.eta, summary.digits = options.eta, options.digits
-        formed = Formed(Path(name, "formed.arrow"), len(scored.scores), scored.spellings())
+        formed = Formed(
+            Path(name, "formed.arrow"), len(scored.scores), scored.spellings(),
+            weighed=weighed,
+        )  # fmt: skip
         _require_spellings(scored, formed, str(scores))
         lines = _classified(scored.scores, formed, options, summary)
         left = max(0, budget - FIXED)
@@ -139,6 +151,7 @@ def export_precedence(
         ):
             write_file(_some(pieces, lines, str(scores)), output)
         _tell(lines, formed, summary)
+        summary.caveats = caveats_of(links, _cut_counts(scored.scores, summary, options.ties))
     return summary
 
 
@@ -176,7 +189,9 @@ def _classified(scores: Floats, formed: Formed, options: Options, summary: Summa
         mask=over,
         ties=options.ties,
         eta=options.eta or 0.0,
+        preferred=formed.preferred,
     )
+    formed.preferred = None
     _describe(classes, scores, formed.captured, summary)
     only = options.spellings == "captured" and formed.any_captured
     places = places_of(classes.order)
@@ -190,6 +205,10 @@ def _describe(classes: Classes, scores: Floats, captured: Mask, summary: Summary
     if summary.eta is not None:  # what nobody knows is not 0
         summary.nodes_near_a_boundary = int(classes.near.sum())
     summary.nodes_placed_by_key_alone = int(classes.by_key.sum())
+    everything = summary.classes_cut_over == "all"
+    over = classes.by_key if everything else classes.by_key & captured
+    summary.nodes_cut_over_placed_by_key_alone = int(over.sum())
+    summary.nodes_cut_over = summary.nodes if everything else summary.nodes_captured
     for precedence in range(1, summary.bins + 1):
         inside = classes.classes == precedence
         entry = ClassSummary(precedence, 0, int(inside.sum()), int((inside & captured).sum()))
@@ -211,3 +230,22 @@ def _tell(lines: Lines, formed: Formed, summary: Summary) -> None:
     summary.rejected_examples = changes.examples
     for entry in summary.classes:
         entry.uris = counts[entry.precedence]
+
+
+def _cut_counts(scores: Floats, summary: Summary, ties: Ties) -> CutCounts:
+    """What the caveats are told of, of a summary that is whole."""
+    first, ends = summary.classes[0], np.array([scores.max(), scores.min()])
+    highest, lowest = rounded(ends, summary.digits).tolist()
+    return CutCounts(
+        bins=summary.bins,
+        nodes=summary.nodes,
+        captured=summary.classes_cut_over == "captured",
+        cut_over=summary.nodes_cut_over,
+        tied=summary.nodes_cut_over_placed_by_key_alone,
+        uris=summary.uris,
+        first_uris=first.uris,
+        first_nodes=first.nodes,
+        first_uncaptured=first.nodes - first.nodes_captured,
+        equal=highest == lowest,
+        ties=ties,
+    )

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.beans import beans_fragment
+from pipeline.caveats import LinkCounts
 from pipeline.dataset_store import BEANS
 from pipeline.datasets import require_name, write_file
 from pipeline.precedence import Options, export_precedence
@@ -21,6 +22,7 @@ def write_precedence(
     ids: Path | None = None,
     budget: int | None = None,
     threads: int | None = None,
+    links: LinkCounts | None = None,
 ) -> dict[str, Any]:
     """The precedence file, and beside it the beans that use it and the summary.
 
@@ -30,7 +32,7 @@ def write_precedence(
     plain = output.with_suffix("") if output.suffix == ".gz" else output
     beans = beans_fragment(unlisted=options.unlisted_precedence)
     summary = export_precedence(
-        scores, uris, output, tmp, options, ids=ids, budget=budget, threads=threads
+        scores, uris, output, tmp, options, ids=ids, budget=budget, threads=threads, links=links
     )
     summary.write(plain.with_suffix(".summary.json"))
     write_file([beans.encode()], output.with_name(BEANS))

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.classes import MAX_BINS, Numbers, Order
+from pipeline.classes import MAX_BINS, Numbers, Order, Preferences, preferred_first
 from pipeline.embedded.tables import batches
 from pipeline.heritrix_column import forms
 from pipeline.scored import NO_NODE
@@ -50,17 +50,23 @@ class Formed:
     """All spellings in their forms, or with the reason why they have none, in a file.
 
     captured, spelled: by position, whether a spelling of the node was captured, or is there.
-    captured_unscored: captured spellings of keys without score. rows: spellings.
+    captured_unscored: captured spellings of keys without score. rows: spellings. preferred: by
+    position, for ties by links, where these are weighed.
     """
 
-    def __init__(self, path: Path, nodes: int, spellings: Iterator[pa.RecordBatch]) -> None:
+    def __init__(
+        self, path: Path, nodes: int, spellings: Iterator[pa.RecordBatch], *, weighed: bool = False
+    ) -> None:
         self._path = path
+        self.preferred: Preferences | None = np.zeros(nodes, np.uint64) if weighed else None
         self.captured, self.spelled = np.zeros(nodes, bool), np.zeros(nodes, bool)
         self.any_captured, self.captured_unscored, self.rows = False, 0, 0
         options = pa.ipc.IpcWriteOptions(compression="lz4")
         with path.open("wb") as stream, pa.ipc.new_file(stream, FORMED, options=options) as file:
             for batch in spellings:
                 file.write_batch(self._formed(batch))
+        if self.preferred is not None:
+            preferred_first(self.preferred)
 
     def _formed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         self.rows += len(batch)
@@ -69,6 +75,8 @@ class Formed:
         scored = nodes != NO_NODE
         self.spelled[nodes[scored]] = True
         self.captured[nodes[scored & captured]] = True
+        if self.preferred is not None:
+            np.add.at(self.preferred, nodes[scored], batch["weight"].to_numpy()[scored])
         self.any_captured |= bool(captured.any())
         self.captured_unscored += int((captured & ~scored).sum())
         made = forms(batch["uri"])

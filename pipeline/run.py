@@ -19,6 +19,7 @@ from jobs.kernel.opening import Place
 from jobs.kernel.pdf_links import require_reader
 from jobs.launcher import CLUSTERS
 from pipeline.allocators import give_back, give_back_at_once
+from pipeline.caveats import link_counts
 from pipeline.engine import Engine, Told
 from pipeline.engines import engine_of
 from pipeline.extract_step import ExtractStep
@@ -37,6 +38,7 @@ from pipeline.validation_report import ValidationOptions, ValidationReport
 from pipeline.work_folder import clear_leftovers, refuse_foreign, sweep, temporary
 
 EXTRACT, VALIDATE = "extract-links", "validate-opic"
+FORM = {"form": 2}  # of summary and report; folders with an older one make theirs anew
 
 
 class Step(NamedTuple):
@@ -104,10 +106,10 @@ class Run:
             ),
             Step(
                 "export-precedence",
-                lambda: asdict(self._precedence),
-                lambda: engine.export_precedence(self._precedence),
+                lambda: {**asdict(self._precedence), **FORM},
+                lambda: engine.export_precedence(self._precedence, link_counts(self.manifest)),
             ),
-            Step(VALIDATE, lambda: asdict(self._validation), self._opic),
+            Step(VALIDATE, lambda: {**asdict(self._validation), **FORM}, self._opic),
         ]
         here = steps_of(self.manifest, list(READS), selects=options.selects)
         return [step for step in steps_in_order if step.name in here]
@@ -238,11 +240,16 @@ class Run:
         )  # fmt: skip
 
     def _opic(self) -> Told:
-        graph, ranks, captured = self.engine.ranked()
-        self.report = validate(graph, ranks, self._validation, captured=captured)
+        given = self.engine.ranked(self._validation.ties)
+        self.report = validate(
+            given.graph, given.ranks, self._validation, captured=given.captured,
+            preferred=given.preferred,
+        )  # fmt: skip
         write_report(self.report, self.work / "report")
         self.report.require()
-        return {"rows": {"report": 1}, "agreement": self.report.classes.agreement}
+        classes = self.report.classes
+        apart = {"agreement_apart": classes.agreement_apart, "nodes_apart": classes.nodes_apart}
+        return {"rows": {"report": 1}, "agreement": classes.agreement, **apart}
 
 
 def run(work: Path, archives: Sequence[Place], options: RunOptions, reporter: Reporter) -> Run:

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import parse_score_row, parse_uri_row
 from jobs.kernel.reading import read_rows
+from pipeline.classes import preferences
 from pipeline.embedded.key_numbers import numbered, open_ids
 from pipeline.embedded.memory import require_memory
 from pipeline.embedded.tables import LEAST, batches, database, limit
@@ -31,9 +32,21 @@ STEP = "export-precedence"
 BATCH = 100_000
 FIXED = 300 << 20  # bytes, for Python, its libraries and the batches on their way
 NO_NODE = -1
-SPELLINGS = pa.schema([("node", pa.int64()), ("uri", pa.string()), ("captured", pa.bool_())])
+SPELLINGS = pa.schema(
+    [
+        ("node", pa.int64()), ("uri", pa.string()), ("captured", pa.bool_()),
+        ("weight", pa.uint64()),
+    ]
+)  # fmt: skip
 SCORED = pa.schema([("key", pa.string()), ("uri", pa.string()), ("score", pa.float64())])
-SPELLED = pa.schema([("key", pa.string()), ("uri", pa.string()), ("captured", pa.bool_())])
+SPELLED = pa.schema(
+    [
+        ("key", pa.string()), ("uri", pa.string()), ("captured", pa.bool_()),
+        ("weight", pa.uint64()),
+    ]
+)  # fmt: skip
+SPELLED_TABLE = "CREATE TABLE spelled (key VARCHAR, uri VARCHAR, captured BOOLEAN, weight UBIGINT)"
+WHOLE = (1 << 64) - 1
 
 
 class Scored(Protocol):
@@ -42,7 +55,8 @@ class Scored(Protocol):
     scores: Floats
 
     def spellings(self) -> Iterator[pa.RecordBatch]:
-        """Every spelling once, as SPELLINGS; NO_NODE for a key without score. To be called once."""
+        """Every spelling once, as SPELLINGS; NO_NODE for a key without score. To be called once.
+        weight: what it adds to the preference of its node, pipeline/classes.py."""
 
     def key(self, node: int) -> str:
         """The key of the node at a position, for a message."""
@@ -58,20 +72,21 @@ def open_scored(
     budget: int,
     threads: int,
     node_bytes: int = 0,
+    weighed: bool = False,
 ) -> Iterator[Scored]:
     """Scores and their spellings; without uris, the URIs of the scores are all there are.
 
     ids: the file that gives a key number its id, where all are the embedded engine's. budget:
     bytes of memory; DuckDB takes half of them, or less where the node_bytes that each node is to
-    take beside it need more. Raises BadInput, for scores that are none, a key with two of them
-    and too little memory too.
+    take beside it need more. weighed: spellings have weights, else 0. Raises BadInput, for scores
+    that are none, a key with two of them and too little memory too.
     """
     if ids is not None and uris is not None:
-        yield ByNumber(Path(scores), Path(uris), ids, budget, node_bytes)
+        yield ByNumber(Path(scores), Path(uris), ids, budget, node_bytes, weighed=weighed)
         return
     left = max(0, budget - FIXED)
     with database(tmp, budget=left // 2, threads=threads) as (db, _):
-        found = ByKey(db, scores, uris, budget, node_bytes)
+        found = ByKey(db, scores, uris, budget, node_bytes, weighed=weighed)
         limit(db, min(left // 2, left - node_bytes * len(found.scores)))
         yield found
 
@@ -79,7 +94,17 @@ def open_scored(
 class ByNumber:
     """The embedded engine's: ids are positions, and the spellings have the number of their key."""
 
-    def __init__(self, scores: Path, uris: Path, ids: Path, budget: int, node_bytes: int) -> None:
+    def __init__(
+        self,
+        scores: Path,
+        uris: Path,
+        ids: Path,
+        budget: int,
+        node_bytes: int,
+        *,
+        weighed: bool = False,
+    ) -> None:
+        self._columns = spelled_columns(weighed)
         require_memory(STEP, _rows(scores), node_bytes, budget, fixed=LEAST)
         self._path, self._uris = scores, uris
         self.scores = _by_id(scores)
@@ -87,12 +112,13 @@ class ByNumber:
         self._none = np.iinfo(self._ids.dtype).max
 
     def spellings(self) -> Iterator[pa.RecordBatch]:
-        rows = parquet_batches(self._uris, ("number", "uri", "captures"))
+        rows = parquet_batches(self._uris, ("number", *self._columns))
         for batch in numbered(self._uris, rows, len(self._ids)):
             found = self._ids[batch["number"].to_numpy()]
             nodes = np.where(found == self._none, NO_NODE, found.astype(np.int64))
             captured = pc.greater(batch["captures"], 0)
-            yield pa.record_batch([pa.array(nodes), batch["uri"], captured], SPELLINGS)
+            columns = [pa.array(nodes), batch["uri"], captured, _weights(batch)]
+            yield pa.record_batch(columns, SPELLINGS)
 
     def key(self, node: int) -> str:
         for batch in parquet_batches(self._path, ("id", "key")):
@@ -132,6 +158,8 @@ class ByKey:
         uris: str | Path | None,
         budget: int | None = None,
         node_bytes: int = 0,
+        *,
+        weighed: bool = False,
     ) -> None:
         self._db = db
         db.execute("CREATE TABLE scored (key VARCHAR, uri VARCHAR, score DOUBLE)")
@@ -139,11 +167,11 @@ class ByKey:
         nodes = self._check(str(scores))
         if budget is not None:
             require_memory(STEP, nodes, node_bytes, budget, fixed=LEAST)
-        db.execute("CREATE TABLE spelled (key VARCHAR, uri VARCHAR, captured BOOLEAN)")
+        db.execute(SPELLED_TABLE)
         if uris is None:
-            db.execute("INSERT INTO spelled SELECT key, uri, false FROM scored")
+            db.execute("INSERT INTO spelled SELECT key, uri, false, 0 FROM scored")
         else:
-            insert(db, "spelled", spelled_batches(uris))
+            insert(db, "spelled", spelled_batches(uris, weighed=weighed))
         self.scores, at = np.empty(nodes), 0
         for batch in batches(db, "SELECT score FROM scored ORDER BY key"):
             self.scores[at : at + len(batch)] = batch["score"].to_numpy()
@@ -161,7 +189,7 @@ class ByKey:
 
     def spellings(self) -> Iterator[pa.RecordBatch]:
         query = (
-            f"SELECT coalesce(place, {NO_NODE})::BIGINT AS node, uri, captured FROM spelled"
+            f"SELECT coalesce(place, {NO_NODE})::BIGINT AS node, uri, captured, weight FROM spelled"
             " LEFT JOIN (SELECT key, row_number() OVER (ORDER BY key) - 1 AS place FROM scored)"
             " USING (key)"
         )
@@ -182,16 +210,33 @@ def _score_batches(scores: str | Path) -> Iterator[pa.RecordBatch]:
     yield from row_batches(SCORED, rows)
 
 
-def spelled_batches(uris: str | Path) -> Iterator[pa.RecordBatch]:
-    """Spellings of text or Parquet, as SPELLED: with keys."""
+def spelled_columns(weighed: bool) -> tuple[str, ...]:
+    """What is read of a spelling, beside its key: a table of others need not have links."""
+    return ("uri", "captures", *(["links"] if weighed else []))
+
+
+def spelled_batches(uris: str | Path, *, weighed: bool = False) -> Iterator[pa.RecordBatch]:
+    """Spellings of text or Parquet, as SPELLED: with keys. weighed: weights are made, else 0."""
     if path := parquet_file(uris):
-        for batch in parquet_batches(path, ("key", "uri", "captures")):
+        for batch in parquet_batches(path, ("key", *spelled_columns(weighed))):
             captured = pc.greater(batch["captures"], 0)
-            yield pa.record_batch([batch["key"], batch["uri"], captured], SPELLED)
+            columns = [batch["key"], batch["uri"], captured, _weights(batch)]
+            yield pa.record_batch(columns, SPELLED)
         return
-    found = read_rows(uris, parse_uri_row)
-    rows = ((decoded(row.key), decoded(row.uri), row.captures > 0) for row in found)
+    rows = (
+        (
+            decoded(row.key), decoded(row.uri), row.captures > 0,
+            ((row.links << 32) + row.captures) & WHOLE if weighed else 0,
+        )
+        for row in read_rows(uris, parse_uri_row)
+    )  # fmt: skip
     yield from row_batches(SPELLED, rows)
+
+
+def _weights(batch: pa.RecordBatch) -> pa.Array:
+    if "links" not in batch.schema.names:
+        return pa.array(np.zeros(len(batch), np.uint64))
+    return pa.array(preferences(batch["links"].to_numpy(), batch["captures"].to_numpy()))
 
 
 def decoded(field: bytes) -> str:

@@ -16,19 +16,27 @@ from pipeline.finished import Finished
 
 COUNTS = """
     SELECT count(*), fsum(score), count(*) FILTER (score >= $low AND score <= $high),
-           count(*) FILTER (score > $high OR (score >= $low AND ord < $ord)),
-           count(*) FILTER (over),
-           count(*) FILTER (over AND (score > $high OR (score >= $low AND ord < $ord))),
+           count(*) FILTER (before), count(*) FILTER (over), count(*) FILTER (over AND before),
            count(*) FILTER (over AND score > $high), count(*) FILTER (over AND score >= $low)
-    FROM (SELECT ord, score, captured OR $all AS over FROM {ranked})
+    FROM (SELECT score, captured OR $all AS over, score > $high OR (score >= $low AND (
 """
+BY_KEY = COUNTS + "ord < $ord)) AS before FROM {ranked})"
+BY_LINKS = (
+    COUNTS
+    + """
+          r.links > n.links OR (r.links = n.links AND (r.captures > n.captures
+          OR (r.captures = n.captures AND ord < $ord))))) AS before
+          FROM (SELECT * FROM {ranked} JOIN {weighed} USING (ord)) r,
+          (SELECT links, captures FROM {weighed} WHERE ord = $ord) n)
+"""
+)
 
 
 @dataclass(frozen=True)
 class Standing:
     """position: from 1, of `nodes`. equal: nodes that share its score, with itself; the key alone
-    orders them. probability: to 12 digits; the order of a sum shows in those behind. cut_over: how
-    many nodes the classes are cut over."""
+    orders them, with ties by links behind links and captures. probability: to 12 digits; the order
+    of a sum shows in those behind. cut_over: how many nodes the classes are cut over."""
 
     nodes: int
     position: int
@@ -43,12 +51,13 @@ def standing_of(finished: Finished, score: float, order: int | str) -> Standing:
     """order: what orders the node among equal ones, its id or, in text, its key."""
     low, high = tie_bounds(score, finished.digits)
     asked, given = finished.parameters, {"low": low, "high": high, "ord": order}
-    row = finished.rows(COUNTS, **given, all=asked["--classes-over"] == "all")[0]
+    query = BY_LINKS if asked["--ties"] == "links" else BY_KEY
+    row = finished.rows(query, **given, all=asked["--classes-over"] == "all")[0]
     if not row[4]:  # nothing was captured
-        row = finished.rows(COUNTS, **given, all=True)[0]
+        row = finished.rows(query, **given, all=True)[0]
     nodes, total, equal, before, over, over_before, above, at_least = row
     bins = int(asked["--bins"])
-    if asked["--ties"] == "key":
+    if asked["--ties"] != "together":
         place = bins * over_before // over
     else:
         place = bins * (above + max(at_least - 1, above)) // (2 * over)

@@ -9,9 +9,14 @@ of its own (at least 1e-9, so that a large group of equal scores across a bounda
 as disagreement). An eta above 0.05 resolves no digit and earns no allowance: then the classes have
 to agree without it.
 
+Nodes that the key alone places agree whatever OPIC says of them, so the verdict counts those that
+scores tell apart: not placed by key alone, and none where all scores are equal or there is but one
+class. Where there are none, the validation says nothing of the classes, and notes that.
+
 Dangling nodes: as in both programs, their score reaches no node but dummy, which both leave out.
 Stopping rule: that of OPIC. Verdict: fail when the distance is above the certificates, or when
-fewer nodes agree than min_agreement; none where OPIC has no certificate (`edge` mode).
+fewer nodes that are told apart agree than min_agreement; none where OPIC has no certificate (`edge`
+mode).
 """
 
 from __future__ import annotations
@@ -29,6 +34,7 @@ from pipeline.classes import (
     MAX_DIGITS,
     Classes,
     Order,
+    Preferences,
     cut,
     digits_for,
     position_type,
@@ -59,12 +65,14 @@ def validate(
     options: ValidationOptions | None = None,
     watch: Callable[[Checkpoint], None] = lambda checkpoint: None,
     captured: Mask | None = None,
+    preferred: Preferences | None = None,
 ) -> ValidationReport:
     """Run OPIC on the graph and compare with ranks: the same graph with PageRank's scores.
 
     captured: the nodes that were, by position (pipeline/captured.py); without them the classes
-    are cut over all nodes, as they are where the options say so or nothing was captured. watch:
-    called at every checkpoint of OPIC. Raises BadInput when the two differ in a node or an edge.
+    are cut over all nodes, as they are where the options say so or nothing was captured.
+    preferred: of ties by links, by position; without it they are by key. watch: called at every
+    checkpoint of OPIC. Raises BadInput when the two differ in a node or an edge.
     Memory: VALIDATION_BYTES a node with the graph's columns, and its edges where they are not
     mapped.
     """
@@ -78,8 +86,9 @@ def validate(
     allowed = proof.probability + other.best.certificate + ROUNDING
     wanted = options.classes_over == "captured" and captured is not None and captured.any()
     over = captured if wanted else None
-    order, confusion = _compare_orders(ranks.scores, other, digits, compared, options, over)
-    classes = _compare_classes(ranks.scores, other, confusion, math.fsum(etas), options, over)
+    how = {"mask": over, "ties": options.ties, "preferred": preferred}
+    order, confusion = _compare_orders(ranks.scores, other, digits, compared, options, how)
+    classes = _compare_classes(ranks.scores, other, confusion, math.fsum(etas), options, how)
     return ValidationReport(
         options=options,
         nodes=graph.nodes,
@@ -91,8 +100,8 @@ def validate(
         allowed=allowed,
         order=order,
         classes=classes,
-        notes=_notes(proof, other, options),
-        reasons=_reasons(distance, allowed, classes.agreement, options),
+        notes=_notes(proof, other, options, classes),
+        reasons=_reasons(distance, allowed, classes, options),
     )
 
 
@@ -173,17 +182,29 @@ def _compare_classes(
     confusion: npt.NDArray[np.int64],
     eta: float,
     options: ValidationOptions,
-    over: Mask | None,
+    how: dict[str, Any],
 ) -> ClassComparison:
-    bins, ties, tolerance = options.bins, options.ties, max(LEAST_TOLERANCE, 2 * eta)
-    ours = cut(scores, bins, digits=options.digits, mask=over, ties=ties)
-    agrees = _agree(scores, ours, cut(other.scores, bins, mask=over, ties=ties), tolerance, over)
+    bins, over, tolerance = options.bins, how["mask"], max(LEAST_TOLERANCE, 2 * eta)
+    ours = cut(scores, bins, digits=options.digits, **how)
+    agrees = _agree(scores, ours, cut(other.scores, bins, **how), tolerance, over)
     rows = tuple(map(tuple, confusion.tolist()))
     same = int(confusion.trace()) / len(scores)
-    figures = float(agrees.mean()), tolerance, same
-    if over is None:
-        return ClassComparison(*figures, rows, "all", len(scores))
-    return ClassComparison(*figures, rows, "captured", int(over.sum()))
+    agreement = float(agrees.mean())
+    apart = _told_apart(scores, ours)
+    count = int(np.count_nonzero(apart))
+    agrees &= apart
+    agreed = int(np.count_nonzero(agrees)) / count if count else None
+    figures = agreement, tolerance, same, rows
+    cut_over = ("all", len(scores)) if over is None else ("captured", int(over.sum()))
+    return ClassComparison(*figures, *cut_over, count, agreed)  # type: ignore[arg-type]
+
+
+def _told_apart(scores: Floats, ours: Classes) -> Mask:
+    """Which nodes have their class by their score. Made of the column by_key, which is gone."""
+    ends = rounded(scores[ours.order[[0, -1]]], ours.digits)
+    if ours.bins == 1 or ends[0] == ends[1]:
+        ours.by_key[:] = True
+    return np.logical_not(ours.by_key, out=ours.by_key)
 
 
 def _compare_orders(
@@ -192,11 +213,11 @@ def _compare_orders(
     digits: int,
     compared: int,
     options: ValidationOptions,
-    over: Mask | None,
+    how: dict[str, Any],
 ) -> tuple[OrderComparison, npt.NDArray[np.int64]]:
     """Both orders of scores rounded to the digits compared, and the classes that they give."""
-    given: dict[str, Any] = {"digits": compared, "mask": over, "ties": options.ties}
-    ours, theirs = (cut(side, options.bins, **given) for side in (scores, other.scores))
+    sides = (scores, other.scores)
+    ours, theirs = (cut(side, options.bins, digits=compared, **how) for side in sides)
     top = tuple(_overlap(ours.order, theirs.order, percent) for percent in TOP_PERCENTS)
     confusion, order = _confusion(ours, theirs), ours.order
     del ours, theirs
@@ -229,7 +250,9 @@ def _overlap(ours: Order, theirs: Order, percent: int) -> Overlap:
     return Overlap(percent, count, shared / count)
 
 
-def _notes(proof: Certificate, other: OpicResult, options: ValidationOptions) -> tuple[str, ...]:
+def _notes(
+    proof: Certificate, other: OpicResult, options: ValidationOptions, classes: ClassComparison
+) -> tuple[str, ...]:
     """What was not reached, so that nobody takes it for granted."""
     if options.virtual_page == "edge":
         return ("the virtual page as an edge has another fixed point: no certificate, no verdict",)
@@ -244,11 +267,13 @@ def _notes(proof: Certificate, other: OpicResult, options: ValidationOptions) ->
         notes.append(f"PageRank resolves no digit of single scores (eta {proof.eta:.2g})")
     if proof.mass_error > 1e-9:
         notes.append(f"PageRank's scores with dummy miss N+1 by {proof.mass_error:.2g}, relative")
+    if not classes.nodes_apart:
+        notes.append("nothing is said of the classes: scores tell no nodes apart")
     return tuple(notes)
 
 
 def _reasons(
-    distance: float, allowed: float, agreement: float, options: ValidationOptions
+    distance: float, allowed: float, classes: ClassComparison, options: ValidationOptions
 ) -> tuple[str, ...]:
     if options.virtual_page == "edge":
         return ()
@@ -258,7 +283,10 @@ def _reasons(
             f"PageRank and OPIC are {distance:.3g} apart, their certificates allow {allowed:.3g}: "
             "one of the two programs is wrong"
         )
-    if agreement < options.min_agreement:
-        wanted = options.min_agreement
-        reasons.append(f"{agreement:.2%} of the nodes agree in their class, expected {wanted:.2%}")
+    agreement, wanted = classes.agreement_apart, options.min_agreement
+    if agreement is not None and agreement < wanted:
+        reasons.append(
+            f"{agreement:.2%} of the nodes agree in their class, expected {wanted:.2%}, of the"
+            f" {classes.nodes_apart:,} that scores tell apart"
+        )
     return tuple(reasons)

@@ -62,7 +62,8 @@ class ClassComparison:
     """agreement: part of the nodes that agree within tolerance, t above. same_class: part whose
     classes, of scores rounded to the digits that both resolve, are equal; confusion[i][j] nodes
     are then in class i+1 by PageRank and j+1 by OPIC. classes_cut_over: the `captured` nodes or
-    `all`, nodes_cut_over of them."""
+    `all`, nodes_cut_over of them. nodes_apart: those that scores tell apart; agreement_apart: the
+    part of these that agree, None where there are none."""
 
     agreement: float
     tolerance: float
@@ -70,6 +71,8 @@ class ClassComparison:
     confusion: tuple[tuple[int, ...], ...]
     classes_cut_over: Literal["captured", "all"]
     nodes_cut_over: int
+    nodes_apart: int
+    agreement_apart: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +178,10 @@ def _figures(report: ValidationReport) -> list[tuple[str, str]]:
         ),
         (
             "Nodes that agree",
-            f"{classes.agreement:.4%} (within {classes.tolerance:.2g} of a score)",
+            "nothing to compare: scores tell none apart"
+            if classes.agreement_apart is None
+            else f"{classes.agreement_apart:.4%} of {classes.nodes_apart:,} that scores tell apart"
+            f" (within {classes.tolerance:.2g} of a score)",
         ),
         ("Nodes in the same class", f"{classes.same_class:.4%}"),
         ("Classes cut over", f"{classes.classes_cut_over} nodes ({classes.nodes_cut_over:,})"),

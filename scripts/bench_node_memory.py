@@ -27,6 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline import precedence
+from pipeline.classes import PREFERENCE_BYTES
 from pipeline.embedded import ids, ranks, scores
 from pipeline.embedded.csr import OFFSETS, OUTDEGREES, SOURCES
 from pipeline.embedded.engine import EmbeddedEngine
@@ -87,10 +88,10 @@ def _uris(numbers: Any) -> pa.Table:
     )  # fmt: skip
 
 
-def _validate(engine: EmbeddedEngine, policy: Any = "cycle") -> None:
-    graph, ranked, captured = engine.ranked()
-    options = ValidationOptions(max_visits=2, policy=policy, ties="together")
-    validate(graph, ranked, options, captured=captured)
+def _validate(engine: EmbeddedEngine, policy: Any = "cycle", ties: Any = "together") -> None:
+    given = engine.ranked(ties)
+    options = ValidationOptions(max_visits=2, policy=policy, ties=ties)
+    validate(given.graph, given.ranks, options, captured=given.captured, preferred=given.preferred)
 
 
 def _rank(engine: EmbeddedEngine, stop: Stop) -> None:
@@ -107,7 +108,14 @@ STEPS: dict[str, tuple[Callable[[EmbeddedEngine], Any], int]] = {
         lambda engine: engine.export_precedence(Options(eta=1e-9)),
         precedence.NODE_BYTES,
     ),
+    "export-precedence links": (
+        lambda engine: engine.export_precedence(Options(eta=1e-9, ties="links")),
+        precedence.TIED_BYTES,
+    ),
     "validate-opic": (_validate, VALIDATION_BYTES),
+    "validate-opic links": (
+        lambda engine: _validate(engine, ties="links"), VALIDATION_BYTES + PREFERENCE_BYTES,
+    ),
     "validate-opic random": (lambda engine: _validate(engine, "random"), VALIDATION_BYTES),
     "validate-opic greedy": (lambda engine: _validate(engine, "greedy"), VALIDATION_BYTES),
 }  # fmt: skip

@@ -13,7 +13,7 @@ from drawing import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pipeline.classes import Ties, cut, digits_for, rounded
+from pipeline.classes import Ties, cut, digits_for, preferences, preferred_first, rounded
 
 FEW = st.sampled_from([0.15, 0.2, 0.25, 1.0, 1.1, 1.15, 3.0, 9.95])
 POSITIVE = st.floats(min_value=1e-30, max_value=1e30)
@@ -108,6 +108,42 @@ def test_a_node_that_is_not_near_keeps_its_class(
     found = cut(scores, bins, mask=mask, ties=ties, eta=eta)
     moved = found.classes != cut(true, bins, mask=mask, ties=ties).classes
     assert not (moved & ~found.near).any()
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(cases(), st.integers(1, 20), st.sampled_from([0, 1e-12, 1e-4, 0.01, 0.1]), st.data())
+def test_ties_by_links(
+    case: tuple[list[float], list[bool]], bins: int, eta: float, data: st.DataObject
+) -> None:
+    """Nodes whose keys follow their links and captures have by key what the others have by
+    these: written out, the classes of nodes that are sorted so before."""
+    scores, mask = case
+    nodes = range(len(scores))
+    few = st.lists(st.integers(0, 2), min_size=len(scores), max_size=len(scores))
+    links, captures = data.draw(few), data.draw(few)
+    sums = preferences(np.array(links), np.array(captures))
+    preferred = preferred_first(sums)
+    given_ = {"mask": np.array(mask), "eta": eta}
+    found = cut(np.array(scores), bins, **given_, ties="links", preferred=preferred)  # type: ignore[arg-type]
+    ahead = sorted(nodes, key=lambda i: (-links[i], -captures[i], i))
+    values, over = [formatted(scores[i], 9) for i in ahead], [mask[i] for i in ahead]
+    expected = [slow_class(values, over, place, bins, "key") for place in nodes]
+    assert found.classes[ahead].tolist() == expected
+    same = [(formatted(scores[i], 9), links[i], captures[i]) for i in nodes]
+    assert found.order.tolist() == sorted(
+        nodes, key=lambda i: (-same[i][0], -links[i], -captures[i], i)
+    )
+    alone = [len({found.classes[j] for j in nodes if same[j] == same[i]}) > 1 for i in nodes]
+    assert found.by_key.tolist() == alone
+    moved = []
+    for place in nodes:
+        both = extremes([scores[i] for i in ahead], eta, 9, place)
+        moved.append(len({slow_class(v, over, place, bins, "key") for v in both}) > 1)
+    assert found.near[ahead].tolist() == (moved if eta else [False] * len(scores))
+    plain = cut(np.array(scores), bins, **given_, ties="key")  # type: ignore[arg-type]
+    without = cut(np.array(scores), bins, **given_, ties="links")  # type: ignore[arg-type]
+    for name in ("order", "classes", "near", "by_key"):
+        assert getattr(plain, name).tolist() == getattr(without, name).tolist()
 
 
 def test_closed_forms() -> None:

@@ -138,6 +138,7 @@ def check(made: Made, folder: Path, links: Lines, captures: Lines, nodes: str = 
         "dangling": made.graph.dangling,
         "dropped.self-links": made.graph.self_links,
         "dropped.links-from-source-without-id": made.graph.without_id,
+        "sources-without-id": made.graph.sources_without_id,
     }
     wanted = {name: count for name, count in graph.counters.items() if count}
     assert {name: count for name, count in counted.items() if count} == wanted

@@ -48,8 +48,9 @@ def test_every_page_is_what_its_lines_say(engine: str, works: Works) -> None:
 @pytest.mark.parametrize(
     ("over", "ties", "engine"),
     [
-        *product(("captured", "all"), ("key", "together"), ("columns",)),
+        *product(("captured", "all"), ("key", "links", "together"), ("columns",)),
         ("captured", "key", "text"),
+        ("captured", "links", "text"),
         ("all", "together", "text"),
     ],
 )
@@ -63,7 +64,11 @@ def test_classes_are_those_of_the_file(over: str, ties: str, engine: str, tmp_pa
     lines = (work / "precedence.txt").read_text().splitlines()
     precedence_of = {uri: int(precedence) for uri, precedence in (line.split() for line in lines)}
     with opened(work) as (finished,):
-        pages = finished.rows("SELECT key, uri, score FROM {nodes} ORDER BY score DESC, key")
+        by_links = "sum(links) DESC, sum(captures) DESC, " if ties == "links" else ""
+        pages = finished.rows(
+            "SELECT n.key, n.uri, score FROM {nodes} n JOIN {spelled} USING (key)"
+            f" GROUP BY n.key, n.uri, score ORDER BY score DESC, {by_links}n.key"
+        )
         for place, (key, uri, score) in enumerate(pages, 1):
             standing = explain(finished, uri, key, top=0).standing
             assert standing is not None

@@ -40,6 +40,7 @@ def test_lines_worked_out_by_hand(tmp_path: Path) -> None:
         "dangling": 2,
         "dropped.self-links": 1,
         "dropped.links-from-source-without-id": 1,
+        "sources-without-id": 1,
     }
 
 

@@ -10,6 +10,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from crawls import crawlrank, ok
 from drawing import examples
@@ -30,6 +32,7 @@ class Spelling(NamedTuple):
     key: str
     uri: str
     captures: int
+    links: int = 1
 
 
 Scores = dict[str, float]  # by key
@@ -59,7 +62,12 @@ def expected(scores: Scores, spellings: list[Spelling], options: Options) -> lis
     """The lines, from DESIGN's text: form and precedence."""
     bins = options.bins
     rounded = {key: float(f"{score:.8e}") for key, score in scores.items()}
-    order = sorted(scores, key=lambda key: (-rounded[key], key))
+    totals = {key: [0, 0] for key in scores}
+    for spelling in spellings:
+        if options.ties == "links" and spelling.key in totals:
+            totals[spelling.key][0] -= spelling.links
+            totals[spelling.key][1] -= spelling.captures
+    order = sorted(scores, key=lambda key: (-rounded[key], totals[key], key))
     captured = {s.key for s in spellings if s.captures} & set(scores)
     over = captured if options.classes_over == "captured" and captured else set(scores)
     classes = {}
@@ -105,7 +113,7 @@ def write(
     (folder / "scores.txt").write_text("".join(rows))
     given_uris = None
     if spellings is not None:
-        lines = [f"{s.key}\t{s.uri}\t{s.captures}\t1\t-\n" for s in spellings]
+        lines = [f"{s.key}\t{s.uri}\t{s.captures}\t{s.links}\t-\n" for s in spellings]
         rng.shuffle(lines)
         given_uris = folder / "uris.txt"
         given_uris.write_text("".join(lines))
@@ -133,7 +141,7 @@ OPTIONS = [
     Options(bins=bins, classes_over=over, ties=ties, spellings=spellings)  # type: ignore[arg-type]
     for bins in (1, 5, 125)
     for over in ("captured", "all")
-    for ties in ("key", "together")
+    for ties in ("key", "links", "together")
     for spellings in ("all", "captured")
 ]
 
@@ -141,8 +149,58 @@ OPTIONS = [
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_every_option(tmp_path: Path, options: Options) -> None:
     scores = {**SCORES, "g)/": 1.5, "h)/": 1.5 + 1e-10, "i)/": 1.5 + 1e-7}  # h ties, i does not
-    spellings = [*SPELLINGS, *(Spelling(f"{c})/", f"http://{c}/", 1) for c in "ghi")]
+    spellings = [*SPELLINGS, *(Spelling(f"{c})/", f"http://{c}/", 1, int(c > "g")) for c in "ghi")]
     assert write(tmp_path, scores, spellings, options).lines == expected(scores, spellings, options)
+
+
+@settings(max_examples=examples(30), deadline=None)
+@given(st.data())
+def test_ties_by_links_captures_and_key(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """Few scores, links and captures, spread over the spellings of a page."""
+    count = st.integers(0, 2)
+    scores = {f"{c})/": data.draw(st.sampled_from([1.0, 2.0])) for c in "abcdefgh"}
+    spellings = [
+        Spelling(f"{c})/", f"http://{host}{c}/", data.draw(count), data.draw(count))
+        for c in "abcdefgh"
+        for host in ("", "www.")
+    ]
+    options = Options(
+        bins=data.draw(st.sampled_from([2, 5, 125])),
+        ties="links",
+        classes_over=data.draw(st.sampled_from(["captured", "all"])),
+    )
+    found = write(tmp_path_factory.mktemp("p"), scores, spellings, options)
+    assert found.lines == expected(scores, spellings, options)
+
+
+def test_without_uris_ties_are_by_key(tmp_path: Path) -> None:
+    scores = dict.fromkeys(SCORES, 1.0)
+    by_links = write(tmp_path, scores, None, Options(ties="links"))
+    assert by_links.lines == write(tmp_path, scores, None, Options(ties="key")).lines
+
+
+def test_a_table_of_spellings_needs_links_for_ties_by_links_only(tmp_path: Path) -> None:
+    write(tmp_path, SCORES, SPELLINGS, Options())
+    columns = {"key": ["a)/", "b)/"], "uri": ["http://a/", "http://b/"], "captures": [1, 1]}
+    pq.write_table(pa.table(columns), tmp_path / "uris.parquet")
+    (tmp_path / "scores.txt").write_text("2.0\thttp://a/\ta)/\n1.0\thttp://b/\tb)/\n")
+    given_ = (tmp_path / "scores.txt", "--uris", tmp_path / "uris.parquet")
+    ok("export-precedence", *given_, "--output", tmp_path / "p.txt", "--bins", 2)
+    assert (tmp_path / "p.txt").read_text() == "http://a/ 1\nhttp://b/ 2\n"
+    said = crawlrank(
+        "export-precedence", *given_, "--output", tmp_path / "q.txt", "--ties", "links"
+    )
+    assert said.code == 3
+    assert "no column links" in said.err
+
+
+def test_counts_beyond_what_a_table_holds(tmp_path: Path) -> None:
+    """Nobody has so many links; a file that says so is ordered somehow, the same each time."""
+    spellings = [Spelling(f"{c})/", f"http://{c}/", 10**18 - 1, 10**18 - 1) for c in "abcdef"]
+    found = write(tmp_path, SCORES, spellings, Options(ties="links"))
+    assert found.lines == expected(SCORES, spellings, Options())
 
 
 def test_without_uris_all_nodes_count(tmp_path: Path) -> None:

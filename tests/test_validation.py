@@ -155,6 +155,46 @@ def test_equal_scores_leave_correlations_undefined() -> None:
     assert "undefined" in shown(report)
 
 
+def test_agreement_on_ties_is_no_success() -> None:
+    """A ring: the key alone makes its classes, and a validation cannot say anything of them."""
+    ring = graph_of(40, [(n, (n + 1) % 40) for n in range(40)])
+    for options in (ValidationOptions(), ValidationOptions(ties="together")):
+        report = validate(ring, ranked(ring), options)
+        assert (report.classes.nodes_apart, report.classes.agreement_apart) == (0, None)
+        assert any("nothing is said of the classes" in note for note in report.notes)
+        assert "nothing to compare" in shown(report)
+        assert report.as_dict()["agreement_apart"] is None
+
+
+def test_one_class_tells_nothing_apart() -> None:
+    assert validate(WEB, ranked(WEB), ValidationOptions(bins=1)).classes.nodes_apart == 0
+
+
+def test_ties_do_not_hide_a_wrong_order() -> None:
+    """Six pages of 2,006 that are certainly wrong: nearly all agree, as the key places the others,
+    and none of those that scores tell apart does."""
+    exact = np.array([*[0.15] * 2000, 3.0, 2.5, 2.0, 1.9, 1.8, 1.7])
+    graph = graph_of(2006, [])
+    report = validate(graph, scored(graph, exact))
+    assert report.classes.agreement == 2000 / 2006
+    assert (report.classes.nodes_apart, report.classes.agreement_apart) == (6, 0)
+    (reason,) = report.reasons
+    assert reason == (
+        "0.00% of the nodes agree in their class, expected 99.00%, of the 6 that scores tell apart"
+    )
+
+
+@pytest.mark.parametrize("ties", ["key", "together"])
+def test_nodes_that_scores_tell_apart(ties: str) -> None:
+    """By the definition: no node of the same score has another class."""
+    steps = ValidationOptions(ties=ties, bins=7)  # type: ignore[arg-type]
+    values = np.array([0.15, 1.0, 1.0, 2.0, 0.15, 3.0, 0.15, 0.15, 1.0, 5.0, 0.15])
+    graph = graph_of(11, [])
+    classes = module.cut(values, 7, ties=ties).classes  # type: ignore[arg-type]
+    alone = [len({*classes[values == value]}) == 1 for value in values]
+    assert validate(graph, scored(graph, values), steps).classes.nodes_apart == sum(alone)
+
+
 def test_one_page_and_no_edges() -> None:
     for nodes in (1, 2, 500):
         graph = graph_of(nodes, [])

@@ -318,6 +318,15 @@ stop_options = together(
     ),
 )
 
+ties_option = click.option(
+    "--ties",
+    type=click.Choice(["key", "links", "together"]),
+    default="key",
+    show_default=True,
+    help="Pages of equal score: ordered by key; by the links to them, then captures, then key; or"
+    " kept in one class.",
+)
+
 class_options = together(
     click.option(
         "--bins",
@@ -338,13 +347,7 @@ class_options = together(
         show_default=True,
         help="Pages of which each class gets an equal share.",
     ),
-    click.option(
-        "--ties",
-        type=click.Choice(["key", "together"]),
-        default="key",
-        show_default=True,
-        help="Pages of equal score: ordered by key, or kept in one class.",
-    ),
+    ties_option,
     click.option(
         "--spellings",
         type=click.Choice(["all", "captured"]),

@@ -19,6 +19,7 @@ from pipeline.cli.options import (
     digits_option,
     output_option,
     report_option,
+    ties_option,
 )
 from pipeline.cli.outputs import check_files, said
 from pipeline.cli.parameter_types import Number
@@ -170,13 +171,7 @@ def check_precedence_file(path: Path) -> None:
     show_default=True,
     help="Classes that are compared.",
 )
-@click.option(
-    "--ties",
-    type=click.Choice(["key", "together"]),
-    default="key",
-    show_default=True,
-    help="Pages of equal score: ordered by key, or kept in one class.",
-)
+@ties_option
 @click.option(
     "--digits",
     type=click.IntRange(1, 17),
@@ -197,7 +192,7 @@ def check_precedence_file(path: Path) -> None:
     type=Number(0, 1),
     default=0.99,
     show_default=True,
-    help="Exit 4 when a smaller part of the pages agrees on the class.",
+    help="Exit 4 when a smaller part of the pages that scores tell apart agrees on the class.",
 )
 def validate_opic(
     graph: str,
@@ -209,7 +204,7 @@ def validate_opic(
     **options: Any,
 ) -> None:
     """Check RANKS against an OPIC run on GRAPH, with a bound for both."""
-    from pipeline.captured import captured_nodes
+    from pipeline.captured import captured_columns
     from pipeline.graph import read_graph
     from pipeline.validation import validate
     from pipeline.validation_report import ValidationOptions, tables
@@ -217,11 +212,13 @@ def validate_opic(
     known = uris is not None and bool(maps)
     if not known and (uris or maps or classes_over == "captured"):
         raise click.UsageError("--uris and --map are needed to know which pages were captured")
-    pages, captured = read_graph(graph), None
-    if uris is not None and classes_over != "all":
+    pages, captured, preferred = read_graph(graph), None, None
+    if uris is not None and (classes_over != "all" or options["ties"] == "links"):
         with tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp:
-            captured = captured_nodes(pages, uris, maps, Path(tmp))
-    report = validate(pages, read_graph(ranks), ValidationOptions(**options), captured=captured)
+            weighed = options["ties"] == "links"
+            captured, preferred = captured_columns(pages, uris, maps, Path(tmp), weighed=weighed)
+    asked = ValidationOptions(**options, classes_over=classes_over or "captured")  # type: ignore[arg-type]
+    report = validate(pages, read_graph(ranks), asked, captured=captured, preferred=preferred)
     write_report(report, output)
     for table in tables(report):
         console().print(table)

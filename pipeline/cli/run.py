@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -59,7 +60,7 @@ TOP = 10
     type=Number(0, 1),
     default=0.99,
     show_default=True,
-    help="Part of the pages whose class must agree with OPIC's, or exit 4.",
+    help="Part of the pages that scores tell apart whose class must agree with OPIC's, or exit 4.",
 )
 @click.option("--strict", is_flag=True, help="Damage inside an archive is an error (exit 3).")
 @click.option("--skip-bad-files", is_flag=True, help="Go on without unreadable archives.")
@@ -147,6 +148,7 @@ def run(
 
 
 def _show_result(work: Path, said: str) -> None:
+    from pipeline.caveats import VOID, caveats_in, caveats_table
     from pipeline.reports import best_table, damage_by_reason, selection_table, summary_table
 
     out, manifest = console(), Manifest(work)
@@ -163,7 +165,13 @@ def _show_result(work: Path, said: str) -> None:
         total = sum(damage.values())
         out.print(f"\n{total:,} damaged places were passed over: see `crawlrank status`.")
     if told := manifest.steps.get("validate-opic"):
-        out.print(f"\nOPIC agrees on the class of {told['agreement']:.2%} of the pages.")
+        out.print(f"\n{_opinion(told)}")
+    if caveats := caveats_in(work, manifest):
+        out.print()
+        out.print(caveats_table(caveats))
+        if any(caveat.kind in VOID for caveat in caveats):
+            said = said.replace("is ready for Heritrix", "was written, but its order means nothing")
+        said += " What limits it stands above."
     if listed:
         click.echo(f"\n{printable(str(work / 'precedence.txt'))} {said}")
     else:
@@ -173,10 +181,20 @@ def _show_result(work: Path, said: str) -> None:
         )
 
 
+def _opinion(told: dict[str, Any]) -> str:
+    """What the step validate-opic says of the classes."""
+    agreement, apart = told["agreement_apart"], told["nodes_apart"]
+    if agreement is None:
+        return "OPIC says nothing of the classes: scores tell no pages apart."
+    pages = "one page that its score tells" if apart == 1 else f"{apart:,} pages that scores tell"
+    return f"OPIC agrees on the class of {agreement:.2%} of the {pages} apart."
+
+
 @click.command()
 @work_option
 def status(work: Path) -> None:
     """Steps, rows, rounds, archives and damage of a work folder."""
+    from pipeline.caveats import caveats_in, caveats_table
     from pipeline.integrity import Checked, checked
     from pipeline.reports import status_tables
     from pipeline.step_state import READS
@@ -190,6 +208,9 @@ def status(work: Path) -> None:
         unseen = f"What lies at {data} was not looked at: {said}"
     for table in status_tables(manifest, steps_of(manifest, list(READS)), faults):
         out.print(table)
+        out.print()
+    if caveats := caveats_in(work, manifest):
+        out.print(caveats_table(caveats))
         out.print()
     if unseen:
         click.echo(printable(unseen))

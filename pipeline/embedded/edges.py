@@ -24,7 +24,7 @@ from pipeline.embedded.key_numbers import open_ids, open_numbers
 from pipeline.embedded.memory import require_memory
 from pipeline.embedded.pairs import Pairs, distinct_pairs
 from pipeline.embedded.partials import UNLINKED
-from pipeline.graph import Floats, Graph
+from pipeline.graph import Floats, Graph, Mask
 from pipeline.mapped import release
 
 PIECE = 1 << 22  # edges at once
@@ -35,8 +35,8 @@ NODE_BYTES = 16  # ids and outdegrees of up to 8 bytes
 @dataclass(frozen=True)
 class GraphCounts:
     """links: pairs that were given; canonical_links: the distinct ones; of those edges, and what
-    was dropped: self_links, and without_id where an end has no id. dangling: nodes without edges
-    out."""
+    was dropped: self_links, and without_id where an end has no id; sources_without_id: the sources
+    of these. dangling: nodes without edges out."""
 
     nodes: int
     edges: int
@@ -45,6 +45,7 @@ class GraphCounts:
     canonical_links: int
     self_links: int
     without_id: int
+    sources_without_id: int
 
 
 def gen_graph(
@@ -117,6 +118,8 @@ def write_graph(
     nodes = bound if ids is None else bound - int(np.count_nonzero(ids == np.iinfo(ids.dtype).max))
     links, given = Counter[str](), list[int]()
     held = 0 if ids is None else ids.nbytes
+    unknown: Mask = np.zeros(0 if ids is None else bound, bool)  # sources without id, by number
+    held += unknown.nbytes
     output.mkdir(parents=True)
     with tempfile.TemporaryDirectory(dir=tmp) as folder:
         counted = (_counted(stream, given) for stream in streams)
@@ -124,9 +127,11 @@ def write_graph(
         with Growing(output / SOURCES, id_type(nodes)) as sources, _Offsets(output, nodes) as ends:
             for targets_of, sources_of in pairs:
                 links["canonical"] += len(targets_of)
-                edges = _edges(targets_of, sources_of, ids, links)
+                edges = _edges(targets_of, sources_of, ids, links, unknown)
                 ends.add(edges[0])
                 sources.write(edges[1])
+    sources_without_id = int(np.count_nonzero(unknown))
+    del unknown
     outdegrees = _outdegrees(np.load(output / SOURCES, mmap_mode="r"), nodes)
     save(output / OUTDEGREES, outdegrees)
     return GraphCounts(
@@ -137,6 +142,7 @@ def write_graph(
         canonical_links=links["canonical"],
         self_links=links["self"],
         without_id=links["without id"],
+        sources_without_id=sources_without_id,
     )
 
 
@@ -149,12 +155,15 @@ def _counted(stream: Iterable[Pairs], given: list[int]) -> Iterator[Pairs]:
     given.append(count)
 
 
-def _edges(targets: Ids, sources: Ids, ids: Ids | None, links: Counter[str]) -> Pairs:
-    """The ids of distinct pairs, without what is no edge."""
+def _edges(
+    targets: Ids, sources: Ids, ids: Ids | None, links: Counter[str], unknown: Mask
+) -> Pairs:
+    """The ids of distinct pairs, without what is no edge; marks the numbers of unknown sources."""
     if ids is not None:
+        numbers, none = sources, np.iinfo(ids.dtype).max
         targets, sources = ids[targets], ids[sources]
-        none = np.iinfo(ids.dtype).max
         known = (targets != none) & (sources != none)
+        unknown[numbers[sources == none]] = True
         links["without id"] += len(known) - int(np.count_nonzero(known))
         targets, sources = targets[known], sources[known]
     edge = targets != sources

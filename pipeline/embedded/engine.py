@@ -12,12 +12,14 @@ import numpy as np
 from jobs.kernel.choosing import Rules
 from jobs.kernel.errors import NotConverged
 from jobs.kernel.extraction import Options
+from pipeline.caveats import LinkCounts
+from pipeline.classes import PREFERENCE_BYTES, Ties
 from pipeline.dataset_store import BEANS, SUMMARY, DatasetStore, remove
 from pipeline.datasets import move
 from pipeline.embedded.csr import open_csr
 from pipeline.embedded.edges import gen_graph, opic_graph
 from pipeline.embedded.extraction import extract_archives
-from pipeline.embedded.ids import IDS, assign_ids, captured_nodes
+from pipeline.embedded.ids import IDS, assign_ids, captured_nodes, preferred_nodes
 from pipeline.embedded.memory import LOOPS, Memory, require_memory
 from pipeline.embedded.ranks import DUMMY, SCORES, open_scores, page_rank, read_dummy
 from pipeline.embedded.scores import join_scores
@@ -138,6 +140,7 @@ class EmbeddedEngine(WorkFolder):
         counters = asdict(counts)
         counters["dropped.self-links"] = counters.pop("self_links")  # as the jobs name them
         counters["dropped.links-from-source-without-id"] = counters.pop("without_id")
+        counters["sources-without-id"] = counters.pop("sources_without_id")
         return {"rows": {"graph": counts.nodes}, "counters": counters}
 
     def rank(self, stop: Stop, rounds: list[Round], on_round: OnRound) -> list[Round]:
@@ -168,28 +171,34 @@ class EmbeddedEngine(WorkFolder):
         self._place(found)
         return {"rows": {"scores": rows}}
 
-    def export_precedence(self, options: PrecedenceOptions) -> Told:
+    def export_precedence(
+        self, options: PrecedenceOptions, links: LinkCounts | None = None
+    ) -> Told:
         return write_precedence(
             self.path("scores") / PARQUET, self.path("uris") / URIS,
             self.path("precedence.txt"), self.tmp, options, ids=self.path("map") / IDS,
-            budget=self.memory.budget, threads=self.processes,
+            budget=self.memory.budget, threads=self.processes, links=links,
         )  # fmt: skip
 
-    def ranked(self) -> Ranked:
+    def ranked(self, ties: Ties = "key") -> Ranked:
         csr, ranks = open_csr(self.path("graph")), self.path("ranks")
+        weighed = ties == "links"
+        each = VALIDATION_BYTES + weighed * PREFERENCE_BYTES
         require_memory(
-            "validate-opic", csr.nodes, VALIDATION_BYTES, self.memory.budget, fixed=LOOPS,
+            "validate-opic", csr.nodes, each, self.memory.budget, fixed=LOOPS,
             cure="--no-validate",
         )  # fmt: skip
         out = transposed(
             csr, self.tmp / "outgoing", budget=self.memory.budget, tmp=self.tmp,
-            threads=self.processes, beside=LOOPS + VALIDATION_BYTES * csr.nodes,
+            threads=self.processes, beside=LOOPS + each * csr.nodes,
         )  # fmt: skip
         ones = np.broadcast_to(1.0, csr.nodes)  # nobody reads the scores of the graph
         graph = opic_graph("graph", csr, out, ones, 1.0)
         scores, dummy = open_scores(ranks / SCORES, csr.nodes), read_dummy(ranks / DUMMY)
-        captured = captured_nodes(self.path("uris") / URIS, self.path("map") / IDS, csr.nodes)
-        return Ranked(graph, replace(graph, name="ranks", scores=scores, dummy=dummy), captured)
+        told = self.path("uris") / URIS, self.path("map") / IDS, csr.nodes
+        preferred = preferred_nodes(*told) if weighed else None
+        ranks_graph = replace(graph, name="ranks", scores=scores, dummy=dummy)
+        return Ranked(graph, ranks_graph, captured_nodes(*told), preferred)
 
     def _place(self, *folders: Path) -> None:
         for folder in folders:

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.kernel.errors import BadInput
+from pipeline.classes import Preferences, preferences, preferred_first
 from pipeline.embedded.csr import id_type
 from pipeline.embedded.growing import save
 from pipeline.embedded.key_numbers import numbered, open_ids
@@ -114,3 +115,15 @@ def captured_nodes(uris: Path, ids: Path, nodes: int) -> npt.NDArray[np.bool_]:
         found = of_key[numbers[captures.to_numpy() > 0]]
         mask[found[found != np.iinfo(of_key.dtype).max]] = True
     return mask
+
+
+def preferred_nodes(uris: Path, ids: Path, nodes: int) -> Preferences:
+    """By id, what ties by links prefer, as pipeline/classes.py has it: uint64[nodes]."""
+    of_key = open_ids(ids, nodes)
+    sums = np.zeros(nodes, np.uint64)
+    for numbers, captures, links in _batches(uris, "captures", "links", keys=len(of_key)):
+        found = of_key[numbers]
+        known = found != np.iinfo(of_key.dtype).max
+        added = preferences(links.to_numpy(), captures.to_numpy())
+        np.add.at(sums, found[known], added[known])
+    return preferred_first(sums)
