@@ -83,7 +83,7 @@ def classes(work: Path) -> dict[str, tuple[int, float]]:
     """Captured HTML pages by URI: class, and score to 8 digits, that of the last ones without."""
     lines = (line.rsplit(" ", 1) for line in (work / "precedence.txt").read_text().splitlines())
     precedence = {uri: int(number) for uri, number in lines}
-    rows = duckdb.sql(PAGES.format(work=work)).fetchall()
+    rows = duckdb.execute(PAGES.format(work=work)).fetchall()
     return {
         uri: (precedence[uri], float(f"{score or 0:.7e}"))
         for _, uri, score in rows

@@ -35,7 +35,7 @@ def main() -> None:
     print(f"{'work folder':24}{'classes':>8}{'key':>8}{'hops':>8}{'links':>8}{'both':>8}")
     for work in map(Path, sys.argv[1:]):
         digits = json.loads((work / "precedence.summary.json").read_text())["digits"]
-        rows = duckdb.sql(ROWS.format(work=work, last=NO_HOPS)).fetchnumpy()
+        rows = duckdb.execute(ROWS.format(work=work, last=NO_HOPS)).fetchnumpy()
         values = np.array([float(f"{score:.{digits - 1}e}") for score in rows["score"]])
         links = [-rows["links"], -rows["captures"]]
         rules: list[list[Any]] = [[], [rows["hops"]], links, [rows["hops"], *links]]
