@@ -9,7 +9,16 @@ import codecs
 import re
 from functools import lru_cache
 
-from jobs.kernel.html_tokens import RAW, attributes_of, markup_end, raw_end, tag_at, tags_but
+from jobs.kernel.html_tokens import (
+    RAW,
+    attributes_of,
+    is_tag,
+    markup_end,
+    next_markup,
+    raw_end,
+    tag_at,
+    tags_but,
+)
 
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16-be"), (b"\xff\xfe", "utf-16-le"))
 _MARKS = tuple(mark for mark, _ in _BOMS)
@@ -17,7 +26,6 @@ _PRESCAN = 4096  # the standard says 1,024; pages with long scripts before it ar
 _LABEL = re.compile(r"charset\s*=\s*[\"']?\s*([A-Za-z0-9._:\-]{2,40})", re.IGNORECASE)
 _META = frozenset((b"meta",))
 _others = tags_but(_META | RAW, _META)
-_IS_TAG = re.compile(rb"</?[A-Za-z]").match
 _AROUND = "\t\n\f\r \"'"
 _CHARSET = re.compile(rb"charset", re.IGNORECASE).search
 _DECLARED = re.compile(
@@ -125,7 +133,7 @@ def _declared(head: bytes) -> str:
 def _meta_codec(head: bytes) -> str:
     """Of the first meta element that names a codec, as the HTML standard finds it; what stands in
     comments, in attributes, in scripts and the like is none."""
-    place = head.find(b"<")
+    place = next_markup(head, 0)
     while place >= 0:
         if others := _others(head, place):
             place = others.end()
@@ -135,11 +143,11 @@ def _meta_codec(head: bytes) -> str:
                 place = raw_end(head, place, name)
             elif codec := _codec(_meta_label(rest)):
                 return codec
-        elif _IS_TAG(head, place):
+        elif is_tag(head, place):
             return ""
         else:
             place = markup_end(head, place, False)
-        place = head.find(b"<", place)
+        place = next_markup(head, place)
     return ""
 
 

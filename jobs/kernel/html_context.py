@@ -8,62 +8,36 @@ element is opened again, and nothing is looked for deeper than DEEPEST elements.
 
 from __future__ import annotations
 
+from jobs.kernel.html_names import (
+    BLOCK_ENDS,
+    BREAKOUT,
+    BUTTON_SCOPE,
+    CELLS,
+    CLOSES_P,
+    FONT,
+    FORMATTING,
+    HEADINGS,
+    HTML,
+    HTML_POINTS,
+    HTML_TYPES,
+    LI_STOPS,
+    LIST_SCOPE,
+    MATH,
+    QUOTES,
+    ROWS,
+    SCOPE,
+    SPECIAL,
+    SVG,
+    TABLE_PARTS,
+    TABLE_SCOPE,
+    TERMS,
+    TEXT_POINTS,
+    VOID,
+)
 from jobs.kernel.html_tokens import attributes_of, closes_itself
 
 DEEPEST = 512  # as deep as browsers nest elements
-
-# Before the name of an element that is not of HTML; no name holds a blank.
-HTML, SVG, MATH = b"", b"svg ", b"math "
-
-VOID = frozenset(
-    b"area base basefont bgsound br col embed frame hr image img input keygen link meta param"
-    b" source track wbr".split()
-)
-_FORMATTING = frozenset(b"a b big code em font i nobr s small strike strong tt u".split())
-_HEADINGS = frozenset(b"h1 h2 h3 h4 h5 h6".split())
-_CLOSES_P = _HEADINGS | frozenset(
-    b"address article aside blockquote center details dialog dir div dl fieldset figcaption figure"
-    b" footer form header hgroup hr li dd dt listing main menu nav ol p plaintext pre search"
-    b" section summary table ul xmp".split()
-)
-_BLOCK_ENDS = (_CLOSES_P - frozenset(b"hr plaintext table xmp".split())) | frozenset(
-    b"applet button marquee object select".split()
-)
-TABLE_PARTS = frozenset(b"caption col colgroup tbody td tfoot th thead tr".split())
-_CELLS = frozenset(b"caption td th".split())
-_ROWS = frozenset(b"tbody tfoot thead".split())
-_POINTS = frozenset(
-    (
-        *(MATH + name for name in b"mi mo mn ms mtext annotation-xml annotation-xml+html".split()),
-        *(SVG + name for name in b"foreignobject desc title".split()),
-    )
-)
-_TEXT_POINTS = frozenset(MATH + name for name in b"mi mo mn ms mtext".split())
-_HTML_POINTS = frozenset(SVG + name for name in b"foreignobject desc title".split()) | {
-    MATH + b"annotation-xml+html"
-}
-_SCOPE = _POINTS | frozenset(
-    b"applet caption html marquee object select table td template th".split()
-)
-_BUTTON_SCOPE = _SCOPE | {b"button"}
-_TABLE_SCOPE = frozenset((b"table", b"template"))
-_SPECIAL = (
-    _SCOPE
-    | (_CLOSES_P - {b"dialog"})
-    | TABLE_PARTS
-    | frozenset(b"body button colgroup frameset iframe noembed noframes noscript".split())
-    | frozenset(b"script select style textarea title".split())
-)
-_LI_STOPS = _SPECIAL - frozenset((b"address", b"div", b"p"))
-_TERMS = frozenset((b"dd", b"dt"))
-_BREAKOUT = frozenset(
-    b"b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li"
-    b" listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var"
-    b"".split()
-)
-_FONT = frozenset((b"color", b"face", b"size"))
-_QUOTES = b"\t\n\f\r \"'"
-_HTML_TYPES = (b"text/html", b"application/xhtml+xml")
+_SHALLOW, _MOST_STEPS = 8, 2**22  # how deep once that many elements of a page were looked at
 
 
 class Context:
@@ -71,6 +45,7 @@ class Context:
 
     def __init__(self) -> None:
         self._open: list[bytes] = []
+        self._steps = 0
         self.templates = 0
         self._form = False
 
@@ -95,7 +70,7 @@ class Context:
         """The vocabulary of the element that a start tag makes, HTML, SVG or MATH, or None if it
         makes none. rest: its attributes."""
         space = self._space_of(name)
-        if space and (name in _BREAKOUT or (name == b"font" and _is_of_html(rest))):
+        if space and (name in BREAKOUT or (name == b"font" and _is_of_html(rest))):
             self._leave()
             space = HTML
         if not space and name in (b"svg", b"math"):
@@ -111,9 +86,9 @@ class Context:
         """Where a start tag of this name belongs by the current element: HTML, SVG or MATH."""
         current = self.current
         space = _space(current)
-        if not space or current in _HTML_POINTS:
+        if not space or current in HTML_POINTS:
             return HTML
-        if current in _TEXT_POINTS and name not in (b"mglyph", b"malignmark"):
+        if current in TEXT_POINTS and name not in (b"mglyph", b"malignmark"):
             return HTML
         if current == MATH + b"annotation-xml" and name == b"svg":
             return HTML
@@ -121,7 +96,7 @@ class Context:
 
     def _leave(self) -> None:
         while _space(self.current) and not (
-            self.current in _HTML_POINTS or self.current in _TEXT_POINTS
+            self.current in HTML_POINTS or self.current in TEXT_POINTS
         ):
             self._open.pop()
 
@@ -136,6 +111,7 @@ class Context:
     def _end_foreign(self, name: bytes) -> bool:
         """Whether the element was one of the foreign ones that are open on top."""
         for place in self._inmost_first():
+            self._steps += 1
             space = _space(self._open[place])
             if not space:
                 return False
@@ -156,8 +132,7 @@ class Context:
                 return False
             self._form = True
         self._close_before(name)
-        if name == b"select" and self._place(name, _SCOPE - {name}) >= 0:
-            self._close(name, _SCOPE)
+        if name == b"select" and self._close(name, SCOPE):
             return False
         if name == b"template":
             self.templates += 1
@@ -168,36 +143,37 @@ class Context:
     def _close_before(self, name: bytes) -> None:
         """The elements that a start tag of this name ends."""
         if name == b"li":
-            self._close(name, _LI_STOPS)
-        elif name in _TERMS and not self._close(b"dd", _LI_STOPS - _TERMS | {b"dt"}):
-            self._close(b"dt", _LI_STOPS)
-        if name in _CLOSES_P:
-            self._close(b"p", _BUTTON_SCOPE)
-        if name in _HEADINGS and self.current in _HEADINGS:
+            self._close(name, LI_STOPS)
+        elif name in TERMS and not self._close(b"dd", LI_STOPS):
+            self._close(b"dt", LI_STOPS)
+        if name in CLOSES_P:
+            self._close(b"p", BUTTON_SCOPE)
+        if name in HEADINGS and self.current in HEADINGS:
             self._open.pop()
         elif name == b"table" and self._nearest_table() == b"table":
-            self._close(b"table", _TABLE_SCOPE)
+            self._close(b"table", TABLE_SCOPE)
         elif name == b"button":
-            self._close(name, _SCOPE)
+            self._close(name, SCOPE)
         elif name in (b"a", b"nobr"):
             self._end_formatting(name)
         elif name in (b"input", b"keygen"):
-            self._close(b"select", _SCOPE)
+            self._close(b"select", SCOPE)
         elif name == b"option" and self.current == b"option":
             self._open.pop()
 
     def _nearest_table(self) -> bytes:
-        for entry in self._open[: -DEEPEST - 1 : -1]:
-            if entry in _TABLE_SCOPE or entry in _CELLS:
-                return entry
+        for place in self._inmost_first():
+            self._steps += 1
+            if self._open[place] in TABLE_SCOPE or self._open[place] in CELLS:
+                return self._open[place]
         return b""
 
     def _start_part(self, name: bytes) -> bool:
         """Of a table: it ends the parts that it cannot stand in."""
-        table = self._place(b"table", _TABLE_SCOPE)
+        table = self._place(b"table", TABLE_SCOPE)
         if table < 0:
             return bool(self.templates)
-        keep = {b"tr": _ROWS, b"td": _ROWS | {b"tr"}, b"th": _ROWS | {b"tr"}}.get(name, frozenset())
+        keep = {b"tr": ROWS, b"td": ROWS | {b"tr"}, b"th": ROWS | {b"tr"}}.get(name, frozenset())
         place = table
         while place + 1 < len(self._open) and self._open[place + 1] in keep:
             place += 1
@@ -209,45 +185,48 @@ class Context:
     def _end_html(self, name: bytes) -> None:
         if name == b"template":
             if self.templates:
-                self._cut(len(self._open) - 1 - self._open[::-1].index(name))
+                while self._open[-1] != name:
+                    self._open.pop()
+                self._cut(len(self._open) - 1)
         elif name == b"form":
             self._end_form()
         elif name == b"p":
-            self._close(name, _BUTTON_SCOPE)
-        elif name in _HEADINGS:
+            self._close(name, BUTTON_SCOPE)
+        elif name in HEADINGS:
             self._end_heading()
-        elif name in _FORMATTING:
+        elif name in FORMATTING:
             self._end_formatting(name)
         elif name == b"table" or name in TABLE_PARTS:
-            self._close(name, _TABLE_SCOPE)
+            self._close(name, TABLE_SCOPE)
         elif name == b"li":
-            self._close(name, _SCOPE | {b"ol", b"ul"})
+            self._close(name, LIST_SCOPE)
         else:
-            self._close(name, _SCOPE if name in _BLOCK_ENDS else _SPECIAL)
+            self._close(name, SCOPE if name in BLOCK_ENDS else SPECIAL)
 
     def _end_form(self) -> None:
         if self.templates:
-            self._close(b"form", _SCOPE)
+            self._close(b"form", SCOPE)
             return
         self._form = False
-        place = self._place(b"form", _SCOPE)
+        place = self._place(b"form", SCOPE)
         if place >= 0:
             del self._open[place]
 
     def _end_heading(self) -> None:
         for place in self._inmost_first():
-            if self._open[place] in _HEADINGS:
+            self._steps += 1
+            if self._open[place] in HEADINGS:
                 self._cut(place)
                 return
-            if self._open[place] in _SCOPE:
+            if self._open[place] in SCOPE:
                 return
 
     def _end_formatting(self, name: bytes) -> None:
         """Blocks in it stay open."""
-        place = self._place(name, _SCOPE)
+        place = self._place(name, SCOPE)
         if place < 0:
             return
-        if any(entry in _SPECIAL for entry in self._open[place + 1 :]):
+        if any(entry in SPECIAL for entry in self._open[place + 1 :]):
             del self._open[place]
         else:
             self._cut(place)
@@ -261,6 +240,7 @@ class Context:
     def _place(self, name: bytes, stops: frozenset[bytes]) -> int:
         """Of the innermost open element of this name, -1 if there is none or a stop lies before."""
         for place in self._inmost_first():
+            self._steps += 1
             entry = self._open[place]
             if entry == name:
                 return place
@@ -270,7 +250,8 @@ class Context:
 
     def _inmost_first(self) -> range:
         last = len(self._open) - 1
-        return range(last, max(-1, last - DEEPEST), -1)
+        deepest = DEEPEST if self._steps < _MOST_STEPS else _SHALLOW
+        return range(last, max(-1, last - deepest), -1)
 
     def _cut(self, place: int) -> None:
         if self.templates:
@@ -285,9 +266,9 @@ def _space(entry: bytes) -> bytes:
 
 
 def _is_of_html(rest: bytes) -> bool:
-    return any(name in _FONT for name, _ in attributes_of(rest))
+    return any(name in FONT for name, _ in attributes_of(rest))
 
 
 def _holds_html(rest: bytes) -> bool:
     values = [text for name, text in attributes_of(rest) if name == b"encoding"]
-    return bool(values) and values[0].partition(b"=")[2].strip(_QUOTES).lower() in _HTML_TYPES
+    return bool(values) and values[0].partition(b"=")[2].strip(QUOTES).lower() in HTML_TYPES

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from jobs.kernel.html_tags import Tags
 
 # Bytes of a page; what is behind them is not parsed. Google reads 2 MB of a page, or 15 MB, Common
-# Crawl keeps 5 MiB; hostile ones take up to 0.4 s a MB.
+# Crawl keeps 5 MiB; hostile ones take up to 1 s a MB.
 LONGEST_PAGE = 2**23
 MANY_TAGS = 2000
 PIECE_TAGS, PIECE_BYTES = 1000, 2**17

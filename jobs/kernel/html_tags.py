@@ -11,8 +11,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from jobs.kernel.html_context import HTML, TABLE_PARTS, Context
-from jobs.kernel.html_tokens import RAW, Tag, attributes_of, markup_end, raw_end, tag_at, tags_but
+from jobs.kernel.html_context import Context
+from jobs.kernel.html_frames import Frames
+from jobs.kernel.html_names import HTML, TABLE_PARTS
+from jobs.kernel.html_tokens import (
+    RAW,
+    Tag,
+    attributes_of,
+    is_tag,
+    markup_end,
+    next_markup,
+    raw_end,
+    tag_at,
+    tags_but,
+)
 
 # Before the name of an element of HTML, so that it means nothing to a parser. One of SVG or MathML
 # keeps its name, inside an `svg` or `math`.
@@ -23,19 +35,12 @@ _LONG_REST = 2**9  # bytes of attributes; of more, only those that are read are 
 _FOREIGN = re.compile(rb"<(?:svg|math)[\t\n\f\r />]", re.IGNORECASE).search
 _FRAMESET = re.compile(rb"<frameset[\t\n\f\r />]", re.IGNORECASE).search
 _STYLE = re.compile(rb"style", re.IGNORECASE).search
-_IS_TAG = re.compile(rb"</?[A-Za-z]").match
 _TABLE = TABLE_PARTS | {b"table"}
 _STRUCTURE = RAW | frozenset(b"body head html image plaintext template".split())
 _FORM = frozenset((b"form",))
-_MANY = 100
+_MANY, _HELD = 100, 2**16  # tags that are given together; and that a set of frames may replace
 _SELECT = frozenset((b"select", b"input", b"keygen"))
 _ONLY_ONCE = frozenset((b"html", b"body"))  # a second tag adds the attributes that it lacks
-_HEAD = frozenset(b"base link meta noframes script style title".split())
-# Behind them, and behind text, a set of frames means nothing.
-_FILLS_BODY = frozenset(
-    b"applet area body br button dd dt embed hr iframe img input keygen li listing marquee object"
-    b" pre select table textarea wbr xmp".split()
-)
 _BLANK = b"\t\n\f\r \0"
 
 
@@ -48,7 +53,7 @@ class Tags:
         self._page, self._wanted, self._attributes = page, wanted, attributes
         self._styled = b"style" in attributes
         self._context = Context()
-        self._frames = _Frames() if _FRAMESET(page) else None
+        self._frames = Frames() if _FRAMESET(page) else None
         self._sheet = _Sheet()
         # Any tag may close what is open, but nearly always few matter.
         self._follows_all = self._frames is not None or _FOREIGN(page) is not None
@@ -56,14 +61,15 @@ class Tags:
         tables = self._styled or wanted & _TABLE
         self._structure = structure | (_TABLE if tables else frozenset())
         self._passed = tags_but(self._structure | wanted - {b"frame"}, self._structure)
+        self._headless = True
         self._careful = 0  # up to here a tag may have a style attribute
         self._seen: dict[bytes, frozenset[bytes]] = {}
-        self._made: list[tuple[bytes, bytes]] = []  # name, document
+        self._made: list[tuple[bool, bytes]] = []  # whether it is in the head, document
 
     def __iter__(self) -> Iterator[list[bytes]]:
         """In lists, in order."""
         page, last = self._page, 0
-        place = page.find(b"<")
+        place = next_markup(page, 0)
         while place >= 0:
             if self._follows_all:
                 self._text(page[last:place])
@@ -74,27 +80,29 @@ class Tags:
             tag = tag_at(page, place)
             if tag:
                 last = self._tag(tag, place)
-            elif _IS_TAG(page, place):
+            elif is_tag(page, place):
                 break  # it does not end
             else:
                 sections = self._context.is_foreign
                 last = markup_end(page, place, sections)
-                if last == place + 1 or (sections and page.startswith(b"<![CDATA[", place)):
+                if sections and page.startswith(b"<![CDATA[", place):
                     self._text(page[place:last])
-            if len(self._made) >= _MANY and not (self._frames and self._frames.may_begin):
+            if len(self._made) >= (_HELD if self._frames and self._frames.may_begin else _MANY):
                 yield self._taken()
-            place = page.find(b"<", last)
+            place = next_markup(page, last)
+        if self._follows_all:
+            self._text(page[last:] if place < 0 else b"")
         self._end_sheet()
         yield self._taken()
 
     def _pass(self, place: int) -> int:
-        """The next `<` at or behind place whose tag, if it is one, may matter; -1 at the end."""
+        """Where the next markup that may matter begins, at or behind place; -1 at the end."""
         page = self._page
         while place >= self._careful and (passed := self._passed(page, place)):
             if self._styled and (style := _STYLE(page, place, passed.end())):
                 self._careful = style.end()
                 return place
-            place = page.find(b"<", passed.end())
+            place = next_markup(page, passed.end())
             if place < 0:
                 return place
         return place
@@ -134,23 +142,27 @@ class Tags:
             return self._begin_frames(rest, place) if name == b"frameset" else place
         if space:
             self._make(space, name, rest)
+            if self._frames:
+                self._frames.in_head = False
             if self._styled and not context.templates and context.current == space + b"style":
                 self._sheet.begin(context.depth - 1, context.current)
             return place
-        if name == b"head" and not self._may_be_head(begin):
-            return place
+        if name == b"head":
+            may_be, self._headless = self._headless and self._may_be_head(begin), False
+            if not may_be:
+                return place
         return self._start_html(b"img" if name == b"image" else name, rest, place)
 
     def _start_html(self, name: bytes, rest: bytes, place: int) -> int:
-        if self._frames and name in _FILLS_BODY:
-            self._frames.may_begin = False
+        if self._frames:
+            self._frames.start(name, rest)
         if name == b"plaintext":
             self._make(HTML, name, rest)
             return len(self._page)
         end = raw_end(self._page, place, name) if name in RAW else place
         if name == b"style" and self._styled and not self._context.templates:
             sheet = b"<style" + self._few(rest) + b">" + self._page[place:end] + b"</style>"
-            self._made.append((name, sheet))
+            self._add(sheet)
         else:
             self._make(HTML, name, rest)
         return end
@@ -159,7 +171,7 @@ class Tags:
         """Whether there is none yet: nothing stands before place but comments, the html tag and
         end tags of nothing."""
         last = 0
-        while (begin := self._page.find(b"<", last)) < place:
+        while (begin := next_markup(self._page, last)) < place:
             tag = tag_at(self._page, begin)
             if self._page[last:begin].strip(_BLANK) or (tag and _makes_head(tag)):
                 return False
@@ -170,7 +182,7 @@ class Tags:
         """They replace a body that is as good as empty, and what it holds."""
         if self._frames and self._frames.may_begin and not self._context.templates:
             self._frames.begin()
-            self._made = [made for made in self._made if made[0] in _HEAD]
+            self._made = [made for made in self._made if made[0]]
             self._make(HTML, b"frameset", rest)
         return place
 
@@ -198,7 +210,10 @@ class Tags:
             tag = b"<%b><%b%b></%b></%b>" % (around, name, rest, name, around)
         else:
             tag = b"<%b%b%b></%b%b>" % (_MARK, name, rest, _MARK, name)
-        self._made.append((name, tag))
+        self._add(tag)
+
+    def _add(self, document: bytes) -> None:
+        self._made.append((self._frames is not None and self._frames.in_head, document))
 
     def _few(self, rest: bytes) -> bytes:
         """A parser takes the square of the number of attributes."""
@@ -221,23 +236,13 @@ class Tags:
 
     def _end_sheet(self) -> None:
         if self._sheet.parts:
-            self._made.append((b"style", b"<svg>" + b"".join(self._sheet.parts) + b"</svg>"))
+            self._add(b"<svg>" + b"".join(self._sheet.parts) + b"</svg>")
             self._sheet.parts.clear()
 
 
 def _makes_head(tag: Tag) -> bool:
     is_end, name, _, _ = tag
     return name in (b"br", b"body", b"head", b"html") if is_end else name != b"html"
-
-
-class _Frames:
-    """Whether a page is a set of frames: all else in it means nothing then."""
-
-    def __init__(self) -> None:
-        self.may_begin, self.has_begun, self.depth = True, False, 0
-
-    def begin(self) -> None:
-        self.may_begin, self.has_begun, self.depth = False, True, 1
 
 
 class _Sheet:

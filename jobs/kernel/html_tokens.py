@@ -24,6 +24,7 @@ _GAP = rb"[\t\n\f\r /]*"
 _REST = rb"(?:" + _GAP + _ATTRIBUTE + rb"){0,40}" + _GAP
 _TAG_NAME = rb"[A-Za-z][^\t\n\f\r />]*(?![^\t\n\f\r />])"
 _TAG = re.compile(rb"<(/?)(" + _TAG_NAME + rb")(" + _REST + rb")>").match
+_MARKUP = re.compile(rb"<[A-Za-z/!?]").search
 _TAG_BEGIN = re.compile(rb"<(/?)(" + _TAG_NAME + rb")").match
 _NEXT_ATTRIBUTE = re.compile(_GAP + rb"(" + _ATTRIBUTE + rb")").match
 _NEXT_END = re.compile(_GAP + rb">").match
@@ -47,6 +48,17 @@ _RAW_ENDS = {
 _IN_SCRIPT = re.compile(rb"<!--|-->|<(/?)[Ss][Cc][Rr][Ii][Pp][Tt](?=[\t\n\f\r />])").search
 
 Tag = tuple[bool, bytes, bytes, int]  # whether it is an end tag, name, attributes, place behind it
+
+
+def next_markup(page: bytes, place: int) -> int:
+    """Where the next `<` stands that is no text, at or behind place; -1 if there is none."""
+    match = _MARKUP(page, place)
+    return match.start() if match else -1
+
+
+def is_tag(page: bytes, place: int) -> bool:
+    """Whether a tag begins at this markup, though it may not end."""
+    return _TAG_BEGIN(page, place) is not None
 
 
 def tag_at(page: bytes, place: int) -> Tag | None:
@@ -109,8 +121,6 @@ def markup_end(page: bytes, place: int, cdata: bool) -> int:
         return end.end() if end else len(page)
     if cdata and page.startswith(b"<![CDATA[", place):
         return page.find(b"]]>", place) + 3 if page.find(b"]]>", place) >= 0 else len(page)
-    if page[place + 1 : place + 2] not in (b"!", b"?", b"/"):
-        return place + 1  # text
     end_at = page.find(b">", place + 2)
     return end_at + 1 if end_at >= 0 else len(page)
 

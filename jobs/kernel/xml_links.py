@@ -23,7 +23,7 @@ from typing import NamedTuple
 FEED_ROOTS = frozenset({"rss", "feed", "rdf:rdf"})
 SITEMAP_ROOTS = frozenset({"urlset", "sitemapindex"})
 
-# Of a tag of more attributes than MANY these are read, as an expression would keep too much of more.
+# Of a tag of more attributes only so many are read: an expression would keep too much of more.
 MANY = 999
 _VALUES = r"[^<>\"']*(?:(?:\"[^\"<]*\"|'[^'<]*')[^<>\"']*)"
 _TAG = (
