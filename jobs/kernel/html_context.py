@@ -43,7 +43,9 @@ _SHALLOW, _MOST_STEPS = 8, 2**22  # how deep once that many elements of a page w
 class Context:
     """Names in lower case; those that are not of HTML with SVG or MATH before them."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_told_all: bool) -> None:
+        """Without being told of all tags it takes any table in another for one in a cell."""
+        self._is_told_all = is_told_all
         self._open: list[bytes] = []
         self._steps = 0
         self.templates = 0
@@ -61,6 +63,11 @@ class Context:
     @property
     def depth(self) -> int:
         return len(self._open)
+
+    @property
+    def in_table(self) -> bool:
+        """Whether parts of a table may stand here."""
+        return self._place(b"table", TABLE_SCOPE) >= 0 or bool(self.templates)
 
     def holds(self, depth: int, entry: bytes) -> bool:
         """Whether it is still open where it was opened."""
@@ -150,7 +157,7 @@ class Context:
             self._close(b"p", BUTTON_SCOPE)
         if name in HEADINGS and self.current in HEADINGS:
             self._open.pop()
-        elif name == b"table" and self._nearest_table() == b"table":
+        elif name == b"table" and self._is_told_all and self._nearest_table() == b"table":
             self._close(b"table", TABLE_SCOPE)
         elif name == b"button":
             self._close(name, SCOPE)

@@ -285,7 +285,7 @@ class Document:
 
 def _selection_for(lower: bytes, forms: bool, canonical: bool) -> _Selection:
     """For a page, given in lower case."""
-    background = _BACKGROUND(lower) is not None
+    background = b"background" in lower and _BACKGROUND(lower) is not None
     return _SELECTIONS[background, forms, may_hold_links(lower), canonical]
 
 

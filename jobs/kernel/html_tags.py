@@ -34,8 +34,9 @@ _LONG_REST = 2**9  # bytes of attributes; of more, only those that are read are 
 
 _FOREIGN = re.compile(rb"<(?:svg|math)[\t\n\f\r />]", re.IGNORECASE).search
 _FRAMESET = re.compile(rb"<frameset[\t\n\f\r />]", re.IGNORECASE).search
+_ANYWHERE = re.compile(rb"style|background", re.IGNORECASE).search  # of any element, or of many
 _STYLE = re.compile(rb"style", re.IGNORECASE).search
-_TABLE = TABLE_PARTS | {b"table"}
+_TABLE = frozenset((b"table",))
 _STRUCTURE = RAW | frozenset(b"body head html image plaintext template".split())
 _FORM = frozenset((b"form",))
 _MANY, _HELD = 100, 2**16  # tags that are given together; and that a set of frames may replace
@@ -52,17 +53,18 @@ class Tags:
     def __init__(self, page: bytes, wanted: frozenset[bytes], attributes: frozenset[bytes]) -> None:
         self._page, self._wanted, self._attributes = page, wanted, attributes
         self._styled = b"style" in attributes
-        self._context = Context()
         self._frames = Frames() if _FRAMESET(page) else None
         self._sheet = _Sheet()
         # Any tag may close what is open, but nearly always few matter.
         self._follows_all = self._frames is not None or _FOREIGN(page) is not None
+        self._context = Context(self._follows_all)
         structure = _STRUCTURE | (wanted & _FORM) | (_SELECT if self._styled else frozenset())
-        tables = self._styled or wanted & _TABLE
-        self._structure = structure | (_TABLE if tables else frozenset())
-        self._passed = tags_but(self._structure | wanted - {b"frame"}, self._structure)
+        self._structure = structure | (_TABLE if self._styled or wanted & _TABLE else frozenset())
+        passed_not = self._structure | wanted - TABLE_PARTS - {b"frame"}
+        self._passed = tags_but(passed_not, self._structure)
+        self._looks = self._styled or bool(wanted & TABLE_PARTS)
         self._headless = True
-        self._careful = 0  # up to here a tag may have a style attribute
+        self._careful = 0  # up to here a tag may have such an attribute
         self._seen: dict[bytes, frozenset[bytes]] = {}
         self._made: list[tuple[bool, bytes]] = []  # whether it is in the head, document
 
@@ -99,9 +101,11 @@ class Tags:
         """Where the next markup that may matter begins, at or behind place; -1 at the end."""
         page = self._page
         while place >= self._careful and (passed := self._passed(page, place)):
-            if self._styled and (style := _STYLE(page, place, passed.end())):
-                self._careful = style.end()
-                return place
+            if self._looks and (attribute := _ANYWHERE(page, place, passed.end())):
+                self._careful = attribute.end()
+                before = page.rfind(b"<", place, attribute.start())
+                sure = self._passed(page, place, before)
+                return next_markup(page, sure.end()) if sure else place
             place = next_markup(page, passed.end())
             if place < 0:
                 return place
@@ -113,25 +117,26 @@ class Tags:
         return made
 
     def _text(self, text: bytes) -> None:
-        if self._frames and text.strip(_BLANK):
+        if self._frames and not self._context.templates and text.strip(_BLANK):
             self._frames.may_begin = False
         self._sheet.add(text)
 
     def _tag(self, tag: Tag, begin: int) -> int:
         """Where the page goes on behind a tag that stands at begin, and behind what it holds."""
         is_end, name, rest, place = tag
+        context = self._context
         if not self._follows_all and name not in self._structure:
-            if not (is_end or name == b"frame"):
+            if not (is_end or name == b"frame" or (name in TABLE_PARTS and not context.in_table)):
                 self._make(HTML, name, rest)
         elif self._frames and self._frames.has_begun:
             return self._in_frames(is_end, name, rest, place)
         elif is_end:
             if self._frames and name == b"br":
                 self._frames.may_begin = False
-            self._context.end(name)
+            context.end(name)
         else:
             place = self._start(name, rest, begin, place)
-        if self._sheet.parts and not self._context.holds(self._sheet.depth, self._sheet.entry):
+        if self._sheet.parts and not context.holds(self._sheet.depth, self._sheet.entry):
             self._end_sheet()
         return place
 
