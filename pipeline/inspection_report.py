@@ -27,6 +27,7 @@ DROPPED = {
     "over-limit": "pages with more links than are kept",
     "base": "bases of pages, which Heritrix lists like links",
     "html-tail": "pages cut at the longest that is read",
+    "srcdoc": "documents in srcdoc that are nested too deep, or cut",
     "css-tail": "style sheets cut at the longest that is read",
     "feed-tail": "feeds cut at the longest that is read",
     "sitemap-tail": "sitemaps cut at the longest that is read",

@@ -22,7 +22,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 PACKAGE = "jobs/kernel"
 MODULES = (
     *("body_links", "byte_runs", "capture_rows", "charsets", "css_links", "documents", "dropped"),
-    *("extraction", "file_bytes", "frames", "header_links", "html_links", "html_pieces"),
+    *("extraction", "file_bytes", "frames", "header_links", "html_context"),
+    *("html_frames", "html_links", "html_names", "html_pieces", "html_tags", "html_tokens"),
     *("http_payload", "joining", "keys", "lines", "link_rules", "metadata", "metadata_matching"),
     *("page_links", "record_headers", "record_starts", "records", "run_reader", "uris"),
 )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -19,12 +19,13 @@ from jobs.kernel.documents import document
 from jobs.kernel.extraction import Options, extract
 from jobs.kernel.frames import zlib
 from jobs.kernel.html_links import html_runs, read_page
-from jobs.kernel.html_pieces import pieces
+from jobs.kernel.html_pieces import is_simple, pieces
 from jobs.kernel.keys import KeyFunction, key_function
 from jobs.kernel.lines import Link
 from jobs.kernel.records import Record, read_records
 
 BLOCK = 2**16
+NAVIGATION = (["a", "area", "base", "frame", "iframe", "meta"], frozenset(["href", "content"]))
 
 
 def inflate(archives: list[Path]) -> None:
@@ -58,15 +59,21 @@ def read(archives: list[Path]) -> None:
         pass
 
 
+def prepared(page: Record) -> Iterable[bytes]:
+    """What the parser is given of a page."""
+    text = as_utf8(page.body, charset_of(page.body, page.media_type))
+    return [text] if is_simple(text) else pieces(text, *NAVIGATION)
+
+
 def prepare(archives: list[Path]) -> None:
     for page in pages(archives):
-        for _ in pieces(as_utf8(page.body, charset_of(page.body, page.media_type))):
+        for _ in prepared(page):
             pass
 
 
 def parse(archives: list[Path]) -> None:
     for page in pages(archives):
-        for piece in pieces(as_utf8(page.body, charset_of(page.body, page.media_type))):
+        for piece in prepared(page):
             LexborHTMLParser(piece)
 
 

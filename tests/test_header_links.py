@@ -25,6 +25,9 @@ FIELDS = {
     ("link", "<x>; rel=preconnect, <y>; rel=preload; as=font"): [("y", "E", "Link:")],
     ("link", '<a,b>; title="c, <d>"; rel=next'): [("a,b", "X", "Link:")],
     ("link", "<x>; rel=next; anchor='#a'"): [],
+    ("link", '<x>; title="; anchor=y"; rel=next'): [("x", "X", "Link:")],
+    ("link", '<x>; title="; rel=preconnect"; rel=stylesheet; rel=next'): [("x", "E", "Link:")],
+    ("link", r'<x>; title="\"<z>, <y>"; rel=next'): [("x", "X", "Link:")],
     ("link", "x; rel=next"): [],
     ("link", "<>; rel=next"): [],
 }

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from jobs.kernel import html_links as module
 from jobs.kernel.html_links import html_links
-from jobs.kernel.html_pieces import LONG_TAG, MANY_TAGS, pieces
+from jobs.kernel.html_pieces import LONG_TAG, MANY_TAGS, is_simple
 from jobs.kernel.link_rules import RULES
 
 PAGE = "http://h/d/p"
@@ -52,6 +52,11 @@ TABLE = {
     "<noscript><a href=x></noscript>": ("L", "a/@href"),
     "<svg><a href=x></svg>": ("L", "a/@href"),
     "<svg><a xlink:href=x></svg>": ("L", "a/@xlink:href"),
+    "<svg><a xlink:href=y href=x></svg>": ("L", "a/@href"),
+    "<svg><g><a xlink:href=x></g></svg>": ("L", "a/@xlink:href"),
+    "<a href=x xlink:href=y>": ("L", "a/@href"),
+    "<svg><image href=x xlink:href=y /></svg>": ("E", "image/@href"),
+    "<svg><use xlink:href=y href=x /></svg>": ("E", "use/@href"),
     "<blockquote cite=x>": ("X", "blockquote/@cite"),
     "<q cite=x>": ("X", "q/@cite"),
     "<ins cite=x>": ("X", "ins/@cite"),
@@ -81,6 +86,7 @@ STYLES = {"style", "p/@style", "body/@style"}
 @pytest.mark.parametrize("html", TABLE)
 def test_the_table(html: str) -> None:
     assert found(html) == [("http://h/d/x", *TABLE[html])]
+    assert found(html + "\n" * (LONG_TAG + 1)) == [("http://h/d/x", *TABLE[html])]
 
 
 def test_every_rule_is_in_the_table() -> None:
@@ -99,6 +105,12 @@ def test_every_rule_is_in_the_table() -> None:
         "<textarea><a href=x></textarea>",
         "<title><a href=x></title>",
         "<a name=x>",
+        "<a xlink:href=x>",
+        "<svg><foreignObject><p><a xlink:href=x></svg>",
+        "<svg><desc><a xlink:href=x></svg>",
+        "<svg></svg><a xlink:href=x>",
+        "<svg><image href xlink:href=x /></svg>",
+        "<use href=x></use><p><use xlink:href=x></use>",
         "<img src=''>",
         "<input type=text src=x>",
         "<link rel=preconnect href=x><link rel='dns-prefetch' href=x>",
@@ -122,6 +134,7 @@ def test_every_rule_is_in_the_table() -> None:
 )
 def test_no_links(html: str) -> None:
     assert found(html) == []
+    assert found(html + "\n" * (LONG_TAG + 1)) == []
 
 
 def test_self_links_stay() -> None:
@@ -146,6 +159,16 @@ BASES = {
     "<base href=''><a href=x>": "http://h/d/x",
     "<base href=''><base href=/b/><a href=x>": "http://h/d/x",
     "<base href=../e/><a href=x>": "http://h/e/x",
+    "<base href=data:,x><a href=x>": "http://h/d/x",
+    "<base href=' JavaScript:x'><a href=x>": "http://h/d/x",
+    "<base href=data:,x><base href=/b/><a href=x>": "http://h/d/x",
+    "<base href=file:///c:/web/><a href=/x><a href=//o/x><a href=x><a href=http://o/x>": (
+        "http://o/x"
+    ),
+    "<base href=mailto:x><a href=x><a href=/x><a href=http://o/x>": "http://o/x",
+    "<base href=ftp://o/><a href=x><a href=#x><a href=//o/x><a href=http://o/x>": "http://o/x",
+    f"<base href=/{'b' * 9000}/><a href=x><a href=/x>": "http://h/x",
+    f"<base href=/{'b' * 2**17}/><a href=x><a href=http://o/x>": "http://o/x",
 }
 
 
@@ -200,7 +223,10 @@ def test_nofollow(html: str) -> None:
 
 
 def test_xhtml_may_close_what_html_may_not() -> None:
-    html = "<html><head><title/><script src='s'/></head><body><iframe src='f'/><a href='x'/></body>"
+    html = (
+        "<html><head><title/><script src='s' data-x='a>b'/></head><body><iframe src='f'/>"
+        "<a href='x'/></body>"
+    )
     for content_type in ("application/xhtml+xml", "text/xml"):
         assert [context for _, _, context in found(html, content_type)] == [
             *("script/@src", "iframe/@src", "a/@href"),
@@ -301,16 +327,15 @@ def test_pieces_give_the_links_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> 
         for n in range(MANY_TAGS)
     ]
     html = ("<base href=/b/>" + "".join(parts) + "x" * 3 * LONG_TAG + "<a href=/last>").encode()
-    assert len(list(pieces(html))) > 10
+    assert not is_simple(html)
     in_pieces = found(html)
-    monkeypatch.setattr(module, "pieces", lambda page: [page])
+    monkeypatch.setattr(module, "is_simple", lambda page: True)
     assert in_pieces == found(html)
     assert len(in_pieces) == 2 * MANY_TAGS + 1
 
 
-def test_an_ordinary_page_is_one_piece() -> None:
-    html = b"<p>" * MANY_TAGS + b"x" * 100
-    assert list(pieces(html)) == [html]
+def test_an_ordinary_page_is_parsed_as_it_is() -> None:
+    assert is_simple(b"<p>" * MANY_TAGS + b"x" * 100)
 
 
 @pytest.mark.parametrize("html", TABLE)

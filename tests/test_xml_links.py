@@ -7,7 +7,7 @@ from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.kernel.xml_links import FEED_RULES, SITEMAP_RULES, document_of, xml_references
+from jobs.kernel.xml_links import FEED_RULES, MANY, SITEMAP_RULES, document_of, xml_references
 
 
 def read(text: str, document: str = "feed") -> list[tuple[str, str, str]]:
@@ -100,6 +100,19 @@ def test_references_to_characters() -> None:
 
 def test_the_base_of_the_root() -> None:
     assert xml_references("<feed xml:base='/b/'><link href='x'/></feed>", "feed")[0] == "/b/"
+
+
+def test_a_text_that_is_too_long_is_no_shorter_reference() -> None:
+    for text in ("http://h/<![CDATA[" + "x" * 2**17 + "]]>", "http://h/" + "x" * 2**17):
+        assert len(read(f"<rss><link>{text}</link></rss>")[0][0]) > 2**16
+    assert read("<rss><link>" + " " * 2**17 + "x</link></rss>")[0][0] == "x"
+
+
+def test_a_tag_of_many_attributes_is_one() -> None:
+    many = "".join(f" a{n}='>'" for n in range(2 * MANY))
+    assert [item[0] for item in read(f"<rss><link href='x'{many}/><link href='y'/></rss>")] == [
+        *("x", "y")
+    ]
 
 
 LAUGHS = "<!DOCTYPE rss [<!ENTITY a0 'ha'>" + "".join(

@@ -16,7 +16,7 @@ from jobs.kernel.pdf_links import pdf_references
 from jobs.kernel.reading import BOM
 from jobs.kernel.robots_links import LONGEST as LONGEST_ROBOTS
 from jobs.kernel.robots_links import robots_references
-from jobs.kernel.uris import as_text
+from jobs.kernel.uris import as_text, base_uri
 from jobs.kernel.xml_links import xml_references
 
 References = Iterable[tuple[str, str, str]]  # reference, hop, context
@@ -56,7 +56,7 @@ def body_links(
         counters[f"dropped.{document}-tail"] += 1
         body = body[:limit]
     base, references = _READERS[document](body, media_type, counters)
-    return resolved(references, _base(base, uri), counters, examples)
+    return resolved(references, base_uri(base, uri) if base else uri, counters, examples)
 
 
 def resolved(
@@ -65,11 +65,6 @@ def resolved(
     joining, examples = Base(base), {} if examples is None else examples
     for reference, hop, context in references:
         yield joining.targets([reference], counters, examples), hop, context, False
-
-
-def _base(own: str, uri: str) -> str:
-    base = Base(uri).join(own) if own else uri
-    return base.decode() if isinstance(base, bytes) else uri
 
 
 def _text(body: bytes, media_type: str) -> str:

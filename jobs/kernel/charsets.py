@@ -9,14 +9,25 @@ import codecs
 import re
 from functools import lru_cache
 
+from jobs.kernel.html_tokens import (
+    RAW,
+    attributes_of,
+    is_tag,
+    markup_end,
+    next_markup,
+    raw_end,
+    tag_at,
+    tags_but,
+)
+
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16-be"), (b"\xff\xfe", "utf-16-le"))
 _MARKS = tuple(mark for mark, _ in _BOMS)
 _PRESCAN = 4096  # the standard says 1,024; pages with long scripts before it are many
 _LABEL = re.compile(r"charset\s*=\s*[\"']?\s*([A-Za-z0-9._:\-]{2,40})", re.IGNORECASE)
-_META = re.compile(
-    rb"<meta\b[^>]{0,500}?charset\s{0,9}=\s{0,9}[\"']?\s{0,9}([A-Za-z0-9._:\-]{2,40})",
-    re.IGNORECASE,
-)
+_META = frozenset((b"meta",))
+_others = tags_but(_META | RAW, _META)
+_AROUND = "\t\n\f\r \"'"
+_CHARSET = re.compile(rb"charset", re.IGNORECASE).search
 _DECLARED = re.compile(
     rb"\s{0,9}<\?xml[^>]{0,200}?\sencoding\s{0,9}=\s{0,9}[\"']([A-Za-z0-9._:\-]{2,40})"
     rb"|@charset \"([A-Za-z0-9._:\-]{2,40})\";"
@@ -113,9 +124,45 @@ def _labelled(content_type: str) -> str:
 
 
 def _declared(head: bytes) -> str:
-    found = _META.search(head) or _DECLARED.match(head)
-    codec = _codec(found[found.lastindex or 0].decode()) if found else ""
+    codec = _meta_codec(head) if _CHARSET(head) else ""
+    if not codec and (declared := _DECLARED.match(head)):
+        codec = _codec(declared[declared.lastindex or 0].decode())
     return "utf-8" if codec.startswith("utf-16") else codec  # else it could not have been read
+
+
+def _meta_codec(head: bytes) -> str:
+    """Of the first meta element that names a codec, as the HTML standard finds it; what stands in
+    comments, in attributes, in scripts and the like is none."""
+    place = next_markup(head, 0)
+    while place >= 0:
+        if others := _others(head, place):
+            place = others.end()
+        elif tag := tag_at(head, place):
+            _, name, rest, place = tag
+            if name in RAW:
+                place = raw_end(head, place, name)
+            elif codec := _codec(_meta_label(rest)):
+                return codec
+        elif is_tag(head, place):
+            return ""
+        else:
+            place = markup_end(head, place, False)
+        place = next_markup(head, place)
+    return ""
+
+
+def _meta_label(rest: bytes) -> str:
+    """What the attributes of a meta element name, '' if nothing."""
+    values: dict[bytes, str] = {}
+    for name, text in attributes_of(rest):
+        value = text.partition(b"=")[2].decode("latin-1").strip(_AROUND)
+        values.setdefault(name, value)
+    if b"charset" in values:
+        return values[b"charset"]
+    if values.get(b"http-equiv", "").lower() != "content-type":
+        return ""
+    label = _LABEL.search(values.get(b"content", ""))
+    return label[1] if label else ""
 
 
 @lru_cache(1000)  # labels are short, and those of a crawl are few

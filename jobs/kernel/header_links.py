@@ -18,9 +18,9 @@ from jobs.kernel.record_headers import Fields, every, first
 
 Reference = tuple[str, str, str]  # reference, hop, context
 
-_LINK = re.compile(r'<([^<>]*)>([^<,"]*(?:"[^"]*"[^<,"]*)*)')
-_RELATION = re.compile(r';\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))', re.IGNORECASE)
-_ANCHOR = re.compile(r";\s*anchor\s*=", re.IGNORECASE)
+_QUOTED = r'"([^"\\]*(?:\\.[^"\\]*)*)"'
+_LINK = re.compile(rf'<([^<>]*)>([^<,"]*(?:{_QUOTED}[^<,"]*)*)')
+_PARAMETER = re.compile(rf';\s*([^\s;,="]+)\s*(?:=\s*(?:{_QUOTED}|([^\s;,"]+)))?|"[^"]*"')
 
 
 def location(fields: Fields, status: int) -> Iterator[Reference]:
@@ -35,15 +35,23 @@ def header_references(fields: Fields, *, canonical: bool = False) -> Iterator[Re
     for reference, hop in refresh_target(first(fields, "refresh")):
         yield reference, hop, "Refresh:"
     for value in every(fields, "link"):
-        for target, parameters in _LINK.findall(value):
-            relation = _RELATION.search(parameters)
-            relations = (relation[1] or relation[2] or "") if relation else ""
-            if not target.strip() or _ANCHOR.search(parameters):
+        for target, written, _ in _LINK.findall(value):
+            parameters = _parameters(written)
+            relations = parameters.get("rel", "")
+            if not target.strip() or "anchor" in parameters:
                 continue
             if hop := relation_hop(relations):
                 yield target, hop, "Link:"
             if canonical and names_canonical(relations):
                 yield target, "C", "Link:"
+
+
+def _parameters(written: str) -> dict[str, str]:
+    """By name in lower case; of several of a name the first counts."""
+    parameters: dict[str, str] = {}
+    for name, quoted, bare in _PARAMETER.findall(written):
+        parameters.setdefault(name.lower(), quoted or bare)
+    return parameters
 
 
 def header_nofollow(fields: Fields) -> bool:

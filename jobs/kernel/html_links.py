@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import product
+from itertools import islice, product
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborCSSSelector, LexborHTMLParser, LexborNode
@@ -18,7 +18,8 @@ from selectolax.lexbor import LexborCSSSelector, LexborHTMLParser, LexborNode
 from jobs.kernel.charsets import as_utf8, charset_of
 from jobs.kernel.css_links import css_references, may_hold_links
 from jobs.kernel.dropped import Examples
-from jobs.kernel.html_pieces import LONGEST_PAGE, pieces
+from jobs.kernel.html_pieces import LONGEST_PAGE, is_simple, pieces
+from jobs.kernel.html_tags import MARK
 from jobs.kernel.joining import Base
 from jobs.kernel.link_rules import (
     CANONICAL_RULES,
@@ -31,6 +32,7 @@ from jobs.kernel.link_rules import (
     asks_nofollow,
     robots_nofollow,
 )
+from jobs.kernel.uris import base_uri
 
 Kind = tuple[str, str, bool]  # of a reference: hop, context, nofollow
 References = tuple[list[str], Kind]  # that stand together and differ in nothing else
@@ -42,12 +44,17 @@ Run = tuple[list[bytes], str, str, bool]
 _ANCHOR: Kind = ("L", "a/@href", False)
 _DEEPEST_SRCDOC = 3
 _MOST_REFERENCES = 2**18  # of a page, repeated ones too; they take some 50 MB
+_DEEPEST_SVG = 512
+_OF_SVG = frozenset({"image", "use"})
+_HTML_IN_SVG = frozenset({"foreignObject", "foreignobject", "desc", "title"})
 _FOLLOWED = frozenset({"a", "area", "form"})
 # One for all pages, as it takes longer to make than a small page to parse.
+_BACKGROUND = re.compile(rb"background[\t\n\f\r ]*=").search
 _find = LexborCSSSelector().find  # type: ignore[no-untyped-call]
 # In XHTML such an element may be empty; in HTML it would hold the rest of the page.
 _XHTML_EMPTY = re.compile(
-    rb"<(script|style|title|textarea|iframe|noframes|noembed|xmp|template)\b([^<>]*)/>",
+    rb"<(script|style|title|textarea|iframe|noframes|noembed|xmp|template)(?=[\s/])"
+    rb"([^<>\"']*(?:(?:\"[^<\"]*\"|'[^<']*')[^<>\"']*)*)/>",
     re.IGNORECASE,
 )
 
@@ -62,7 +69,9 @@ class _Selection(NamedTuple):
 
     rules: _Rules
     selector: str
-    styled: bool = False
+    marked: str  # the same where elements of HTML are marked
+    attributes: frozenset[str]  # that are read
+    styled: bool
 
 
 def _selection(
@@ -72,10 +81,17 @@ def _selection(
     for rule in rules:
         row = (rule.attribute, rule.context, rule.hop, rule.read)
         table.setdefault(rule.element, []).append(row)
-    selector = ",".join(table)
-    return _Selection(table, f":is({selector},[style])" if styled else selector, styled)
+    attributes = _READ.union([rule.attribute for rule in rules], ["style"] * styled)
+    names = [*table, "[style]"] if styled else [*table]
+    marked = [*names, *[MARK + name for name in table]]
+    return _Selection(table, _any(names), _any(marked), attributes, styled)
 
 
+def _any(names: list[str]) -> str:
+    return f":is({','.join(names)})"
+
+
+_READ = frozenset(("content", "href", "http-equiv", "method", "name", "rel", "srcdoc", "type"))
 _SPECIAL = ("base", "iframe", "meta", "style")
 _PIECES = ("base", "iframe", "meta")
 _NAV = _selection(NAV_RULES, _PIECES)
@@ -138,6 +154,8 @@ def html_runs(
     document = read_page(body, content_type, charset, forms=forms, nav=nav, canonical=canonical)
     if is_long or document.is_cut:
         counters["dropped.html-tail"] += 1
+    if document.left_out:
+        counters["dropped.srcdoc"] += document.left_out
     return _resolved(document, page, codec, counters, {} if examples is None else examples, most)
 
 
@@ -167,35 +185,37 @@ class Document:
         self.references: list[References] = []
         self.size = 0  # how many references these are
         self.framed: list[Document] = []
+        self.left_out = 0  # documents in srcdoc that are too deep, or cut
         self.nofollow = False
         self._forms, self._nav, self._depth = forms, nav, depth
         if nav:
             selection = _NAV_CANONICAL if canonical else _NAV
         else:
             selection = _selection_for(text.lower(), forms, canonical)
-        for piece in pieces(text):
+        if is_simple(text):
+            self._read(text, selection, selection.selector)
+            return
+        for piece in pieces(text, selection.rules, selection.attributes):
             if self.is_cut:
                 break
-            self._begin = len(self.references)
-            self._read(piece, *selection)
-            self.size += sum([len(some) for some, _ in self.references[self._begin :]])
+            self._read(piece, selection, selection.marked)
 
     @property
     def is_cut(self) -> bool:
         """Whether there are so many references that no more are read."""
         return self.size >= _MOST_REFERENCES
 
-    def _read(
-        self,
-        piece: bytes,
-        rules: _Rules,
-        selector: str,
-        styled: bool,
-    ) -> None:
+    def _read(self, piece: bytes, selection: _Selection, selector: str) -> None:
+        rules, styled = selection.rules, selection.styled
         kind, add = None, list[str]().append
+        self._begin = len(self.references)
         root = LexborHTMLParser(piece).root
         for node in _find(selector, root) if root is not None else ():
             element, attributes = node.tag or "", node.attributes
+            if selector is selection.marked:
+                element = element.removeprefix(MARK)
+            if "xlink:href" in attributes and ("href" in attributes or not _is_of_svg(node)):
+                del attributes["xlink:href"]  # as SVG 2 says
             if element == "a" and not (styled or "rel" in attributes or "xlink:href" in attributes):
                 if "href" in attributes:  # nearly all come here, and rules take three times as long
                     if kind is not _ANCHOR:
@@ -203,12 +223,13 @@ class Document:
                     add(attributes["href"] or "")
                 continue
             kind = None
-            if element in rules:
+            if element in rules and (element not in _OF_SVG or _is_of_svg(node)):
                 self._add(element, attributes, rules[element])
                 if element in _SPECIAL:
                     self._special(element, node, attributes)
             if styled and (style := attributes.get("style")):
                 self._add_style(style, f"{element}/@style")
+        self.size += sum([len(some) for some, _ in self.references[self._begin :]])
 
     def _run(self, kind: Kind) -> list[str]:
         """The references of this piece that the next one of this kind stands with."""
@@ -229,7 +250,7 @@ class Document:
                 continue
             value = attributes[attribute] or ""
             if read is not None:
-                for reference, own_hop in read(value, attributes):
+                for reference, own_hop in islice(read(value, attributes), _MOST_REFERENCES):
                     if _embeds(reference):
                         self._run((own_hop, context, flag)).append(reference)
             elif hop == "L" or _embeds(value):
@@ -244,19 +265,40 @@ class Document:
         elif element == "meta":
             if (attributes.get("name") or "").strip().lower() == "robots":
                 self.nofollow |= robots_nofollow(attributes.get("content") or "")
-        elif (inner := attributes.get("srcdoc")) and self._depth < _DEEPEST_SRCDOC:
-            text = inner.encode("utf-8", "replace")
-            self.framed.append(Document(text, self._forms, self._nav, False, self._depth + 1))
+        elif inner := attributes.get("srcdoc"):
+            self._add_framed(inner)
+
+    def _add_framed(self, html: str) -> None:
+        if self._depth == _DEEPEST_SRCDOC:
+            self.left_out += 1
+            return
+        text = html.encode("utf-8", "replace")
+        framed = Document(text, self._forms, self._nav, False, self._depth + 1)
+        self.framed.append(framed)
+        self.left_out += framed.left_out + framed.is_cut
 
     def _add_style(self, css: str, context: str) -> None:
         if "(" in css or "@" in css:
-            for text in css_references(css):
+            for text in islice(css_references(css), _MOST_REFERENCES):
                 self._run(("E", context, False)).append(text)
 
 
 def _selection_for(lower: bytes, forms: bool, canonical: bool) -> _Selection:
     """For a page, given in lower case."""
-    return _SELECTIONS[b"background" in lower, forms, may_hold_links(lower), canonical]
+    background = b"background" in lower and _BACKGROUND(lower) is not None
+    return _SELECTIONS[background, forms, may_hold_links(lower), canonical]
+
+
+def _is_of_svg(node: LexborNode) -> bool:
+    """Whether an `svg` holds it and nothing in between that may hold HTML."""
+    parent = node.parent
+    for _ in range(_DEEPEST_SVG):
+        if parent is None or parent.tag in _HTML_IN_SVG:
+            return False
+        if parent.tag == "svg":
+            return True
+        parent = parent.parent
+    return True
 
 
 def _embeds(reference: str) -> bool:
@@ -274,7 +316,7 @@ def _resolved(
     most: int,
     nofollow: bool = False,
 ) -> Iterator[Run]:
-    page = _base(document, page)
+    page = base_uri(document.base, page) if document.base else page
     base = Base(page, codec)
     nofollow = nofollow or document.nofollow
     one_by_one = document.size > most
@@ -284,8 +326,3 @@ def _resolved(
             yield base.targets(some, counters, examples), hop, context, flag
     for inner in document.framed:
         yield from _resolved(inner, page, codec, counters, examples, most, nofollow)
-
-
-def _base(document: Document, page: str) -> str:
-    resolved = Base(page).join(document.base) if document.base else page
-    return resolved.decode() if isinstance(resolved, bytes) else page

@@ -1,71 +1,51 @@
-"""Large or strange pages cut into pieces that an HTML parser gets through in bounded time.
+"""Large or strange pages reduced to their tags that may hold links, in pieces that an HTML parser
+gets through in bounded time and memory.
 
 The parser's time grows with tags times depth, with open formatting elements times paragraphs (as
 does its memory) and with the square of a tag's attributes, as the HTML standard's algorithm does.
 So a page of more tags than MANY_TAGS, with a longer stretch without `<` than LONG_TAG, or that is
-larger than SIMPLE_BYTES, loses its comments and the contents of elements that hold no tags, its
-formatting elements become others of no meaning, and it is cut between tags. A piece is parsed
-alone: links stand in start tags, which the cut leaves whole.
+larger than SIMPLE_BYTES, is not given to it. It is given the start tags that it would have made
+elements of (jobs/kernel/html_tags.py), each alone.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from jobs.kernel.html_tags import Tags
 
 # Bytes of a page; what is behind them is not parsed. Google reads 2 MB of a page, or 15 MB, Common
-# Crawl keeps 5 MiB; hostile ones take up to 0.4 s a MB.
+# Crawl keeps 5 MiB; hostile ones take up to 1 s a MB.
 LONGEST_PAGE = 2**23
-MANY_TAGS = 2000
-PIECE_TAGS = 1000
+MANY_TAGS = 10_000  # so many that are nested take 0.13 s
+PIECE_TAGS, PIECE_BYTES = 1000, 2**17
 SIMPLE_BYTES = 2**21  # attributes take 30 times their size in memory
 LONG_TAG = 2**14
+_MANY_OPENED = 300_000  # elements that a parser may make of those that it opens again; 90 MB
+_FEW_TAGS = 1000
 _SHORTEST_TAG = len("<p>")
 
-# Of what holds no tags: its beginning, and by name its end, written so that each is looked for by
-# the bytes that it begins with. An end that never comes is at the end of the page, as in the
-# standard: so each page is passed over once, however many beginnings are in it.
-_NO_TAGS = (
-    *("script", "style", "template", "textarea", "title"),
-    *("xmp", "iframe", "noembed", "noframes"),
-)
-_BEGINNING = re.compile(
-    rb"<(?:!--|((?i:%b))\b[^>]{0,4000}>)" % "|".join(_NO_TAGS).encode(), re.DOTALL
-).search
-_COMMENT_END = re.compile(rb"--!?>").search
-_ENDS = {
-    name.encode(): re.compile(
-        "</{}(?=[\\s/>])".format("".join(f"[{c}{c.upper()}]" for c in name)).encode()
-    ).search
-    for name in _NO_TAGS
-}
-_TAG = re.compile(rb"<[A-Za-z/]").search
-# They hold no links, and a parser opens all that are open again in each paragraph or cell. `a` is
-# one too, but there is never more than one of it open. As `<wbr>` they are empty elements, and
-# their end tags, which are none of its, mean nothing. The first letter is looked at before names
-# are tried one after the other.
+# Those with simple attributes to their end, of the others their beginning.
 _FORMATTING = re.compile(
-    rb"<(?=[bcefinstu])(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/>])",
+    rb"<(?=[bcefinstu])(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\t\n\f\r />])"
+    rb"(?:(?:[\t\n\f\r ]+[a-z-]+(?:=(?:\"[^\"<>]*\"|'[^'<>]*'|[\w#%.+-]+(?=[\t\n\f\r >])))?){0,9}"
+    rb"[\t\n\f\r ]*>)?",
     re.IGNORECASE,
-).sub
+).findall
 
 
-def pieces(page: bytes) -> Iterator[bytes]:
-    """The page itself, nearly always; else its pieces in order."""
-    page = page[:LONGEST_PAGE]
-    if not _is_simple(page):
-        page = b"".join(_tags(page))
-        if not _is_simple(page):
-            yield from _cut(_FORMATTING(b"<wbr", page))
-            return
-    yield page
-
-
-def _is_simple(page: bytes) -> bool:
-    """Whether it is small and has at most MANY_TAGS `<`, none more than LONG_TAG bytes apart."""
+def is_simple(page: bytes) -> bool:
+    """Whether a parser may be given the page as it is: it is small and has at most MANY_TAGS `<`,
+    none more than LONG_TAG bytes apart, and few formatting elements to be opened again."""
     place, end = 0, len(page)
-    if end > SIMPLE_BYTES or (end > MANY_TAGS * _SHORTEST_TAG and page.count(b"<") > MANY_TAGS):
+    if end > SIMPLE_BYTES:
         return False
+    if end > _FEW_TAGS * _SHORTEST_TAG:
+        tags = page.count(b"<")
+        if tags > MANY_TAGS or (tags > _FEW_TAGS and _opened(page) * tags > _MANY_OPENED):
+            return False
     while end - place > LONG_TAG:  # from the last `<` within reach to the next: few bytes are seen
         place = page.rfind(b"<", place, place + LONG_TAG + 1) + 1
         if not place:
@@ -73,36 +53,28 @@ def _is_simple(page: bytes) -> bool:
     return True
 
 
-def _tags(page: bytes) -> Iterator[bytes]:
-    """The page in parts, without comments and contents that hold no tags; start tags stay, as
-    scripts and iframes have links in theirs, and each gets an end tag."""
-    place = 0
-    while beginning := _BEGINNING(page, place):
-        yield page[place : beginning.start()]
-        name = beginning[1]
-        if name:
-            yield beginning[0] + b"</" + name
-        end = (
-            _ENDS[name.lower()](page, beginning.end())
-            if name
-            else _COMMENT_END(page, beginning.end())
-        )
-        if not end:
-            return
-        place = end.end()
-    yield page[place:]
+def _opened(page: bytes) -> int:
+    """How many formatting elements may be open at once: of the same ones a parser keeps three."""
+    alike = Counter(_FORMATTING(page))
+    return sum(min(3, count) if tag.endswith(b">") else count for tag, count in alike.items())
 
 
-def _cut(page: bytes) -> Iterator[bytes]:
-    """Pieces of some LONG_TAG bytes, fewer where they hold more than PIECE_TAGS `<`, each up to the
-    next tag; a tag or text longer than LONG_TAG ends its piece, cut short."""
-    begin = 0
-    while begin < len(page):
-        size = LONG_TAG
-        while page.count(b"<", begin, begin + size) > PIECE_TAGS:
-            size //= 2
-        tag = _TAG(page, begin + size)
-        end = tag.start() if tag else len(page)
-        last = page.rfind(b"<", begin, begin + size)
-        yield page[begin : min(end, max(begin, last) + LONG_TAG)]
-        begin = end
+def pieces(page: bytes, elements: Iterable[str], attributes: frozenset[str]) -> Iterator[bytes]:
+    """The tags of these elements, in order, in documents for a parser. attributes: what is read of
+    them; with `style` among them, also the tags of all elements with that attribute, and the
+    contents of style elements."""
+    tags = Tags(
+        page,
+        frozenset(name.encode() for name in elements),
+        frozenset(name.encode() for name in attributes),
+    )
+    piece: list[bytes] = []
+    size = 0
+    for some in tags:
+        piece += some
+        size += sum(map(len, some))
+        if size > PIECE_BYTES or len(piece) >= PIECE_TAGS:
+            yield b"".join(piece)
+            piece, size = [], 0
+    if piece:
+        yield b"".join(piece)

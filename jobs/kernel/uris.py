@@ -101,6 +101,19 @@ def resolve(reference: str, base: str, charset: str = "utf-8") -> bytes | str:
     return _http(uri)
 
 
+def base_uri(reference: str, page: str) -> str:
+    """What references on a page are resolved against that states this base: nearly any URI, of
+    other schemes too. The page itself if it states what is none, `data:` or `javascript:`, as the
+    HTML standard says. Against one that is too long, '', only absolute references resolve."""
+    if len(reference) > _LONGEST_RAW:
+        return ""
+    try:
+        uri = ada_url.join_url(page, reference)
+    except ValueError:
+        return page
+    return page if uri.startswith(("data:", "javascript:")) else uri
+
+
 def parsed(uri: str) -> bytes | str:
     """An absolute URI as the WHATWG standard writes it."""
     try:

@@ -23,9 +23,12 @@ from typing import NamedTuple
 FEED_ROOTS = frozenset({"rss", "feed", "rdf:rdf"})
 SITEMAP_ROOTS = frozenset({"urlset", "sitemapindex"})
 
+# Of a tag of more attributes only so many are read: an expression would keep too much of more.
+MANY = 999
+_VALUES = r"[^<>\"']*(?:(?:\"[^\"<]*\"|'[^'<]*')[^<>\"']*)"
 _TAG = (
     r"<(?P<end>/?)(?P<name>[A-Za-z_][\w.:\-]*)(?![\w.:\-])"
-    r"(?P<rest>[^<>\"']*(?:(?:\"[^\"<]*\"|'[^'<]*')[^<>\"']*)*)>"
+    rf"(?:(?P<rest>{_VALUES}{{0,{MANY}}})>|(?P<first>{_VALUES}{{{MANY}}})[^<]*)"
 )
 # Each alternative but the last matches to the end of the text if need be; a tag ends at the next
 # `<` at the latest, which XML allows nowhere in it: so no beginning is searched twice.
@@ -142,8 +145,10 @@ class _Text:
         self._size = 0
 
     def add(self, part: str) -> None:
-        self._size += len(part)
+        """Of a text that is too long more than a reference may have stays, so that it is none."""
+        part = part[: _LONGEST_TEXT + 1] if self._size else part.lstrip()[: _LONGEST_TEXT + 1]
         if self._size <= _LONGEST_TEXT:
+            self._size += len(part)
             self._parts.append(part)
 
     def reference(self) -> Iterator[tuple[str, str, str]]:
@@ -157,7 +162,7 @@ def xml_references(text: str, document: str) -> tuple[str, Iterator[tuple[str, s
         return "", iter(())
     prefix = root["name"].rpartition(":")[0].lower()
     own = f"{prefix}:" if prefix and prefix != "rdf" else ""
-    base = _attributes(root["rest"]).get("xml:base", "")
+    base = _attributes(root["rest"] or root["first"] or "").get("xml:base", "")
     return base, _references(text, _RULES[document], own)
 
 
@@ -178,11 +183,12 @@ def _references(text: str, rules: Rules, own: str) -> Iterator[tuple[str, str, s
                 yield from opened.reference()
                 opened = None
         elif element in rules:
-            attributes = _attributes(token["rest"])
+            rest = token["rest"] or token["first"] or ""
+            attributes = _attributes(rest)
             for rule in rules[element]:
                 if rule.attribute in attributes:
                     yield from _kept(rule, attributes[rule.attribute].strip(), attributes)
-                elif not rule.attribute and not token["rest"].endswith("/"):
+                elif not rule.attribute and not rest.endswith("/"):
                     opened = _Text(element, rule, attributes)
 
 
