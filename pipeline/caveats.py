@@ -92,6 +92,7 @@ def _of_scores(links: LinkCounts | None, cut: CutCounts | None) -> Iterator[Cave
         total = links.unranked_links
         meaning = "No ranked page links to another one. All scores are equal and order nothing."
         cure = "Look at what extract-links counted; --links all also takes embeds and guesses"
+        cure = "--nodes all" if links.unranked_links else cure
         yield Caveat("no-links", 0, total, meaning, cure)
     elif cut and cut.equal and cut.nodes > 1:
         meaning = f"All {cut.nodes:,} pages have the same score. The scores order nothing."

@@ -46,6 +46,7 @@ def first_class() -> Web:
 SEED = {page("seed"): [page(n) for n in range(20)], **ladder(20)}
 EQUAL: Web = {page(n): [page((n + 1) % 40), page((n + 2) % 40)] for n in range(40)}
 ALONE: Web = {page(n): [] for n in range(10)}
+STAR: Web = {page("seed"): [page(n) for n in range(10)], **ALONE}
 
 #: web, further options, and the caveats: kind, count, total, and a word of the cure
 CASES: dict[str, tuple[Web, tuple[str, ...], list[tuple[str, int, int, str]]]] = {
@@ -58,6 +59,13 @@ CASES: dict[str, tuple[Web, tuple[str, ...], list[tuple[str, int, int, str]]]] =
     "first, cured": (first_class(), ("--bins", "4", "--classes-over", "all"), []),
     "equal": (
         EQUAL, (), [("equal-scores", 40, 40, "archives"), ("tied-pages", 40, 40, "--ties")]
+    ),
+    "star": (
+        STAR, (),
+        [
+            ("no-links", 0, 10, "--nodes all"), ("unranked-sources", 1, 1, "--nodes all"),
+            ("tied-pages", 10, 10, "--ties"),
+        ],
     ),
     "alone": (
         ALONE, ("--nodes", "all"),
@@ -91,7 +99,7 @@ def test_summary_end_of_run_status_and_explain(case: str, runner: str, tmp_path:
         for (kind, _, _, cure), entry in zip(expected, shown, strict=True):
             assert cure in entry["cure"]
             assert all(word in text for word in (kind, entry["meaning"], entry["cure"]))
-    void = case in ("equal", "alone")
+    void = case in ("equal", "alone", "star")
     assert ("ready for Heritrix" in end) != void
     assert ("its order means nothing" in end) == void
 
