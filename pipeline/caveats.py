@@ -121,8 +121,8 @@ def _of_classes(cut: CutCounts | None) -> Iterator[Caveat]:
         cure = "--ties together" + ("" if by_links else ", or fewer of them: --ties links")
         like = ", links and captures" if by_links else ""
         meaning = (
-            f"Only the alphabet decides the class of {cut.tied:,} of the {_pages(cut.cut_over)} that"
-            f" the classes are cut over: pages of the same score{like} are in another class."
+            f"Only the alphabet decides the class of {cut.tied:,} of the {_pages(cut.cut_over)}"
+            f" that the classes are cut over: pages of the same score{like} are in another class."
         )
         yield Caveat("tied-pages", cut.tied, cut.cut_over, meaning, cure)
     few = cut.cut_over < FEW_A_CLASS * cut.bins and cut.nodes > MANY_TIMES * cut.cut_over

@@ -61,7 +61,7 @@ def test_an_archive_whose_task_dies_costs_itself(
     assert done[0][1].counters == done[1][1].counters
     assert done[0][1].counters["captures"] > 0
     assert [report.error for _, report in again] == [LOST]
-    assert all(engine.has_part(task.part) for task, _ in (*done, *again))
+    assert all(engine.store.exists(f"links/{task.part}") for task, _ in (*done, *again))
     told = [report for _, report in done]
     steps.require_readable(told, skip_bad_files=True, strict=False)
     with pytest.raises(BadInput, match=r"dies\.warc\.gz: the task that read it failed each time"):

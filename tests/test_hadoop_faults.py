@@ -156,7 +156,7 @@ def test_an_archive_whose_task_is_killed_each_time_costs_itself(far: str, tmp_pa
     reports = {report.path: (task, report) for task, report in engine.extract(tasks, Options())}
     assert [name for name in names if reports[name][1].error] == [names[1]]
     assert reports[names[1]][1].error == LOST
-    assert all(engine.has_part(task.part) for task, _ in reports.values())
+    assert all(engine.store.exists(f"links/{task.part}") for task, _ in reports.values())
     alone = [*ClusterEngine(tmp_path, launcher(f"{far}/b", tmp_path)).extract(tasks[:1], Options())]
     counters = alone[0][1].counters
     assert [reports[name][1].counters for name in (names[0], names[2])] == [counters] * 2
