@@ -70,6 +70,9 @@ lint: setup ## ruff: style and format
 types: setup ## mypy, strict
 	$(BIN)/mypy
 
+# tests wait for processes of their own: half as many workers again as cores
+export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 3 // 2)')
+
 unit: setup ## pytest
 	$(BIN)/pytest -n auto --dist worksteal $(if $(TESTS),-m "$(TESTS)")
 

@@ -115,19 +115,10 @@ def check(work: Path, undisturbed: Undisturbed, kind: str) -> None:
         pass
 
 
-KINDS = ["packed", *(pytest.param(kind, marks=pytest.mark.kills) for kind in OPTIONS)]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_inline(
-    kind: str,
-    archives: list[Path],
-    undisturbed: Undisturbed,
-    tmp_path: Path,
-    request: pytest.FixtureRequest,
-) -> None:
-    seeds = range(1, 4) if request.node.get_closest_marker("kills") else range(1)
-    for seed in seeds:
+@pytest.mark.kills
+@pytest.mark.parametrize("kind", OPTIONS)
+def test_inline(kind: str, archives: list[Path], undisturbed: Undisturbed, tmp_path: Path) -> None:
+    for seed in range(1, 4):
         work = tmp_path / f"work-{seed}"
         command = command_of(work, archives, "inline", kind)
         assert until_done(command, work, seed, most_kills=4) >= 3
