@@ -7,6 +7,7 @@ looks for a Python of the same minor version on the node, wherever that is; it h
 from __future__ import annotations
 
 import gzip
+import os
 import subprocess
 import tarfile
 import tempfile
@@ -52,9 +53,11 @@ def _install(wheels: Path, lib: Path, target: Target) -> None:
 
 def _compile(lib: Path, target: Target) -> None:
     """Bytecode that is taken whatever the times of the files: tasks cannot write any beside them.
-    What does not compile, libraries for other versions of Python among it, is left as it is."""
+    What does not compile, libraries for other versions of Python among it, is left as it is. Until
+    Python 3.11 bytecode has constant sets in the order of their hashes, which a seed fixes."""
     options = ["-q", "-q", "--invalidation-mode", "unchecked-hash", "-s", str(lib), "-p", "lib"]
-    subprocess.run([target.python, "-m", "compileall", *options, str(lib)], capture_output=True)
+    command = [target.python, "-m", "compileall", *options, str(lib)]
+    subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONHASHSEED": "0"})
 
 
 def _write_tar(folder: Path, archive: Path) -> None:
