@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -24,6 +25,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 settings.load_profile("steady")
+
+# Shells start what runs in the background with SIGINT ignored, and so would every process here.
+for interruption in (signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(interruption) == signal.SIG_IGN:
+        default = signal.default_int_handler if interruption == signal.SIGINT else signal.SIG_DFL
+        signal.signal(interruption, default)
 
 
 #: what differs between versions of Python mostly shows in the others: .ci/run runs these with one
