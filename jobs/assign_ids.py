@@ -25,7 +25,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from jobs.base import MAP, PLAN, Job, Pair, to_json
+from jobs.alone import main
+from jobs.base import Job, Pair
 from jobs.kernel.lines import (
     URI_ROW,
     CanonicalLink,
@@ -39,6 +40,7 @@ from jobs.kernel.ranges import Sample, labels, range_of, split_points
 from jobs.launch import launch
 from jobs.launcher import Launcher
 from jobs.outcome import Outcome
+from jobs.side_lines import MAP, PLAN, to_json
 from jobs.stores import join
 
 WHOLE = b"0"  # the label of the only range
@@ -209,4 +211,4 @@ def _run(
 
 
 if __name__ == "__main__":
-    AssignIds.run()
+    main(AssignIds)

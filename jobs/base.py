@@ -1,14 +1,4 @@
-"""What all jobs share: bytes as keys and values, side lines, errors in the input.
-
-**Side lines.** A job writes its dataset as plain lines. Whatever else it has to tell travels in
-the same output as lines that start with `@name<TAB>`: rows of a second dataset (`@captures`,
-`@uris`, `@map`), counters and sums (JSON; mrjob's own counters are whole numbers and few), when
-tasks ran, and input errors. No line of a dataset starts so. Every runner thus carries them, jobs
-that read such output skip them, and `jobs.launch` sorts them out. In the shuffle they use the key
-`@name`. Their names are those of SIDE_NAMES; any other line that starts with `@` is a line like all
-others. Those that are no rows of a dataset, notes, are few and come last in the part of a task,
-with a line `@end<TAB>bytes` behind them, so that a driver far from the data reads the ends of parts
-only.
+"""What all jobs share: bytes as keys and values, side lines (jobs/side_lines.py), bad input.
 
 **Ends of lines.** Hadoop Streaming ends a line with a tab when it has fewer tabs than a key has
 fields: two fields on the way into a reducer and out of a job without one, one field on the way out
@@ -18,16 +8,14 @@ of a reducer. No line and no value of ours ends so; the one tab is taken off whe
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sys
 import time
 import traceback
 from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from mrjob.job import MRJob
@@ -36,34 +24,19 @@ from mrjob.protocol import BytesProtocol, BytesValueProtocol
 from mrjob.step import MRStep
 
 from jobs.kernel.errors import BadLine
-from jobs.kernel.reading import BOM, SIDE
+from jobs.kernel.reading import BOM
 from jobs.kernel.shortage import exit_code_of
+from jobs.side_lines import COUNTERS, END, ERROR, NOTES, RAN, ROWS, SIDE_NAMES, side_name, to_json
 
-COUNTERS, SUMS, ERROR, PLAN = b"@counters", b"@sums", b"@error", b"@plan"
-ARCHIVE, CAPTURES, DAMAGE = b"@archive", b"@captures", b"@damage"
-DROPPED, FOLDS, MAP, URIS = b"@dropped", b"@folds", b"@map", b"@uris"
-END, RAN, ROWS = b"@end", b"@ran", b"@rows"
-ROWS_ASIDE = frozenset((CAPTURES, FOLDS, MAP, URIS))
-NOTES = frozenset((COUNTERS, ROWS, RAN, SUMS, ERROR, PLAN, ARCHIVE, DAMAGE, DROPPED))
-SIDE_NAMES = ROWS_ASIDE | NOTES | {END}
 LINE_FORMAT = "org.apache.hadoop.mapred.lib.NLineInputFormat"
 LINE_BY_LINE = {
     "mapreduce.input.lineinputformat.linespermap": "1",
     "stream.map.input.ignoreKey": "true",  # the place of the line, with other formats than text
 }
-READ = "read %d bytes"  # the status of a task that reads an archive
 MAX_BAD_LINES = 5  # reported by one task, which reads them in the order of the inputs
 MAX_BAD_GROUPS = 10_000  # reported by one task, which sees them in another order
 
 Pair = tuple[bytes, bytes]
-
-
-def side_name(line: bytes) -> bytes:
-    """The name of a side line, with its `@`; empty for any other line."""
-    if line[:1] != SIDE:
-        return b""
-    name, tab, _ = line.partition(b"\t")
-    return name if tab and name in SIDE_NAMES else b""
 
 
 @cache
@@ -142,14 +115,6 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
             return cluster_runners.OURS.get(standard.alias, standard)
         return runners.OURS[standard.alias]
 
-    def run_with(self, inputs: list[str], output: Path, launcher: Any) -> Any:
-        """Run on `inputs` with the options of this job's command line; a job of several stages
-        overrides it. Returns a `jobs.launch.Outcome`."""
-        from jobs.launch import launch
-
-        side = {name: output / f"_{name}" for name in self.SIDE_DATASETS}
-        return launch(type(self), inputs, output, launcher, self.own_args(), side)
-
     def own_args(self) -> list[str]:
         """The options of this job's own command line, to hand on to the job that is launched."""
         given = []
@@ -165,11 +130,19 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         return given
 
     @classmethod
-    def run(cls) -> None:
-        """As mrjob does; a task that fails as the machine lacks something ends with the exit code
-        of that, which also gets through where the disk has no room for last words."""
+    def run(cls, whole: Callable[[Job], None] = MRJob.run_job) -> None:
+        """One task, as mrjob does, or the whole job. A task that fails as the machine lacks
+        something ends with the exit code of that, which also gets through where the disk has no
+        room for last words.
+
+        whole: runs the job where the command line asks for no task.
+        """
         try:
-            super().run()
+            job = cls()
+            if job.is_task():
+                job.execute()
+            else:
+                whole(job)
             sys.stdout.flush()
         except Exception as error:
             if (code := exit_code_of(error)) is None:
@@ -177,18 +150,6 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
             with contextlib.suppress(OSError):
                 traceback.print_exc()
             os._exit(code)  # flushed at the exit, what has no room would fail once more
-
-    def run_job(self) -> None:
-        """Run alone (`python -m jobs.NAME`): the same way the pipeline runs it."""
-        from jobs.launch import run_alone
-        from jobs.runners import OURS
-
-        if (self.options.runner or "inline") in OURS:
-            run_alone(self)
-        elif type(self).run_with is Job.run_with and self.options.args:
-            super().run_job()  # on a cluster the side lines stay in the output
-        else:
-            self.arg_parser.error("needs input files, and -r local or -r inline")
 
     # the map and reduce that mrjob sees
 
@@ -329,7 +290,3 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         shown = [value.decode("latin-1") for value in values]
         for name, error in self._bad_input(MAX_BAD_GROUPS, values=shown, **what):
             yield name + b"\t" + error
-
-
-def to_json(value: object) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode("ascii")

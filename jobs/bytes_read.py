@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from jobs.base import READ
 from jobs.kernel.positions import repeated
+from jobs.side_lines import READ
 
 LOOKS = 0.5  # seconds between two looks
 _LAST = 1000  # bytes from the end of a stderr in which its last status is

@@ -21,7 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from jobs.base import DROPPED, URIS, Job, Pair
+from jobs.alone import main
+from jobs.base import Job, Pair
 from jobs.kernel.keys import key_keeping_www, key_of
 from jobs.kernel.lines import (
     CAPTURE,
@@ -36,6 +37,7 @@ from jobs.kernel.lines import (
     parse_link,
 )
 from jobs.kernel.usable import why_unusable
+from jobs.side_lines import DROPPED, URIS
 
 COMBINED = 200_000
 SPELLING, LINK = b"U", b"V"  # of a key, the spellings come before the links
@@ -149,4 +151,4 @@ class Canonicalize(Job):
 
 
 if __name__ == "__main__":
-    Canonicalize.run()
+    main(Canonicalize)

@@ -19,7 +19,8 @@ from typing import Any
 
 from mrjob.step import MRStep
 
-from jobs.base import ARCHIVE, CAPTURES, DAMAGE, RAN, READ, Job, Pair, to_json
+from jobs.alone import main
+from jobs.base import Job, Pair
 from jobs.kernel.damage import MAX_LISTED
 from jobs.kernel.digesting import digested
 from jobs.kernel.errors import BadInput
@@ -29,6 +30,7 @@ from jobs.kernel.lines import Capture, Link, format_capture, format_link
 from jobs.kernel.opening import opened
 from jobs.kernel.pdf_links import require_reader
 from jobs.kernel.positions import told_position
+from jobs.side_lines import ARCHIVE, CAPTURES, DAMAGE, RAN, READ, to_json
 
 HELD = 1 << 23  # bytes of lines that are held in memory until their archive ends, then on a disk
 ON_REQUEST = ("timestamps", "canonical")
@@ -148,4 +150,4 @@ class ExtractLinks(Job):
 
 
 if __name__ == "__main__":
-    ExtractLinks.run()
+    main(ExtractLinks)

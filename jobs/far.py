@@ -1,5 +1,5 @@
-"""What jobs on a cluster told, read from the ends of the parts that they left (jobs/base.py, side
-lines); and what of this package goes with them."""
+"""What jobs on a cluster told, read from the ends of the parts that they left; and what of this
+package goes with them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
-from jobs.base import END, NOTES, ROWS, side_name
 from jobs.kernel.errors import BadInput
 from jobs.kernel.opening import Place
 from jobs.outcome import Note, Outcome
+from jobs.side_lines import END, NOTES, ROWS, side_name
 from jobs.stores import COMPRESSED, ending, open_part, part_sizes
 
 AT_ONCE = 16  # parts; a store takes its time for each

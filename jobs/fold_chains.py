@@ -24,6 +24,7 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
+from jobs.alone import main
 from jobs.base import Job, Pair
 from jobs.kernel.choosing import folded
 from jobs.kernel.lines import Fold, format_fold
@@ -161,4 +162,4 @@ def run(candidates: Sequence[Place], output: Place, launcher: Launcher) -> Outco
 
 
 if __name__ == "__main__":
-    FoldChains.run()
+    main(FoldChains)

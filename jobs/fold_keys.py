@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from jobs.alone import main
 from jobs.base import Pair
 from jobs.canonicalize import LINK, SPELLING, Canonicalize
 from jobs.kernel.errors import BadInput
@@ -92,4 +93,4 @@ def run(
 
 
 if __name__ == "__main__":
-    FoldKeys.run()
+    main(FoldKeys)

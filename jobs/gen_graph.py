@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from jobs.alone import main
 from jobs.base import Job, Pair
 from jobs.kernel.lines import (
     DUMMY,
@@ -136,4 +137,4 @@ class GenGraph(Job):
 
 
 if __name__ == "__main__":
-    GenGraph.run()
+    main(GenGraph)

@@ -23,7 +23,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from jobs.base import PLAN, SUMS, Job, Pair, to_json
+from jobs.alone import main
+from jobs.base import Job, Pair
 from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import (
     DUMMY,
@@ -41,6 +42,7 @@ from jobs.launch import input_paths, launch
 from jobs.launcher import Launcher
 from jobs.outcome import Outcome
 from jobs.places import Source
+from jobs.side_lines import PLAN, SUMS, to_json
 from jobs.stores import join
 
 COMBINED = 200_000
@@ -272,4 +274,4 @@ def _require_nodes(outcome: Outcome, ranks_and_map: Sequence[Place]) -> None:
 
 
 if __name__ == "__main__":
-    JoinScores.run()
+    main(JoinScores)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import re
-import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +14,7 @@ from typing import Any
 from mrjob.step import StepFailedException
 
 from jobs.applications import end_left_when_back, marks, tag_of
-from jobs.base import Job, side_name
+from jobs.base import Job
 from jobs.far import first_far_error, outcome_of, write_zip
 from jobs.kernel.errors import BadInput, CrawlrankError, JobFailed
 from jobs.kernel.opening import FILE, Place, absolute, is_url, place, size_of
@@ -26,6 +24,7 @@ from jobs.launcher import CLUSTERS, Launcher
 from jobs.lost_nodes import CURE, NodesLost, nodes_were_lost
 from jobs.outcome import Note, Outcome
 from jobs.places import Source, first_error
+from jobs.side_lines import side_name
 from jobs.sift import Sift, sift_here
 from jobs.stores import DONE, exists, join, remove
 
@@ -305,27 +304,3 @@ def _sort_part(part: Path, output: Path, side: dict[str, Path], outcome: Outcome
         finally:
             for file in files.values():
                 file.close()
-
-
-def run_alone(job: Job) -> None:
-    """`python -m jobs.NAME`: datasets to --output-dir (side datasets in `_NAME` folders of it),
-    or the main one to stdout; what there is to tell to stderr."""
-    options = job.options
-    with tempfile.TemporaryDirectory() as tmp:
-        ranges = options.reducers or Launcher.ranges
-        launcher = Launcher(options.runner or "inline", Path(tmp), options.num_cores, ranges)
-        output = Path(options.output_dir) if options.output_dir else Path(tmp, "output")
-        try:
-            if output.exists():
-                raise BadInput(str(output), "exists already", "a new folder", "Remove it first.")
-            outcome = job.run_with(options.args, output, launcher)
-        except CrawlrankError as error:
-            sys.stderr.write(f"{type(job).__name__}: {error}\n")
-            sys.exit(error.exit_code)
-        if not options.output_dir:
-            for part in sorted(output.glob("part-*")):
-                with part.open("rb") as lines:
-                    shutil.copyfileobj(lines, job.stdout)
-        told = {**outcome.rows, **outcome.counters}
-        told[job.DATASET] = told.pop("main", 0)
-        sys.stderr.write("".join(f"{name}\t{told[name]}\n" for name in sorted(told)))

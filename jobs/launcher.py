@@ -8,12 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jobs.base import Job
 from jobs.kernel.cores import at_a_time
 from jobs.kernel.opening import FILE, HDFS, S3, SCHEMES, Place
 from jobs.stores import join, remove, size_of_dataset
+
+if TYPE_CHECKING:
+    from jobs.base import Job
 
 RUNNERS = ("local", "inline")  # what they leave is the same
 CLUSTERS = ("hadoop", "emr", "spark")

@@ -7,8 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from jobs.base import COUNTERS, END, ERROR, RAN, ROWS, SUMS
 from jobs.places import Error
+from jobs.side_lines import COUNTERS, END, ERROR, RAN, ROWS, SUMS
 
 
 class Note(NamedTuple):

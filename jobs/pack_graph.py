@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from jobs.base import PLAN, Pair, to_json
+from jobs.alone import main
+from jobs.base import Pair
 from jobs.kernel.lines import DUMMY, parse_graph_line
 from jobs.kernel.packed_graph import (
     Held,
@@ -34,6 +35,7 @@ from jobs.kernel.packed_round import GroupSums, Partition, flows_of, sums_of
 from jobs.kernel.packing import Writer, from_text, pieces, to_text
 from jobs.packed_job import PackedJob
 from jobs.page_rank import bad_node
+from jobs.side_lines import PLAN, to_json
 
 HELD = 1 << 19  # edges, or nodes, in the memory of a task before they are sent
 LINES, TARGETS, DUMMIES, DANGLES = b"L", b"T", b"D", b"N"
@@ -140,4 +142,4 @@ def _group_sums(made: Sections, groups: int) -> GroupSums:
 
 
 if __name__ == "__main__":
-    PackGraph.run()
+    main(PackGraph)

@@ -17,7 +17,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from jobs.base import PLAN, Pair, to_json
+from jobs.alone import main
+from jobs.base import Pair
 from jobs.kernel.packed_checks import (
     check_incoming,
     check_inside,
@@ -36,6 +37,7 @@ from jobs.kernel.packed_round import (
 )
 from jobs.kernel.packing import Array, Writer, from_text, pieces, read_section, to_text
 from jobs.packed_job import PartitionJob
+from jobs.side_lines import PLAN, to_json
 
 MARK = b"M"  # each partition has one, be it that nothing comes to it
 
@@ -111,4 +113,4 @@ def _blocks(values: Iterator[bytes]) -> dict[int, dict[int, Floats]]:
 
 
 if __name__ == "__main__":
-    PackedRound.run()
+    main(PackedRound)

@@ -16,10 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.base import SUMS, Job, Pair, to_json
+from jobs.alone import main
+from jobs.base import Job, Pair
 from jobs.kernel.lines import DUMMY, GraphLine, format_graph_line, parse_graph_line
 from jobs.kernel.order import ascending_id
 from jobs.kernel.rank import RoundTally, exact_parts, new_score
+from jobs.side_lines import SUMS, to_json
 
 COMBINED = 200_000
 CONTRIBUTION, STRUCTURE = b"C", b"S"
@@ -102,4 +104,4 @@ def bad_node(job: Job, node: bytes, lines: int) -> Iterator[bytes]:
 
 
 if __name__ == "__main__":
-    PageRank.run()
+    main(PageRank)

@@ -15,7 +15,7 @@ from jobs.base import Job
 from jobs.kernel.errors import BadInput, BadLine
 from jobs.kernel.reading import read_lines
 
-Error = dict[str, Any]  # see jobs/base.py, errors in the input
+Error = dict[str, Any]  # see jobs/base.py, Job.bad_line
 
 
 class Source(NamedTuple):

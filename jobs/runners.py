@@ -29,11 +29,11 @@ from mrjob.local import LocalMRJobRunner, _TaskFailedException
 from mrjob.sim import _split_records
 from mrjob.step import StepFailedException
 
-from jobs.base import ARCHIVE, to_json
 from jobs.bytes_read import BytesRead
 from jobs.kernel.errors import CrawlrankError, died
 from jobs.kernel.reading import read_lines
 from jobs.kernel.shortage import shortage_of
+from jobs.side_lines import ARCHIVE, to_json
 
 Progress = Callable[[int, int], None]
 TAIL_LINES = 12

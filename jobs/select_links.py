@@ -23,7 +23,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from jobs.base import FOLDS, Job, Pair
+from jobs.alone import main
+from jobs.base import Job, Pair
 from jobs.kernel.choosing import CANONICAL, Named, Rules, choose, is_original
 from jobs.kernel.lines import (
     CAPTURE,
@@ -41,6 +42,7 @@ from jobs.kernel.usable import usable_key_function
 from jobs.launch import launch
 from jobs.launcher import Launcher
 from jobs.outcome import Outcome
+from jobs.side_lines import FOLDS
 from jobs.stores import join
 
 TAKE, BY_ID, BY_TIME = b"take", b"id", b"time"
@@ -283,4 +285,4 @@ class _Stages:
 
 
 if __name__ == "__main__":
-    SelectLinks.run()
+    main(SelectLinks)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from multiprocessing.pool import ThreadPool
 
-from jobs.base import ROWS_ASIDE, Job
+from jobs.base import Job
 from jobs.kernel.opening import Place
+from jobs.side_lines import ROWS_ASIDE
 from jobs.stores import DONE, join, open_part, part_sizes, write
 
 AT_ONCE = 8  # parts

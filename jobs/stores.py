@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from jobs.base import side_name
 from jobs.kernel.opening import S3, Place, is_url, located, prefix_of, store_errors
+from jobs.side_lines import side_name
 
 DONE = "_SUCCESS"
 COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from jobs.alone import main
 from jobs.base import Pair
 from jobs.kernel.lines import DUMMY, GraphLine, format_graph_line
 from jobs.kernel.packed_checks import check_lines, check_state
@@ -61,4 +62,4 @@ def edges_of(where: Where) -> tuple[Array, Array, Array]:
 
 
 if __name__ == "__main__":
-    UnpackRanks.run()
+    main(UnpackRanks)

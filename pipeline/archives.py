@@ -18,10 +18,9 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import Place, place, real, size_of
 from pipeline.archive_identity import Glance, Identified, identify
+from pipeline.contract import ArchiveReport, ArchiveTask
 from pipeline.counting import add_counters
-from pipeline.engine import ArchiveTask
 from pipeline.manifest import Manifest, fingerprint
-from pipeline.steps import ArchiveReport
 
 NEVER_READ = [
     "its extraction has not ended",

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.classes import Ties
-from pipeline.dataset_store import SUMMARY
+from pipeline.contract import SUMMARY
 from pipeline.imported import steps_of
 from pipeline.manifest import Manifest
 

@@ -8,10 +8,9 @@ scores, precedence file and report, and the manifest.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from types import MappingProxyType
 
 from jobs import assign_ids, fold_chains, fold_keys, join_scores, select_links, stores
 from jobs.canonicalize import Canonicalize
@@ -30,15 +29,24 @@ from pipeline.caveats import LinkCounts
 from pipeline.claim import claim
 from pipeline.classes import Ties
 from pipeline.cluster_extraction import Extraction
-from pipeline.dataset_store import BEANS, SUMMARY, DatasetStore, remove
-from pipeline.engine import READS_OF_TEXT, ArchiveTask, OnRound, Ranked, Told
+from pipeline.contract import (
+    TEXT_AT_URL,
+    ArchiveReport,
+    ArchiveTask,
+    OnRound,
+    Ranked,
+    Round,
+    StepResult,
+    Stop,
+    Told,
+)
+from pipeline.dataset_store import DatasetStore, remove
 from pipeline.far import bringing, links_that_count, of_archives
 from pipeline.graph import read_graph
 from pipeline.manifest import Manifest
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.precedence_files import write_precedence
-from pipeline.ranking import Round, Stop, checkpoint, rank, scores_in
-from pipeline.steps import ArchiveReport
+from pipeline.ranking import checkpoint, rank, scores_in
 from pipeline.work_folder import OF_ARCHIVES
 
 
@@ -47,20 +55,7 @@ class ClusterEngine:
 
     form = "text at a URL"
     suffix = ""
-    writes: Mapping[str, tuple[str, ...]] = MappingProxyType(
-        {
-            "extract-links": OF_ARCHIVES,
-            "select-links": ("selected", "folds"),
-            "canonicalize": ("canonical_links", "uris"),
-            "assign-ids": ("input_links", "map"),
-            "gen-graph": ("graph",),
-            "page-rank": ("ranks",),
-            "join-scores": ("scored", "scores"),
-            "export-precedence": ("precedence.txt", SUMMARY, BEANS),
-            "validate-opic": ("report",),
-        }
-    )
-    reads: Mapping[str, tuple[str, ...]] = READS_OF_TEXT
+    datasets = TEXT_AT_URL
 
     def __init__(self, work: Path, launcher: Launcher) -> None:
         self.work, self.launcher = work, launcher
@@ -101,7 +96,7 @@ class ClusterEngine:
         rows = {"selected": outcome.rows["main"]} if rules.latest else {}
         counters = Counter({**outcome.counters, **ended.counters})
         rows["folds"] = ended.rows["main"]
-        return asdict(steps.Result(rows, dict(sorted(counters.items()))))
+        return asdict(StepResult(rows, dict(sorted(counters.items()))))
 
     def canonicalize(self, keep_www: bool, folded: bool) -> Told:
         links, uris = self._anew("canonical_links"), self._anew("uris")

@@ -22,9 +22,8 @@ from jobs.launch import launch
 from jobs.launcher import Launcher
 from jobs.outcome import Outcome
 from pipeline import steps
-from pipeline.engine import ArchiveTask
+from pipeline.contract import ArchiveReport, ArchiveTask
 from pipeline.manifest import fingerprint
-from pipeline.steps import ArchiveReport
 from pipeline.work_folder import OF_ARCHIVES
 
 FOR_A_TASK = 1 << 28  # bytes of archives; smaller ones share a task, which takes seconds to start

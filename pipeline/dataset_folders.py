@@ -17,8 +17,8 @@ from pathlib import Path
 from jobs import stores
 from jobs.kernel.errors import BadInput
 from jobs.kernel.opening import is_url
+from pipeline.contract import EMBEDDED
 from pipeline.dataset_store import NEAR
-from pipeline.embedded import EMBEDDED
 from pipeline.far import of_archives
 from pipeline.imported import IMPORT_AGAIN, SELECT, require_finished
 from pipeline.integrity import AGAIN, fault_of

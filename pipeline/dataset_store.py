@@ -19,10 +19,10 @@ from typing import Any
 
 from jobs import stores
 from jobs.kernel.opening import FILE, Place
+from pipeline.contract import BEANS, SUMMARY
 from pipeline.digests import difference, recorded
 
 Record = dict[str, Any]
-BEANS, SUMMARY = "crawler-beans-fragment.xml", "precedence.summary.json"
 NEAR = ("scores", "precedence.txt", SUMMARY, BEANS, "report")
 SEAL = "_crawlrank.json"
 

@@ -11,9 +11,8 @@ from jobs.kernel.cores import at_a_time
 from jobs.kernel.errors import BadInput
 from jobs.launcher import Launcher, out_of_reach
 from pipeline.cluster_engine import ClusterEngine
-from pipeline.embedded import EMBEDDED
+from pipeline.contract import EMBEDDED, Engine
 from pipeline.embedded.memory import half_of_machine
-from pipeline.engine import Engine
 from pipeline.imported import KEYS
 from pipeline.manifest import Manifest
 from pipeline.mrjob_engine import MrjobEngine

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import CANONICAL, DUMMY, USUAL_CAPTURE, parse_graph_line, parse_link
+from pipeline.contract import EMBEDDED
 from pipeline.dataset_folders import DatasetFolders, finished_manifest
 from pipeline.datasets import ORDER, by_score, merged, write_file
-from pipeline.embedded import EMBEDDED
 from pipeline.embedded.memory import half_of_machine
 from pipeline.imported import GRAPH, WITHOUT_URIS
 

@@ -25,7 +25,7 @@ from pipeline.archives import (
     reports,
     sizes_of,
 )
-from pipeline.engine import Engine, Told
+from pipeline.contract import Engine, Told
 from pipeline.run_options import FULL, RunOptions
 from pipeline.step_state import StepState
 

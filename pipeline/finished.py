@@ -27,8 +27,7 @@ import numpy as np
 
 from jobs.kernel.errors import BadInput
 from pipeline.classes import Preferences, preferences, preferred_first
-from pipeline.dataset_folders import DatasetFolders, finished_manifest
-from pipeline.embedded import EMBEDDED
+from pipeline.dataset_folders import DatasetFolders
 from pipeline.graph import Floats, Mask, Positions
 from pipeline.imported import WITHOUT_URIS
 from pipeline.manifest import Manifest
@@ -174,19 +173,3 @@ class _Views(dict[str, str]):
 
     def __missing__(self, view: str) -> str:
         return self._finished.view(view)
-
-
-def open_finished(work: Path, db: duckdb.DuckDBPyConnection, near: Path, name: str) -> Finished:
-    """The work folder in a database. near: a folder under a name that SQL takes as it is, for links
-    to the datasets, or for themselves where they lie at a URL.
-
-    Raises BadInput where it is none, or not finished; what is asked of it raises UnusableDataset.
-    """
-    manifest = finished_manifest(work)
-    if manifest.parameters["--runner"] == EMBEDDED:
-        from pipeline.finished_columns import FinishedColumns
-
-        return FinishedColumns(work, manifest, db, near, name)
-    from pipeline.finished_lines import FinishedLines
-
-    return FinishedLines(work, manifest, db, near, name)

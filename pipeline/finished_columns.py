@@ -9,7 +9,8 @@ import numpy as np
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.rank import DAMPING
-from pipeline.embedded.csr import Csr, open_csr
+from pipeline.embedded.csr import Csr
+from pipeline.embedded.csr_files import open_csr
 from pipeline.embedded.ranks import SCORES, open_scores
 from pipeline.finished import CAPTURE_COLUMNS, CURE, WEIGHED, Finished, Incoming, Node
 from pipeline.graph import Floats, Mask

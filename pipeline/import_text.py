@@ -15,9 +15,9 @@ from typing import Any
 from jobs.kernel.errors import BadInput
 from jobs.kernel.reading import parts
 from jobs.kernel.usable import require_usable
+from pipeline.contract import EMBEDDED
 from pipeline.dataset_store import DatasetStore
 from pipeline.datasets import move
-from pipeline.embedded import EMBEDDED
 from pipeline.imported import GRAPH, KEYS, LINKS, REPLACED
 from pipeline.lock import locked
 from pipeline.manifest import Manifest, file_fingerprint, fingerprint

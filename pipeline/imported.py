@@ -12,7 +12,7 @@ from pathlib import Path
 from jobs.kernel.choosing import Rules
 from jobs.kernel.errors import BadInput
 from jobs.kernel.opening import Place
-from pipeline.embedded import EMBEDDED
+from pipeline.contract import EMBEDDED
 from pipeline.manifest import Manifest
 
 LINKS, KEYS, GRAPH = "links", "keys", "graph"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import MappingProxyType
 
 from jobs.extract_links import ExtractLinks, arguments_of
 from jobs.kernel.choosing import Rules
@@ -18,15 +17,15 @@ from pipeline import steps
 from pipeline.captured import captured_columns
 from pipeline.caveats import LinkCounts
 from pipeline.classes import Ties
-from pipeline.dataset_store import BEANS, SUMMARY, DatasetStore, remove
+from pipeline.contract import TEXT, ArchiveReport, ArchiveTask, OnRound, Ranked, Round, Stop, Told
+from pipeline.dataset_store import DatasetStore, remove
 from pipeline.datasets import move
-from pipeline.engine import READS_OF_TEXT, ArchiveTask, OnRound, Ranked, Told
 from pipeline.graph import read_graph
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.precedence_files import write_precedence
-from pipeline.ranking import Round, Stop, checkpoint, rank, scores_in
+from pipeline.ranking import checkpoint, rank, scores_in
 from pipeline.selecting import select_links
-from pipeline.steps import ArchiveReport, archive_reports, writable_names
+from pipeline.steps import archive_reports, writable_names
 from pipeline.work_folder import WorkFolder, links_of
 
 AT_ONCE = 4  # archives for each process in one job
@@ -37,20 +36,7 @@ class MrjobEngine(WorkFolder):
 
     form = "text"
     suffix = ""
-    writes: Mapping[str, tuple[str, ...]] = MappingProxyType(
-        {
-            "extract-links": ("links", "captures"),
-            "select-links": ("selected", "folds"),
-            "canonicalize": ("canonical_links", "uris"),
-            "assign-ids": ("input_links", "map"),
-            "gen-graph": ("graph",),
-            "page-rank": ("ranks",),
-            "join-scores": ("scores",),
-            "export-precedence": ("precedence.txt", SUMMARY, BEANS),
-            "validate-opic": ("report",),
-        }
-    )
-    reads: Mapping[str, tuple[str, ...]] = READS_OF_TEXT
+    datasets = TEXT
 
     def __init__(self, work: Path, launcher: Launcher) -> None:
         self.work, self.launcher = work, launcher

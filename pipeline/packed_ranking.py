@@ -36,8 +36,9 @@ from jobs.places import Source
 from jobs.stores import join, remove, write
 from jobs.unpack_ranks import UnpackRanks
 from pipeline.acceleration import Groups, Products, Steering
+from pipeline.contract import OnRound, Round, Stop
 from pipeline.packed_ranges import plan_of
-from pipeline.ranking import OnRound, Round, Stop, check_start, round_entry
+from pipeline.plain_ranking import check_start, round_entry
 
 STRUCTURE, RANKS = "structure", "ranks"
 NOTE = "_plan.json"

@@ -22,9 +22,9 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.lines import parse_map_row
 from pipeline.captured import MAPPED, Captured, captured_columns
 from pipeline.classes import Numbers, cut
+from pipeline.contract import EMBEDDED
 from pipeline.dataset_folders import DatasetFolders, finished_manifest
 from pipeline.datasets import ORDER, merged
-from pipeline.embedded import EMBEDDED
 from pipeline.graph import Floats, Mask, Positions, Targets, read_graph
 from pipeline.manifest import Manifest
 from pipeline.parquet import parquet_batches
@@ -96,7 +96,7 @@ def _pages(folders: DatasetFolders, manifest: Manifest, tmp: Path) -> Pages:
 
 
 def _from_arrays(folder: Callable[[str], Path], weighed: bool) -> tuple[Floats, Targets, Captured]:
-    from pipeline.embedded.csr import open_csr
+    from pipeline.embedded.csr_files import open_csr
     from pipeline.embedded.ids import IDS, captured_nodes, preferred_nodes
     from pipeline.embedded.ranks import SCORES, open_scores
     from pipeline.embedded.spellings import URIS

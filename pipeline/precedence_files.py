@@ -7,7 +7,7 @@ from typing import Any
 
 from pipeline.beans import beans_fragment
 from pipeline.caveats import LinkCounts
-from pipeline.dataset_store import BEANS
+from pipeline.contract import BEANS
 from pipeline.datasets import require_name, write_file
 from pipeline.precedence import Options, export_precedence
 

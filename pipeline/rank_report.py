@@ -12,8 +12,8 @@ from pathlib import Path
 from jobs.kernel.endless import require_file
 from jobs.kernel.errors import BadInput
 from pipeline.classes import MAX_DIGITS, order_digits
+from pipeline.contract import Round, Stop
 from pipeline.datasets import write_file
-from pipeline.ranking import Round, Stop
 
 
 def shared_digits(stop: Stop, eta: float) -> int:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from pipeline.contract import Engine, Round, Stop, Told
 from pipeline.dataset_store import Record
-from pipeline.engine import Engine, Told
 from pipeline.progress import Reporter
-from pipeline.ranking import Round, Stop
 from pipeline.reports import round_line
 from pipeline.step_state import StepState
 

@@ -12,11 +12,11 @@ from typing import Any
 
 from rich.table import Table
 
+from pipeline.contract import Round, Stop
 from pipeline.datasets import best_first, is_file, replacing
 from pipeline.imported import SELECT
 from pipeline.integrity import Checked
 from pipeline.manifest import Manifest
-from pipeline.ranking import Round, Stop
 from pipeline.terminal import cell, new_table
 from pipeline.validation_report import ValidationReport
 

@@ -20,7 +20,7 @@ from jobs.kernel.pdf_links import require_reader
 from jobs.launcher import CLUSTERS
 from pipeline.allocators import give_back, give_back_at_once
 from pipeline.caveats import link_counts
-from pipeline.engine import Engine, Told
+from pipeline.contract import STEPS, Engine, Told
 from pipeline.engines import engine_of
 from pipeline.extract_step import ExtractStep
 from pipeline.imported import SELECT, require_import, steps_of
@@ -32,7 +32,7 @@ from pipeline.rank_report import shared_digits
 from pipeline.rank_step import RANK, RankStep
 from pipeline.reports import write_report
 from pipeline.run_options import RunOptions
-from pipeline.step_state import READS, Damaged, StepState
+from pipeline.step_state import Damaged, StepState
 from pipeline.validation import validate
 from pipeline.validation_report import ValidationOptions, ValidationReport
 from pipeline.work_folder import clear_leftovers, refuse_foreign, sweep, temporary
@@ -111,7 +111,7 @@ class Run:
             ),
             Step(VALIDATE, lambda: {**asdict(self._validation), **FORM}, self._opic),
         ]
-        here = steps_of(self.manifest, list(READS), selects=options.selects)
+        here = steps_of(self.manifest, list(STEPS), selects=options.selects)
         return [step for step in steps_in_order if step.name in here]
 
     # what is done, and what is to be done
@@ -153,7 +153,7 @@ class Run:
             state.forget(name)
         undone: set[str] = set()
         for step in todo:
-            if not undone.isdisjoint(READS[step.name]) or not self._is_done(step):
+            if not undone.isdisjoint(STEPS[step.name]) or not self._is_done(step):
                 undone.add(step.name)
                 state.forget(step.name)
         self.extraction.forget()

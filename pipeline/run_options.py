@@ -10,10 +10,9 @@ from jobs.extract_links import parameters_of
 from jobs.kernel.choosing import Rules
 from jobs.kernel.extraction import Options
 from jobs.launcher import CLUSTERS, RUNNERS
-from pipeline.embedded import EMBEDDED
+from pipeline.contract import EMBEDDED, Stop
 from pipeline.embedded.memory import Memory
 from pipeline.precedence import Options as PrecedenceOptions
-from pipeline.ranking import Stop
 from pipeline.validation_report import ValidationOptions
 
 MRJOB = " or ".join(RUNNERS)  # the datasets of these are the same

@@ -12,8 +12,9 @@ from jobs.kernel.choosing import Rules
 from jobs.kernel.errors import BadInput
 from jobs.launcher import Launcher
 from jobs.select_links import TIMES
+from pipeline.contract import StepResult
 from pipeline.datasets import ORDER, deliver
-from pipeline.steps import Paths, Result, workplace
+from pipeline.steps import Paths, workplace
 
 
 def select_links(
@@ -26,7 +27,7 @@ def select_links(
     *,
     keep_www: bool = False,
     timed: bool = False,
-) -> Result:
+) -> StepResult:
     """Of several captures of each page the links that count, and the keys that fold into others.
 
     links, captures: of extract_links with its options timestamps and canonical. output: with
@@ -48,7 +49,7 @@ def select_links(
             deliver(selected, output, ORDER["selected"])
     rows = {"selected": outcome.rows["main"]} if output else {}
     counters = Counter({**outcome.counters, **ended.counters})
-    return Result({**rows, "folds": ended.rows["main"]}, dict(sorted(counters.items())))
+    return StepResult({**rows, "folds": ended.rows["main"]}, dict(sorted(counters.items())))
 
 
 def _without_times(links: Paths) -> BadInput:

@@ -15,26 +15,12 @@ from typing import Any
 
 from jobs.kernel.errors import BadInput
 from pipeline.archives import forget_part
+from pipeline.contract import STEPS, Engine, Round, Stop
 from pipeline.dataset_store import Record
-from pipeline.engine import Engine
-from pipeline.imported import IMPORT_AGAIN, SELECT
+from pipeline.imported import IMPORT_AGAIN
 from pipeline.manifest import Manifest, fingerprint
-from pipeline.ranking import Round, Stop
 from pipeline.work_folder import OF_ARCHIVES
 
-#: step -> the steps that it reads
-READS: dict[str, tuple[str, ...]] = {
-    "extract-links": (),
-    SELECT: ("extract-links",),  # in runs that ask for it
-    "canonicalize": ("extract-links", SELECT),
-    "assign-ids": ("canonicalize",),
-    "gen-graph": ("assign-ids",),
-    "page-rank": ("gen-graph",),
-    "join-scores": ("page-rank", "canonicalize"),
-    "export-precedence": ("join-scores", "canonicalize"),
-    "validate-opic": ("page-rank", "assign-ids", "canonicalize"),
-}
-STEPS = tuple(step for step in READS if step != SELECT)
 RESULTS = ("join-scores", "export-precedence", "validate-opic")  # steps that leave what users take
 
 
@@ -46,7 +32,7 @@ class Damaged(Exception):
 def later_steps(name: str) -> list[str]:
     """The steps that read what this one writes, or what those write."""
     later = [name]
-    for step, reads in READS.items():
+    for step, reads in STEPS.items():
         if not set(reads).isdisjoint(later):
             later.append(step)
     return later[1:]
@@ -63,7 +49,7 @@ class StepState:
 
     def mark(self, name: str, parameters: dict[str, Any]) -> str:
         """Set and return the mark of a step."""
-        read = [self.marks[step] for step in READS[name] if step in self.marks]
+        read = [self.marks[step] for step in STEPS[name] if step in self.marks]
         self.marks[name] = mark = fingerprint(name, parameters, read)
         return mark
 
@@ -93,7 +79,7 @@ class StepState:
     def record(self, name: str) -> dict[str, Record]:
         """The records of what a step has just left; each of its datasets is on the disk then."""
         store, records = self.engine.store, {}
-        for dataset in self.engine.writes[name]:
+        for dataset in self.engine.datasets[name].writes:
             if store.exists(dataset):
                 records[dataset] = store.record(dataset)
                 self._trusted.add(dataset)
@@ -124,7 +110,7 @@ class StepState:
     def require_inputs(self, name: str) -> None:
         """Compare what a step is about to read. Raises Damaged, and BadInput where nothing is there
         to make it of again."""
-        reads = self.engine.reads[name]
+        reads = self.engine.datasets[name].reads
         for dataset, record in self.manifest.datasets().items():
             if dataset in reads and (fault := self._fault(dataset, record, digests=True)):
                 self._refuse_imported(dataset, fault)

@@ -12,7 +12,7 @@ import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -33,38 +33,14 @@ from jobs.kernel.usable import require_usable
 from jobs.launch import launch, plain_path
 from jobs.launcher import Launcher
 from jobs.outcome import Outcome
+from pipeline.contract import ArchiveReport, Round, StepResult, Stop
 from pipeline.counting import add_counters
 from pipeline.datasets import ORDER, by_score, deliver, write_parquet
-from pipeline.ranking import Round, Stop, rank, scores_in
+from pipeline.ranking import rank, scores_in
 from pipeline.tables import deliver_rows
 
 Paths = Sequence[str | Path]
 MAX_EXAMPLES = 20
-
-
-@dataclass
-class Result:
-    """What a step reports: rows by dataset, counters, examples of what was dropped."""
-
-    rows: dict[str, int] = field(default_factory=dict)
-    counters: dict[str, int] = field(default_factory=dict)
-    examples: list[str] = field(default_factory=list)
-
-
-@dataclass
-class ArchiveReport:
-    """One archive after extraction. part: the name of its file in links and captures.
-
-    error: found, expected and cure, when nothing in it could be read. digest: of all its bytes, ''
-    where they could not be read.
-    """
-
-    path: str
-    part: str
-    counters: dict[str, int]
-    damage: list[list[Any]] = field(default_factory=list)
-    error: list[str] | None = None
-    digest: str = ""
 
 
 @contextlib.contextmanager
@@ -198,7 +174,7 @@ def canonicalize(
     *,
     folds: Paths = (),
     keep_www: bool = False,
-) -> Result:
+) -> StepResult:
     """Links and captures to canonical links, and to the spellings of each key; folds: of
     select_links, whose keys give way to those that they fold into."""
     args = ["--keep-www"] if keep_www else []
@@ -218,7 +194,7 @@ def canonicalize(
     return canonicalized(outcome)
 
 
-def canonicalized(outcome: Outcome) -> Result:
+def canonicalized(outcome: Outcome) -> StepResult:
     """What is told of canonical links, with examples of URIs without a key."""
     result = result_of(outcome, "canonical_links")
     dropped = [note.value.decode("utf-8", "replace") for note in outcome.notes.get("dropped", ())]
@@ -234,7 +210,7 @@ def assign_ids(
     launcher: Launcher,
     *,
     nodes: str = "linked",
-) -> Result:
+) -> StepResult:
     """Ids for keys. Raises BadInput where no key gets one: a crawl without links has no ranks."""
     inputs = [str(where) for where in (*canonical_links, *(uris if nodes == "all" else ()))]
     with workplace(output, launcher) as there:
@@ -257,7 +233,7 @@ def require_nodes(outcome: Outcome, inputs: Paths, nodes: str) -> None:
         )
 
 
-def gen_graph(input_links: Paths, maps: Paths, output: Path, launcher: Launcher) -> Result:
+def gen_graph(input_links: Paths, maps: Paths, output: Path, launcher: Launcher) -> StepResult:
     """Links with ids to graph lines; maps add the nodes that no link points to."""
     with workplace(output, launcher) as there:
         found = there.tmp / "graph"
@@ -306,7 +282,7 @@ def join_scores(
     launcher: Launcher,
     *,
     digits: int = DIGITS,
-) -> Result:
+) -> StepResult:
     """Scores joined with keys and URIs, best first; Parquet when the output's name says so."""
     parquet = output.suffix == ".parquet"
     with workplace(output, launcher) as there:
@@ -326,6 +302,6 @@ def join_scores(
     return result_of(outcome, "scores")
 
 
-def result_of(outcome: Outcome, main: str) -> Result:
+def result_of(outcome: Outcome, main: str) -> StepResult:
     rows = {(main if name == "main" else name): count for name, count in outcome.rows.items()}
-    return Result(rows, dict(sorted(outcome.counters.items())))
+    return StepResult(rows, dict(sorted(outcome.counters.items())))

@@ -11,7 +11,8 @@ from pathlib import Path
 from jobs import stores
 from jobs.kernel.errors import BadInput
 from jobs.launch import plain_path
-from pipeline.dataset_store import BEANS, NEAR, SUMMARY, DatasetStore, remove
+from pipeline.contract import BEANS, SUMMARY
+from pipeline.dataset_store import NEAR, DatasetStore, remove
 from pipeline.manifest import Manifest
 
 TMP = ".crawlrank-tmp"

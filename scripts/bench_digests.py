@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import digests
-from pipeline.embedded import EMBEDDED
+from pipeline.contract import EMBEDDED
 from pipeline.integrity import checked
 from pipeline.manifest import Manifest
 from pipeline.progress import Quiet

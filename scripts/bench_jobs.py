@@ -21,7 +21,8 @@ from jobs.base import Job
 from jobs.launcher import Launcher
 from jobs.runners import LocalRunner
 from pipeline import steps
-from pipeline.ranking import Stop, plain_rounds
+from pipeline.contract import Stop
+from pipeline.plain_ranking import plain_rounds
 
 Row = dict[str, Any]
 ROWS: list[Row] = []

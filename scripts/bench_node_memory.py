@@ -28,13 +28,13 @@ import pyarrow.parquet as pq
 
 from pipeline import precedence
 from pipeline.classes import PREFERENCE_BYTES
+from pipeline.contract import Stop
 from pipeline.embedded import ids, ranks, scores
 from pipeline.embedded.csr import OFFSETS, OUTDEGREES, SOURCES
 from pipeline.embedded.engine import EmbeddedEngine
 from pipeline.embedded.memory import LEAST, Memory
 from pipeline.embedded.spellings import URIS
 from pipeline.precedence import Options
-from pipeline.ranking import Stop
 from pipeline.validation import VALIDATION_BYTES, validate
 from pipeline.validation_report import ValidationOptions
 

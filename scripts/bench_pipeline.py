@@ -26,7 +26,6 @@ from typing import Any
 from measuring import watched
 
 from pipeline.manifest import Manifest
-from pipeline.step_state import STEPS
 
 SHARE = 0.30
 LEVEL = 6  # of gzip, as crawlers write
@@ -97,7 +96,7 @@ def measured(runner: str, archives: list[Path], work: Path, jobs: int) -> dict[s
     run = watched(command, work)
     manifest = Manifest(work)
     told = dict(manifest.steps)
-    steps = {name: told[name]["seconds"] for name in STEPS}
+    steps = {name: entry["seconds"] for name, entry in told.items()}
     later = sum(steps.values()) - steps["extract-links"]
     manifest.forget(steps.keys() - {"extract-links"})
     alone = watched(command, work)  # with a start of the program, which counts as theirs

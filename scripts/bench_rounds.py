@@ -35,9 +35,10 @@ from jobs.base import Job
 from jobs.kernel.errors import NotConverged
 from jobs.launcher import Launcher
 from jobs.runners import LocalRunner
+from pipeline.contract import Round, Stop
 from pipeline.graph import Graph, read_graph
 from pipeline.packed_ranking import rank_packed
-from pipeline.ranking import Round, Stop, plain_rounds
+from pipeline.plain_ranking import plain_rounds
 
 TOLERANCE = 1e-6
 ROUNDS = 8  # timed

@@ -121,7 +121,7 @@ def measured(links: int = 300_000, pages: int = 20_000) -> tuple[dict[str, float
     """STEPS and PLAIN on this machine, in this process."""
     from jobs.launcher import Launcher
     from pipeline import steps
-    from pipeline.ranking import Stop
+    from pipeline.contract import Stop
 
     rates: dict[str, float] = {}
 

@@ -22,14 +22,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from jobs.kernel.extraction import Options
 from jobs.kernel.lines import Capture
+from pipeline.contract import ArchiveReport, ArchiveTask
 from pipeline.embedded.columns import CapturesWriter, LinksWriter
 from pipeline.embedded.engine import EmbeddedEngine
 from pipeline.embedded.memory import half_of_machine
-from pipeline.engine import ArchiveTask
 from pipeline.progress import Quiet
 from pipeline.run import Run, Step
 from pipeline.run_options import RunOptions
-from pipeline.steps import ArchiveReport
 from pipeline.work_folder import OF_ARCHIVES, temporary
 
 LINKS_AN_ARCHIVE = 2_000_000

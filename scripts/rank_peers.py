@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.embedded.csr import Csr, open_csr
+from pipeline.contract import Stop
+from pipeline.embedded.csr import Csr
+from pipeline.embedded.csr_files import open_csr
 from pipeline.embedded.edges import write_graph
 from pipeline.embedded.ranks import rank
-from pipeline.ranking import Stop
 
 Floats = npt.NDArray[np.float64]
 Ranker = Callable[[float], Floats]

@@ -11,7 +11,8 @@ from pathlib import Path
 from crawls import INLINE, datasets, ok, write_warc
 
 from pipeline.embedded.tables import database
-from pipeline.finished import Finished, open_finished
+from pipeline.finished import Finished
+from pipeline.open_finished import open_finished
 
 HOW = {"columns": (), "text": INLINE}
 ROUNDS = 30  # so that scores are what their links give to many digits

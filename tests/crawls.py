@@ -20,10 +20,10 @@ from click.testing import CliRunner
 from jobs.launcher import Launcher
 from pipeline import steps
 from pipeline.cli import main
+from pipeline.contract import Stop
 from pipeline.datasets import ORDER, merged
 from pipeline.precedence import Options
 from pipeline.precedence_files import write_precedence
-from pipeline.ranking import Stop
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "sample_data"

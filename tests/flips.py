@@ -34,6 +34,7 @@ import pipeline.finished_lines  # noqa: F401 (imported once, by the server)
 from jobs.kernel.errors import CrawlrankError
 from jobs.launcher import Launcher
 from pipeline.cli import main
+from pipeline.contract import Stop
 from pipeline.embedded import kernels, plain, sweeps  # noqa: F401
 from pipeline.embedded.engine import EmbeddedEngine
 from pipeline.embedded.memory import LEAST, Memory
@@ -41,7 +42,6 @@ from pipeline.embedded.ranks import rank
 from pipeline.export_text import export_text
 from pipeline.packed_ranking import rank_packed
 from pipeline.precedence import Options
-from pipeline.ranking import Stop
 from pipeline.validation import validate
 
 URI = "http://127.0.0.1:18081/p0.html"
@@ -114,7 +114,7 @@ def gen_graph(work: Path, tmp: Path) -> None:
 
 
 def page_rank(work: Path, tmp: Path) -> None:
-    from pipeline.embedded.csr import open_csr
+    from pipeline.embedded.csr_files import open_csr
 
     csr = open_csr(work / "graph")
     for stop, budget in ((Stop(tolerance=1e-9), 1 << 30), (Stop(tolerance=1e-9), 0)):

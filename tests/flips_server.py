@@ -13,7 +13,7 @@ import pipeline.embedded.text
 import pipeline.opic
 import pipeline.plot_data  # noqa: F401
 from jobs.kernel import packed_loops  # noqa: F401
-from pipeline.embedded.csr import open_csr
+from pipeline.embedded.csr_files import open_csr
 from pipeline.embedded.edges import opic_graph, write_graph
 from pipeline.embedded.turning import transposed
 from pipeline.opic import opic

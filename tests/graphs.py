@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from pipeline.embedded.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, open_csr
+from pipeline.contract import Round
+from pipeline.embedded.csr import OFFSETS, OUTDEGREES, SOURCES, Csr
+from pipeline.embedded.csr_files import open_csr
 from pipeline.graph import Graph
-from pipeline.ranking import Round
 
 Edges = Iterable[tuple[int, int]]
 

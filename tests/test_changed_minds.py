@@ -11,7 +11,7 @@ from crawls import LOOPBACK, MORE_WEB, WEB, crawlrank, ok, write_warc
 from disks import grow, tiny_disk
 from work_folders import results_of
 
-from jobs.base import side_name
+from jobs.side_lines import side_name
 from pipeline.manifest import Manifest
 
 INLINE = ("--runner", "inline", "--iterations", 3, "--no-validate", "--quiet")

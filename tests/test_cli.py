@@ -13,7 +13,7 @@ import pytest
 from crawls import INLINE, ROOT, Said, crawlrank, datasets, ok
 
 from pipeline.cli import main
-from pipeline.step_state import STEPS
+from pipeline.contract import STEPS
 
 COMMANDS = list(main.commands)
 

@@ -25,10 +25,10 @@ from test_runners_agree import assert_same_counters
 from test_several_crawls import first_crawl, second_crawl
 
 from jobs import stores
-from jobs.base import side_name
 from jobs.launcher import Launcher
+from jobs.side_lines import side_name
+from pipeline.contract import Stop
 from pipeline.packed_ranking import rank_packed
-from pipeline.ranking import Stop
 
 ARCHIVES = [
     LOOPBACK,

@@ -21,10 +21,9 @@ from jobs.select_links import SelectLinks
 from pipeline import classes, cli, diff, explain, import_text, outlinks, steps
 from pipeline import run as runs
 from pipeline.audit import findings
-from pipeline.embedded import EMBEDDED
+from pipeline.contract import EMBEDDED, Stop
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.progress import reporter
-from pipeline.ranking import Stop
 from pipeline.run_options import RunOptions
 from pipeline.validation_report import ValidationOptions
 

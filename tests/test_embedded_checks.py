@@ -24,14 +24,15 @@ from jobs.kernel.packed_graph import Sections
 from jobs.kernel.packed_plan import Plan, plan_from
 from jobs.kernel.packing import Where, from_text, read_section, to_text
 from jobs.launcher import Launcher
-from pipeline.embedded.csr import OFFSETS, OUTDEGREES, SOURCES, open_csr
+from pipeline.contract import Stop
+from pipeline.embedded.csr import OFFSETS, OUTDEGREES, SOURCES
+from pipeline.embedded.csr_files import open_csr
 from pipeline.embedded.growing import save
 from pipeline.embedded.key_numbers import numbered, open_ids, open_numbers
 from pipeline.embedded.ranks import open_scores, read_checkpoint, write_checkpoint
 from pipeline.embedded.state import State
 from pipeline.packed_ranking import rank_packed
 from pipeline.parquet import CHECKED, parquet_batches
-from pipeline.ranking import Stop
 
 # ---- the graph
 

@@ -23,11 +23,10 @@ from jobs.kernel.lines import (
 )
 from pipeline import steps
 from pipeline.archives import archive_tasks, given_archives
+from pipeline.contract import ArchiveReport, ArchiveTask
 from pipeline.embedded import extraction, extraction_task
 from pipeline.embedded.columns import CAPTURE_SCHEMA
 from pipeline.embedded.extraction import extract_archives
-from pipeline.engine import ArchiveTask
-from pipeline.steps import ArchiveReport
 from pipeline.workers import Tell
 
 ARCHIVES = [*SAMPLES.glob("*arc.gz"), *DAMAGED.iterdir(), SMALL / "samples__warcs__HTTP404.warc"]

@@ -24,7 +24,7 @@ from jobs.kernel.lines import parse_capture, parse_link
 from pipeline import steps
 from pipeline.embedded import edges, pairs, spelling_table, spellings, turning
 from pipeline.embedded.columns import BLOCK, CapturesWriter, LinksWriter
-from pipeline.embedded.csr import open_csr
+from pipeline.embedded.csr_files import open_csr
 from pipeline.embedded.edges import GraphCounts, gen_graph, opic_graph, write_graph
 from pipeline.embedded.ids import IdCounts, assign_ids
 from pipeline.embedded.partitions import PartitionWork

@@ -33,11 +33,11 @@ from hypothesis import strategies as st
 
 from jobs.kernel.errors import JobFailed
 from jobs.kernel.rank import new_score
+from pipeline.contract import Round, Stop
 from pipeline.embedded import plain, team
 from pipeline.embedded.ranks import rank
 from pipeline.embedded.state import Ranked
 from pipeline.graph import Graph, read_graph
-from pipeline.ranking import Round, Stop
 from pipeline.ranking import rank as rank_by_jobs
 
 MUCH = 1 << 40

@@ -9,11 +9,11 @@ import pytest
 from graphs import csr_of, exact_scores, saved, untimed, web_like
 
 from jobs.kernel.errors import NotConverged
+from pipeline.contract import Round, Stop
 from pipeline.embedded import ranks
 from pipeline.embedded.csr import Csr
 from pipeline.embedded.ranks import DUMMY, SCORES, page_rank, rank
 from pipeline.embedded.state import State
-from pipeline.ranking import Round, Stop
 
 MUCH = 1 << 40
 WEB = web_like(2000, seed=3)

@@ -21,8 +21,8 @@ from pipeline.archives import given_archives, reports
 from pipeline.cli import main
 from pipeline.cluster_engine import ClusterEngine
 from pipeline.cluster_extraction import LOST
+from pipeline.contract import ArchiveTask
 from pipeline.emr_cluster import held_cluster
-from pipeline.engine import ArchiveTask
 from pipeline.manifest import Manifest
 
 DYING = {ExtractLinks: DyingReader}

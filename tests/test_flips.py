@@ -14,10 +14,10 @@ from flips import drawn, harms
 
 from jobs.kernel.errors import NotConverged
 from jobs.launcher import Launcher
-from pipeline.embedded.csr import open_csr
+from pipeline.contract import Stop
+from pipeline.embedded.csr_files import open_csr
 from pipeline.embedded.ranks import page_rank
 from pipeline.packed_ranking import rank_packed
-from pipeline.ranking import Stop
 
 SEVERAL = ("--captures", "latest", "--fold", "redirects", "--no-validate", "--quiet")
 

@@ -10,8 +10,8 @@ import pytest
 from cluster import on_cluster
 
 from jobs import fold_chains, stores
-from jobs.base import side_name
 from jobs.launcher import Launcher
+from jobs.side_lines import side_name
 
 KINDS = (b"canonical", b"redirect")
 

@@ -28,7 +28,6 @@ from hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
 
 from jobs import stores
 from jobs.applications import AT_WORK
-from jobs.base import side_name
 from jobs.extract_links import ExtractLinks
 from jobs.far import outcome_of
 from jobs.kernel.errors import BadInput, JobFailed
@@ -37,10 +36,10 @@ from jobs.launch import launch
 from jobs.launcher import Launcher
 from jobs.orphans import end_orphans
 from jobs.outcome import Outcome
+from jobs.side_lines import side_name
 from pipeline.cluster_engine import ClusterEngine
 from pipeline.cluster_extraction import LOST
-from pipeline.engine import ArchiveTask
-from pipeline.ranking import Round, Stop
+from pipeline.contract import ArchiveTask, Round, Stop
 
 pytestmark = pytest.mark.hadoop
 ROOT = Path(__file__).resolve().parents[1]

@@ -9,13 +9,14 @@ import pytest
 from mrjob.step import StepFailedException
 
 from jobs import stores
-from jobs.base import Job, side_name
+from jobs.base import Job
 from jobs.gen_graph import GenGraph
 from jobs.kernel.errors import JobFailed
 from jobs.launch import launch
 from jobs.launcher import Launcher
 from jobs.lost_nodes import CURE, nodes_were_lost
 from jobs.runners import InlineRunner
+from jobs.side_lines import side_name
 
 LOST = {
     "shuffle": (

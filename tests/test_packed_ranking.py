@@ -31,10 +31,10 @@ from jobs.launcher import Launcher
 from jobs.packed_round import PackedRound
 from pipeline import packed_ranges, packed_ranking
 from pipeline.certificate import certificate
+from pipeline.contract import Round, Stop
 from pipeline.datasets import ORDER, merged
 from pipeline.graph import Graph, read_graph
 from pipeline.packed_ranking import rank_packed
-from pipeline.ranking import Round, Stop
 
 WEB = web_like(400, seed=5)
 

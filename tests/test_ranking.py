@@ -15,8 +15,10 @@ from jobs.kernel.lines import DUMMY, parse_graph_line
 from jobs.launcher import Launcher
 from jobs.page_rank import PageRank
 from pipeline import ranking
+from pipeline.contract import Stop
 from pipeline.packed_ranking import rank_packed
-from pipeline.ranking import Stop, plain_rounds, rank
+from pipeline.plain_ranking import plain_rounds
+from pipeline.ranking import rank
 
 # two hubs, a dangling node, a node that nothing links to, a cycle apart
 GRAPH = {0: [1, 2], 1: [0, 2, 3], 2: [], 3: [0], 4: [0, 5], 5: [6], 6: [7], 7: [5]}

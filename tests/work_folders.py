@@ -12,7 +12,7 @@ from typing import Any
 
 from graphs import untimed
 
-from jobs.base import side_name
+from jobs.side_lines import side_name
 from pipeline.manifest import Manifest
 
 SECONDS = re.compile(rb'"seconds": [0-9.e-]+')  # in the report

@@ -20,7 +20,7 @@ from jobs.kernel.lines import Parser, Row
 from jobs.kernel.tables import is_table, table_lines
 
 BOM = b"\xef\xbb\xbf"  # of UTF-8; editors begin files with it, and files are put together
-SIDE = b"@"  # lines of a job's output that belong to another dataset, see jobs/base.py
+SIDE = b"@"  # lines of a job's output that belong to another dataset, see jobs/side_lines.py
 
 
 def parts(where: str | os.PathLike[str]) -> list[Path]:

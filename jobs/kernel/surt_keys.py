@@ -22,7 +22,7 @@ with warnings.catch_warnings():  # surt's own pattern strings, when no compiled 
 if _loaded is _later:
     del sys.modules[_SUFFIXES]
 
-_PRINTABLE = re.compile(r"[!-?A-~][!-~]*\Z")  # no blank; `@` starts side lines, see jobs/base.py
+_PRINTABLE = re.compile(r"[!-?A-~][!-~]*\Z")  # no blank; `@` starts side lines
 
 
 def _numeric_only(host: bytes) -> tuple[str, list[str], list[str]]:

@@ -59,7 +59,7 @@ def diff(
     """
     from pipeline.diff import diff as compared
     from pipeline.diff_report import as_data, tables
-    from pipeline.finished import open_finished
+    from pipeline.open_finished import open_finished
 
     with _database(memory) as (db, near):
         before, after = (
@@ -91,7 +91,7 @@ def explain(work: Path, uri: str, top: int, output: Path | None, memory: Memory 
     from pipeline.explain import NotAURI, key_of
     from pipeline.explain import explain as explained
     from pipeline.explain_report import as_data, tables
-    from pipeline.finished import open_finished
+    from pipeline.open_finished import open_finished
 
     with _database(memory) as (db, near):
         finished = open_finished(work, db, near, "a")

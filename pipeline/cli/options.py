@@ -19,9 +19,8 @@ from jobs.kernel.order import DIGITS
 from jobs.launcher import CLUSTERS, RUNNERS, BytesProgress, Launcher, out_of_reach
 from pipeline.classes import MAX_BINS
 from pipeline.cli.parameter_types import Archive, LocalPath, Number, Size
-from pipeline.embedded import EMBEDDED
+from pipeline.contract import EMBEDDED, TOLERANCE, TOLERANCE_OF_JOBS, Stop
 from pipeline.finding import find_archives, read_list
-from pipeline.ranking import TOLERANCE, TOLERANCE_OF_JOBS, Stop
 from pipeline.terminal import printable
 
 Command = TypeVar("Command", bound=Callable[..., Any])

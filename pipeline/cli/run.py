@@ -195,9 +195,9 @@ def _opinion(told: dict[str, Any]) -> str:
 def status(work: Path) -> None:
     """Steps, rows, rounds, archives and damage of a work folder."""
     from pipeline.caveats import caveats_in, caveats_table
+    from pipeline.contract import STEPS
     from pipeline.integrity import Checked, checked
     from pipeline.reports import status_tables
-    from pipeline.step_state import READS
 
     out, manifest = console(), require_manifest(work)
     faults, unseen = list[Checked](), ""
@@ -206,7 +206,7 @@ def status(work: Path) -> None:
     except (OSError, RuntimeError) as error:  # clients of stores raise both
         data, said = manifest.parameters.get("--data"), str(error).partition("\n")[0]
         unseen = f"What lies at {data} was not looked at: {said}"
-    for table in status_tables(manifest, steps_of(manifest, list(READS)), faults):
+    for table in status_tables(manifest, steps_of(manifest, list(STEPS)), faults):
         out.print(table)
         out.print()
     if caveats := caveats_in(work, manifest):

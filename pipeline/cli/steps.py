@@ -29,9 +29,9 @@ from pipeline.cli.options import (
     stop_options,
 )
 from pipeline.cli.outputs import check_format, check_outputs, said
+from pipeline.contract import Round
 from pipeline.progress import reporter
 from pipeline.rank_report import read_rank_report, write_rank_report
-from pipeline.ranking import Round
 from pipeline.reports import round_line
 
 

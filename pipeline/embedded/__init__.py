@@ -1,3 +1,1 @@
 """The embedded engine: the steps of the recipe in this process and a pool, larger than memory."""
-
-EMBEDDED = "embedded"  # as --runner names it

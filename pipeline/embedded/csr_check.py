@@ -13,6 +13,7 @@ import numpy as np
 from jobs.kernel.machine_code import loop
 from pipeline.embedded.arrays import PIECE, refuse
 from pipeline.embedded.csr import CURE, OFFSETS, OUTDEGREES, SOURCES, Csr, Ids, Offsets
+from pipeline.embedded.team import team_of
 
 
 def check_nodes(csr: Csr, folder: Path) -> None:
@@ -47,8 +48,6 @@ def _check_outdegrees(csr: Csr, path: Path) -> None:
 def check_edges(csr: Csr, folder: Path) -> None:
     """The sources of each node are nodes, ascend, and are others; outdegrees count them. To be
     called after `check_nodes`. Raises BadInput."""
-    from pipeline.embedded.team import team_of  # which imports csr.py
-
     counts: Ids = np.zeros(csr.nodes, csr.outdegrees.dtype)
     first_wrong = loop(_first_wrong)
     with team_of(csr, 1) as team:

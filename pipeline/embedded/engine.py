@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 
@@ -14,9 +13,19 @@ from jobs.kernel.errors import NotConverged
 from jobs.kernel.extraction import Options
 from pipeline.caveats import LinkCounts
 from pipeline.classes import PREFERENCE_BYTES, Ties
-from pipeline.dataset_store import BEANS, SUMMARY, DatasetStore, remove
+from pipeline.contract import (
+    COLUMNS,
+    ArchiveReport,
+    ArchiveTask,
+    OnRound,
+    Ranked,
+    Round,
+    Stop,
+    Told,
+)
+from pipeline.dataset_store import DatasetStore, remove
 from pipeline.datasets import move
-from pipeline.embedded.csr import open_csr
+from pipeline.embedded.csr_files import open_csr
 from pipeline.embedded.edges import gen_graph, opic_graph
 from pipeline.embedded.extraction import extract_archives
 from pipeline.embedded.ids import IDS, assign_ids, captured_nodes, preferred_nodes
@@ -26,11 +35,8 @@ from pipeline.embedded.scores import join_scores
 from pipeline.embedded.selecting import FOLDS, select_links
 from pipeline.embedded.spellings import URIS, canonicalize
 from pipeline.embedded.turning import transposed
-from pipeline.engine import ArchiveTask, OnRound, Ranked, Told
 from pipeline.precedence import Options as PrecedenceOptions
 from pipeline.precedence_files import write_precedence
-from pipeline.ranking import Round, Stop
-from pipeline.steps import ArchiveReport
 from pipeline.validation import VALIDATION_BYTES
 from pipeline.work_folder import WorkFolder, links_of
 
@@ -44,32 +50,7 @@ class EmbeddedEngine(WorkFolder):
 
     form = "Parquet"
     suffix = ".parquet"
-    writes: Mapping[str, tuple[str, ...]] = MappingProxyType(
-        {
-            "extract-links": ("links", "captures"),
-            "select-links": ("selected", "folds"),
-            "canonicalize": ("uris", "numbers"),
-            "assign-ids": ("map",),
-            "gen-graph": ("graph",),
-            "page-rank": ("ranks",),
-            "join-scores": ("scores",),
-            "export-precedence": ("precedence.txt", SUMMARY, BEANS),
-            "validate-opic": ("report",),
-        }
-    )
-    reads: Mapping[str, tuple[str, ...]] = MappingProxyType(
-        {
-            "extract-links": (),
-            "select-links": ("links", "captures"),
-            "canonicalize": ("links", "captures", "keys", "selected", "folds"),
-            "assign-ids": ("uris",),
-            "gen-graph": ("links", "selected", "numbers", "map"),
-            "page-rank": ("graph",),
-            "join-scores": ("ranks", "map", "uris", "graph"),
-            "export-precedence": ("scores", "uris", "map"),
-            "validate-opic": ("graph", "ranks", "uris", "map"),
-        }
-    )
+    datasets = COLUMNS
 
     def __init__(
         self,

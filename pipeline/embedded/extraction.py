@@ -8,9 +8,8 @@ from pathlib import Path
 from jobs.kernel.errors import died
 from jobs.kernel.extraction import Options
 from jobs.kernel.opening import size_of
+from pipeline.contract import ArchiveReport, ArchiveTask
 from pipeline.embedded.extraction_task import ArchiveAnswer, ArchiveWork, extract_archive
-from pipeline.engine import ArchiveTask
-from pipeline.steps import ArchiveReport
 from pipeline.workers import Died, answers
 
 

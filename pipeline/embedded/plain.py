@@ -15,11 +15,12 @@ import time
 import numpy as np
 
 from jobs.kernel.rank import BASE, DAMPING, RoundSums
+from pipeline.contract import Stop
 from pipeline.embedded.kernels import PARTIALS, dangling_sum, divide, plain
 from pipeline.embedded.state import OnRound, Ranked, State
 from pipeline.embedded.team import Team
 from pipeline.graph import Floats
-from pipeline.ranking import Stop, check_mass, round_entry
+from pipeline.plain_ranking import check_mass, round_entry
 
 SUMS = (
     "old_l1",

@@ -20,7 +20,7 @@ from zipfile import ZipFile
 import numpy as np
 
 from jobs.kernel.errors import BadInput
-from pipeline.embedded import EMBEDDED
+from pipeline.contract import EMBEDDED, Round, Stop
 from pipeline.embedded.arrays import PIECE as ARRAY_PIECE
 from pipeline.embedded.arrays import open_array, refuse
 from pipeline.embedded.csr import Csr
@@ -28,7 +28,6 @@ from pipeline.embedded.growing import save
 from pipeline.embedded.memory import LOOPS, require_memory
 from pipeline.embedded.state import OnRound, Ranked, State
 from pipeline.graph import Floats
-from pipeline.ranking import Round, Stop
 
 SCORES, DUMMY = "scores.npy", "dummy.npy"
 NODE_BYTES = 44  # three columns of scores, offsets and outdegrees, and a checkpoint

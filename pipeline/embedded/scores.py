@@ -25,7 +25,8 @@ from jobs.kernel.lines import UNKNOWN
 from jobs.kernel.order import DIGITS
 from pipeline.classes import CUT_BYTES, Order, order_of, places_of
 from pipeline.datasets import SCORES, replacing, scores_writer
-from pipeline.embedded.csr import Csr, open_csr
+from pipeline.embedded.csr import Csr
+from pipeline.embedded.csr_files import open_csr
 from pipeline.embedded.key_numbers import numbered, open_ids
 from pipeline.embedded.memory import require_memory
 from pipeline.embedded.ranks import open_scores

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from pipeline.contract import Round
 from pipeline.graph import Floats
-from pipeline.ranking import Round
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,12 +25,12 @@ from typing import Any
 import numpy as np
 
 from jobs.kernel.rank import BASE, DAMPING, UNIT
+from pipeline.contract import Round, Stop
 from pipeline.embedded import kernels
 from pipeline.embedded.rows import Rows, rows_of
 from pipeline.embedded.state import OnRound, Ranked, State
 from pipeline.embedded.team import Team
 from pipeline.graph import Floats
-from pipeline.ranking import Round, Stop
 
 PATIENCE = 4  # sweeps before their differences tell a ratio
 SETTLED = 0.02  # how much two ratios may differ

@@ -19,7 +19,8 @@ import pyarrow.compute as pc
 
 from jobs.kernel.lines import CANONICAL, DUMMY
 from pipeline.embedded.columns import CAPTURE_SCHEMA, capture_blocks, link_blocks
-from pipeline.embedded.csr import Csr, open_csr
+from pipeline.embedded.csr import Csr
+from pipeline.embedded.csr_files import open_csr
 from pipeline.embedded.edges import key_pairs
 from pipeline.embedded.ids import IDS, MAP
 from pipeline.embedded.key_numbers import numbered, open_ids

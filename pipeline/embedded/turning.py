@@ -14,7 +14,8 @@ from typing import cast
 import numpy as np
 
 from jobs.kernel.machine_code import compiled
-from pipeline.embedded.csr import Csr, Ids, Offsets, open_csr
+from pipeline.embedded.csr import Csr, Ids, Offsets
+from pipeline.embedded.csr_files import open_csr
 from pipeline.embedded.edges import PIECE, write_graph
 from pipeline.embedded.pairs import Pairs
 from pipeline.embedded.team import read_only
