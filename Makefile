@@ -103,7 +103,7 @@ compiled: setup ## Extraction compiled by mypyc, in COMPILED; needs a C compiler
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(COMPILED) .
 
 test-compiled: compiled ## The tests of extraction on what is compiled
-	cd $(COMPILED) && $(abspath $(BIN))/python -c 'import jobs.kernel.extraction as made; \
+	cd $(COMPILED) && $(abspath $(BIN))/python -c 'import jobs.kernel.captures.extraction as made; \
 	  assert made.__file__.endswith((".so", ".pyd")), made.__file__'
 	PYTHONPATH=$(abspath $(COMPILED)) $(BIN)/pytest -n auto -m "not pure" $(COMPILED_TESTS)
 

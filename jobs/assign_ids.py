@@ -25,9 +25,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from jobs.alone import main
-from jobs.base import Job, Pair
-from jobs.kernel.lines import (
+from jobs.kernel.formats.lines import (
     URI_ROW,
     CanonicalLink,
     UriRow,
@@ -35,13 +33,15 @@ from jobs.kernel.lines import (
     parse_else,
     parse_uri_row,
 )
-from jobs.kernel.opening import Place
-from jobs.kernel.ranges import Sample, labels, range_of, split_points
-from jobs.launch import launch
-from jobs.launcher import Launcher
-from jobs.outcome import Outcome
-from jobs.side_lines import MAP, PLAN, to_json
-from jobs.stores import join
+from jobs.kernel.formats.ranges import Sample, labels, range_of, split_points
+from jobs.kernel.formats.side_lines import MAP, PLAN, to_json
+from jobs.kernel.storage.opening import Place
+from jobs.kernel.storage.stores import join
+from jobs.mapreduce.alone import main
+from jobs.mapreduce.job import Job, Pair
+from jobs.mapreduce.launch import launch
+from jobs.mapreduce.launcher import Launcher
+from jobs.mapreduce.outcome import Outcome
 
 WHOLE = b"0"  # the label of the only range
 SEEN = 200_000  # keys of sources that a map task remembers, to send each but once

@@ -6,7 +6,7 @@ Reads lines of links (`target source hop`) and of captures (10 columns). Writes 
 
 Hops I and P are never edges (Heritrix writes an inferred favicon.ico for every page: a false hub),
 nor is C, what a page names as its canonical address; such lines are counted and dropped, as are
-lines whose URIs are of no page (jobs/kernel/usable.py) and URIs of which surt makes no key. With
+lines whose URIs are of no page (usable.py) and URIs of which surt makes no key. With
 `--keep-www` keys keep the `www.` or `www2.` of their host, which surt takes off. With `--folds`, a
 file of few folds, keys that fold give way at once; jobs/fold_keys.py does it for many.
 
@@ -21,10 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from jobs.alone import main
-from jobs.base import Job, Pair
-from jobs.kernel.keys import key_keeping_www, key_of
-from jobs.kernel.lines import (
+from jobs.kernel.formats.lines import (
     CAPTURE,
     CAPTURE_WIDTHS,
     UNKNOWN,
@@ -36,8 +33,11 @@ from jobs.kernel.lines import (
     parse_fold,
     parse_link,
 )
-from jobs.kernel.usable import why_unusable
-from jobs.side_lines import DROPPED, URIS
+from jobs.kernel.formats.side_lines import DROPPED, URIS
+from jobs.kernel.formats.usable import why_unusable
+from jobs.kernel.keys.keys import key_keeping_www, key_of
+from jobs.mapreduce.alone import main
+from jobs.mapreduce.job import Job, Pair
 
 COMBINED = 200_000
 SPELLING, LINK = b"U", b"V"  # of a key, the spellings come before the links

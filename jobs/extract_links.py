@@ -19,18 +19,18 @@ from typing import Any
 
 from mrjob.step import MRStep
 
-from jobs.alone import main
-from jobs.base import Job, Pair
-from jobs.kernel.damage import MAX_LISTED
-from jobs.kernel.digesting import digested
+from jobs.kernel.archive.damage import MAX_LISTED
+from jobs.kernel.archive.faults import of_unread
+from jobs.kernel.captures.extraction import DEFAULTS, Options, extract, require_pages
 from jobs.kernel.errors import BadInput
-from jobs.kernel.extraction import DEFAULTS, Options, extract, require_pages
-from jobs.kernel.faults import of_unread
-from jobs.kernel.lines import Capture, Link, format_capture, format_link
-from jobs.kernel.opening import opened
-from jobs.kernel.pdf_links import require_reader
-from jobs.kernel.positions import told_position
-from jobs.side_lines import ARCHIVE, CAPTURES, DAMAGE, RAN, READ, to_json
+from jobs.kernel.formats.lines import Capture, Link, format_capture, format_link
+from jobs.kernel.formats.side_lines import ARCHIVE, CAPTURES, DAMAGE, RAN, READ, to_json
+from jobs.kernel.links.pdf_links import require_reader
+from jobs.kernel.storage.digesting import digested
+from jobs.kernel.storage.opening import opened
+from jobs.kernel.storage.positions import told_position
+from jobs.mapreduce.alone import main
+from jobs.mapreduce.job import Job, Pair
 
 HELD = 1 << 23  # bytes of lines that are held in memory until their archive ends, then on a disk
 ON_REQUEST = ("timestamps", "canonical")

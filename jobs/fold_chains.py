@@ -24,15 +24,15 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-from jobs.alone import main
-from jobs.base import Job, Pair
-from jobs.kernel.choosing import folded
-from jobs.kernel.lines import Fold, format_fold
-from jobs.kernel.opening import Place
-from jobs.launch import launch
-from jobs.launcher import Launcher
-from jobs.outcome import Outcome
-from jobs.stores import join
+from jobs.kernel.captures.choosing import folded
+from jobs.kernel.formats.lines import Fold, format_fold
+from jobs.kernel.storage.opening import Place
+from jobs.kernel.storage.stores import join
+from jobs.mapreduce.alone import main
+from jobs.mapreduce.job import Job, Pair
+from jobs.mapreduce.launch import launch
+from jobs.mapreduce.launcher import Launcher
+from jobs.mapreduce.outcome import Outcome
 
 IN_MEMORY = 1 << 25  # bytes of folds or their candidates, of which a task holds some 300,000
 WHOLE = b"0"  # the key of all candidates

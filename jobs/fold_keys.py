@@ -13,22 +13,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from jobs.alone import main
-from jobs.base import Pair
 from jobs.canonicalize import LINK, SPELLING, Canonicalize
 from jobs.kernel.errors import BadInput
-from jobs.kernel.lines import (
+from jobs.kernel.formats.lines import (
     URI_ROW,
     parse_canonical_link,
     parse_else,
     parse_fold,
     parse_uri_row,
 )
-from jobs.kernel.opening import Place
-from jobs.launch import launch
-from jobs.launcher import Launcher
-from jobs.outcome import Outcome
-from jobs.stores import join
+from jobs.kernel.storage.opening import Place
+from jobs.kernel.storage.stores import join
+from jobs.mapreduce.alone import main
+from jobs.mapreduce.job import Pair
+from jobs.mapreduce.launch import launch
+from jobs.mapreduce.launcher import Launcher
+from jobs.mapreduce.outcome import Outcome
 
 FOLD = b"F"  # of a key, this comes before its links and spellings
 

@@ -15,9 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.alone import main
-from jobs.base import Job, Pair
-from jobs.kernel.lines import (
+from jobs.kernel.formats.lines import (
     DUMMY,
     MAP_ROW,
     START_SCORE,
@@ -27,7 +25,9 @@ from jobs.kernel.lines import (
     parse_input_link,
     parse_map_row,
 )
-from jobs.kernel.order import ascending_id
+from jobs.kernel.formats.order import ascending_id
+from jobs.mapreduce.alone import main
+from jobs.mapreduce.job import Job, Pair
 
 COMBINED = 200_000
 IDENTITY, KEY, TARGETS = b"I", b"K", b"T"

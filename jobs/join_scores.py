@@ -23,10 +23,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from jobs.alone import main
-from jobs.base import Job, Pair
 from jobs.kernel.errors import BadInput
-from jobs.kernel.lines import (
+from jobs.kernel.formats.lines import (
     DUMMY,
     MAP_ROW,
     UNKNOWN,
@@ -35,15 +33,17 @@ from jobs.kernel.lines import (
     parse_map_row,
     parse_uri_row,
 )
-from jobs.kernel.opening import Place, is_url
-from jobs.kernel.order import DIGITS, ascending_id, descending
-from jobs.kernel.ranges import Sample, labels, range_of, split_points
-from jobs.launch import input_paths, launch
-from jobs.launcher import Launcher
-from jobs.outcome import Outcome
-from jobs.places import Source
-from jobs.side_lines import PLAN, SUMS, to_json
-from jobs.stores import join
+from jobs.kernel.formats.order import DIGITS, ascending_id, descending
+from jobs.kernel.formats.ranges import Sample, labels, range_of, split_points
+from jobs.kernel.formats.side_lines import PLAN, SUMS, to_json
+from jobs.kernel.storage.opening import Place, is_url
+from jobs.kernel.storage.stores import join
+from jobs.mapreduce.alone import main
+from jobs.mapreduce.bad_lines import Source
+from jobs.mapreduce.job import Job, Pair
+from jobs.mapreduce.launch import input_paths, launch
+from jobs.mapreduce.launcher import Launcher
+from jobs.mapreduce.outcome import Outcome
 
 COMBINED = 200_000
 IN_MEMORY = 1 << 27  # bytes of ranks, map and uris that one task holds: some 500,000 nodes

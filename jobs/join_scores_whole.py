@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from itertools import chain, groupby
 from operator import itemgetter
 
-from jobs.alone import main
-from jobs.base import Pair
 from jobs.join_scores import JoinScores
-from jobs.side_lines import SUMS, side_name, to_json
+from jobs.kernel.formats.side_lines import SUMS, side_name, to_json
+from jobs.mapreduce.alone import main
+from jobs.mapreduce.job import Pair
 
 WHOLE = b"0"  # the key of all pairs
 BY_ID, BY_KEY = b"0", b"1"  # before ids and keys, so that ids come first

@@ -1,6 +1,6 @@
 """pack_graph: graph lines to partitions of packed arrays, the structure of packed rounds.
 
-Reads graph lines, writes lines of sections (jobs/kernel/packed_graph.py, packing.py): for each
+Reads graph lines, writes lines of sections (jobs/kernel/rank/packed_graph.py, packing.py): for each
 partition its structure, and the state that the first round starts with: the scores in the graph.
 Where the sections of a partition are, its sums, and what steers the first round goes out as a note.
 
@@ -18,10 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from jobs.alone import main
-from jobs.base import Pair
-from jobs.kernel.lines import DUMMY, parse_graph_line
-from jobs.kernel.packed_graph import (
+from jobs.kernel.formats.lines import DUMMY, parse_graph_line
+from jobs.kernel.formats.side_lines import PLAN, to_json
+from jobs.kernel.rank.packed_graph import (
     Held,
     Ids,
     Sections,
@@ -31,11 +30,12 @@ from jobs.kernel.packed_graph import (
     sections,
     shares,
 )
-from jobs.kernel.packed_round import GroupSums, Partition, flows_of, sums_of
-from jobs.kernel.packing import Writer, from_text, pieces, to_text
-from jobs.packed_job import PackedJob
+from jobs.kernel.rank.packed_round import GroupSums, Partition, flows_of, sums_of
+from jobs.kernel.rank.packing import Writer, from_text, pieces, to_text
+from jobs.mapreduce.alone import main
+from jobs.mapreduce.job import Pair
+from jobs.mapreduce.packed_job import PackedJob
 from jobs.page_rank import bad_node
-from jobs.side_lines import PLAN, to_json
 
 HELD = 1 << 19  # edges, or nodes, in the memory of a task before they are sent
 LINES, TARGETS, DUMMIES, DANGLES = b"L", b"T", b"D", b"N"

@@ -1,4 +1,4 @@
-"""packed_round: one round of PageRank on partitions of packed arrays; jobs/kernel/packed_round.py.
+"""packed_round: one round of PageRank on partitions of packed arrays; packed_round.py.
 
 Reads a list of partitions and writes their states. A mapper sends one block of numbers for each
 other partition that its partition points to, summed for each node there; a reducer adds what came
@@ -17,15 +17,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from jobs.alone import main
-from jobs.base import Pair
-from jobs.kernel.packed_checks import (
+from jobs.kernel.formats.side_lines import PLAN, to_json
+from jobs.kernel.rank.packed_checks import (
     check_incoming,
     check_inside,
     check_outgoing,
     check_state,
 )
-from jobs.kernel.packed_round import (
+from jobs.kernel.rank.packed_round import (
     Floats,
     Left,
     Partition,
@@ -35,9 +34,10 @@ from jobs.kernel.packed_round import (
     one_round,
     received,
 )
-from jobs.kernel.packing import Array, Writer, from_text, pieces, read_section, to_text
-from jobs.packed_job import PartitionJob
-from jobs.side_lines import PLAN, to_json
+from jobs.kernel.rank.packing import Array, Writer, from_text, pieces, read_section, to_text
+from jobs.mapreduce.alone import main
+from jobs.mapreduce.job import Pair
+from jobs.mapreduce.packed_job import PartitionJob
 
 MARK = b"M"  # each partition has one, be it that nothing comes to it
 

@@ -3,7 +3,7 @@
     x'_i = 0.15 + 0.85 * sum over edges j->i of x_j / outdegree_j
 
 Reads and writes graph lines, `id<TAB>score<TAB>O:id,id,…`; only the score changes. Iterating is
-the driver's part. Sums of the round (mass, residuals: jobs/kernel/rank.py) go out as side lines.
+the driver's part. Sums of the round (mass, residuals: plain_round.py) go out as side lines.
 
 Through the shuffle go the structure (each line once) and the contributions, one line for each
 distinct target of a map task, or of COMBINED contributions: at most one short line an edge, less
@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.alone import main
-from jobs.base import Job, Pair
-from jobs.kernel.lines import DUMMY, GraphLine, format_graph_line, parse_graph_line
-from jobs.kernel.order import ascending_id
-from jobs.kernel.rank import RoundTally, exact_parts, new_score
-from jobs.side_lines import SUMS, to_json
+from jobs.kernel.formats.lines import DUMMY, GraphLine, format_graph_line, parse_graph_line
+from jobs.kernel.formats.order import ascending_id
+from jobs.kernel.formats.side_lines import SUMS, to_json
+from jobs.kernel.rank.plain_round import RoundTally, exact_parts, new_score
+from jobs.mapreduce.alone import main
+from jobs.mapreduce.job import Job, Pair
 
 COMBINED = 200_000
 CONTRIBUTION, STRUCTURE = b"C", b"S"

@@ -4,7 +4,7 @@ Reads links with timestamps (`target source hop timestamp`) and captures (14 col
 extract_links writes them with `--timestamps` and `--canonical`. Writes the selected links (`target
 source hop`), with `--captures latest` only, and always the fold candidates of keys as the side
 dataset `folds` (`key<TAB>kind<TAB>target_key`), which jobs/fold_chains.py makes a table of. What is
-chosen, and why, is in jobs/kernel/choosing.py.
+chosen, and why, is in jobs/kernel/captures/choosing.py.
 
 Up to four small jobs; without `latest` the first is all:
 
@@ -23,10 +23,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from jobs.alone import main
-from jobs.base import Job, Pair
-from jobs.kernel.choosing import CANONICAL, Named, Rules, choose, is_original
-from jobs.kernel.lines import (
+from jobs.kernel.captures.choosing import CANONICAL, Named, Rules, choose, is_original
+from jobs.kernel.formats.lines import (
     CAPTURE,
     CAPTURE_WIDTHS,
     UNKNOWN,
@@ -37,13 +35,15 @@ from jobs.kernel.lines import (
     parse_else,
     parse_link,
 )
-from jobs.kernel.opening import Place
-from jobs.kernel.usable import usable_key_function
-from jobs.launch import launch
-from jobs.launcher import Launcher
-from jobs.outcome import Outcome
-from jobs.side_lines import FOLDS
-from jobs.stores import join
+from jobs.kernel.formats.side_lines import FOLDS
+from jobs.kernel.formats.usable import usable_key_function
+from jobs.kernel.storage.opening import Place
+from jobs.kernel.storage.stores import join
+from jobs.mapreduce.alone import main
+from jobs.mapreduce.job import Job, Pair
+from jobs.mapreduce.launch import launch
+from jobs.mapreduce.launcher import Launcher
+from jobs.mapreduce.outcome import Outcome
 
 TAKE, BY_ID, BY_TIME = b"take", b"id", b"time"
 FIRST, SECOND, THIRD = b"0", b"1", b"2"  # the order in which a reducer gets values

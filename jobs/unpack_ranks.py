@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from jobs.alone import main
-from jobs.base import Pair
-from jobs.kernel.lines import DUMMY, GraphLine, format_graph_line
-from jobs.kernel.packed_checks import check_lines, check_state
-from jobs.kernel.packing import Array, Where, read_section
-from jobs.packed_job import PartitionJob
+from jobs.kernel.formats.lines import DUMMY, GraphLine, format_graph_line
+from jobs.kernel.rank.packed_checks import check_lines, check_state
+from jobs.kernel.rank.packing import Array, Where, read_section
+from jobs.mapreduce.alone import main
+from jobs.mapreduce.job import Pair
+from jobs.mapreduce.packed_job import PartitionJob
 
 
 class UnpackRanks(PartitionJob):

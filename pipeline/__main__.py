@@ -22,7 +22,7 @@ def main() -> None:
         sys.modules["_distutils_hack"].remove_shim()
     _modest()
     try:
-        from jobs.kernel.shortage import require_addresses
+        from jobs.kernel.machine.shortage import require_addresses
         from pipeline.cli import main as command
 
         require_addresses(TO_BEGIN)
@@ -36,7 +36,7 @@ def _modest() -> None:
     """Libraries start no threads when they are loaded, in tasks and workers neither: where none can
     be started, OpenBLAS sends SIGINT, and jemalloc, which is not used, writes to stderr. Under
     `ulimit -v` they reserve fewer addresses. pyarrow allocates by the C library, which can be told
-    to give back what was freed (pipeline/allocators.py); mimalloc keeps it for itself."""
+    to give back what was freed (pipeline/data/allocators.py); mimalloc keeps it for itself."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     os.environ.setdefault("JE_ARROW_MALLOC_CONF", "background_thread:false")
@@ -48,7 +48,7 @@ def _modest() -> None:
 def _explain(error: Exception) -> None:
     """End with the message for what the machine has too little of to load the libraries."""
     from jobs.kernel.errors import Shortage
-    from jobs.kernel.shortage import shortage_of
+    from jobs.kernel.machine.shortage import shortage_of
 
     shortage = error if isinstance(error, Shortage) else shortage_of(error)
     if shortage:

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from jobs.kernel.errors import NotConverged
 
 if TYPE_CHECKING:
-    from jobs.kernel.choosing import Rules
-    from jobs.kernel.extraction import Options
-    from jobs.kernel.opening import Place
-    from pipeline.caveats import LinkCounts
-    from pipeline.classes import Preferences, Ties
-    from pipeline.dataset_store import DatasetStore
-    from pipeline.graph import Graph, Mask
-    from pipeline.manifest import Manifest
-    from pipeline.precedence import Options as PrecedenceOptions
+    from jobs.kernel.captures.choosing import Rules
+    from jobs.kernel.captures.extraction import Options
+    from jobs.kernel.storage.opening import Place
+    from pipeline.data.graph import Graph, Mask
+    from pipeline.precedence.caveats import LinkCounts
+    from pipeline.precedence.export import Options as PrecedenceOptions
+    from pipeline.ranking.classes import Preferences, Ties
+    from pipeline.workfolder.dataset_store import DatasetStore
+    from pipeline.workfolder.manifest import Manifest
 
 EMBEDDED = "embedded"  # the engine of this process and a pool, as --runner names it
 BEANS, SUMMARY = "crawler-beans-fragment.xml", "precedence.summary.json"

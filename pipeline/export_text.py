@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.lines import CANONICAL, DUMMY, USUAL_CAPTURE, parse_graph_line, parse_link
+from jobs.kernel.formats.lines import CANONICAL, DUMMY, USUAL_CAPTURE, parse_graph_line, parse_link
 from pipeline.contract import EMBEDDED
-from pipeline.dataset_folders import DatasetFolders, finished_manifest
-from pipeline.datasets import ORDER, by_score, merged, write_file
-from pipeline.embedded.memory import half_of_machine
-from pipeline.imported import GRAPH, WITHOUT_URIS
+from pipeline.data.datasets import ORDER, by_score, merged, write_file
+from pipeline.data.memory import half_of_machine
+from pipeline.workfolder.dataset_folders import DatasetFolders, finished_manifest
+from pipeline.workfolder.imported import GRAPH, WITHOUT_URIS
 
 Convert = Callable[[bytes], Iterator[bytes]]
 #: datasets of columns that the files of nodes, and of keys, are made of
@@ -96,7 +96,7 @@ def _from_lines(folders: DatasetFolders, out: Path, last: str, tmp: Path) -> lis
 
 
 def _from_columns(folders: DatasetFolders, out: Path, last: str, tmp: Path) -> list[Path]:
-    from pipeline.embedded.text import TextSource  # what it imports takes a while
+    from pipeline.engines.embedded.text import TextSource  # what it imports takes a while
 
     kind = folders.manifest.imported.get("kind")
     for dataset in (*OF_NODES, *(OF_KEYS if kind != GRAPH else ())):

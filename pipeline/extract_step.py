@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from jobs.extract_links import parameters_of
-from jobs.kernel.opening import Place
-from pipeline import steps
-from pipeline.archive_identity import Identified, identify
-from pipeline.archives import (
+from jobs.kernel.storage.opening import Place
+from pipeline.contract import Engine, Told
+from pipeline.engines.text import steps
+from pipeline.run_options import FULL, RunOptions
+from pipeline.workfolder.archive_identity import Identified, identify
+from pipeline.workfolder.archives import (
     Given,
     archive_tasks,
     check_archives,
@@ -25,9 +27,7 @@ from pipeline.archives import (
     reports,
     sizes_of,
 )
-from pipeline.contract import Engine, Told
-from pipeline.run_options import FULL, RunOptions
-from pipeline.step_state import StepState
+from pipeline.workfolder.step_state import StepState
 
 
 class ExtractStep:

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.reading import parts
-from jobs.kernel.usable import require_usable
+from jobs.kernel.formats.reading import parts
+from jobs.kernel.formats.usable import require_usable
 from pipeline.contract import EMBEDDED
-from pipeline.dataset_store import DatasetStore
-from pipeline.datasets import move
-from pipeline.imported import GRAPH, KEYS, LINKS, REPLACED
-from pipeline.lock import locked
-from pipeline.manifest import Manifest, file_fingerprint, fingerprint
-from pipeline.work_folder import clear_leftovers, refuse_foreign, temporary
+from pipeline.data.datasets import move
+from pipeline.workfolder.dataset_store import DatasetStore
+from pipeline.workfolder.imported import GRAPH, KEYS, LINKS, REPLACED
+from pipeline.workfolder.lock import locked
+from pipeline.workfolder.manifest import Manifest, file_fingerprint, fingerprint
+from pipeline.workfolder.work_folder import clear_leftovers, refuse_foreign, temporary
 
 Files = Sequence[str]
 
@@ -124,8 +124,8 @@ def _save(manifest: Manifest, entry: dict[str, Any]) -> None:
 def _convert(texts: Texts, tmp: Path, budget: int, threads: int) -> Imported:
     """Write the datasets as folders in tmp."""
     # pyarrow and numpy take a while
-    from pipeline.embedded.from_text import Reading
-    from pipeline.embedded.graph_from_text import read_graph_lines
+    from pipeline.engines.embedded.from_text import Reading
+    from pipeline.engines.embedded.graph_from_text import read_graph_lines
 
     if texts.graph:
         counts = read_graph_lines(texts.graph, texts.map, tmp, budget=budget, threads=threads)

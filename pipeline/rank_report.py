@@ -9,11 +9,11 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from jobs.kernel.endless import require_file
 from jobs.kernel.errors import BadInput
-from pipeline.classes import MAX_DIGITS, order_digits
+from jobs.kernel.storage.endless import require_file
 from pipeline.contract import Round, Stop
-from pipeline.datasets import write_file
+from pipeline.data.datasets import write_file
+from pipeline.ranking.classes import MAX_DIGITS, order_digits
 
 
 def shared_digits(stop: Stop, eta: float) -> int:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from pipeline.contract import Engine, Round, Stop, Told
-from pipeline.dataset_store import Record
 from pipeline.progress import Reporter
 from pipeline.reports import round_line
-from pipeline.step_state import StepState
+from pipeline.workfolder.dataset_store import Record
+from pipeline.workfolder.step_state import StepState
 
 RANK = "page-rank"
 

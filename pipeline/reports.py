@@ -13,12 +13,12 @@ from typing import Any
 from rich.table import Table
 
 from pipeline.contract import Round, Stop
-from pipeline.datasets import best_first, is_file, replacing
-from pipeline.imported import SELECT
-from pipeline.integrity import Checked
-from pipeline.manifest import Manifest
+from pipeline.data.datasets import best_first, is_file, replacing
+from pipeline.ranking.validation_report import ValidationReport
 from pipeline.terminal import cell, new_table
-from pipeline.validation_report import ValidationReport
+from pipeline.workfolder.imported import SELECT
+from pipeline.workfolder.integrity import Checked
+from pipeline.workfolder.manifest import Manifest
 
 MAX_ARCHIVES = 20
 MAX_EXAMPLES = 3

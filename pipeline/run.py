@@ -13,29 +13,29 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jobs.kernel.choosing import Rules
+from jobs.kernel.captures.choosing import Rules
 from jobs.kernel.errors import BadInput
-from jobs.kernel.opening import Place
-from jobs.kernel.pdf_links import require_reader
-from jobs.launcher import CLUSTERS
-from pipeline.allocators import give_back, give_back_at_once
-from pipeline.caveats import link_counts
+from jobs.kernel.links.pdf_links import require_reader
+from jobs.kernel.storage.opening import Place
+from jobs.mapreduce.launcher import CLUSTERS
 from pipeline.contract import STEPS, Engine, Told
-from pipeline.engines import engine_of
+from pipeline.data.allocators import give_back, give_back_at_once
+from pipeline.engine_of_run import engine_of
 from pipeline.extract_step import ExtractStep
-from pipeline.imported import SELECT, require_import, steps_of
-from pipeline.lock import locked
-from pipeline.manifest import Manifest
-from pipeline.precedence import Options as PrecedenceOptions
+from pipeline.precedence.caveats import link_counts
+from pipeline.precedence.export import Options as PrecedenceOptions
 from pipeline.progress import Reporter
 from pipeline.rank_report import shared_digits
 from pipeline.rank_step import RANK, RankStep
+from pipeline.ranking.validation import validate
+from pipeline.ranking.validation_report import ValidationOptions, ValidationReport
 from pipeline.reports import write_report
 from pipeline.run_options import RunOptions
-from pipeline.step_state import Damaged, StepState
-from pipeline.validation import validate
-from pipeline.validation_report import ValidationOptions, ValidationReport
-from pipeline.work_folder import clear_leftovers, refuse_foreign, sweep, temporary
+from pipeline.workfolder.imported import SELECT, require_import, steps_of
+from pipeline.workfolder.lock import locked
+from pipeline.workfolder.manifest import Manifest
+from pipeline.workfolder.step_state import Damaged, StepState
+from pipeline.workfolder.work_folder import clear_leftovers, refuse_foreign, sweep, temporary
 
 EXTRACT, VALIDATE = "extract-links", "validate-opic"
 FORM = {"form": 2}  # of summary and report; folders with an older one make theirs anew

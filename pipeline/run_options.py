@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from jobs.extract_links import parameters_of
-from jobs.kernel.choosing import Rules
-from jobs.kernel.extraction import Options
-from jobs.launcher import CLUSTERS, RUNNERS
+from jobs.kernel.captures.choosing import Rules
+from jobs.kernel.captures.extraction import Options
+from jobs.mapreduce.launcher import CLUSTERS, RUNNERS
 from pipeline.contract import EMBEDDED, Stop
-from pipeline.embedded.memory import Memory
-from pipeline.precedence import Options as PrecedenceOptions
-from pipeline.validation_report import ValidationOptions
+from pipeline.data.memory import Memory
+from pipeline.precedence.export import Options as PrecedenceOptions
+from pipeline.ranking.validation_report import ValidationOptions
 
 MRJOB = " or ".join(RUNNERS)  # the datasets of these are the same
 CLUSTER = " or ".join(CLUSTERS)

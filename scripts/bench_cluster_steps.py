@@ -21,7 +21,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from jobs.applications import tag_of
+from jobs.mapreduce.runners.applications import tag_of
 
 APPLICATIONS = "http://127.0.0.1:8088/ws/v1/cluster/apps?applicationTags="
 Row = dict[str, Any]

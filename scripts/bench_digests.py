@@ -14,13 +14,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pipeline import digests
 from pipeline.contract import EMBEDDED
-from pipeline.integrity import checked
-from pipeline.manifest import Manifest
+from pipeline.data import digests
 from pipeline.progress import Quiet
 from pipeline.run import run
 from pipeline.run_options import RunOptions
+from pipeline.workfolder.integrity import checked
+from pipeline.workfolder.manifest import Manifest
 
 
 class Clock:

@@ -17,12 +17,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from jobs.base import Job
-from jobs.launcher import Launcher
-from jobs.runners import LocalRunner
-from pipeline import steps
+from jobs.mapreduce.job import Job
+from jobs.mapreduce.launcher import Launcher
+from jobs.mapreduce.runners.local import LocalRunner
 from pipeline.contract import Stop
-from pipeline.plain_ranking import plain_rounds
+from pipeline.engines.text import steps
+from pipeline.engines.text.plain_ranking import plain_rounds
 
 Row = dict[str, Any]
 ROWS: list[Row] = []

@@ -26,17 +26,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline import precedence
-from pipeline.classes import PREFERENCE_BYTES
 from pipeline.contract import Stop
-from pipeline.embedded import ids, ranks, scores
-from pipeline.embedded.csr import OFFSETS, OUTDEGREES, SOURCES
-from pipeline.embedded.engine import EmbeddedEngine
-from pipeline.embedded.memory import LEAST, Memory
-from pipeline.embedded.spellings import URIS
-from pipeline.precedence import Options
-from pipeline.validation import VALIDATION_BYTES, validate
-from pipeline.validation_report import ValidationOptions
+from pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES
+from pipeline.data.memory import LEAST, Memory
+from pipeline.engines.embedded import ids, scores
+from pipeline.engines.embedded.engine import EmbeddedEngine
+from pipeline.engines.embedded.pagerank import ranks
+from pipeline.engines.embedded.spellings import URIS
+from pipeline.precedence import export as precedence
+from pipeline.precedence.export import Options
+from pipeline.ranking.classes import PREFERENCE_BYTES
+from pipeline.ranking.validation import VALIDATION_BYTES, validate
+from pipeline.ranking.validation_report import ValidationOptions
 
 LINKS = 4
 SMALL = Memory(LEAST)  # or DuckDB would hold what it need not

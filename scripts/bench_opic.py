@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 from synthetic import web_like
 
-from pipeline.graph import Graph, read_graph
-from pipeline.opic import OpicOptions, opic
+from pipeline.data.graph import Graph, read_graph
+from pipeline.ranking.opic import OpicOptions, opic
 
 
 def made(edges: int) -> Graph:

@@ -25,7 +25,7 @@ from typing import Any
 
 from measuring import watched
 
-from pipeline.manifest import Manifest
+from pipeline.workfolder.manifest import Manifest
 
 SHARE = 0.30
 LEVEL = 6  # of gzip, as crawlers write

@@ -31,14 +31,14 @@ import numpy.typing as npt
 from measuring import tree
 from synthetic import web_like
 
-from jobs.base import Job
 from jobs.kernel.errors import NotConverged
-from jobs.launcher import Launcher
-from jobs.runners import LocalRunner
+from jobs.mapreduce.job import Job
+from jobs.mapreduce.launcher import Launcher
+from jobs.mapreduce.runners.local import LocalRunner
 from pipeline.contract import Round, Stop
-from pipeline.graph import Graph, read_graph
-from pipeline.packed_ranking import rank_packed
-from pipeline.plain_ranking import plain_rounds
+from pipeline.data.graph import Graph, read_graph
+from pipeline.engines.text.packed_ranking import rank_packed
+from pipeline.engines.text.plain_ranking import plain_rounds
 
 TOLERANCE = 1e-6
 ROUNDS = 8  # timed

@@ -15,13 +15,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from jobs.kernel.body_links import body_links  # noqa: E402
-from jobs.kernel.documents import document  # noqa: E402
-from jobs.kernel.extraction import Options, extract  # noqa: E402
-from jobs.kernel.lines import Capture, Link  # noqa: E402
-from jobs.kernel.records import Record, open_archive, read_records  # noqa: E402
-from jobs.kernel.uris import as_crawled  # noqa: E402
-from jobs.kernel.wat import described  # noqa: E402
+from jobs.kernel.archive.records import Record, open_archive, read_records  # noqa: E402
+from jobs.kernel.archive.wat import described  # noqa: E402
+from jobs.kernel.captures.extraction import Options, extract  # noqa: E402
+from jobs.kernel.formats.lines import Capture, Link  # noqa: E402
+from jobs.kernel.keys.uris import as_crawled  # noqa: E402
+from jobs.kernel.links.body_links import body_links  # noqa: E402
+from jobs.kernel.links.documents import document  # noqa: E402
 
 HEADER = "file\tlinks\tcategory\tboth\tonly WARC\tonly WAT"
 PAIRS = {

@@ -1,4 +1,4 @@
-"""Compiles the modules that extraction spends its time in, by mypyc, into the wheel at hand.
+"""Compiles the folders that extraction spends its time in, by mypyc, into the wheel at hand.
 
 A build hook of hatchling, off unless asked for, as it takes a C compiler and a minute:
 
@@ -20,13 +20,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 PACKAGE = "jobs/kernel"
-MODULES = (
-    *("body_links", "byte_runs", "capture_rows", "charsets", "css_links", "documents", "dropped"),
-    *("extraction", "file_bytes", "frames", "header_links", "html_context"),
-    *("html_frames", "html_links", "html_names", "html_pieces", "html_tags", "html_tokens"),
-    *("http_payload", "joining", "keys", "lines", "link_rules", "metadata", "metadata_matching"),
-    *("page_links", "record_headers", "record_starts", "records", "run_reader", "uris"),
-)
+FOLDERS = ("keys", "formats", "markup", "archive", "links", "captures")
 # Types of libraries that are not there to be looked at do not matter: `make types` checks them.
 SETUP = """
 from mypyc.build import mypycify
@@ -47,7 +41,9 @@ class CompiledKernel(BuildHookInterface):  # type: ignore[type-arg]
         self._place = tempfile.TemporaryDirectory()
         place = Path(self._place.name)
         shutil.copytree(Path(self.root, "jobs"), place / "jobs")
-        files = [f"{PACKAGE}/{module}.py" for module in MODULES]
+        folders = [place / PACKAGE / folder for folder in FOLDERS]
+        modules = (path for folder in folders for path in sorted(folder.glob("[!_]*.py")))
+        files = [path.relative_to(place).as_posix() for path in modules]
         (place / "setup.py").write_text(SETUP.format(files=files), encoding="utf-8")
         compiled = subprocess.run(
             [sys.executable, "setup.py", "build_ext", "--inplace"],
@@ -59,7 +55,7 @@ class CompiledKernel(BuildHookInterface):  # type: ignore[type-arg]
         if compiled.returncode:
             raise RuntimeError(f"mypyc could not compile {PACKAGE}:\n{compiled.stdout[-4000:]}")
         for extension in (".so", ".pyd"):
-            for made in [*place.glob(f"*{extension}"), *place.glob(f"{PACKAGE}/*{extension}")]:
+            for made in [*place.glob(f"*{extension}"), *place.glob(f"{PACKAGE}/*/*{extension}")]:
                 build_data["force_include"][str(made)] = made.relative_to(place).as_posix()
         build_data["pure_python"], build_data["infer_tag"] = False, True
 

@@ -119,9 +119,9 @@ def table(plan: Plan) -> str:
 
 def measured(links: int = 300_000, pages: int = 20_000) -> tuple[dict[str, float], float]:
     """STEPS and PLAIN on this machine, in this process."""
-    from jobs.launcher import Launcher
-    from pipeline import steps
+    from jobs.mapreduce.launcher import Launcher
     from pipeline.contract import Stop
+    from pipeline.engines.text import steps
 
     rates: dict[str, float] = {}
 

@@ -14,15 +14,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from selectolax.lexbor import LexborHTMLParser
 
-from jobs.kernel.charsets import as_utf8, charset_of
-from jobs.kernel.documents import document
-from jobs.kernel.extraction import Options, extract
-from jobs.kernel.frames import zlib
-from jobs.kernel.html_links import html_runs, read_page
-from jobs.kernel.html_pieces import is_simple, pieces
-from jobs.kernel.keys import KeyFunction, key_function
-from jobs.kernel.lines import Link
-from jobs.kernel.records import Record, read_records
+from jobs.kernel.archive.frames import zlib
+from jobs.kernel.archive.records import Record, read_records
+from jobs.kernel.captures.extraction import Options, extract
+from jobs.kernel.formats.lines import Link
+from jobs.kernel.keys.keys import KeyFunction, key_function
+from jobs.kernel.links.documents import document
+from jobs.kernel.links.html_links import html_runs, read_page
+from jobs.kernel.markup.charsets import as_utf8, charset_of
+from jobs.kernel.markup.html_pieces import is_simple, pieces
 
 BLOCK = 2**16
 NAVIGATION = (["a", "area", "base", "frame", "iframe", "meta"], frozenset(["href", "content"]))

@@ -20,16 +20,16 @@ from synthetic import web_like
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from jobs.kernel.extraction import Options
-from jobs.kernel.lines import Capture
+from jobs.kernel.captures.extraction import Options
+from jobs.kernel.formats.lines import Capture
 from pipeline.contract import ArchiveReport, ArchiveTask
-from pipeline.embedded.columns import CapturesWriter, LinksWriter
-from pipeline.embedded.engine import EmbeddedEngine
-from pipeline.embedded.memory import half_of_machine
+from pipeline.data.memory import half_of_machine
+from pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
+from pipeline.engines.embedded.engine import EmbeddedEngine
 from pipeline.progress import Quiet
 from pipeline.run import Run, Step
 from pipeline.run_options import RunOptions
-from pipeline.work_folder import OF_ARCHIVES, temporary
+from pipeline.workfolder.work_folder import OF_ARCHIVES, temporary
 
 LINKS_AN_ARCHIVE = 2_000_000
 IN_A_ROW = 100  # pages

@@ -14,9 +14,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from jobs.kernel.archive.records import open_archive  # noqa: E402
+from jobs.kernel.captures.extraction import Options, extract  # noqa: E402
 from jobs.kernel.errors import BadInput  # noqa: E402
-from jobs.kernel.extraction import Options, extract  # noqa: E402
-from jobs.kernel.records import open_archive  # noqa: E402
 
 HEADER = "file\trecords\tcaptures\tpages\tL\tR\tE\tX\tdamage"
 

@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.contract import Stop
-from pipeline.embedded.csr import Csr
-from pipeline.embedded.csr_files import open_csr
-from pipeline.embedded.edges import write_graph
-from pipeline.embedded.ranks import rank
+from pipeline.data.csr import Csr
+from pipeline.data.csr_files import open_csr
+from pipeline.engines.embedded.edges import write_graph
+from pipeline.engines.embedded.pagerank.ranks import rank
 
 Floats = npt.NDArray[np.float64]
 Ranker = Callable[[float], Floats]
@@ -103,9 +103,9 @@ def fast_pagerank(folder: Path, nodes: int, threads: int) -> Ranker:
 
 def jobs(folder: Path, nodes: int, threads: int) -> Ranker:
     """The page_rank job on the local runner, rounds to the tolerance."""
-    from jobs.launcher import Launcher
-    from pipeline.graph import read_graph
-    from pipeline.ranking import rank as rank_by_jobs
+    from jobs.mapreduce.launcher import Launcher
+    from pipeline.data.graph import read_graph
+    from pipeline.engines.text.rounds import rank as rank_by_jobs
 
     sources, targets = edges(folder)
     place = folder / "pr0.txt"

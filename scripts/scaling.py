@@ -16,7 +16,7 @@ from typing import Any
 
 from emr_costs import CORE_OF_A_VCPU, EXTRACTED, HADOOP, PAGES_A_TB, STEP
 
-from pipeline.packed_ranges import usual_partitions
+from pipeline.engines.text.packed_ranges import usual_partitions
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "scaling.md"
 ROUNDS = 25  # to a certified 1e-6; see the table of rounds in docs/benchmarks.md

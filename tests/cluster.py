@@ -16,10 +16,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from jobs.base import Job
-from jobs.kernel.ranges import reducer_of  # checked against Java's own hashes in test_ranges.py
-from jobs.launcher import Launcher
-from jobs.runners import InlineRunner
+from jobs.kernel.formats.ranges import (
+    reducer_of,  # checked against Java's own hashes in test_ranges.py
+)
+from jobs.mapreduce.job import Job
+from jobs.mapreduce.launcher import Launcher
+from jobs.mapreduce.runners.local import InlineRunner
 
 PRIME = 99_991
 

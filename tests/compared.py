@@ -10,9 +10,9 @@ from pathlib import Path
 
 from crawls import INLINE, datasets, ok, write_warc
 
-from pipeline.embedded.tables import database
-from pipeline.finished import Finished
-from pipeline.open_finished import open_finished
+from pipeline.data.database import database
+from pipeline.workfolder.results.finished import Finished
+from pipeline.workfolder.results.opened import open_finished
 
 HOW = {"columns": (), "text": INLINE}
 ROUNDS = 30  # so that scores are what their links give to many digits

@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 
 from click.testing import CliRunner
 
-from jobs.launcher import Launcher
-from pipeline import steps
+from jobs.mapreduce.launcher import Launcher
 from pipeline.cli import main
 from pipeline.contract import Stop
-from pipeline.datasets import ORDER, merged
-from pipeline.precedence import Options
-from pipeline.precedence_files import write_precedence
+from pipeline.data.datasets import ORDER, merged
+from pipeline.engines.text import steps
+from pipeline.precedence.export import Options
+from pipeline.precedence.files import write_precedence
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "sample_data"

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from jobs.base import Job, Pair
+from jobs.mapreduce.job import Job, Pair
 
 
 class Faulty(Job):

@@ -25,24 +25,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from click.testing import CliRunner
 
-import pipeline.audit
+import pipeline.analysis.audit
+import pipeline.analysis.compare.diff
+import pipeline.analysis.compare.explain
 import pipeline.cli.compare
-import pipeline.diff
-import pipeline.explain
-import pipeline.finished_columns
-import pipeline.finished_lines  # noqa: F401 (imported once, by the server)
+import pipeline.workfolder.results.columns
+import pipeline.workfolder.results.lines  # noqa: F401 (imported once, by the server)
 from jobs.kernel.errors import CrawlrankError
-from jobs.launcher import Launcher
+from jobs.mapreduce.launcher import Launcher
 from pipeline.cli import main
 from pipeline.contract import Stop
-from pipeline.embedded import kernels, plain, sweeps  # noqa: F401
-from pipeline.embedded.engine import EmbeddedEngine
-from pipeline.embedded.memory import LEAST, Memory
-from pipeline.embedded.ranks import rank
+from pipeline.data.memory import LEAST, Memory
+from pipeline.engines.embedded.engine import EmbeddedEngine
+from pipeline.engines.embedded.pagerank import (
+    sweeps,  # noqa: F401
+)
+from pipeline.engines.embedded.pagerank.ranks import rank
+from pipeline.engines.text.packed_ranking import rank_packed
 from pipeline.export_text import export_text
-from pipeline.packed_ranking import rank_packed
-from pipeline.precedence import Options
-from pipeline.validation import validate
+from pipeline.precedence.export import Options
+from pipeline.ranking.validation import validate
 
 URI = "http://127.0.0.1:18081/p0.html"
 SERVER = multiprocessing.get_context("forkserver")
@@ -82,7 +84,7 @@ def diff(work: Path, tmp: Path) -> None:
 
 
 def plot(work: Path, tmp: Path) -> None:
-    from pipeline.plot_data import read_pages
+    from pipeline.analysis.plots.plot_data import read_pages
 
     read_pages(work, tmp)
 
@@ -100,7 +102,7 @@ def canonicalize(work: Path, tmp: Path) -> None:
 
 
 def select(work: Path, tmp: Path) -> None:
-    from jobs.kernel.choosing import Rules
+    from jobs.kernel.captures.choosing import Rules
 
     _engine(work, tmp).select_links(Rules(latest=True, redirects=True), keep_www=False)
 
@@ -114,7 +116,7 @@ def gen_graph(work: Path, tmp: Path) -> None:
 
 
 def page_rank(work: Path, tmp: Path) -> None:
-    from pipeline.embedded.csr_files import open_csr
+    from pipeline.data.csr_files import open_csr
 
     csr = open_csr(work / "graph")
     for stop, budget in ((Stop(tolerance=1e-9), 1 << 30), (Stop(tolerance=1e-9), 0)):

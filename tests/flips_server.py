@@ -9,14 +9,11 @@ from pathlib import Path
 import numpy as np
 from flips import page_rank
 
-import pipeline.embedded.text
-import pipeline.opic
-import pipeline.plot_data  # noqa: F401
-from jobs.kernel import packed_loops  # noqa: F401
-from pipeline.embedded.csr_files import open_csr
-from pipeline.embedded.edges import opic_graph, write_graph
-from pipeline.embedded.turning import transposed
-from pipeline.opic import opic
+from jobs.kernel.rank.plain_round import packed_loops  # noqa: F401
+from pipeline.data.csr_files import open_csr
+from pipeline.engines.embedded.edges import opic_graph, write_graph
+from pipeline.engines.embedded.turning import transposed
+from pipeline.ranking.opic import opic
 
 with tempfile.TemporaryDirectory() as name:
     folder = Path(name)

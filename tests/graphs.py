@@ -15,9 +15,9 @@ import numpy.typing as npt
 from hypothesis import strategies as st
 
 from pipeline.contract import Round
-from pipeline.embedded.csr import OFFSETS, OUTDEGREES, SOURCES, Csr
-from pipeline.embedded.csr_files import open_csr
-from pipeline.graph import Graph
+from pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, Csr
+from pipeline.data.csr_files import open_csr
+from pipeline.data.graph import Graph
 
 Edges = Iterable[tuple[int, int]]
 

@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 
 from cluster import ended
 
-from jobs.kernel.ranges import reducer_of  # checked against Java's own hashes in test_ranges.py
+from jobs.kernel.formats.ranges import (
+    reducer_of,  # checked against Java's own hashes in test_ranges.py
+)
 
 TOLERATED = "mapreduce.map.failures.maxpercent"
 ALONE = {"-info", "-verbose"}  # options without a value

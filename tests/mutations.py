@@ -21,10 +21,10 @@ import zstandard
 from archive_samples import WRAPPINGS
 from mutation_samples import DEFLATED, STORED, Samples, answer, samples, wacz
 
-from jobs.kernel.damage import REASONS, Damage
+from jobs.kernel.archive.damage import REASONS, Damage
+from jobs.kernel.captures.extraction import DEFAULTS, Options, extract
 from jobs.kernel.errors import BadInput
-from jobs.kernel.extraction import DEFAULTS, Options, extract
-from jobs.kernel.lines import (
+from jobs.kernel.formats.lines import (
     Capture,
     Link,
     format_capture,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from jobs.kernel.keys import key_of
-from jobs.kernel.lines import Capture, Fold, Link
+from jobs.kernel.formats.lines import Capture, Fold, Link
+from jobs.kernel.keys.keys import key_of
 
 Selection = tuple[Counter[bytes], set[Fold], Counter[str]]  # links, folds, counters
 

@@ -12,8 +12,8 @@ from samples import made_captures, made_links, oracle, write
 
 from jobs import assign_ids
 from jobs.kernel.errors import BadInput
-from jobs.launcher import Launcher
-from jobs.outcome import Outcome
+from jobs.mapreduce.launcher import Launcher
+from jobs.mapreduce.outcome import Outcome
 
 
 def run(tmp: Path, launcher: Launcher, *inputs: Path, nodes: str = "linked") -> Outcome:

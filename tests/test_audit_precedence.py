@@ -17,7 +17,7 @@ from crawls import SAMPLES, crawlrank, ok, process
 from heritrix_cases import DATA
 from scipy.stats import kendalltau
 
-from pipeline.audit import causes, findings
+from pipeline.analysis.audit import causes, findings
 
 PREC = DATA / "prec.txt"
 FIRST = DATA / "first.crawl.log"

@@ -18,10 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
-from pipeline.audit import crawl_log, entries, lines
-from pipeline.heritrix_loader import load
-from pipeline.lint import Summary, lint
+from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
+from pipeline.analysis.audit import crawl_log, entries, lines
+from pipeline.precedence.heritrix_loader import load
+from pipeline.precedence.lint import Summary, lint
 
 FIRST = DATA / "first.crawl.log"
 

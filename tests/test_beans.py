@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from jobs.kernel.errors import BadInput
-from pipeline.beans import beans_fragment
+from pipeline.precedence.beans import beans_fragment
 
 BEANS = "{http://www.springframework.org/schema/beans}"
 POLICIES = "org.archive.crawler.frontier.precedence."

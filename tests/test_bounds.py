@@ -22,8 +22,8 @@ import zstandard
 from archive_samples import each, extracted, page, warc
 from mutation_samples import DEFLATED, answer, wacz
 
-from jobs.kernel.html_pieces import LONGEST_PAGE, pieces
-from jobs.kernel.robots_links import LONGEST as LONGEST_ROBOTS
+from jobs.kernel.links.robots_links import LONGEST as LONGEST_ROBOTS
+from jobs.kernel.markup.html_pieces import LONGEST_PAGE, pieces
 
 LIMIT = 2**20
 ZEROS = bytes(2**24)
@@ -159,7 +159,7 @@ def test_json_of_a_wat_that_is_nested_or_large(text: str) -> None:
 PROGRAM = """
 import resource, sys
 from collections import Counter
-from jobs.kernel.extraction import Options, extract
+from jobs.kernel.captures.extraction import Options, extract
 counters = Counter()
 limit = int(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))

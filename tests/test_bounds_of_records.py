@@ -13,9 +13,9 @@ from archive_samples import extracted, lz4_frame, page, warc, whole, zstd
 from growth import assert_bounded
 from mutation_samples import DEFLATED
 
-from jobs.kernel.extraction import DEFAULTS, Options, extract
-from pipeline.embedded.extraction_task import ArchiveWork, extract_archive
-from pipeline.inspection import inspect_archive
+from jobs.kernel.captures.extraction import DEFAULTS, Options, extract
+from pipeline.analysis.inspect.inspection import inspect_archive
+from pipeline.engines.embedded.extraction_task import ArchiveWork, extract_archive
 
 EMPTY = b"WARC/1.0\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
 WITHOUT_LENGTH = b"WARC/1.0\r\nA: b\r\n\r\n"

@@ -9,8 +9,8 @@ from archive_samples import extracted, page, plain, warc
 from samples import DATA, REFERENCE, needs_reference
 from warcio.archiveiterator import ArchiveIterator
 
-from jobs.kernel import capture_rows
-from jobs.kernel.lines import format_capture, parse_capture
+from jobs.kernel.captures import capture_rows
+from jobs.kernel.formats.lines import format_capture, parse_capture
 
 ID = "WARC-Record-ID: <urn:uuid:{}>\r\n"
 OF = "WARC-Concurrent-To: <urn:uuid:{}>\r\n"

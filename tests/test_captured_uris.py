@@ -14,9 +14,9 @@ from crawls import ok
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.kernel.keys import key_of
-from jobs.kernel.uris import as_text
-from pipeline.audit import crawl_log
+from jobs.kernel.keys.keys import key_of
+from jobs.kernel.keys.uris import as_text
+from pipeline.analysis.audit import crawl_log
 
 LATIN1 = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=%s\r\n\r\n"
 GBK = "我们".encode("gbk")

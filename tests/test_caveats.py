@@ -9,8 +9,15 @@ from typing import Any
 import pytest
 from crawls import INLINE, ok, write_warc
 
-from pipeline.caveats import FEW_A_CLASS, LOST, CutCounts, LinkCounts, caveats_of, link_counts
-from pipeline.manifest import Manifest
+from pipeline.precedence.caveats import (
+    FEW_A_CLASS,
+    LOST,
+    CutCounts,
+    LinkCounts,
+    caveats_of,
+    link_counts,
+)
+from pipeline.workfolder.manifest import Manifest
 
 Web = dict[str, list[str]]
 SITE = "http://a.example"

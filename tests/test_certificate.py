@@ -24,9 +24,9 @@ from graphs import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline import certificate as module
-from pipeline.certificate import Certificate, certificate, inflow, residual
-from pipeline.graph import Graph
+from pipeline.data.graph import Graph
+from pipeline.engines.text.rounds import certificate as module
+from pipeline.ranking.certificate import Certificate, certificate, inflow, residual
 
 
 def true_errors(graph: Graph) -> tuple[Fraction, Fraction, Fraction]:

@@ -18,10 +18,10 @@ from crawls import crawlrank, html, ok, response
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.kernel.digesting import Digesting
-from pipeline.archive_identity import PIECE, PIECES, identify
-from pipeline.archives import given_archives
-from pipeline.manifest import DIGEST, file_fingerprint, sealed
+from jobs.kernel.storage.digesting import Digesting
+from pipeline.workfolder.archive_identity import PIECE, PIECES, identify
+from pipeline.workfolder.archives import given_archives
+from pipeline.workfolder.manifest import DIGEST, file_fingerprint, sealed
 
 RUN = ("--iterations", 2, "--no-validate", "--quiet")
 

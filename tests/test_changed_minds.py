@@ -11,8 +11,8 @@ from crawls import LOOPBACK, MORE_WEB, WEB, crawlrank, ok, write_warc
 from disks import grow, tiny_disk
 from work_folders import results_of
 
-from jobs.side_lines import side_name
-from pipeline.manifest import Manifest
+from jobs.kernel.formats.side_lines import side_name
+from pipeline.workfolder.manifest import Manifest
 
 INLINE = ("--runner", "inline", "--iterations", 3, "--no-validate", "--quiet")
 

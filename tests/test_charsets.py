@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import REFERENCE, needs_reference
 
-from jobs.kernel.charsets import as_utf8, charset_of
-from jobs.kernel.documents import document
-from jobs.kernel.records import Record, open_archive, read_records
+from jobs.kernel.archive.records import Record, open_archive, read_records
+from jobs.kernel.links.documents import document
+from jobs.kernel.markup.charsets import as_utf8, charset_of
 
 META = b'<html><meta charset="koi8-r">'
 EQUIV = b"<meta http-equiv=Content-Type content='text/html; charset = Shift_JIS'>"

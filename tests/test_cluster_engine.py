@@ -13,11 +13,12 @@ import pytest
 from crawls import DAMAGED, LOOPBACK, SAMPLES, SMALL, crawlrank, ok, write_warc
 from work_folders import edit_manifest
 
-from jobs import stores
-from jobs.launcher import Launcher
-from pipeline import engines, ranking
+from jobs.kernel.storage import stores
+from jobs.mapreduce.launcher import Launcher
+from pipeline import engine_of_run as engines
+from pipeline.engines.text import rounds as ranking
 
-launching = importlib.import_module("jobs.launch")
+launching = importlib.import_module("jobs.mapreduce.launch")
 QUIET = ("--no-validate", "--quiet")
 WEB = {
     "http://a.example/": ["http://a.example/1", "http://b.example/"],
@@ -224,7 +225,7 @@ def test_a_store_that_is_not_there(tmp_path: Path, two: list[Path]) -> None:
 
 
 def test_notes_are_found_at_the_end_of_long_parts(tmp_path: Path) -> None:
-    from jobs.far import outcome_of
+    from jobs.mapreduce.far import outcome_of
 
     rows = b"".join(b"row %d\t\n" % number for number in range(20_000))
     notes = [b'@counters\t{"nodes":3}', b'@counters\t{"nodes":4}', b'@rows\t{"main":20000}']

@@ -24,11 +24,11 @@ from hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
 from test_runners_agree import assert_same_counters
 from test_several_crawls import first_crawl, second_crawl
 
-from jobs import stores
-from jobs.launcher import Launcher
-from jobs.side_lines import side_name
+from jobs.kernel.formats.side_lines import side_name
+from jobs.kernel.storage import stores
+from jobs.mapreduce.launcher import Launcher
 from pipeline.contract import Stop
-from pipeline.packed_ranking import rank_packed
+from pipeline.engines.text.packed_ranking import rank_packed
 
 ARCHIVES = [
     LOOPBACK,
@@ -166,8 +166,8 @@ def test_packed_rounds_between_partitions_give_the_same_bits(
 def test_what_a_task_on_spark_says_last_is_told(tmp_path: Path) -> None:
     from jobs.gen_graph import GenGraph
     from jobs.kernel.errors import BadInput, JobFailed
-    from jobs.launch import launch
-    from jobs.launcher import Launcher
+    from jobs.mapreduce.launch import launch
+    from jobs.mapreduce.launcher import Launcher
 
     launcher = Launcher("spark", tmp_path, data=f"file://{tmp_path}/data", ranges=2)
     lines = tmp_path / "input_links"

@@ -13,10 +13,10 @@ from crawls import LOOPBACK, SAMPLES, crawlrank, ok
 from heritrix_cases import DATA
 from warcio.archiveiterator import ArchiveIterator
 
-from jobs.kernel.extraction import Options, extract
-from jobs.kernel.lines import Link
-from pipeline import described_pages, outlinks
-from pipeline.outlinks import MAX_OUTLINKS, Comparison, compare_archive
+from jobs.kernel.captures.extraction import Options, extract
+from jobs.kernel.formats.lines import Link
+from pipeline.analysis.audit import described_pages, outlinks
+from pipeline.analysis.audit.outlinks import MAX_OUTLINKS, Comparison, compare_archive
 
 AUT = SAMPLES / "aut-example.warc.gz"
 REFERENCE = Path(__file__).parents[2] / "shared" / "reference" / "archives"

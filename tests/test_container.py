@@ -9,7 +9,7 @@ import pytest
 from archive_samples import FRAME_A_RECORD, WRAPPINGS, arc, arc_head, page, skippable, warc, zstd
 from test_wacz import FILES, zipped
 
-from jobs.kernel.container import Container, container
+from jobs.kernel.archive.container import Container, container
 
 RECORDS = [warc(b"software: x\r\n", "", "warcinfo"), page("a"), page("b" * 200)]
 PACKINGS = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from jobs.kernel.extraction import MAX_TYPES
-from pipeline.counting import add_counters
+from jobs.kernel.captures.extraction import MAX_TYPES
+from pipeline.workfolder.counting import add_counters
 
 
 def test_sums_and_bounds() -> None:

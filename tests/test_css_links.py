@@ -7,7 +7,7 @@ from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.kernel.css_links import css_references, may_hold_links
+from jobs.kernel.links.css_links import css_references, may_hold_links
 
 SHEETS = {
     "a{b:url(x)}": ["x"],

@@ -14,8 +14,8 @@ import pytest
 from crawls import INLINE, MORE_WEB, WEB, crawlrank, ok, write_warc
 from work_folders import edit_manifest
 
-from jobs import stores
-from pipeline.plot_data import read_pages
+from jobs.kernel.storage import stores
+from pipeline.analysis.plots.plot_data import read_pages
 
 OPTIONS = ("--iterations", 5, "--captures", "latest", "--fold", "redirects", "--no-validate")
 URI = "http://a.example/about"

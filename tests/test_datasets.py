@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.kernel.errors import BadInput
-from jobs.launcher import Launcher
-from pipeline.datasets import (
+from jobs.mapreduce.launcher import Launcher
+from pipeline.data.datasets import (
     ORDER,
     by_score,
     deliver,
@@ -26,7 +26,7 @@ from pipeline.datasets import (
     write_file,
     write_parquet,
 )
-from pipeline.steps import gen_graph
+from pipeline.engines.text.steps import gen_graph
 
 ROWS = {
     "canonical_links": [b"a,b)/ a,b)/", b"a,b)/ a,b)/x", b"a,b)/! a,b)/", b"b,a)/ a,b)/"],
@@ -152,7 +152,7 @@ def test_parts_of_archives_follow_one_another(tmp_path: Path) -> None:
 def test_ids_in_no_order_of_keys_give_the_same_graph(
     runner: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipeline.datasets.SORTED_AT_ONCE", 7)
+    monkeypatch.setattr("pipeline.data.datasets.SORTED_AT_ONCE", 7)
     ids = random.Random(1).sample(range(300), 60)
     links = [
         b"%d k%02d)/ k%02d)/" % (ids[target], target, source)
@@ -169,7 +169,7 @@ def test_ids_in_no_order_of_keys_give_the_same_graph(
 def test_more_parts_than_a_process_may_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipeline.datasets.OPEN_AT_ONCE", 3)
+    monkeypatch.setattr("pipeline.data.datasets.OPEN_AT_ONCE", 3)
     folder = tmp_path / "parts"
     folder.mkdir()
     for number in range(40):

@@ -15,17 +15,20 @@ from crawls import LOOPBACK, ok
 from jobs.assign_ids import AssignIds
 from jobs.canonicalize import Canonicalize
 from jobs.extract_links import ExtractLinks
-from jobs.kernel.extraction import Options
-from jobs.launcher import CLUSTERS, RUNNERS
+from jobs.kernel.captures.extraction import Options
+from jobs.mapreduce.launcher import CLUSTERS, RUNNERS
 from jobs.select_links import SelectLinks
-from pipeline import classes, cli, diff, explain, import_text, outlinks, steps
+from pipeline import cli, import_text
 from pipeline import run as runs
-from pipeline.audit import findings
+from pipeline.analysis.audit import findings, outlinks
+from pipeline.analysis.compare import diff, explain
 from pipeline.contract import EMBEDDED, Stop
-from pipeline.precedence import Options as PrecedenceOptions
+from pipeline.engines.text import steps
+from pipeline.engines.text.rounds import classes
+from pipeline.precedence.export import Options as PrecedenceOptions
 from pipeline.progress import reporter
+from pipeline.ranking.validation_report import ValidationOptions
 from pipeline.run_options import RunOptions
-from pipeline.validation_report import ValidationOptions
 
 #: what each command hands its options to
 FILLED: dict[str, tuple[Callable[..., Any], ...]] = {

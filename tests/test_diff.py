@@ -12,7 +12,7 @@ from compared import ROUNDS, Plain, made_works
 from crawls import crawlrank, ok, write_warc
 from work_folders import edit_manifest
 
-from jobs.kernel.order import rounded
+from jobs.kernel.formats.order import rounded
 
 Works = dict[str, list[Path]]
 

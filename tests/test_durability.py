@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from crawls import WEB, ok, write_warc
 
-from pipeline.dataset_store import DatasetStore
+from pipeline.workfolder.dataset_store import DatasetStore
 
 
 class Disk:

@@ -10,8 +10,8 @@ import pytest
 from crawls import LOOPBACK, WEB, crawlrank, write_warc
 
 from jobs.extract_links import ExtractLinks
-from jobs.launcher import Launcher
-from pipeline import mrjob_engine, steps
+from jobs.mapreduce.launcher import Launcher
+from pipeline.engines.text import mrjob_engine, steps
 
 DYING = """
 import os, signal

@@ -13,26 +13,26 @@ import pytest
 from graphs import web_like, write_graph
 
 from jobs.kernel.errors import BadInput, BadLine, NotConverged
-from jobs.kernel.packed_checks import (
+from jobs.kernel.rank.packed_checks import (
     check_incoming,
     check_inside,
     check_lines,
     check_outgoing,
     check_state,
 )
-from jobs.kernel.packed_graph import Sections
-from jobs.kernel.packed_plan import Plan, plan_from
-from jobs.kernel.packing import Where, from_text, read_section, to_text
-from jobs.launcher import Launcher
+from jobs.kernel.rank.packed_graph import Sections
+from jobs.kernel.rank.packed_plan import Plan, plan_from
+from jobs.kernel.rank.packing import Where, from_text, read_section, to_text
+from jobs.mapreduce.launcher import Launcher
 from pipeline.contract import Stop
-from pipeline.embedded.csr import OFFSETS, OUTDEGREES, SOURCES
-from pipeline.embedded.csr_files import open_csr
-from pipeline.embedded.growing import save
-from pipeline.embedded.key_numbers import numbered, open_ids, open_numbers
-from pipeline.embedded.ranks import open_scores, read_checkpoint, write_checkpoint
-from pipeline.embedded.state import State
-from pipeline.packed_ranking import rank_packed
-from pipeline.parquet import CHECKED, parquet_batches
+from pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES
+from pipeline.data.csr_files import open_csr
+from pipeline.data.growing import save
+from pipeline.data.parquet import CHECKED, parquet_batches
+from pipeline.engines.embedded.key_numbers import numbered, open_ids, open_numbers
+from pipeline.engines.embedded.pagerank.ranks import open_scores, read_checkpoint, write_checkpoint
+from pipeline.engines.embedded.pagerank.state import State
+from pipeline.engines.text.packed_ranking import rank_packed
 
 # ---- the graph
 

@@ -15,9 +15,14 @@ from hypothesis import strategies as st
 from samples import made_captures, made_links
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.lines import format_capture, parse_capture
-from pipeline.embedded import columns
-from pipeline.embedded.columns import CapturesWriter, LinksWriter, capture_blocks, link_blocks
+from jobs.kernel.formats.lines import format_capture, parse_capture
+from pipeline.engines.embedded import columns
+from pipeline.engines.embedded.columns import (
+    CapturesWriter,
+    LinksWriter,
+    capture_blocks,
+    link_blocks,
+)
 
 Rows = list[tuple[str, str, str]]
 

@@ -27,8 +27,8 @@ from test_lock import hold
 from work_folders import await_end, files_of, tree_of
 
 from jobs.kernel.errors import BadInput
-from pipeline.embedded.tables import database
-from pipeline.precedence import Options, export_precedence
+from pipeline.data.database import database
+from pipeline.precedence.export import Options, export_precedence
 
 ROUNDS = ("--iterations", "3", "--no-validate", "--jobs", "2")
 RANKED = re.compile(r" s +round (\d+)")
@@ -213,7 +213,7 @@ import os, signal, sys, threading
 from pathlib import Path
 import pyarrow as pa
 from pipeline import cli
-from pipeline.embedded.tables import batches, database
+from pipeline.data.database import batches, database
 
 HOW, TMP = sys.argv[1:]
 

@@ -12,8 +12,8 @@ import pytest
 from cluster import inline
 from crawls import DAMAGED, LOOPBACK, SAMPLES, SMALL
 
-from jobs.kernel.extraction import Options
-from jobs.kernel.lines import (
+from jobs.kernel.captures.extraction import Options
+from jobs.kernel.formats.lines import (
     UNKNOWN,
     Capture,
     format_capture,
@@ -21,13 +21,13 @@ from jobs.kernel.lines import (
     parse_capture,
     parse_link,
 )
-from pipeline import steps
-from pipeline.archives import archive_tasks, given_archives
 from pipeline.contract import ArchiveReport, ArchiveTask
-from pipeline.embedded import extraction, extraction_task
-from pipeline.embedded.columns import CAPTURE_SCHEMA
-from pipeline.embedded.extraction import extract_archives
-from pipeline.workers import Tell
+from pipeline.data.workers import Tell
+from pipeline.engines.embedded import extraction, extraction_task
+from pipeline.engines.embedded.columns import CAPTURE_SCHEMA
+from pipeline.engines.embedded.extraction import extract_archives
+from pipeline.engines.text import steps
+from pipeline.workfolder.archives import archive_tasks, given_archives
 
 ARCHIVES = [*SAMPLES.glob("*arc.gz"), *DAMAGED.iterdir(), SMALL / "samples__warcs__HTTP404.warc"]
 

@@ -20,17 +20,18 @@ from hypothesis import strategies as st
 from samples import HOSTILE, made_captures, made_links, write
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.lines import parse_capture, parse_link
-from pipeline import steps
-from pipeline.embedded import edges, pairs, spelling_table, spellings, turning
-from pipeline.embedded.columns import BLOCK, CapturesWriter, LinksWriter
-from pipeline.embedded.csr_files import open_csr
-from pipeline.embedded.edges import GraphCounts, gen_graph, opic_graph, write_graph
-from pipeline.embedded.ids import IdCounts, assign_ids
-from pipeline.embedded.partitions import PartitionWork
-from pipeline.embedded.spellings import SpellingCounts, canonicalize
-from pipeline.embedded.turning import transposed
-from pipeline.graph import read_graph
+from jobs.kernel.formats.lines import parse_capture, parse_link
+from pipeline.data import pairs
+from pipeline.data.csr_files import open_csr
+from pipeline.data.graph import read_graph
+from pipeline.engines.embedded import edges, spelling_table, spellings, turning
+from pipeline.engines.embedded.columns import BLOCK, CapturesWriter, LinksWriter
+from pipeline.engines.embedded.edges import GraphCounts, gen_graph, opic_graph, write_graph
+from pipeline.engines.embedded.ids import IdCounts, assign_ids
+from pipeline.engines.embedded.partitions import PartitionWork
+from pipeline.engines.embedded.spellings import SpellingCounts, canonicalize
+from pipeline.engines.embedded.turning import transposed
+from pipeline.engines.text import steps
 
 Lines = Sequence[bytes]
 ROOMY = 1 << 32

@@ -26,11 +26,11 @@ import pytest
 from crawls import LOOPBACK, MORE_WEB, SAMPLES, WEB, Said, checked, environment, write_warc
 from work_folders import await_end, files_of, told, tree_of
 
-from pipeline.lock import locked
+from pipeline.workfolder.lock import locked
 
 PROGRAM = """
 import time
-from pipeline.embedded import ranks
+from pipeline.engines.embedded import ranks
 write = ranks.write_checkpoint
 def slowly(*what):
     write(*what)

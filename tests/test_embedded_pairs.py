@@ -14,8 +14,8 @@ from drawing import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.embedded import pairs
-from pipeline.embedded.pairs import Pairs, distinct_pairs
+from pipeline.data import pairs
+from pipeline.data.pairs import Pairs, distinct_pairs
 
 BOUNDS = [1, 2, 3, 1000, 2**31, 2**32, 2**32 + 1, 2**33, 2**40, 2**63]
 
@@ -87,7 +87,7 @@ MEASURED = """
 import sys, tempfile
 from pathlib import Path
 import numpy as np
-from pipeline.embedded.edges import write_graph
+from pipeline.engines.embedded.edges import write_graph
 
 nodes, pieces = 200_000, 80
 

@@ -32,13 +32,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.kernel.errors import JobFailed
-from jobs.kernel.rank import new_score
+from jobs.kernel.rank.plain_round import new_score
 from pipeline.contract import Round, Stop
-from pipeline.embedded import plain, team
-from pipeline.embedded.ranks import rank
-from pipeline.embedded.state import Ranked
-from pipeline.graph import Graph, read_graph
-from pipeline.ranking import rank as rank_by_jobs
+from pipeline.data import team
+from pipeline.data.graph import Graph, read_graph
+from pipeline.engines.embedded.pagerank import plain
+from pipeline.engines.embedded.pagerank.ranks import rank
+from pipeline.engines.embedded.pagerank.state import Ranked
+from pipeline.engines.text.rounds import rank as rank_by_jobs
 
 MUCH = 1 << 40
 WEB = web_like(2000, seed=3)

@@ -10,10 +10,10 @@ from graphs import csr_of, exact_scores, saved, untimed, web_like
 
 from jobs.kernel.errors import NotConverged
 from pipeline.contract import Round, Stop
-from pipeline.embedded import ranks
-from pipeline.embedded.csr import Csr
-from pipeline.embedded.ranks import DUMMY, SCORES, page_rank, rank
-from pipeline.embedded.state import State
+from pipeline.data.csr import Csr
+from pipeline.engines.embedded.pagerank import ranks
+from pipeline.engines.embedded.pagerank.ranks import DUMMY, SCORES, page_rank, rank
+from pipeline.engines.embedded.pagerank.state import State
 
 MUCH = 1 << 40
 WEB = web_like(2000, seed=3)

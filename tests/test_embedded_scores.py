@@ -18,12 +18,13 @@ from hypothesis import strategies as st
 from samples import write
 
 from jobs.kernel.errors import BadInput
-from jobs.launcher import Launcher
-from pipeline import parquet, precedence_lines
-from pipeline.datasets import best_first
-from pipeline.embedded.scores import join_scores
-from pipeline.precedence import Options, export_precedence
-from pipeline.steps import join_scores as join_scores_by_jobs
+from jobs.mapreduce.launcher import Launcher
+from pipeline.data import parquet
+from pipeline.data.datasets import best_first
+from pipeline.engines.embedded.scores import join_scores
+from pipeline.engines.text.steps import join_scores as join_scores_by_jobs
+from pipeline.precedence.export import Options, export_precedence
+from pipeline.precedence.export import lines as precedence_lines
 
 BUDGET = 1 << 30
 NO_ID = 2**32 - 1

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from made_uris import made_uris
 from samples import HOSTILE
 
-from jobs.kernel.surt_keys import surt_key
-from pipeline.embedded import having_keys as module
-from pipeline.embedded.having_keys import having_keys
-from pipeline.embedded.spelling_table import distinct_strings
+from jobs.kernel.keys.surt_keys import surt_key
+from pipeline.engines.embedded import having_keys as module
+from pipeline.engines.embedded.having_keys import having_keys
+from pipeline.engines.embedded.spelling_table import distinct_strings
 
 REAL = [
     b"http://www.example.org/a/b.html?c=d&e=%20f",

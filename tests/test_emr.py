@@ -34,10 +34,10 @@ from made_emr import MadeEmr
 from jobs.extract_links import ExtractLinks
 from jobs.gen_graph import GenGraph
 from jobs.kernel.errors import BadInput, JobFailed
-from jobs.launch import launch
-from jobs.launcher import Launcher
+from jobs.mapreduce.launch import launch
+from jobs.mapreduce.launcher import Launcher
 from pipeline.cli import main
-from pipeline.emr_cluster import held_cluster
+from pipeline.engines.text.emr_cluster import held_cluster
 
 DATA = "s3://crawl/data"
 INOUT = ("-input", "-output")

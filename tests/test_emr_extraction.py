@@ -13,17 +13,17 @@ from emr_around import bucket_in, emr_around, packaged, run_emr  # noqa: F401 - 
 from made_emr import MadeEmr
 
 from jobs.extract_links import ExtractLinks
+from jobs.kernel.captures.extraction import Options
 from jobs.kernel.errors import BadInput, JobFailed
-from jobs.kernel.extraction import Options
-from jobs.launcher import Launcher
-from pipeline import steps
-from pipeline.archives import given_archives, reports
+from jobs.mapreduce.launcher import Launcher
 from pipeline.cli import main
-from pipeline.cluster_engine import ClusterEngine
-from pipeline.cluster_extraction import LOST
 from pipeline.contract import ArchiveTask
-from pipeline.emr_cluster import held_cluster
-from pipeline.manifest import Manifest
+from pipeline.engines.text import steps
+from pipeline.engines.text.cluster_engine import ClusterEngine
+from pipeline.engines.text.cluster_extraction import LOST
+from pipeline.engines.text.emr_cluster import held_cluster
+from pipeline.workfolder.archives import given_archives, reports
+from pipeline.workfolder.manifest import Manifest
 
 DYING = {ExtractLinks: DyingReader}
 NAMES = ("a", "dies", "c")
@@ -74,7 +74,7 @@ def test_a_run_goes_on_without_it_where_bad_files_are_skipped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """It is read again by the run that does not skip it, and then no more."""
-    monkeypatch.setattr("pipeline.cluster_extraction.ExtractLinks", DyingReader)
+    monkeypatch.setattr("pipeline.engines.text.cluster_extraction.ExtractLinks", DyingReader)
     bucket.put_object(Bucket="crawl", Key="x/dies.warc.gz", Body=web.read_bytes())
     archives, work = [task.place for task in tasks[:2]], tmp_path / "skipping"
     refused = run_emr(work, conf, *archives)

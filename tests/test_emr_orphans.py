@@ -20,13 +20,13 @@ from emr_around import bucket_in, emr_around, packaged, run_emr  # noqa: F401 - 
 from made_emr import MadeEmr
 from moto.emr.models import Cluster
 
-from jobs.applications import CLUSTER_TAG, tag_of
 from jobs.gen_graph import GenGraph
 from jobs.kernel.errors import JobFailed
-from jobs.launch import launch
-from jobs.launcher import Launcher
-from jobs.orphans import end_orphans
-from pipeline.emr_cluster import held_cluster
+from jobs.mapreduce.launch import launch
+from jobs.mapreduce.launcher import Launcher
+from jobs.mapreduce.orphans import end_orphans
+from jobs.mapreduce.runners.applications import CLUSTER_TAG, tag_of
+from pipeline.engines.text.emr_cluster import held_cluster
 
 ARCHIVE = "s3://crawl/archives/web.warc.gz"
 YARN = """#!/bin/sh

@@ -12,8 +12,8 @@ import pytest
 from crawl_logs import log, written
 from crawls import LOOPBACK, crawlrank, ok
 
-from jobs.kernel.endless import CURE, require_file
 from jobs.kernel.errors import BadInput
+from jobs.kernel.storage.endless import CURE, require_file
 from pipeline.cli import main
 
 KINDS = {"device": "a device", "pipe": "a pipe", "socket": "a socket"}

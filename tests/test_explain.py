@@ -14,9 +14,9 @@ from crawls import INLINE, LOOPBACK, crawlrank, ok, write_warc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.kernel.order import rounded
-from pipeline.explain import explain
-from pipeline.standing import tie_bounds
+from jobs.kernel.formats.order import rounded
+from pipeline.analysis.compare.explain import explain
+from pipeline.analysis.compare.standing import tie_bounds
 
 Works = dict[str, list[Path]]
 

@@ -15,9 +15,16 @@ from archive_samples import (
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jobs.kernel.captures.extraction import totals
 from jobs.kernel.errors import BadInput
-from jobs.kernel.extraction import totals
-from jobs.kernel.lines import Capture, Link, format_capture, format_link, parse_capture, parse_link
+from jobs.kernel.formats.lines import (
+    Capture,
+    Link,
+    format_capture,
+    format_link,
+    parse_capture,
+    parse_link,
+)
 
 A = [("http://h/a", "L")]
 

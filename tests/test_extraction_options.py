@@ -8,8 +8,8 @@ from archive_samples import page
 from crawls import INLINE, ok
 
 from jobs.extract_links import ExtractLinks, arguments_of, parameters_of
-from jobs.kernel.extraction import Options
-from pipeline.archives import extraction_mark
+from jobs.kernel.captures.extraction import Options
+from pipeline.workfolder.archives import extraction_mark
 
 HTML = "<a href=l><a href=n rel=nofollow><img src=e><form action=x></form>"
 

@@ -15,12 +15,12 @@ from archive_samples import (
 from growth import assert_in_proportion
 from samples import DATA, REFERENCE, needs_reference
 
-from jobs.kernel.charsets import charset_of
-from jobs.kernel.documents import document
-from jobs.kernel.extraction import Options, extract
-from jobs.kernel.html_links import read_page
-from jobs.kernel.lines import Capture, Link
-from jobs.kernel.records import Record, open_archive, read_records
+from jobs.kernel.archive.records import Record, open_archive, read_records
+from jobs.kernel.captures.extraction import Options, extract
+from jobs.kernel.formats.lines import Capture, Link
+from jobs.kernel.links.documents import document
+from jobs.kernel.links.html_links import read_page
+from jobs.kernel.markup.charsets import charset_of
 
 
 def test_the_links_of_a_real_crawl_by_heritrix() -> None:

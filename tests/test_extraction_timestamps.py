@@ -11,8 +11,8 @@ import pytest
 from archive_samples import page
 from several_crawls import captured, html_record, response, revisit
 
-from jobs.kernel.extraction import Options, extract
-from jobs.kernel.lines import Capture, Link, format_capture, parse_capture
+from jobs.kernel.captures.extraction import Options, extract
+from jobs.kernel.formats.lines import Capture, Link, format_capture, parse_capture
 
 
 def found(data: bytes, **more: Any) -> tuple[list[Link], list[Capture]]:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.kernel.file_bytes import FIRST, FileBytes, OpenFrame
-from jobs.kernel.frames import Broken, Frames
+from jobs.kernel.archive.file_bytes import FIRST, FileBytes, OpenFrame
+from jobs.kernel.archive.frames import Broken, Frames
 
 DATA = random.Random(1).randbytes(700_000)
 PLACES = st.integers(0, len(DATA) + 10)

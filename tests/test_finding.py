@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from jobs.kernel.errors import BadInput
 from pipeline.cli.run import run
-from pipeline.finding import find_archives, matches, read_list
+from pipeline.workfolder.finding import find_archives, matches, read_list
 
 TREE = (
     "a.warc.gz", "b.arc", "logs/crawl.log", "logs/c.warc.wat.gz", "sub/d.warc.zst", "sub/E.WARC",

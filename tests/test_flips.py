@@ -13,11 +13,11 @@ from crawls import INLINE, LOOPBACK, ok
 from flips import drawn, harms
 
 from jobs.kernel.errors import NotConverged
-from jobs.launcher import Launcher
+from jobs.mapreduce.launcher import Launcher
 from pipeline.contract import Stop
-from pipeline.embedded.csr_files import open_csr
-from pipeline.embedded.ranks import page_rank
-from pipeline.packed_ranking import rank_packed
+from pipeline.data.csr_files import open_csr
+from pipeline.engines.embedded.pagerank.ranks import page_rank
+from pipeline.engines.text.packed_ranking import rank_packed
 
 SEVERAL = ("--captures", "latest", "--fold", "redirects", "--no-validate", "--quiet")
 

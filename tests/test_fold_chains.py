@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from cluster import on_cluster
 
-from jobs import fold_chains, stores
-from jobs.launcher import Launcher
-from jobs.side_lines import side_name
+from jobs import fold_chains
+from jobs.kernel.formats.side_lines import side_name
+from jobs.kernel.storage import stores
+from jobs.mapreduce.launcher import Launcher
 
 KINDS = (b"canonical", b"redirect")
 

@@ -19,7 +19,7 @@ from archive_samples import (
     zstd,
 )
 
-from jobs.kernel import frames
+from jobs.kernel.archive import frames
 from jobs.kernel.errors import BadInput
 
 ARCHIVE = [page(f'<a href="/{n}">' + "x" * 50, f"http://h/{n}") for n in range(4)]

@@ -12,9 +12,9 @@ from samples import made_captures, made_links, oracle, write
 from jobs import gen_graph
 from jobs.gen_graph import GenGraph
 from jobs.kernel.errors import BadInput
-from jobs.launch import launch
-from jobs.launcher import Launcher
-from jobs.outcome import Outcome
+from jobs.mapreduce.launch import launch
+from jobs.mapreduce.launcher import Launcher
+from jobs.mapreduce.outcome import Outcome
 
 
 def run(tmp: Path, launcher: Launcher, *inputs: Path) -> Outcome:

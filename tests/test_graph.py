@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jobs.kernel.errors import BadInput
-from pipeline.graph import Graph, read_graph
+from pipeline.data.graph import Graph, read_graph
 
 DUMMY = "dummy\t1.0\tO:dummy"
 

@@ -26,20 +26,20 @@ from hadoop.node import Node
 from hadoop.processes import wait
 from hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
 
-from jobs import stores
-from jobs.applications import AT_WORK
 from jobs.extract_links import ExtractLinks
-from jobs.far import outcome_of
+from jobs.kernel.captures.extraction import Options
 from jobs.kernel.errors import BadInput, JobFailed
-from jobs.kernel.extraction import Options
-from jobs.launch import launch
-from jobs.launcher import Launcher
-from jobs.orphans import end_orphans
-from jobs.outcome import Outcome
-from jobs.side_lines import side_name
-from pipeline.cluster_engine import ClusterEngine
-from pipeline.cluster_extraction import LOST
+from jobs.kernel.formats.side_lines import side_name
+from jobs.kernel.storage import stores
+from jobs.mapreduce.far import outcome_of
+from jobs.mapreduce.launch import launch
+from jobs.mapreduce.launcher import Launcher
+from jobs.mapreduce.orphans import end_orphans
+from jobs.mapreduce.outcome import Outcome
+from jobs.mapreduce.runners.applications import AT_WORK
 from pipeline.contract import ArchiveTask, Round, Stop
+from pipeline.engines.text.cluster_engine import ClusterEngine
+from pipeline.engines.text.cluster_extraction import LOST
 
 pytestmark = pytest.mark.hadoop
 ROOT = Path(__file__).resolve().parents[1]

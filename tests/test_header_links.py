@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.kernel.header_links import header_nofollow, header_references, location
+from jobs.kernel.links.header_links import header_nofollow, header_references, location
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from heritrix.serving import server
 from heritrix_cases import DATA
 from heritrix_crawls import home, noted
 
-from pipeline.heritrix_loader import load
+from pipeline.precedence.heritrix_loader import load
 
 __all__ = ["home"]
 pytestmark = pytest.mark.heritrix

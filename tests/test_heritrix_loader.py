@@ -14,7 +14,7 @@ from heritrix_cases import DATA, LINT_TXT, Case, written
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.heritrix_loader import (
+from pipeline.precedence.heritrix_loader import (
     BLOCK,
     MAX_LINE,
     BreaksOff,

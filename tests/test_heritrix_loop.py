@@ -20,8 +20,8 @@ from heritrix.site_parts import TEXTAREA_TRAP, make_site
 from heritrix_crawls import home, noted
 from scipy.stats import kendalltau
 
-from jobs.kernel.heritrix_form import heritrix_form
-from pipeline.heritrix_loader import load
+from jobs.kernel.keys.heritrix_form import heritrix_form
+from pipeline.precedence.heritrix_loader import load
 
 __all__ = ["home"]
 pytestmark = pytest.mark.heritrix

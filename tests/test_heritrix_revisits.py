@@ -20,7 +20,7 @@ from heritrix.site_parts import CHANGING, make_site
 from heritrix_crawls import home
 from warcio.archiveiterator import ArchiveIterator
 
-from jobs.kernel.keys import key_of
+from jobs.kernel.keys.keys import key_of
 
 __all__ = ["home"]
 pytestmark = pytest.mark.heritrix

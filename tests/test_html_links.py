@@ -10,10 +10,10 @@ from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.kernel import html_links as module
-from jobs.kernel.html_links import html_links
-from jobs.kernel.html_pieces import LONG_TAG, MANY_TAGS, is_simple
-from jobs.kernel.link_rules import RULES
+from jobs.kernel.links import html_links as module
+from jobs.kernel.links.html_links import html_links
+from jobs.kernel.links.link_rules import RULES
+from jobs.kernel.markup.html_pieces import LONG_TAG, MANY_TAGS, is_simple
 
 PAGE = "http://h/d/p"
 

@@ -15,10 +15,10 @@ from drawing import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.kernel.documents import document
-from jobs.kernel.html_links import html_links
-from jobs.kernel.html_pieces import LONG_TAG, MANY_TAGS, is_simple
-from jobs.kernel.records import Record, open_archive, read_records
+from jobs.kernel.archive.records import Record, open_archive, read_records
+from jobs.kernel.links.documents import document
+from jobs.kernel.links.html_links import html_links
+from jobs.kernel.markup.html_pieces import LONG_TAG, MANY_TAGS, is_simple
 
 PAGE = "http://h/d/p"
 TAIL = b"".join(b"<a href=/l%d>x</a>" % number for number in range(50))
@@ -187,7 +187,7 @@ def test_text_that_takes_more_bytes_than_its_page_is_read_to_its_end() -> None:
 
 MEMORY = """
 import resource, sys
-from jobs.kernel.html_links import html_links
+from jobs.kernel.links.html_links import html_links
 html = eval(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_DATA, (100 * 2**20, 100 * 2**20))
 print(len(list(html_links(html, "http://h/"))))

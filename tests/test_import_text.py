@@ -12,8 +12,8 @@ import pytest
 from crawls import INLINE, LOOPBACK, Said, crawlrank, ok
 from samples import made_links, oracle
 
-from jobs.kernel.lines import parse_graph_line
-from pipeline.embedded import from_text, graph_from_text
+from jobs.kernel.formats.lines import parse_graph_line
+from pipeline.engines.embedded import from_text, graph_from_text
 
 RUN = ("--iterations", 3, "--no-validate", "--quiet", "--jobs", 1)
 ROUNDING = 2e-12  # 18,000 terms of dummy's sum, as doubles in any order

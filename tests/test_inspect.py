@@ -26,7 +26,7 @@ from crawls import (
 )  # fmt: skip
 from warcio.archiveiterator import ArchiveIterator
 
-from pipeline import inspection
+from pipeline.analysis.inspect import inspection
 
 AUT = SAMPLES / "aut-example.warc.gz"
 ARC = SAMPLES / "aut-example.arc.gz"

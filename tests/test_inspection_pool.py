@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from crawls import COMMAND, LOOPBACK, environment
 
-from jobs.kernel.extraction import Options
-from pipeline.inspection_pool import KILLED, inspect_archives
+from jobs.kernel.captures.extraction import Options
+from pipeline.analysis.inspect.inspection_pool import KILLED, inspect_archives
 
 
 def long_archive(path: Path) -> Path:

@@ -13,8 +13,8 @@ from samples import made_captures, made_links, write
 
 from jobs import join_scores
 from jobs.kernel.errors import BadInput
-from jobs.launcher import Launcher
-from jobs.outcome import Outcome
+from jobs.mapreduce.launcher import Launcher
+from jobs.mapreduce.outcome import Outcome
 
 
 def run(tmp: Path, launcher: Launcher, *inputs: Path, **options: object) -> Outcome:

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_uris import made_uris
 
-from jobs.kernel.charsets import charset_of
-from jobs.kernel.documents import document
-from jobs.kernel.html_links import read_page
-from jobs.kernel.joining import Base
-from jobs.kernel.records import Record, open_archive, read_records
-from jobs.kernel.uris import LONGEST, as_crawled, resolve
+from jobs.kernel.archive.records import Record, open_archive, read_records
+from jobs.kernel.keys.uris import LONGEST, as_crawled, resolve
+from jobs.kernel.links.documents import document
+from jobs.kernel.links.html_links import read_page
+from jobs.kernel.links.joining import Base
+from jobs.kernel.markup.charsets import charset_of
 
 BASES = [
     *("http://h.example/d/e?f", "https://h.example/d//e/", "http://h.example", "http://h"),

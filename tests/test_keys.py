@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from made_uris import PIECES, made_uris
 from samples import DATA, HOSTILE
 
-from jobs.kernel import keys
-from jobs.kernel.keys import (
+from jobs.kernel.keys.keys import (
     forgetful_key_function,
     key_function,
     key_keeping_www,
     key_of,
+    keys,
 )
-from jobs.kernel.surt_keys import surt  # as installed, but for the look-ups
+from jobs.kernel.keys.surt_keys import surt  # as installed, but for the look-ups
 
 LINKS = gzip.decompress((DATA / "urls" / "links.txt.gz").read_bytes()).splitlines()
 TEXTS: list[str] = json.loads(gzip.decompress((DATA / "urls" / "cases.json.gz").read_bytes()))
@@ -153,7 +153,7 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_keys_of_everyday_uris_load_no_surt() -> None:
     """surt brings along an HTTP client, which takes longer to load than a small task to run."""
     code = (
-        "import sys\nfrom jobs.kernel.keys import key_of\nkey_of(b'http://a.example/')\n"
+        "import sys\nfrom jobs.kernel.keys.keys import key_of\nkey_of(b'http://a.example/')\n"
         "assert 'surt' not in sys.modules\nkey_of(b'http://1.2.3.4/')\nassert 'surt' in sys.modules"
     )
     root = Path(__file__).resolve().parents[1]
@@ -162,7 +162,7 @@ def test_keys_of_everyday_uris_load_no_surt() -> None:
 
 def test_surt_loads_no_http_client_and_leaves_its_module_as_it_is() -> None:
     code = (
-        "import sys\nfrom jobs.kernel.keys import key_of\nkey_of(b'http://1.2.3.4/')\n"
+        "import sys\nfrom jobs.kernel.keys.keys import key_of\nkey_of(b'http://1.2.3.4/')\n"
         "assert 'requests' not in sys.modules and 'tldextract' not in sys.modules\n"
         "import tldextract\n"
         "held = sys.modules['surt.handyurl'].tldextract\n"
@@ -256,7 +256,9 @@ def test_any_text_gives_a_clean_key_or_none(uri: bytes) -> None:
 
 def test_keys_made_in_a_process_of_its_own_are_the_same(tmp_path: Path) -> None:
     """As in the task of a cluster: another locale, this package found by PYTHONPATH."""
-    code = "import sys\nfrom jobs.kernel.keys import key_of\nprint(key_of(sys.argv[1].encode()))"
+    code = (
+        "import sys\nfrom jobs.kernel.keys.keys import key_of\nprint(key_of(sys.argv[1].encode()))"
+    )
     uri = "http://www.B.example/?z=1&a=2"
     root = Path(__file__).resolve().parents[1]
     told = subprocess.run(

@@ -21,7 +21,7 @@ import pytest
 from crawls import COMMAND, LOOPBACK, MORE_WEB, crawlrank, datasets, environment, write_warc
 from work_folders import results_of
 
-from pipeline.lock import locked
+from pipeline.workfolder.lock import locked
 
 #: the rounds of so small a graph are packed in several partitions, so that there are several rounds
 PROGRAM = """

@@ -14,19 +14,19 @@ import pytest
 from cluster import cluster, dataset, inline, on_cluster
 from samples import made_captures, made_links, write
 
-from jobs.base import Job
 from jobs.canonicalize import Canonicalize
 from jobs.gen_graph import GenGraph
 from jobs.kernel.errors import BadInput, JobFailed
-from jobs.launch import launch
-from jobs.launcher import Launcher
+from jobs.mapreduce.job import Job
+from jobs.mapreduce.launch import launch
+from jobs.mapreduce.launcher import Launcher
 from jobs.page_rank import PageRank
 
 ROOT = Path(__file__).resolve().parents[1]
 
 BOOM = """
 import os, signal, sys
-from jobs.base import Job
+from jobs.mapreduce.job import Job
 
 class Boom(Job):
     def map_line(self, line):

@@ -57,9 +57,9 @@ def test_the_reading_of_imports_sees_them_all(tmp_path: Path) -> None:
         "import a.b\nfrom jobs import launch\ndef f():\n    from pipeline.cli import main\n"
     )
     found = imported(path)
-    assert found == {"a.b", "jobs", "jobs.launch", "pipeline.cli", "pipeline.cli.main"}
-    assert within(found, "jobs.launch", "pipeline") == {
-        "jobs.launch",
+    assert found == {"a.b", "jobs", "jobs.mapreduce.launch", "pipeline.cli", "pipeline.cli.main"}
+    assert within(found, "jobs.mapreduce.launch", "pipeline") == {
+        "jobs.mapreduce.launch",
         "pipeline.cli",
         "pipeline.cli.main",
     }

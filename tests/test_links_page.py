@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from jobs.kernel.link_rules import FORM_RULES, RULES
-from jobs.kernel.xml_links import FEED_RULES, SITEMAP_RULES
+from jobs.kernel.links.link_rules import FORM_RULES, RULES
+from jobs.kernel.links.xml_links import FEED_RULES, SITEMAP_RULES
 
 PAGE = Path(__file__).parents[1] / "docs" / "formats.md"
 OTHERS = {

@@ -11,11 +11,11 @@ from heritrix_cases import DATA, LINT_TXT, Case, written
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.kernel.heritrix_form import heritrix_form, lookup_key
-from pipeline import lint as module
-from pipeline.heritrix_loader import MAX_LINE, LoaderFails, load, read_entry, read_lines
-from pipeline.lint import Finding, Summary, lint
-from pipeline.lint_problems import PROBLEMS
+from jobs.kernel.keys.heritrix_form import heritrix_form, lookup_key
+from pipeline.precedence.export import lint as module
+from pipeline.precedence.heritrix_loader import MAX_LINE, LoaderFails, load, read_entry, read_lines
+from pipeline.precedence.lint import Finding, Summary, lint
+from pipeline.precedence.lint_problems import PROBLEMS
 
 GOOD = "http://h.example/a 5"
 

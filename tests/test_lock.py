@@ -12,12 +12,12 @@ import pytest
 from crawls import environment
 
 from jobs.kernel.errors import BadInput
-from pipeline.lock import locked
+from pipeline.workfolder.lock import locked
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from pipeline.lock import locked
+from pipeline.workfolder.lock import locked
 with locked(Path(sys.argv[1])):
     sys.stdout.write("held\\n")
     sys.stdout.flush()

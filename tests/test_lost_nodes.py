@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from mrjob.step import StepFailedException
 
-from jobs import stores
-from jobs.base import Job
 from jobs.gen_graph import GenGraph
 from jobs.kernel.errors import JobFailed
-from jobs.launch import launch
-from jobs.launcher import Launcher
-from jobs.lost_nodes import CURE, nodes_were_lost
-from jobs.runners import InlineRunner
-from jobs.side_lines import side_name
+from jobs.kernel.formats.side_lines import side_name
+from jobs.kernel.storage import stores
+from jobs.mapreduce.job import Job
+from jobs.mapreduce.launch import launch
+from jobs.mapreduce.launcher import Launcher
+from jobs.mapreduce.lost_nodes import CURE, nodes_were_lost
+from jobs.mapreduce.runners.local import InlineRunner
 
 LOST = {
     "shuffle": (

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.kernel.errors import BadInput
-from pipeline.manifest import SAMPLED, Manifest, file_fingerprint, fingerprint
+from pipeline.workfolder.manifest import SAMPLED, Manifest, file_fingerprint, fingerprint
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),

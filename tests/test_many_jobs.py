@@ -10,8 +10,8 @@ import pytest
 from crawls import LOOPBACK, crawlrank
 from limits import folder_of_user, within_threads
 
-from jobs.kernel.cores import A_CORE, at_a_time, cores
-from jobs.launcher import Launcher
+from jobs.kernel.machine.cores import A_CORE, at_a_time, cores
+from jobs.mapreduce.launcher import Launcher
 
 MOST = 40 * cores() + 100  # processes and threads
 ROUNDS = ("--iterations", "2", "--no-validate", "--quiet", "--jobs", "5000")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from crawls import INLINE, crawlrank, ok, response, write_records, write_warc
 
-from jobs.kernel.keys import key_keeping_www, key_of
-from jobs.kernel.surt_keys import surt
-from pipeline.datasets import ORDER, merged
+from jobs.kernel.keys.keys import key_keeping_www, key_of
+from jobs.kernel.keys.surt_keys import surt
+from pipeline.data.datasets import ORDER, merged
 
 ROOT = Path(__file__).resolve().parents[1]
 SECTION = (ROOT / "docs/formats.md").read_text().partition("## What surt merges")[2]

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import DATA
 
-from jobs.kernel.metadata import LONGEST_LINE, Field, Junk, Outlink, read_metadata
-from jobs.kernel.records import Record, read_records
+from jobs.kernel.archive.metadata import LONGEST_LINE, Field, Junk, Outlink, read_metadata
+from jobs.kernel.archive.records import Record, read_records
 
 LINES = [
     b"via: http://h/",

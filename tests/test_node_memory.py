@@ -12,10 +12,10 @@ import pytest
 from measuring import watched
 
 from jobs.kernel.errors import BadInput
-from pipeline.embedded import engine as module
-from pipeline.embedded.engine import EmbeddedEngine
-from pipeline.embedded.memory import LEAST, OWN, Memory, parse_size, require_memory
-from pipeline.validation import VALIDATION_BYTES
+from pipeline.data.memory import LEAST, OWN, Memory, parse_size, require_memory
+from pipeline.engines.embedded import engine as module
+from pipeline.engines.embedded.engine import EmbeddedEngine
+from pipeline.ranking.validation import VALIDATION_BYTES
 
 MIB = 1 << 20
 ROUGH = 12  # bytes a node that pieces and the allocator make of a small difference
@@ -57,7 +57,7 @@ def test_steps_are_refused_before_they_write(
     engine = EmbeddedEngine(work, work / "tmp", Memory(LEAST), 1, lambda done, size: None)
     if step == "export-precedence":
         engine.join_scores(9)
-    monkeypatch.setattr("pipeline.embedded.memory.LEAST", OWN)
+    monkeypatch.setattr("pipeline.data.memory.LEAST", OWN)
     monkeypatch.setattr(engine, "memory", Memory(OWN + 1000))
     before = sorted(work.rglob("*.*"))
     with pytest.raises(BadInput, match=rf"{step}: --memory is 201MB, and 1,000 nodes need"):

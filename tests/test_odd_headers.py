@@ -9,8 +9,8 @@ from archive_samples import arc_head, each, page, plain, read
 from samples import REFERENCE, needs_reference
 from warcio.archiveiterator import ArchiveIterator
 
-from jobs.kernel.record_headers import blank_line
-from jobs.kernel.records import Record, read_records
+from jobs.kernel.archive.record_headers import blank_line
+from jobs.kernel.archive.records import Record, read_records
 
 URI, IP, DATE = "http://h/a", "192.0.2.1", "20031219215023"
 BLOCK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<a href=/b>"

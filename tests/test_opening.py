@@ -13,11 +13,11 @@ from click.testing import CliRunner
 from crawls import INLINE, WEB, write_warc
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.opening import absolute, is_url, open_binary, place, real, size_of
-from pipeline.archives import given_archives
+from jobs.kernel.storage.opening import absolute, is_url, open_binary, place, real, size_of
 from pipeline.cli import main
-from pipeline.finding import find_archives
-from pipeline.manifest import file_fingerprint
+from pipeline.workfolder.archives import given_archives
+from pipeline.workfolder.finding import find_archives
+from pipeline.workfolder.manifest import file_fingerprint
 
 ODD = "a b/x#y?z%20+é.warc.gz"
 

@@ -29,10 +29,10 @@ from graphs import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.kernel import machine_code
-from pipeline import opic as module
-from pipeline.graph import Graph
-from pipeline.opic import Checkpoint, OpicOptions, OpicResult, Policy, opic
+from jobs.kernel.machine import machine_code
+from pipeline.data.graph import Graph
+from pipeline.engines.text.rounds import opic as module
+from pipeline.ranking.opic import Checkpoint, OpicOptions, OpicResult, Policy, opic
 
 POLICIES: tuple[Policy, ...] = ("cycle", "random", "greedy")
 DATA = Path(__file__).parent / "data" / "pagerank"

@@ -25,8 +25,9 @@ from test_pdf_links import made_pdf
 from test_runners_agree import assert_same_counters
 from test_several_crawls import SITE, first_crawl, page, second_crawl
 
-from jobs.launcher import Launcher
-from pipeline import engines, packed_ranges
+from jobs.mapreduce.launcher import Launcher
+from pipeline import engine_of_run as engines
+from pipeline.engines.text import packed_ranges
 
 OPTIONS: dict[str, tuple[str, ...]] = {
     "pdf": ("--pdf",) if importlib.util.find_spec("pypdf") else (),

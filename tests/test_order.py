@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from jobs.kernel.order import ascending_id, descending, rounded
+from jobs.kernel.formats.order import ascending_id, descending, rounded
 
 SCORES = st.floats(min_value=1e-99, max_value=1e300)
 DIGITS = st.integers(1, 17)

@@ -127,7 +127,7 @@ def test_a_job_runs_from_the_zip_with_the_packed_environment(
 def test_it_imports_nothing_that_is_installed(node: tuple[Path, dict[str, str]]) -> None:
     folder, env = node
     code = """
-import sys, jobs.gen_graph, jobs.runners
+import sys, jobs.gen_graph, jobs.mapreduce.runners.local
 print(*(module.__file__ for module in sys.modules.values() if hasattr(module, "__file__")))
 """
     command = ["env/bin/python", "-c", code]

@@ -16,7 +16,7 @@ from hadoop.node import Node
 from hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
 
 from jobs.extract_links import ExtractLinks
-from jobs.launch import launch
+from jobs.mapreduce.launch import launch
 from pipeline.package.build import configure, upload_package
 
 pytestmark = pytest.mark.hadoop

@@ -27,14 +27,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jobs.kernel.errors import BadInput, JobFailed, NotConverged
-from jobs.launcher import Launcher
+from jobs.mapreduce.launcher import Launcher
 from jobs.packed_round import PackedRound
-from pipeline import packed_ranges, packed_ranking
-from pipeline.certificate import certificate
 from pipeline.contract import Round, Stop
-from pipeline.datasets import ORDER, merged
-from pipeline.graph import Graph, read_graph
-from pipeline.packed_ranking import rank_packed
+from pipeline.data.datasets import ORDER, merged
+from pipeline.data.graph import Graph, read_graph
+from pipeline.engines.text import packed_ranges, packed_ranking
+from pipeline.engines.text.packed_ranking import rank_packed
+from pipeline.ranking.certificate import certificate
 
 WEB = web_like(400, seed=5)
 

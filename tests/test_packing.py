@@ -11,11 +11,11 @@ from graphs import exact_scores, graph_of, web_like
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.kernel import packing
-from jobs.kernel.packed_graph import Held, Ranges, abroad, bad_nodes, merged, shares
-from jobs.kernel.packing import Where, Writer, from_text, joined, read_section, to_text
-from pipeline.acceleration import Groups, Products, Steering, factors, gammas
-from pipeline.graph import Graph
+from jobs.kernel.rank.packed_graph import Held, Ranges, abroad, bad_nodes, merged, shares
+from jobs.kernel.rank.packing import Where, Writer, from_text, joined, read_section, to_text
+from jobs.kernel.rank.plain_round import packing
+from pipeline.data.graph import Graph
+from pipeline.ranking.acceleration import Groups, Products, Steering, factors, gammas
 
 KINDS = [np.uint32, np.int64, np.float32, np.float64]
 ARRAYS = st.dictionaries(

@@ -16,10 +16,10 @@ from samples import DATA, made_captures, made_links, oracle, write
 
 from jobs import page_rank
 from jobs.kernel.errors import BadInput
-from jobs.kernel.lines import parse_graph_line
-from jobs.kernel.rank import RoundSums
-from jobs.launch import launch
-from jobs.launcher import Launcher
+from jobs.kernel.formats.lines import parse_graph_line
+from jobs.kernel.rank.plain_round import RoundSums
+from jobs.mapreduce.launch import launch
+from jobs.mapreduce.launcher import Launcher
 from jobs.page_rank import PageRank
 
 

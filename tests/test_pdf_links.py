@@ -16,9 +16,9 @@ import pytest
 from archive_samples import extracted, warc
 from crawls import crawlrank
 
-from jobs.far import write_zip
 from jobs.kernel.errors import BadInput
-from jobs.kernel.pdf_links import pdf_references
+from jobs.kernel.links.pdf_links import pdf_references
+from jobs.mapreduce.far import write_zip
 
 
 def made_pdf(*uris: str) -> bytes:

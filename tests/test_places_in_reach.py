@@ -9,7 +9,7 @@ import pytest
 from crawls import LOOPBACK, crawlrank
 
 from jobs.kernel.errors import BadInput
-from pipeline.engines import engine_of
+from pipeline.engine_of_run import engine_of
 from pipeline.progress import reporter
 from pipeline.run_options import RunOptions
 

@@ -11,8 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline import plot_bins
-from pipeline.plot_bins import class_counts, distribution, edges, rank_against_indegree
+from pipeline.analysis.plots import plot_bins
+from pipeline.analysis.plots.plot_bins import (
+    class_counts,
+    distribution,
+    edges,
+    rank_against_indegree,
+)
 
 SCORES = st.lists(st.sampled_from([0.15, 0.2, 0.5]) | st.floats(0.15, 1e6), min_size=1)
 

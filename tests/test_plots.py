@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from made_uris import made_uris
 from samples import HOSTILE
 
-from jobs.kernel.keys import key_function
-from pipeline.plot_data import HostRange, Pages, host_name, host_ranges, read_pages
+from jobs.kernel.keys.keys import key_function
+from pipeline.analysis.plots.plot_data import HostRange, Pages, host_name, host_ranges, read_pages
 
 NAMES = ("score-distribution", "rank-against-indegree", "classes-by-host")
 
@@ -154,7 +154,7 @@ def saved(figure: Any, path: Path) -> str:
 
 def test_names_of_hosts_are_plain_text(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
-    from pipeline.plots import host_classes
+    from pipeline.analysis.plots.plots import host_classes
 
     hostile = ["$x_{", "--><script>", "a\x1b[31m\n", "\u202e中", "x" * 300]
     hosts = [HostRange(at, at + 1, key) for at, key in enumerate(hostile)]
@@ -169,7 +169,7 @@ def test_names_of_hosts_are_plain_text(tmp_path: Path) -> None:
 
 def test_the_bars_of_hosts(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
-    from pipeline.plots import host_classes
+    from pipeline.analysis.plots.plots import host_classes
 
     figure = host_classes(pages(10, [HostRange(2, 6, "b,a")], bins=5))
     widths = [[bar.get_width() for bar in bars] for bars in figure.axes[0].containers]
@@ -184,7 +184,7 @@ def test_the_bars_of_hosts(tmp_path: Path) -> None:
 @pytest.mark.parametrize("bins", [1, 125])
 def test_any_number_of_pages_and_classes(count: int, bins: int, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
-    from pipeline.plots import PLOTS
+    from pipeline.analysis.plots.plots import PLOTS
 
     for name, draw in PLOTS.items():
         assert "<svg" in saved(draw(pages(count, [], bins, captured=True)), tmp_path / name)

@@ -19,13 +19,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
-from jobs.kernel.uris import as_crawled
-from pipeline import lint
-from pipeline.embedded.memory import parse_size
-from pipeline.heritrix_loader import load
-from pipeline.precedence import Options, Summary, export_precedence
-from pipeline.scored import FIXED, ByKey, open_scored
+from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
+from jobs.kernel.keys.uris import as_crawled
+from pipeline.data.memory import parse_size
+from pipeline.precedence.export import Options, Summary, export_precedence, lint
+from pipeline.precedence.heritrix_loader import load
+from pipeline.precedence.scored import FIXED, ByKey, open_scored
 
 
 class Spelling(NamedTuple):

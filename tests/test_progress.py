@@ -11,12 +11,12 @@ import pytest
 from archive_samples import each, page
 from rich.console import Console
 
-from jobs import bytes_read
 from jobs.extract_links import ExtractLinks
-from jobs.kernel import positions
-from jobs.kernel.positions import told_position
-from jobs.launch import launch
-from jobs.launcher import Launcher
+from jobs.kernel.storage import positions
+from jobs.kernel.storage.positions import told_position
+from jobs.mapreduce.launch import launch
+from jobs.mapreduce.launcher import Launcher
+from jobs.mapreduce.runners import bytes_read
 from pipeline.progress import Bars, Plain
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.kernel.ranges import (
+from jobs.kernel.formats.ranges import (
     Sample,
     java_hash,
     labels,

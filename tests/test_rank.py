@@ -23,8 +23,8 @@ from graphs import (
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from jobs.kernel.rank import RoundSums, RoundTally, exact_parts, new_score
-from pipeline.graph import Graph
+from jobs.kernel.rank.plain_round import RoundSums, RoundTally, exact_parts, new_score
+from pipeline.data.graph import Graph
 
 ROUNDING = 1e-13  # relative, of the sums and quotients of a bound near 0
 Vector = npt.NDArray[np.float64]

@@ -11,14 +11,14 @@ from cluster import dataset, inline
 from plain import graph_lines, scores_after
 
 from jobs.kernel.errors import BadInput, JobFailed, NotConverged
-from jobs.kernel.lines import DUMMY, parse_graph_line
-from jobs.launcher import Launcher
+from jobs.kernel.formats.lines import DUMMY, parse_graph_line
+from jobs.mapreduce.launcher import Launcher
 from jobs.page_rank import PageRank
-from pipeline import ranking
 from pipeline.contract import Stop
-from pipeline.packed_ranking import rank_packed
-from pipeline.plain_ranking import plain_rounds
-from pipeline.ranking import rank
+from pipeline.engines.text import rounds as ranking
+from pipeline.engines.text.packed_ranking import rank_packed
+from pipeline.engines.text.plain_ranking import plain_rounds
+from pipeline.engines.text.rounds import rank
 
 # two hubs, a dangling node, a node that nothing links to, a cycle apart
 GRAPH = {0: [1, 2], 1: [0, 2, 3], 2: [], 3: [0], 4: [0, 5], 5: [6], 6: [7], 7: [5]}

@@ -14,8 +14,8 @@ import pytest
 from archive_samples import page
 from crawls import COMMAND, LOOPBACK, WEB, Said, checked, crawlrank, environment, ok, write_warc
 
-from jobs.kernel import extraction
-from pipeline import outlinks
+from jobs.kernel.captures import extraction
+from pipeline.analysis.audit import outlinks
 
 ODD = "http://odd.example/"
 ERRORS = {

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from warcio.statusandheaders import StatusAndHeadersParser
 
-from jobs.kernel.record_headers import every, first, parse_lines, timestamp14
+from jobs.kernel.archive.record_headers import every, first, parse_lines, timestamp14
 
 WARCIO = StatusAndHeadersParser([], verify=False)
 # All that splits, folds, ends or strips lines somewhere, and what is not UTF-8.

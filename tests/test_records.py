@@ -34,9 +34,9 @@ from hypothesis import strategies as st
 from samples import REFERENCE, needs_reference
 from warcio.archiveiterator import ArchiveIterator
 
-from jobs.kernel.damage import REASONS, Damage
+from jobs.kernel.archive.damage import REASONS, Damage
+from jobs.kernel.archive.records import Record, open_archive, read_records
 from jobs.kernel.errors import BadInput
-from jobs.kernel.records import Record, open_archive, read_records
 
 # Bodies that look like records or members are believed where the lengths around them are right.
 BODIES = st.lists(

@@ -24,9 +24,9 @@ from crawls import (
     write_warc,
 )
 
-from pipeline import packed_ranges
 from pipeline.contract import COLUMNS, STEPS, TEXT, TEXT_AT_URL
-from pipeline.step_state import later_steps
+from pipeline.engines.text import packed_ranges
+from pipeline.workfolder.step_state import later_steps
 
 FIXED = ("--iterations", 4, "--no-validate", *INLINE)
 

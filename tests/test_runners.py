@@ -11,7 +11,7 @@ import pytest
 from cluster import cluster, inline
 from crawls import INLINE, LOOPBACK, MORE_WEB, SMALL, WEB, chain, datasets, ok, write_warc
 
-from jobs.launcher import Launcher
+from jobs.mapreduce.launcher import Launcher
 
 OF_ARCHIVES = ("links", "captures")  # in the order of the archives, and naming them
 UNSORTED_ON_A_CLUSTER = ("input_links", "map")  # their last stage has no reducer to sort them

@@ -16,7 +16,7 @@ from drawing import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.classes import cut
+from pipeline.ranking.classes import cut
 
 CRAWLS = {
     "loopback": [LOOPBACK],

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from crawls import DAMAGED, INLINE, SAMPLES, ok
 
-from jobs.kernel.keys import key_of
+from jobs.kernel.keys.keys import key_of
 
 EXPECTED = SAMPLES / "expected"
 ARC, WARC = SAMPLES / "aut-example.arc.gz", SAMPLES / "aut-example.warc.gz"

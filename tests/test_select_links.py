@@ -14,13 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from selecting_oracle import Oracle, Selection
 
-from jobs.kernel.choosing import Rules
-from jobs.kernel.lines import Capture, Fold, Link, format_capture, format_link, parse_fold
-from jobs.launcher import Launcher
-from pipeline.embedded.columns import CapturesWriter, LinksWriter
-from pipeline.embedded.selecting import FOLDS
-from pipeline.embedded.selecting import select_links as by_columns
-from pipeline.selecting import select_links
+from jobs.kernel.captures.choosing import Rules
+from jobs.kernel.formats.lines import Capture, Fold, Link, format_capture, format_link, parse_fold
+from jobs.mapreduce.launcher import Launcher
+from pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
+from pipeline.engines.embedded.selecting import FOLDS
+from pipeline.engines.embedded.selecting import select_links as by_columns
+from pipeline.engines.text.selecting import select_links
 
 URIS = [
     *(f"http://h.example/{n}".encode() for n in range(5)),

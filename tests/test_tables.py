@@ -10,11 +10,11 @@ import pytest
 from samples import HOSTILE, made_captures, made_links, write
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.reading import read_lines
-from jobs.kernel.tables import CAPTURES, LINKS, Shape
-from pipeline import tables
-from pipeline.embedded.columns import CAPTURE_SCHEMA
-from pipeline.tables import deliver_rows, write_table
+from jobs.kernel.formats.reading import read_lines
+from jobs.kernel.formats.tables import CAPTURES, LINKS, Shape
+from pipeline.data import row_groups as tables
+from pipeline.data.row_groups import deliver_rows, write_table
+from pipeline.engines.embedded.columns import CAPTURE_SCHEMA
 
 UTF8 = [uri for uri in HOSTILE if b"\xff" not in uri]  # a URI of ours is UTF-8
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from jobs.tied import tied
+from jobs.mapreduce.runners.tied import tied
 
 ROOT = Path(__file__).resolve().parents[1]
 DRIVER = """
 import subprocess
-from jobs.tied import tied
+from jobs.mapreduce.runners.tied import tied
 with subprocess.Popen(tied(["sh", "-c", "echo started; exec sleep 600"])) as client:
     pass
 """

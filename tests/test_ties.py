@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from crawls import LOOPBACK, ok
 
-from pipeline.plot_data import read_pages
+from pipeline.analysis.plots.plot_data import read_pages
 
 RUNNERS = ("embedded", "inline")  # local is inline here: the driver writes the file
 BINS = 20

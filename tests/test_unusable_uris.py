@@ -13,8 +13,8 @@ from cluster import cluster, dataset
 from crawls import LOOPBACK, crawlrank, ok
 
 from jobs.canonicalize import Canonicalize
-from jobs.kernel.reading import BOM
-from jobs.launch import launch
+from jobs.kernel.formats.reading import BOM
+from jobs.mapreduce.launch import launch
 
 GOOD = b"http://c.example/ http://b.example/\n"
 LINKS = (

@@ -17,12 +17,12 @@ from rich.console import Console
 from test_opic import published
 
 from jobs.kernel.errors import BadInput, NotConverged
-from pipeline import validation as module
-from pipeline.captured import captured_nodes
-from pipeline.graph import Graph
-from pipeline.opic import opic
-from pipeline.validation import validate
-from pipeline.validation_report import ValidationOptions, ValidationReport, tables
+from pipeline.data.graph import Graph
+from pipeline.engines.text.rounds import validation as module
+from pipeline.precedence.captured import captured_nodes
+from pipeline.ranking.opic import opic
+from pipeline.ranking.validation import validate
+from pipeline.ranking.validation_report import ValidationOptions, ValidationReport, tables
 
 WEB = web_like(400, seed=11)
 require = ValidationReport.require

@@ -11,8 +11,8 @@ import pytest
 from archive_samples import WRAPPINGS, each, extracted, page, plain, with_dictionary
 from samples import REFERENCE, needs_reference
 
-from jobs.kernel import wacz, zip_parts
-from jobs.kernel.damage import REASONS
+from jobs.kernel.archive import wacz, zip_parts
+from jobs.kernel.archive.damage import REASONS
 from jobs.kernel.errors import BadInput
 
 PAGES = [page(f'<a href="/{n}">' + "x" * 50, f"http://h/{n}") for n in range(6)]

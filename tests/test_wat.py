@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import DATA, REFERENCE, needs_reference
 
-from jobs.kernel.lines import format_capture, format_link, parse_capture, parse_link
+from jobs.kernel.formats.lines import format_capture, format_link, parse_capture, parse_link
 
 URI = "http://example.com/d/p"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from jobs.kernel.errors import BadInput
-from pipeline.workers import Died, Tell, answers, deaf
+from pipeline.data.workers import Died, Tell, answers, deaf
 
 
 def doubled(task: int, tell: Tell) -> int:
@@ -74,7 +74,7 @@ def alive(pids: list[int]) -> list[int]:
 def test_workers_leave_with_the_one_that_started_them(tmp_path: Path, sent: signal.Signals) -> None:
     program = (
         "from pathlib import Path; from tests.test_workers import slow\n"
-        "from pipeline.workers import answers\n"
+        "from pipeline.data.workers import answers\n"
         f"tasks = [Path({str(tmp_path)!r}, x) for x in 'ab']\n"
         "if __name__ == '__main__': list(answers(slow, tasks, 2))\n"
     )

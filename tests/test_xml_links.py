@@ -7,7 +7,7 @@ from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.kernel.xml_links import FEED_RULES, MANY, SITEMAP_RULES, document_of, xml_references
+from jobs.kernel.links.xml_links import FEED_RULES, MANY, SITEMAP_RULES, document_of, xml_references
 
 
 def read(text: str, document: str = "feed") -> list[tuple[str, str, str]]:

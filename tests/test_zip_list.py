@@ -10,8 +10,8 @@ import zipfile
 import pytest
 from archive_samples import extracted, page
 
-from jobs.kernel import zip_list
-from jobs.kernel.zip_list import NoList, ZipList
+from jobs.kernel.archive import zip_list
+from jobs.kernel.archive.zip_list import NoList, ZipList
 
 Entry = tuple[str, int, int, int]
 
@@ -85,7 +85,7 @@ def test_more_entries_than_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
         for number in range(5):
             archive.writestr(f"archive/{number}.warc", page("x", f"http://h/{number}"))
     monkeypatch.setattr(zip_list, "MOST_ENTRIES", 3)
-    monkeypatch.setattr("jobs.kernel.wacz.MOST_ENTRIES", 3)
+    monkeypatch.setattr("jobs.kernel.archive.wacz.MOST_ENTRIES", 3)
     _, captures, damage, _ = extracted(made.getvalue())
     assert [capture.uri[-1:] for capture in captures] == [b"0", b"1", b"2"]
     assert [(item.reason, "more than 3 entries" in item.detail) for item in damage] == [

@@ -12,8 +12,8 @@ from typing import Any
 
 from graphs import untimed
 
-from jobs.side_lines import side_name
-from pipeline.manifest import Manifest
+from jobs.kernel.formats.side_lines import side_name
+from pipeline.workfolder.manifest import Manifest
 
 SECONDS = re.compile(rb'"seconds": [0-9.e-]+')  # in the report
 

@@ -33,7 +33,7 @@ class BadInput(CrawlrankError):
 
 
 class Shortage(CrawlrankError):
-    """Something of the machine is used up (jobs/kernel/shortage.py); no input is at fault.
+    """Something of the machine is used up (jobs/kernel/machine/shortage.py); no input is at fault.
 
     where: file, folder or job, '' if unknown. found: what is wanting. cure: what to do about it.
     """

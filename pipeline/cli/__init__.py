@@ -16,7 +16,8 @@ from typing import Any
 import click
 
 from jobs.kernel.errors import BadInput, CrawlrankError
-from jobs.kernel.shortage import shortage_of
+from jobs.kernel.machine.shortage import shortage_of
+from pipeline.analysis.inspect.inspection import UNEXPECTED
 from pipeline.cli import audit as audit_commands
 from pipeline.cli import compare as compare_commands
 from pipeline.cli import inspect as inspect_commands
@@ -25,10 +26,9 @@ from pipeline.cli import results as result_commands
 from pipeline.cli import run as run_commands
 from pipeline.cli import steps as step_commands
 from pipeline.cli import text as text_commands
-from pipeline.dataset_folders import UnusableDataset, as_text_cure
-from pipeline.inspection import UNEXPECTED
-from pipeline.manifest import crawlrank_version
 from pipeline.terminal import escape_unwritable, printable
+from pipeline.workfolder.dataset_folders import UnusableDataset, as_text_cure
+from pipeline.workfolder.manifest import crawlrank_version
 
 INTERRUPTED = "interrupted; what was finished is kept"
 

@@ -13,13 +13,13 @@ import click
 from rich.table import Table
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.opening import Place
+from jobs.kernel.storage.opening import Place
 from pipeline.cli.options import OUTPUT, archives_argument, max_record_option, memory_option
 from pipeline.cli.outputs import check_files
-from pipeline.datasets import replacing
-from pipeline.embedded.memory import Memory, half_of_machine
-from pipeline.manifest import crawlrank_version
+from pipeline.data.datasets import replacing
+from pipeline.data.memory import Memory, half_of_machine
 from pipeline.terminal import console, lines, printable
+from pipeline.workfolder.manifest import crawlrank_version
 
 STDOUT = Path("-")
 JSON = "Also write it as JSON; `-`: to standard output, in place of the tables."
@@ -54,9 +54,9 @@ def audit_precedence(
 
     Tells what was fetched, listed or not and why not, in which order, and what to change.
     """
-    from pipeline.audit import findings
-    from pipeline.audit.document import document
-    from pipeline.audit.tables import advice_lines, sections
+    from pipeline.analysis.audit import findings
+    from pipeline.analysis.audit.document import document
+    from pipeline.analysis.audit.tables import advice_lines, sections
 
     targets = [path for path in (output, picture) if path and path != STDOUT]
     check_files(*targets, inputs=[precedence, *logs])
@@ -79,15 +79,15 @@ def audit_precedence(
 
 
 def _check_picture(path: Path) -> None:
-    from pipeline.pictures import FORMATS
+    from pipeline.analysis.plots.pictures import FORMATS
 
     if path.suffix.lower().removeprefix(".") not in FORMATS:
         raise click.UsageError(f"--plot {path} must end in .png or .svg")
 
 
 def _draw(found: Any, path: Path) -> None:
-    from pipeline.audit.picture import plot
-    from pipeline.pictures import NoMatplotlib
+    from pipeline.analysis.audit.picture import plot
+    from pipeline.analysis.plots.pictures import NoMatplotlib
 
     try:
         plot(found, path)
@@ -125,8 +125,8 @@ def compare_outlinks(archives: tuple[Place, ...], output: Path | None, max_recor
     Each difference is explained by category, with how many would be edges with
     --outlinks metadata. An archive that cannot be read is told at the end.
     """
-    from pipeline.outlinks import Comparison, compare_archive
-    from pipeline.outlinks_report import document, sections
+    from pipeline.analysis.audit.outlinks import Comparison, compare_archive
+    from pipeline.analysis.audit.outlinks_report import document, sections
 
     if output and output != STDOUT:
         check_files(output, inputs=archives)

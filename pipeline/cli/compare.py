@@ -14,10 +14,10 @@ import click
 from rich.table import Table
 
 from pipeline.cli.options import OUTPUT, memory_option, work_option
-from pipeline.datasets import replacing
-from pipeline.embedded.memory import Memory, half_of_machine
-from pipeline.manifest import crawlrank_version
+from pipeline.data.datasets import replacing
+from pipeline.data.memory import Memory, half_of_machine
 from pipeline.terminal import console, lines
+from pipeline.workfolder.manifest import crawlrank_version
 
 if TYPE_CHECKING:
     import duckdb
@@ -57,9 +57,9 @@ def diff(
 
     Both are work folders of finished runs, of any runner. Classes of both are cut as in WORK_B.
     """
-    from pipeline.diff import diff as compared
-    from pipeline.diff_report import as_data, tables
-    from pipeline.open_finished import open_finished
+    from pipeline.analysis.compare.diff import diff as compared
+    from pipeline.analysis.compare.diff_report import as_data, tables
+    from pipeline.workfolder.results.opened import open_finished
 
     with _database(memory) as (db, near):
         before, after = (
@@ -88,10 +88,10 @@ def explain(work: Path, uri: str, top: int, output: Path | None, memory: Memory 
     Any spelling will do, or the key. Every link to the page gives 0.85 times its source's score,
     divided by the number of pages that the source links to.
     """
-    from pipeline.explain import NotAURI, key_of
-    from pipeline.explain import explain as explained
-    from pipeline.explain_report import as_data, tables
-    from pipeline.open_finished import open_finished
+    from pipeline.analysis.compare.explain import NotAURI, key_of
+    from pipeline.analysis.compare.explain import explain as explained
+    from pipeline.analysis.compare.explain_report import as_data, tables
+    from pipeline.workfolder.results.opened import open_finished
 
     with _database(memory) as (db, near):
         finished = open_finished(work, db, near, "a")
@@ -106,7 +106,7 @@ def explain(work: Path, uri: str, top: int, output: Path | None, memory: Memory 
 @contextlib.contextmanager
 def _database(memory: Memory | None) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
     """Nothing is written to a work folder: what does not fit goes where temporary files do."""
-    from pipeline.embedded.tables import database
+    from pipeline.data.database import database
 
     budget = (memory or half_of_machine()).budget // 2  # arrays have the other half
     threads = os.cpu_count() or 1

@@ -11,18 +11,18 @@ from typing import Any
 
 import click
 
+from jobs.kernel.captures.extraction import Options
 from jobs.kernel.errors import BadInput
-from jobs.kernel.extraction import Options
-from jobs.kernel.opening import Place
+from jobs.kernel.storage.opening import Place
+from pipeline.analysis.inspect.inspection import Total
+from pipeline.analysis.inspect.inspection_json import Writer
+from pipeline.analysis.inspect.inspection_pool import inspect_archives
 from pipeline.cli.options import OUTPUT, archives_argument, extraction_options, jobs_option
 from pipeline.cli.outputs import check_files
-from pipeline.datasets import replacing
-from pipeline.inspection import Total
-from pipeline.inspection_json import Writer
-from pipeline.inspection_pool import inspect_archives
-from pipeline.manifest import crawlrank_version
+from pipeline.data.datasets import replacing
 from pipeline.progress import reporter
 from pipeline.terminal import console, lines
+from pipeline.workfolder.manifest import crawlrank_version
 
 STDOUT = Path("-")
 
@@ -79,7 +79,7 @@ def inspect(
 def _inspect(
     archives: Sequence[Place], options: Options, processes: int, output: Path | None, quiet: bool
 ) -> Total:
-    from pipeline.inspection_report import report, row
+    from pipeline.analysis.inspect.inspection_report import report, row
 
     begin = time.perf_counter()
     total, rows, shown = Total(), [], reporter(quiet)

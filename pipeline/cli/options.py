@@ -10,18 +10,18 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from jobs.kernel.choosing import Rules
-from jobs.kernel.cores import A_CORE, at_a_time
-from jobs.kernel.endless import require_file
-from jobs.kernel.extraction import DEFAULTS, Options
-from jobs.kernel.opening import Place
-from jobs.kernel.order import DIGITS
-from jobs.launcher import CLUSTERS, RUNNERS, BytesProgress, Launcher, out_of_reach
-from pipeline.classes import MAX_BINS
+from jobs.kernel.captures.choosing import Rules
+from jobs.kernel.captures.extraction import DEFAULTS, Options
+from jobs.kernel.formats.order import DIGITS
+from jobs.kernel.machine.cores import A_CORE, at_a_time
+from jobs.kernel.storage.endless import require_file
+from jobs.kernel.storage.opening import Place
+from jobs.mapreduce.launcher import CLUSTERS, RUNNERS, BytesProgress, Launcher, out_of_reach
 from pipeline.cli.parameter_types import Archive, LocalPath, Number, Size
 from pipeline.contract import EMBEDDED, TOLERANCE, TOLERANCE_OF_JOBS, Stop
-from pipeline.finding import find_archives, read_list
+from pipeline.ranking.classes import MAX_BINS
 from pipeline.terminal import printable
+from pipeline.workfolder.finding import find_archives, read_list
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]

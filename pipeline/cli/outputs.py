@@ -10,9 +10,9 @@ import click
 from rich.table import Table
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.reading import parts
-from jobs.kernel.tables import is_table
-from pipeline.datasets import is_file, refuse_existing
+from jobs.kernel.formats.reading import parts
+from jobs.kernel.formats.tables import is_table
+from pipeline.data.datasets import is_file, refuse_existing
 from pipeline.terminal import cell, console
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from jobs.kernel.opening import is_url
-from pipeline.embedded.memory import LEAST, Memory, parse_size
+from jobs.kernel.storage.opening import is_url
+from pipeline.data.memory import LEAST, Memory, parse_size
 from pipeline.terminal import printable
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")

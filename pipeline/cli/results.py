@@ -11,8 +11,7 @@ import click
 from click.core import ParameterSource
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.order import DIGITS
-from pipeline import lint
+from jobs.kernel.formats.order import DIGITS
 from pipeline.cli.options import (
     OUTPUT,
     class_options,
@@ -23,7 +22,8 @@ from pipeline.cli.options import (
 )
 from pipeline.cli.outputs import check_files, said
 from pipeline.cli.parameter_types import Number
-from pipeline.precedence import Options as PrecedenceOptions
+from pipeline.precedence import lint
+from pipeline.precedence.export import Options as PrecedenceOptions
 from pipeline.rank_report import read_rank_report
 from pipeline.reports import write_report
 from pipeline.terminal import console, printable
@@ -89,11 +89,11 @@ def export_precedence(
     with tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=output.parent) as tmp:
         given = Path(scores), Path(uris) if uris else None, output, Path(tmp), options
         if form == "heritrix":
-            from pipeline.precedence_files import write_precedence
+            from pipeline.precedence.files import write_precedence
 
             said(write_precedence(*given)["rows"], {})
         else:
-            from pipeline.export_scores import export_scores
+            from pipeline.precedence.export_scores import export_scores
 
             said(asdict(export_scores(*given, form)), {})
 
@@ -204,10 +204,10 @@ def validate_opic(
     **options: Any,
 ) -> None:
     """Check RANKS against an OPIC run on GRAPH, with a bound for both."""
-    from pipeline.captured import captured_columns
-    from pipeline.graph import read_graph
-    from pipeline.validation import validate
-    from pipeline.validation_report import ValidationOptions, tables
+    from pipeline.data.graph import read_graph
+    from pipeline.precedence.captured import captured_columns
+    from pipeline.ranking.validation import validate
+    from pipeline.ranking.validation_report import ValidationOptions, tables
 
     known = uris is not None and bool(maps)
     if not known and (uris or maps or classes_over == "captured"):

@@ -7,9 +7,8 @@ from typing import Any
 
 import click
 
-from jobs.kernel.extraction import Options
-from jobs.kernel.opening import Place
-from pipeline.classes import Ties
+from jobs.kernel.captures.extraction import Options
+from jobs.kernel.storage.opening import Place
 from pipeline.cli.options import (
     LATEST,
     OUTPUT,
@@ -28,12 +27,13 @@ from pipeline.cli.options import (
     work_option,
 )
 from pipeline.cli.parameter_types import Number
-from pipeline.embedded.memory import Memory
-from pipeline.imported import SELECT, steps_of
-from pipeline.manifest import Manifest, require_manifest
-from pipeline.precedence import Options as PrecedenceOptions
+from pipeline.data.memory import Memory
+from pipeline.precedence.export import Options as PrecedenceOptions
 from pipeline.progress import reporter
+from pipeline.ranking.classes import Ties
 from pipeline.terminal import console, printable
+from pipeline.workfolder.imported import SELECT, steps_of
+from pipeline.workfolder.manifest import Manifest, require_manifest
 
 TOP = 10
 
@@ -111,8 +111,8 @@ def run(
     Run it again after an interruption, or with more archives: what is done is kept.
     """
     from pipeline import run as runs
+    from pipeline.ranking.validation_report import ValidationFailed, ValidationOptions
     from pipeline.run_options import RunOptions
-    from pipeline.validation_report import ValidationFailed, ValidationOptions
 
     if not (archives or ((work / "manifest.json").exists() and Manifest(work).imported)):
         raise click.UsageError("Missing argument 'ARCHIVES...'.")
@@ -148,7 +148,7 @@ def run(
 
 
 def _show_result(work: Path, said: str) -> None:
-    from pipeline.caveats import VOID, caveats_in, caveats_table
+    from pipeline.precedence.caveats import VOID, caveats_in, caveats_table
     from pipeline.reports import best_table, damage_by_reason, selection_table, summary_table
 
     out, manifest = console(), Manifest(work)
@@ -194,10 +194,10 @@ def _opinion(told: dict[str, Any]) -> str:
 @work_option
 def status(work: Path) -> None:
     """Steps, rows, rounds, archives and damage of a work folder."""
-    from pipeline.caveats import caveats_in, caveats_table
     from pipeline.contract import STEPS
-    from pipeline.integrity import Checked, checked
+    from pipeline.precedence.caveats import caveats_in, caveats_table
     from pipeline.reports import status_tables
+    from pipeline.workfolder.integrity import Checked, checked
 
     out, manifest = console(), require_manifest(work)
     faults, unseen = list[Checked](), ""
@@ -230,8 +230,8 @@ def check(work: Path, check_archives: str | None) -> None:
     scores, precedence file and report. Exit 3 where something is not as it was left; `run` with the
     same options makes it again.
     """
-    from pipeline.integrity import checked, checked_archives, damaged
     from pipeline.reports import checked_table
+    from pipeline.workfolder.integrity import checked, checked_archives, damaged
 
     manifest = require_manifest(work)
     results = list(checked(work, manifest, digests=True))
@@ -261,7 +261,7 @@ def plot(work: Path, out: Path | None, form: str) -> None:
 
     Needs matplotlib: pip install 'crawlrank[plot]'.
     """
-    from pipeline import plots
+    from pipeline.analysis.plots import plots
 
     try:
         written = plots.plot(work, out or work / "plots", form)

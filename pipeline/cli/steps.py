@@ -6,11 +6,9 @@ from pathlib import Path
 
 import click
 
-from jobs.kernel.extraction import Options
-from jobs.kernel.opening import Place
-from jobs.kernel.order import DIGITS
-from pipeline import selecting, steps
-from pipeline.archives import given_archives
+from jobs.kernel.captures.extraction import Options
+from jobs.kernel.formats.order import DIGITS
+from jobs.kernel.storage.opening import Place
 from pipeline.cli.options import (
     LATEST,
     OUTPUT,
@@ -30,9 +28,11 @@ from pipeline.cli.options import (
 )
 from pipeline.cli.outputs import check_format, check_outputs, said
 from pipeline.contract import Round
+from pipeline.engines.text import selecting, steps
 from pipeline.progress import reporter
 from pipeline.rank_report import read_rank_report, write_rank_report
 from pipeline.reports import round_line
+from pipeline.workfolder.archives import given_archives
 
 
 @click.command("extract-links")

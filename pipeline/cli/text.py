@@ -9,7 +9,7 @@ import click
 
 from pipeline.cli.options import OUTPUT, memory_option, work_option
 from pipeline.cli.outputs import said
-from pipeline.embedded.memory import Memory, half_of_machine
+from pipeline.data.memory import Memory, half_of_machine
 from pipeline.export_text import export_text as write_text_files
 from pipeline.import_text import Texts
 from pipeline.import_text import import_text as read_text_files

@@ -14,10 +14,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from jobs import stores
-from jobs.far import write_zip
 from jobs.kernel.errors import BadInput
-from jobs.kernel.opening import HDFS, S3
+from jobs.kernel.storage import stores
+from jobs.kernel.storage.opening import HDFS, S3
+from jobs.mapreduce.far import write_zip
 from pipeline.package.environment import FILES, pack_environment
 from pipeline.package.requirements import task_requirements
 from pipeline.package.target import Target

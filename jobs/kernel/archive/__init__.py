@@ -1,0 +1,1 @@
+"""Records of WARC, ARC, WACZ and WAT files, whatever is wrong with them."""

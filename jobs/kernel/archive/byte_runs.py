@@ -1,0 +1,167 @@
+"""The bytes of an archive, inflated, in runs that end where a record must begin anew.
+
+A run is a compressed frame (a gzip member, or a frame of zstd or lz4), with the frames behind it as
+long as none of them begins with a record (gzip by blocks, a record in several zstd frames), or a
+plain stretch up to the end of the file. Memory is bounded by what the caller takes at once.
+Offsets: that of the run in the file plus the place in its inflated bytes, so of the frame for one
+frame a record, and of the inflated file for a file that is one frame.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from jobs.kernel.archive.frames import STEP, Frames
+from jobs.kernel.archive.record_starts import LONGEST_LINE, find_start, starts_record
+
+_WINDOW = 4 * STEP
+_KEPT = 2**20  # bytes that may stay behind the place of reading
+_BLANKS = re.compile(rb"[\r\n]*")
+
+
+class Run:
+    """Bytes that are read once, with a look ahead; `offset` is that of the next byte."""
+
+    def __init__(
+        self, chunks: Callable[[int], Iterator[bytes]], start: int, plain: bool, frames: Frames
+    ) -> None:
+        self.start, self.plain, self._frames = start, plain, frames
+        self.arc_seen = self.warc_seen = False
+        self._chunks = chunks
+        self._next = chunks(0)
+        self._base = self._at = 0
+        self._buffer = b""
+        self._ended = False
+
+    @property
+    def place(self) -> int:
+        return self._base + self._at
+
+    @property
+    def offset(self) -> int:
+        return self.start + self.place
+
+    def _fill(self, count: int) -> None:
+        size = len(self._buffer) - self._at
+        if size >= count or self._ended:
+            return
+        self._drop()
+        chunks = [self._buffer] if size else []  # of one chunk no copy is made
+        while size < count:
+            chunk = next(self._next, None)
+            if chunk is None:
+                self._ended = True
+                break
+            chunks.append(chunk)
+            size += len(chunk)
+        self._buffer = b"".join(chunks)
+
+    def peek(self, count: int) -> bytes:
+        """The next bytes, fewer only at the end of the run."""
+        self._fill(count)
+        return self._buffer[self._at : self._at + count]
+
+    def take(self, count: int) -> bytes:
+        """The next bytes, fewer only at the end of the run; read past them."""
+        data = self.peek(count)
+        self._at += len(data)
+        if self._at > _KEPT:
+            self._drop()
+        return data
+
+    def _drop(self) -> None:
+        """Forget what is read."""
+        self._buffer = self._buffer[self._at :]
+        self._base, self._at = self._base + self._at, 0
+
+    def push_back(self, data: bytes) -> None:
+        """Undo the last take of these bytes."""
+        if self._at < len(data):
+            self._buffer = data + self._buffer[self._at :]
+            self._base, self._at = self._base - len(data) + self._at, 0
+        else:
+            self._at -= len(data)
+
+    def skip(self, count: int) -> bool:
+        """Read past count bytes without keeping them; False if the run ends before."""
+        while count > 0:
+            self._fill(1)
+            step = min(count, len(self._buffer) - self._at)
+            if not step:
+                return False
+            self._at += step
+            count -= step
+        return True
+
+    def skip_blank_lines(self) -> bool:
+        """Whether anything follows."""
+        while True:
+            self._fill(1)
+            self._at = self._behind_blank_lines(len(self._buffer))
+            if self._at < len(self._buffer):
+                return True
+            if self._ended:
+                return False
+
+    def _behind_blank_lines(self, end: int) -> int:
+        blanks = _BLANKS.match(self._buffer, self._at, end)
+        return blanks.end() if blanks else self._at
+
+    def ends_well(self) -> bool:
+        """Whether the end of the run, or blank lines and another record, follow."""
+        self._fill(2 * LONGEST_LINE)
+        end = min(self._at + 2 * LONGEST_LINE, len(self._buffer))
+        place = self._behind_blank_lines(end)
+        return place == end or self._record_follows(self._buffer[place:end])
+
+    def rewind(self, place: int) -> None:
+        """Go back to a place. Costs reading from there, or inflating from the start of the run."""
+        self._buffer = b""
+        self._ended = False
+        self._next = self._chunks(place if self.plain else 0)
+        self._base, self._at = place if self.plain else 0, 0
+        self.skip(place - self._base)
+
+    def take_until_start(self, limit: int) -> bytes:
+        """Read up to where the next record seems to start; the first limit bytes of that."""
+        kept = bytearray()
+        while True:
+            self._fill(_WINDOW)
+            buffer, window = self._buffer, min(self._at + _WINDOW, len(self._buffer))
+            found = self._find(buffer, self._at, window)
+            last = self._ended and window == len(buffer)
+            if not last:  # a start may be cut by the end of the window
+                window -= LONGEST_LINE
+            end = found if found >= 0 else window
+            kept += buffer[self._at : min(end, self._at + limit - len(kept))]
+            self._at = end
+            if found >= 0 or last:
+                return bytes(kept)
+
+    def find_in(self, data: bytes) -> int:
+        """The first place in bytes of this run where a record seems to start, or -1."""
+        return self._find(data, 0, len(data))
+
+    def at_frame(self) -> bool:
+        """Whether a frame of records seems to begin at the next byte of this plain stretch."""
+        return self.plain and self._begins_frame(self.peek(LONGEST_LINE))
+
+    def _record_follows(self, head: bytes) -> bool:
+        return starts_record(head) or (self.plain and self._begins_frame(head))
+
+    def _begins_frame(self, head: bytes) -> bool:
+        return self._frames.begins_record(head) is not False
+
+    def _find(self, data: bytes | bytearray, begin: int, end: int) -> int:
+        arc = self.arc_seen or not self.warc_seen
+        record = find_start(data, begin, end, arc=arc)
+        frame = self._frames.find(data, begin, end if record < 0 else record) if self.plain else -1
+        return record if frame < 0 else frame
+
+
+class FrameSearch(Run):
+    """A stretch of compressed bytes behind damage: only frames that hold records count in it."""
+
+    def _find(self, data: bytes | bytearray, begin: int, end: int) -> int:
+        return self._frames.find(data, begin, end)

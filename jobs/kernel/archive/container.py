@@ -1,0 +1,73 @@
+"""What kind of archive a stream is, told by its beginning: packing, record format, frames."""
+
+from __future__ import annotations
+
+from typing import BinaryIO, NamedTuple
+
+from jobs.kernel.archive.byte_runs import FrameSearch
+from jobs.kernel.archive.frames import Frames
+from jobs.kernel.archive.record_headers import read_header
+from jobs.kernel.archive.record_starts import LONGEST_LINE, WARC_LINE
+from jobs.kernel.archive.records import MAX_RECORD
+from jobs.kernel.archive.run_reader import RunReader
+from jobs.kernel.archive.wacz import BEGINNINGS
+
+_DICTIONARY = b"\x5d\x2a\x4d\x18"  # begins a file of zstd frames with a dictionary
+
+
+class Container(NamedTuple):
+    """'' where the beginning does not tell.
+
+    packing: plain, gzip, zstd, lz4 or zip (a WACZ). records: `WARC/1.1` and the like, `ARC/1`.
+    frames: `record` if the first frame ends with its first record, as it must for random access,
+    else `shared`; '' for what has no frames.
+    """
+
+    packing: str = ""
+    records: str = ""
+    frames: str = ""
+
+
+def container(stream: BinaryIO, max_record: int = MAX_RECORD) -> Container:
+    """Of a stream that can seek, which is left at its beginning. Raises OSError."""
+    stream.seek(0)
+    head = stream.read(16)
+    if head[:4] in BEGINNINGS:
+        found = Container("zip")
+    else:
+        frame = "zstd" if head.startswith(_DICTIONARY) else _frame(head)
+        records, frames = _first_record(RunReader(stream, max_record), max_record)
+        found = Container(frame or ("plain" if records else ""), records, frames if frame else "")
+    stream.seek(0)
+    return found
+
+
+def _frame(head: bytes) -> str:
+    inflater = Frames().open(head)
+    return inflater.name if inflater else ""
+
+
+def _first_record(reader: RunReader, max_record: int) -> tuple[str, str]:
+    """Format of the first record, and frames as in `Container`."""
+    run = reader.next_run()
+    if run is None or isinstance(run, FrameSearch):
+        return "", ""
+    run.skip_blank_lines()
+    head = run.peek(LONGEST_LINE)
+    header = read_header(run)
+    if header is None:
+        return "", ""
+    run.skip(header.size)
+    records = f"ARC/{_digit(run.peek(1))}"
+    if not header.arc:
+        line = WARC_LINE.match(head)
+        records = line[0].split()[0].decode("latin-1").upper() if line else ""
+    if header.length is None or header.length > max_record or not run.skip(header.length):
+        return records, ""
+    run.skip_blank_lines()
+    return records, "shared" if run.peek(1) else "record"
+
+
+def _digit(version: bytes) -> str:
+    """The version of an ARC, which its first record begins with."""
+    return version.decode() if version in (b"1", b"2") else "?"

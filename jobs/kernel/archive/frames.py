@@ -1,0 +1,240 @@
+"""Compressed frames that archives are made of: gzip members, zstd frames and lz4 frames.
+
+A frame is known by its first bytes. zstd frames may need the dictionary that a `.warc.zst` has in
+a skippable frame at its beginning (IIPC, Zstandard Compression for WARC Files 1.0); other skippable
+frames mean nothing here. zstd and lz4 decoders give nothing of a call that fails, so they are fed
+part by part: all blocks before the damaged one are out when the error comes, and one call gives one
+block at most (128 KiB, 4 MiB), however small it was.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Generator
+from typing import Any, Protocol
+
+import lz4.frame  # type: ignore[import-untyped]
+import zstandard
+
+from jobs.kernel.archive.record_starts import GZIP_MAGIC, LONGEST_LINE, starts_record
+
+try:  # the same in three fifths of the time, down to the bytes before an error and its message
+    zlib: Any = importlib.import_module("zlib_ng.zlib_ng")
+except ImportError:
+    zlib = importlib.import_module("zlib")
+
+ZSTD_MAGIC, LZ4_MAGIC = b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18"
+DICTIONARY_MAGIC = b"\x5d\x2a\x4d\x18"
+LONGEST_DICTIONARY = 2**23  # the specification's limit, compressed and not
+STEP = 2**16
+_LONGEST_WINDOW = 2**27  # zstd's own default
+_SALVAGED = 2**24  # no more than this from the call with the error
+_SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
+# No archive writer sets gzip flags other than for an extra field and a name.
+_FRAME = re.compile(rb"\x1f\x8b\x08[\x00\x04\x08\x0c]|\x28\xb5\x2f\xfd|\x04\x22\x4d\x18")
+
+
+class Broken(Exception):
+    """A frame that cannot be inflated. data: what came out before; consumed: from how many bytes
+    of the last call."""
+
+    def __init__(self, data: bytes, consumed: int, said: str) -> None:
+        self.data, self.consumed = data, consumed
+        super().__init__(said)
+
+
+class Inflater(Protocol):
+    """One frame. full: more comes out without more going in. name: as in reasons of damage."""
+
+    name: str
+    full: bool
+
+    @property
+    def eof(self) -> bool: ...
+
+    def feed(self, raw: bytes, limit: int) -> tuple[bytes, bytes]:
+        """(what comes out, what of raw was not read); limit is kept by gzip only."""
+
+
+class _Gzip:
+    name = "gzip"
+
+    def __init__(self) -> None:
+        self._member = zlib.decompressobj(31)
+        self.full = False
+        # A copy of the member, what went in since and how much came out: for the case of an error.
+        self._saved: Any = None
+        self._fed, self._made = b"", 0
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._member.eof)
+
+    def feed(self, raw: bytes, limit: int) -> tuple[bytes, bytes]:
+        try:
+            data = self._member.decompress(raw, limit)
+        except zlib.error as error:
+            raise Broken(*self._salvaged(raw), str(error)) from error
+        self.full = len(data) == limit
+        if self.eof:
+            return data, self._member.unused_data
+        rest = self._member.unconsumed_tail
+        self._fed += raw[: len(raw) - len(rest)]
+        self._made += len(data)
+        if len(self._fed) > STEP or self._made > 16 * STEP:
+            self._saved, self._fed, self._made = self._member.copy(), b"", 0
+        return data, rest
+
+    def _salvaged(self, raw: bytes) -> tuple[bytes, int]:
+        """What inflates before an error, and from how many bytes: zlib drops all of a failed call,
+        and fails again in the next."""
+        member = self._saved or zlib.decompressobj(31)
+        data = bytearray(member.decompress(self._fed)[self._made :])
+        for place in range(len(raw)):
+            try:
+                data += member.decompress(raw[place : place + 1])
+            except zlib.error:
+                return bytes(data), place
+            if len(data) > _SALVAGED:
+                return bytes(data), place + 1
+        return bytes(data), len(raw)
+
+
+Sizes = Generator[int, bytes, None]  # gives the size of the next part, is sent its first bytes
+
+
+class _ByParts:
+    full = False
+
+    def __init__(self, name: str, decoder: Any, sizes: Sizes, error: type[Exception]) -> None:
+        self.name = name
+        self._decoder, self._sizes, self._error = decoder, sizes, error
+        self._left, self._seen = next(sizes), b""
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._decoder.eof)
+
+    def feed(self, raw: bytes, limit: int) -> tuple[bytes, bytes]:
+        place, data = 0, b""
+        while not data and not self.eof and place < len(raw):
+            part = raw[place : place + self._left]
+            place += len(part)
+            data = self._part(part, place)
+        return data, raw[place:]
+
+    def _part(self, part: bytes, place: int) -> bytes:
+        try:
+            data: bytes = self._decoder.decompress(part)
+        except self._error as error:
+            raise Broken(b"", place, str(error)) from error
+        self._left -= len(part)
+        self._seen = (self._seen + part)[:8]
+        while not self._left and not self.eof:
+            try:
+                self._left, self._seen = self._sizes.send(self._seen), b""
+            except StopIteration as end:
+                raise Broken(data, place, "no end where the frame ends") from end
+        return data
+
+
+def _zstd_sizes() -> Sizes:
+    """RFC 8878, 3.1.1: a header of which the fifth byte tells the rest, blocks, a checksum."""
+    descriptor = (yield 5)[4]
+    single = descriptor >> 5 & 1
+    yield (1 - single) + (0, 1, 2, 4)[descriptor & 3] + (single, 2, 4, 8)[descriptor >> 6]
+    last = 0
+    while not last:
+        header = int.from_bytes((yield 3), "little")
+        last, repeated, size = header & 1, header >> 1 & 3 == 1, header >> 3
+        yield 1 if repeated else size
+    yield 4 * (descriptor >> 2 & 1)
+
+
+def _lz4_sizes() -> Sizes:
+    """LZ4 frame format 1.6: magic, flags, blocks until one of size 0, a checksum."""
+    flags = (yield 6)[4]
+    yield 8 * (flags >> 3 & 1) + 4 * (flags & 1) + 1
+    while size := int.from_bytes((yield 4), "little"):
+        yield (size & 0x7FFFFFFF) + 4 * (flags >> 4 & 1)
+    yield 4 * (flags >> 2 & 1)
+
+
+class Frames:
+    """Opens frames and finds their beginnings; holds the zstd dictionary of the file."""
+
+    def __init__(self) -> None:
+        self._dictionary: zstandard.ZstdCompressionDict | None = None
+
+    def open(self, head: bytes) -> Inflater | None:
+        """The frame that begins with these bytes, or None if none does."""
+        if head.startswith(GZIP_MAGIC):
+            return _Gzip()
+        if head.startswith(ZSTD_MAGIC):
+            decoder = self._zstd().decompressobj()
+            return _ByParts("zstd", decoder, _zstd_sizes(), zstandard.ZstdError)
+        if head.startswith(LZ4_MAGIC):
+            lz4_decoder = lz4.frame.LZ4FrameDecompressor()
+            return _ByParts("lz4", lz4_decoder, _lz4_sizes(), RuntimeError)
+        return None
+
+    def _zstd(self) -> zstandard.ZstdDecompressor:
+        return zstandard.ZstdDecompressor(self._dictionary, max_window_size=_LONGEST_WINDOW)
+
+    def set_dictionary(self, data: bytes) -> str:
+        """Take the content of a dictionary frame; what is wrong with it, or ''."""
+        self._dictionary = None
+        try:
+            if data.startswith(ZSTD_MAGIC):
+                data = self._zstd().stream_reader(data).read(LONGEST_DICTIONARY + 1)
+            if not 8 <= len(data) <= LONGEST_DICTIONARY:
+                return f"a dictionary of {len(data)} bytes"
+            self._dictionary = zstandard.ZstdCompressionDict(data)
+            self._zstd().decompressobj()  # loads it
+        except zstandard.ZstdError as error:
+            self._dictionary = None
+            return str(error)
+        return ""
+
+    def begins_record(self, head: bytes, *, blank_lines: bool = True) -> bool | None:
+        """Whether a frame begins here that begins with a record; None if it takes more to tell.
+
+        blank_lines: or with blank lines and a record. Where a frame may go on with the record of
+        the one before, these may be part of that record, so there they do not count.
+        """
+        inflater, text = self.open(head), b""
+        if inflater is None:
+            return False
+        try:
+            while (head or inflater.full) and not inflater.eof and len(text) < LONGEST_LINE:
+                # few bytes tell, and garbage fails early
+                data, head = inflater.feed(head, LONGEST_LINE if text else 128)
+                text += data
+                if starts_record(text):
+                    return True
+        except Broken:
+            pass  # a small frame with a bad checksum may still begin with a record
+        else:
+            if not text and inflater.name != "gzip" and not inflater.eof:
+                return None
+        return starts_record(text.lstrip(b"\r\n") if blank_lines else text)
+
+    def find(self, data: bytes | bytearray, begin: int, end: int) -> int:
+        """The first place from begin to end where a frame that begins with a record seems to
+        begin, or -1."""
+        while found := _FRAME.search(data, begin, end):  # finditer would miss those that overlap
+            place = found.start()
+            for size in (LONGEST_LINE, 4 * STEP):
+                begins = self.begins_record(bytes(data[place : place + size]))
+                if begins is not None:
+                    break
+            if begins is not False:
+                return place
+            begin = place + 1
+        return -1
+
+
+def skippable(head: bytes) -> int:
+    """The size of the skippable frame that begins with these 8 bytes, 0 if none does."""
+    return 8 + int.from_bytes(head[4:8], "little") if _SKIPPABLE.match(head) else 0

@@ -1,0 +1,108 @@
+"""Which capture a metadata record describes, in either order, with bounded memory.
+
+A metadata record names its capture by id (WARC-Concurrent-To or WARC-Refers-To); some writers
+name an id that is nowhere, so its URI and time stand in for it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Iterable, Iterator
+
+from jobs.kernel.archive.records import Record
+
+REMEMBERED = 50_000  # captures whose metadata may still come
+WAITING = 1000  # metadata records whose capture may still come
+WAITING_BYTES = 2**25  # and what these hold
+LONGEST_NAME = 160  # characters of an id or a URI that are remembered as they are
+
+
+Names = tuple[str, str, str]  # of a capture: record id or '', URI, timestamp
+
+
+class MetadataMatching:
+    """Says of each metadata record whether its lines count, once that can be known."""
+
+    def __init__(self) -> None:
+        # Until the first metadata record, as most archives have none, and keys take time to make.
+        self._unmatched: deque[tuple[Names, bool]] | None = deque(maxlen=REMEMBERED)
+        self._verdicts: OrderedDict[int, bool] = OrderedDict()
+        self._waiting: OrderedDict[int, Record] = OrderedDict()  # by offset
+        self._by_key: dict[int, int] = {}
+        self._bytes = 0
+
+    def add_capture(self, record: Record, lines_count: bool) -> Iterable[Record]:
+        """Remember whether lines about this capture count; those that waited for it and do."""
+        if self._unmatched is not None:
+            self._unmatched.append((names(record), lines_count))
+            return ()
+        return self._matched(names(record), lines_count)
+
+    def _matched(self, named: Names, lines_count: bool) -> list[Record]:
+        found = []
+        for key in capture_keys(named):
+            self._verdicts[key] = lines_count
+            waiting = self._waiting.get(self._by_key.get(key, -1))
+            if waiting:
+                self._forget(waiting)
+                if lines_count:
+                    found.append(waiting)
+        while len(self._verdicts) > 2 * REMEMBERED:
+            self._verdicts.popitem(last=False)
+        return found
+
+    def add_metadata(self, record: Record) -> Iterator[Record]:
+        """The records whose lines count now: this one, or such as waited too long."""
+        for named, lines_count in self._unmatched or ():
+            self._matched(named, lines_count)
+        self._unmatched = None
+        for key in described_keys(record):
+            if key in self._verdicts:
+                if self._verdicts[key]:
+                    yield record
+                return
+        self._waiting[record.offset] = record
+        self._by_key.update(dict.fromkeys(described_keys(record), record.offset))
+        self._bytes += _held(record)
+        while len(self._waiting) > WAITING or self._bytes > WAITING_BYTES:
+            oldest = next(iter(self._waiting.values()))
+            self._forget(oldest)
+            yield oldest
+
+    def rest(self) -> Iterator[Record]:
+        """At the end of the archive: the records whose capture is elsewhere."""
+        yield from self._waiting.values()
+
+    def _forget(self, record: Record) -> None:
+        del self._waiting[record.offset]
+        self._bytes -= _held(record)
+        for key in described_keys(record):
+            self._by_key.pop(key, None)
+
+
+def _held(record: Record) -> int:
+    """Characters and bytes that a waiting record keeps in memory."""
+    ids = (record.record_id, record.refers_to, *record.concurrent_to)
+    return len(record.body) + len(record.uri) + len(record.digest) + sum(map(len, ids))
+
+
+def names(record: Record) -> Names:
+    return _short(record.record_id), _short(record.uri), record.timestamp
+
+
+def _short(name: str) -> str:
+    """The name, or what stands for one that no writer makes: thousands of them are remembered."""
+    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]} {hash(name)}"
+
+
+def capture_keys(named: Names) -> list[int]:
+    """What a metadata record may know this capture by."""
+    record_id, *by_time = named
+    keys = [hash(tuple(by_time))]
+    return [hash(record_id), *keys] if record_id else keys
+
+
+def described_keys(record: Record) -> list[int]:
+    """Keys of the capture that this metadata record describes, the surest first."""
+    named = [hash(_short(name)) for name in (*record.concurrent_to[:20], record.refers_to) if name]
+    return [*named[:20], hash((_short(record.uri), record.timestamp))]

@@ -1,0 +1,104 @@
+"""The bytes of one entry of a zip as a stream that can seek, without unpacking it to a disk."""
+
+from __future__ import annotations
+
+import zlib
+from typing import BinaryIO
+
+from jobs.kernel.archive.run_reader import BOMB_RATIO
+
+WINDOW = 2**24  # inflated bytes that are kept, as readers go back a little
+AGAIN = 2**33  # bytes of an entry that may be inflated again
+_STEP = 2**16
+
+
+class Part:
+    """Some bytes of a file as a stream, as far as `read_records` needs one."""
+
+    def __init__(self, file: BinaryIO, begin: int, size: int) -> None:
+        self._file, self._begin, self._size = file, begin, size
+        self._at = 0
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, place: int) -> int:
+        self._at = place
+        return place
+
+    def read(self, count: int) -> bytes:
+        self._file.seek(self._begin + self._at)
+        data = self._file.read(max(0, min(count, self._size - self._at)))
+        self._at += len(data)
+        return data
+
+
+class Bomb(Exception):
+    """An entry that inflates beyond all proportion, or must be inflated too often."""
+
+
+class Inflated:
+    """A deflated part as a stream; going back further than WINDOW inflates it again."""
+
+    def __init__(self, part: Part, crc: int | None) -> None:
+        self._part, self._expected = part, crc
+        self._at = self._again = 0
+        self.problem = ""
+        self._restart()
+
+    def _restart(self) -> None:
+        self._inflater = zlib.decompressobj(-15)
+        self._raw, self._consumed, self._crc = b"", 0, 0
+        self._window, self._begin = bytearray(), 0
+
+    @property
+    def consumed(self) -> int:
+        """Compressed bytes that were read so far."""
+        return self._consumed
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, place: int) -> int:
+        self._at = place
+        return place
+
+    def read(self, count: int) -> bytes:
+        if self._at < self._begin:
+            self._again += self._begin + len(self._window)
+            if self._again > AGAIN:
+                raise Bomb("too much of it would be inflated again and again")
+            self._restart()
+        while self._begin + len(self._window) < self._at + count and self._more():
+            surplus = min(len(self._window) - WINDOW, self._at - self._begin)
+            if surplus > WINDOW:
+                del self._window[:surplus]
+                self._begin += surplus
+        begin = self._at - self._begin
+        data = bytes(self._window[begin : begin + count])
+        self._at += len(data)
+        return data
+
+    def _more(self) -> bool:
+        """Inflate a step; False at the end, or where it breaks, which `problem` then says."""
+        if not self._raw:
+            self._part.seek(self._consumed)
+            self._raw = self._part.read(_STEP)
+            self._consumed += len(self._raw)
+        try:
+            data = self._inflater.decompress(self._raw, _STEP)
+        except zlib.error as error:
+            self.problem = str(error)
+            return False
+        if not (data or self._raw or self._inflater.eof):
+            self.problem = "its compressed bytes end too early"
+            return False
+        self._raw = self._inflater.unconsumed_tail
+        self._window += data
+        self._crc = zlib.crc32(data, self._crc)
+        if self._inflater.eof and self._expected not in (None, self._crc):
+            self.problem = "fails its checksum"
+        made = self._begin + len(self._window)
+        if made > WINDOW and made > BOMB_RATIO * self._consumed:
+            raise Bomb(f"more than {made} bytes")
+        return not self._inflater.eof

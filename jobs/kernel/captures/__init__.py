@@ -1,0 +1,1 @@
+"""Which records and captures count, and for what."""

@@ -1,0 +1,356 @@
+"""From the records of an archive to its links and captures: which records count, and for what.
+
+Captures are the responses, resources and revisits of http and https URIs. Links come from those
+of status 2xx (no status counts as 200) and, as an R link, from the Location of those of 3xx:
+
+| outlinks | an HTML page | CSS, feed, sitemap, robots.txt | a revisit, or another type |
+|---|---|---|---|
+| html | its HTML | its text | - |
+| metadata | the `outlink:` lines of its metadata record | the same | the same |
+| both | both | both | the `outlink:` lines |
+| auto | its HTML | both | the `outlink:` lines |
+
+The links of the HTTP header (Refresh, Link) go with those of the body.
+
+A metadata record belongs to the capture whose id it names as concurrent, or else to the one of
+its URI and time. Heritrix writes it behind the capture, others before it, so under auto it waits
+for its capture, bounded by WAITING; if none comes, its capture is elsewhere and its lines count.
+
+Hops: nav keeps L, R and, as pages of a frameset have no other links, `frame/@src`, which keeps
+its hop E in the line; all keeps E and X too. I, P and Heritrix's `base/@href` are never links.
+Under nav the embeds of an HTML page are not looked for, so `dropped.hop.E` and `.X` count those
+that are met elsewhere: in headers, feeds, style sheets and metadata lines. What a page asks not to
+follow (nofollow) is counted, and kept or dropped; Heritrix's lines do not tell it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache, partial
+from typing import BinaryIO, Literal, NamedTuple
+
+from jobs.kernel.archive.damage import Damage
+from jobs.kernel.archive.faults import guarded, is_of_record, words
+from jobs.kernel.archive.metadata import Junk, Outlink, is_metadata, read_metadata
+from jobs.kernel.archive.metadata_matching import MetadataMatching
+from jobs.kernel.archive.records import MAX_RECORD, Record
+from jobs.kernel.archive.wacz import read_archives
+from jobs.kernel.archive.wat import described
+from jobs.kernel.captures.capture_rows import CaptureRows
+from jobs.kernel.errors import BadInput
+from jobs.kernel.formats.lines import UNKNOWN, Capture, Link
+from jobs.kernel.keys.uris import as_crawled, field
+from jobs.kernel.links.body_links import body_links, resolved
+from jobs.kernel.links.documents import document, unpacked
+from jobs.kernel.links.dropped import Examples, count_dropped
+from jobs.kernel.links.header_links import header_nofollow, header_references, location
+from jobs.kernel.links.html_links import Run
+from jobs.kernel.links.page_links import PageLinks
+
+CAPTURED = ("response", "resource", "revisit")
+KINDS = (*CAPTURED, "metadata", "request", "warcinfo", "conversion", "continuation")
+BASE = "base/@href"  # Heritrix lists it like a link
+MAX_TYPES = 100  # media types of an archive that are counted by name; they are open-ended input
+TYPES = "captures.type."
+_MEDIA_TYPE = re.compile(r"[a-z]{1,20}/[a-z0-9!#$&^_.+-]{1,80}").fullmatch
+# What archives hold besides web pages, counted by name.
+OTHER_SCHEMES = frozenset({"dns", "ftp", "ftps", "screenshot", "thumbnail", "urn", "whois"})
+LINKING_FIELDS = frozenset({"location", "refresh", "link", "x-robots-tag"})
+
+
+class Options(NamedTuple):
+    """What to extract; see the head of this file. max_record in bytes.
+
+    forms: the addresses of forms with method GET are links too (X). pdf: read PDFs as well.
+    bodies: look into bodies at all; without, there are captures and damage, and no links.
+    timestamps: links tell when their page was captured, and captures their ids and what revisits
+    refer to. canonical: what a page names as its canonical address is there as a link of hop C.
+    """
+
+    outlinks: Literal["auto", "html", "metadata", "both"] = "auto"
+    links: Literal["nav", "all"] = "nav"
+    nofollow: Literal["keep", "drop"] = "keep"
+    forms: bool = False
+    pdf: bool = False
+    max_record: int = MAX_RECORD
+    max_links_per_page: int = 100_000
+    bodies: bool = True
+    timestamps: bool = False
+    canonical: bool = False
+
+
+DEFAULTS = Options()
+
+
+def extract(
+    stream: BinaryIO,
+    archive_name: str,
+    options: Options,
+    counters: Counter[str],
+    examples: Examples | None = None,
+) -> Iterator[Link | Capture | Damage]:
+    """The links and captures of an archive, and its damage, as they come.
+
+    A page gives one link for each distinct target and hop. Memory: a few times max_record.
+    counters is added to while the iterator runs: `records`, `records.KIND`, `bytes` (of records,
+    inflated), `wat` (records that a WAT describes), `captures`, `captures.KIND`,
+    `captures.status.CODE` and `captures.type.MEDIA` (`-` unknown; `other` see MAX_TYPES),
+    `pages.DOCUMENT`, `metadata.used`, `metadata.unmatched` (its capture is not here), `links`,
+    `links.HOP`, `links.from.SOURCE` (a document's name, `header`, `metadata`), `flagged.nofollow`
+    (before duplicates go), `dropped.REASON`, `damage`, `damage.REASON`, `skipped.pdf.REASON`.
+    What is not read of a document that is too long is `dropped.DOCUMENT-tail`, and one with more
+    links than max_links_per_page counts once as `dropped.over-limit`.
+    examples: is given the first URIs of captures, references and `outlink:` lines that are dropped,
+    by reason.
+    Of a WACZ, each archive in it by itself. Raises BadInput as `read_records`, and for whatever
+    else the reader raises (faults.py); where the links of one record make a parser fail, they are
+    left out and the record is damage.
+    """
+    yield from guarded(
+        _extracted(stream, archive_name, options, counters, {} if examples is None else examples),
+        archive_name,
+    )
+
+
+def _extracted(
+    stream: BinaryIO,
+    archive_name: str,
+    options: Options,
+    counters: Counter[str],
+    examples: Examples,
+) -> Iterator[Link | Capture | Damage]:
+    for name, items in read_archives(stream, archive_name, max_record=options.max_record):
+        extraction = _Extraction(name, options, counters, examples)
+        for found in items:
+            item = described(found)
+            if isinstance(item, Damage):
+                yield extraction.counted(item)
+            else:
+                if item is not found:
+                    counters["wat"] += 1
+                yield from extraction.of_record(item)
+        yield from extraction.rest()
+
+
+def require_pages(archive: str, counters: Mapping[str, int]) -> None:
+    """Raises BadInput for an archive that cannot have links, by what `extract` counted of it."""
+    conversions = counters.get("records.conversion", 0)
+    without_pages = conversions + counters.get("records.warcinfo", 0)
+    if conversions and without_pages == counters.get("records") and not counters.get("wat"):
+        raise BadInput(
+            archive,
+            f"a WET file: {conversions:,} records with the text of pages, and no links",
+            "a WARC, ARC or WAT file",
+            "Give the WARC or the WAT of the same pages.",
+        )
+
+
+def totals(counters: Counter[str]) -> dict[str, int]:
+    """What a report on one archive says, in order: records, captures, pages, links, damage."""
+    names = ("records", "captures", "pages.html", "metadata.used", "links", "damage")
+    return {name: counters[name] for name in names}
+
+
+@lru_cache(1000)  # most records of an archive have one of few
+def _media_type(value: str) -> bytes:
+    """Of the value of a header, without its parameters."""
+    return field(value.partition(";")[0].lower())
+
+
+def _count_type(media_type: str, counters: Counter[str]) -> None:
+    """By name; the first MAX_TYPES names that are media types, and the rest as `other`."""
+    name = TYPES + media_type
+    if name not in counters and media_type != "-":
+        known = sum(counter.startswith(TYPES) for counter in counters)
+        if known >= MAX_TYPES or not _MEDIA_TYPE(media_type):
+            name = TYPES + "other"
+    counters[name] += 1
+
+
+class _Extraction:
+    """The state of one archive: which metadata counts, and what the page at hand gave already."""
+
+    def __init__(
+        self, archive_name: str, options: Options, counters: Counter[str], examples: Examples
+    ) -> None:
+        self._archive = field(archive_name, 4096)
+        self._options = options
+        self._counters = counters
+        self._examples = examples
+        self._matching = MetadataMatching()
+        self._rows = CaptureRows(counters)
+        self._links = PageLinks(
+            nav=options.links == "nav",
+            drop=options.nofollow == "drop",
+            most=options.max_links_per_page,
+            counters=counters,
+            canonical=options.canonical,
+            timestamps=options.timestamps,
+        )
+
+    def counted(self, damage: Damage) -> Damage:
+        self._counters["damage"] += 1
+        self._counters[f"damage.{damage.reason}"] += 1
+        return damage
+
+    def of_record(self, record: Record) -> list[Link | Capture | Damage]:
+        self._counters["records"] += 1
+        self._counters[f"records.{record.kind if record.kind in KINDS else 'other'}"] += 1
+        self._counters["bytes"] += record.size
+        if record.kind in CAPTURED:
+            return self._capture(record)
+        if not is_metadata(record):
+            return []
+        found: list[Link | Capture | Damage] = [*self._rows.add_metadata(record)]
+        if self._options.outlinks != "html" and self._options.bodies:
+            for counting in self._matching.add_metadata(record):
+                found += self._or_damage(counting, self._outlinks)
+        return found
+
+    def rest(self) -> Iterator[Link | Capture | Damage]:
+        yield from self._rows.rest()
+        for record in self._matching.rest():
+            yield from self._or_damage(record, self._outlinks)
+
+    def _or_damage(
+        self, record: Record, links_of: Callable[[Record], Iterator[Link | Damage]]
+    ) -> list[Link | Damage]:
+        """The links of a record; where it makes a parser fail, damage in place of all of them."""
+        before = dict(self._counters)
+        try:
+            return list(links_of(record))
+        except Exception as error:
+            if not is_of_record(error):
+                raise
+            self._counters.clear()
+            self._counters.update(before)
+            return [self.counted(Damage(record.offset, "failed", words(error)))]
+
+    def _capture(self, record: Record) -> list[Link | Capture | Damage]:
+        uri = as_crawled(record.uri)
+        if isinstance(uri, str):
+            self._dropped(f"capture.{_named(uri, record.uri)}", record.uri)
+            return []
+        found: list[Link | Capture | Damage]
+        found = [*self._rows.add_capture(record, self._row(record, uri))]
+        if self._options.bodies:
+            found += self._or_damage(record, partial(self._links_of, uri))
+        return found
+
+    def _links_of(self, uri: bytes, record: Record) -> Iterator[Link | Damage]:
+        """The links of a capture."""
+        status = 200 if record.status is None else record.status
+        good, outlinks = 200 <= status < 300, self._options.outlinks
+        body, name = self._document(record) if good else (b"", "")
+        if name:
+            self._counters[f"pages.{name}"] += 1
+        self._links.begin(uri, record.timestamp)
+        told = LINKING_FIELDS.intersection([name for name, _ in record.http_headers])
+        if told:
+            yield from self._header(record, uri, status, good and outlinks != "metadata")
+        if name and outlinks != "metadata":
+            yield from self._body(record, body, uri, name, "x-robots-tag" in told)
+        lines_count = good and not (name == "html" and outlinks in ("html", "auto"))
+        for metadata in self._matching.add_capture(record, lines_count):
+            yield from self._or_damage(metadata, self._outlinks)
+
+    def _row(self, record: Record, uri: bytes) -> Capture:
+        status = str(record.status) if record.status else "-"
+        self._counters["captures"] += 1
+        self._counters[f"captures.{record.kind}"] += 1
+        self._counters[f"captures.status.{status}"] += 1
+        media_type = _media_type(record.media_type)
+        _count_type(media_type.decode(), self._counters)
+        row = Capture(
+            uri,
+            record.timestamp.encode() or b"-",
+            status.encode(),
+            media_type,
+            field(record.digest),
+            record.kind.encode(),
+            self._archive,
+            b"%d" % record.offset,
+        )
+        return row._replace(**_references(record)) if self._options.timestamps else row
+
+    def _dropped(self, reason: str, uri: str) -> None:
+        count_dropped(reason, uri, self._counters, self._examples)
+
+    def _document(self, record: Record) -> tuple[bytes, str]:
+        """The body as it can be read, and what it is; '' if its links are not read."""
+        limit = self._options.max_record
+        body = unpacked(record.media_type, record.body, record.uri, limit)
+        name = document("" if body is not record.body else record.media_type, body, record.uri)
+        return body, "" if name == "pdf" and not self._options.pdf else name
+
+    def _header(self, record: Record, uri: bytes, status: int, all_fields: bool) -> list[Link]:
+        fields = record.http_headers
+        references = [*location(fields, status)]
+        if all_fields:
+            references += header_references(fields, canonical=self._options.canonical)
+        found = resolved(references, uri.decode(), self._counters, self._examples)
+        return self._links.add(uri, found, "header")
+
+    def _body(self, record: Record, body: bytes, uri: bytes, name: str, tagged: bool) -> list[Link]:
+        links = body_links(
+            name,
+            body,
+            uri.decode(),
+            record.media_type,
+            self._counters,
+            self._examples,
+            forms=self._options.forms,
+            nav=self._options.links == "nav",
+            canonical=self._options.canonical,
+            most=self._links.room,
+        )
+        if tagged and header_nofollow(record.http_headers):
+            links = ((*found[:3], found[3] or found[1] in "LX") for found in links)
+        return self._links.add(uri, links, name)
+
+    def _outlinks(self, record: Record) -> Iterator[Link | Damage]:
+        source = as_crawled(record.uri)
+        if isinstance(source, str):
+            self._dropped(f"metadata.{_named(source, record.uri)}", record.uri)
+            return
+        self._counters["metadata.used"] += 1
+        if self._links.page != (source, record.timestamp):
+            self._links.begin(source, record.timestamp)
+        junk: list[str] = []
+        yield from self._links.add(source, self._heritrix_links(record.body, junk), "metadata")
+        if junk:
+            yield self.counted(Damage(record.offset, "bad-metadata", ascii(junk[0])))
+
+    def _heritrix_links(self, body: bytes, junk: list[str]) -> Iterator[Run]:
+        """The outlinks of a metadata record; the first line that is none goes to junk."""
+        for line in read_metadata(body):
+            if isinstance(line, Outlink):
+                if line.context.lower() == BASE:
+                    self._counters["dropped.base"] += 1
+                    continue
+                target = as_crawled(line.uri)
+                if isinstance(target, bytes):
+                    yield [target], line.hop, line.context, False
+                else:
+                    self._dropped(target, line.uri)
+            elif isinstance(line, Junk) and not junk:
+                junk.append(line.beginning)
+
+
+def _references(record: Record) -> dict[str, bytes]:
+    """The id of a record and, of a revisit, what it refers to."""
+    found = {"id": field(record.record_id)}
+    if record.kind == "revisit":
+        uri = as_crawled(record.refers_to_uri)
+        found["refers_to"] = field(record.refers_to)
+        found["refers_to_uri"] = uri if isinstance(uri, bytes) else UNKNOWN
+        found["refers_to_timestamp"] = record.refers_to_timestamp.encode() or UNKNOWN
+    return found
+
+
+def _named(reason: str, uri: str) -> str:
+    """The reason why a record is of no page, by its scheme where archives often have that."""
+    scheme = uri.partition(":")[0].strip().lower()
+    return f"scheme.{scheme}" if scheme in OTHER_SCHEMES else reason

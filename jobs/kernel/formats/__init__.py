@@ -1,0 +1,1 @@
+"""The lines of the text datasets: parsed, ordered, split into ranges."""

@@ -1,0 +1,325 @@
+"""The lines of the text datasets: one row type each, with its parser and its formatter.
+
+All fields are bytes: keys and ids are compared, sorted and hashed as bytes on every runner, and
+decoding is paid for only where text is needed. Parsers take a line without its end and raise
+`BadLine`. The formats are those of the Heritrix notes: one blank in links, canonical links and
+input links, a tab elsewhere; readers take one blank or one tab in the former.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+from jobs.kernel.errors import BadLine
+
+Row = TypeVar("Row")
+Parser = Callable[[bytes], Row]
+
+DUMMY = b"dummy"
+START_SCORE = 1.0
+MOST_SCORE = 1e18  # an id has at most 18 digits, and the scores of N nodes sum to N + 1
+CANONICAL = b"C"  # what a page names as its own canonical address: no link, see select_links
+HOPS = frozenset(b"LERXIPC"[i : i + 1] for i in range(7))
+UNLINKED = b"IPC"  # hops that are never edges
+UNKNOWN = b"-"
+
+_ID = re.compile(rb"(?:0|[1-9][0-9]{0,17})\Z")
+_COUNT = re.compile(rb"[0-9]{1,18}\Z")
+_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]|\xc2[\x80-\x9f]")  # none reaches a terminal
+_KEY = re.compile(rb"[!-~]+\Z")
+_TIMESTAMP = re.compile(rb"(?:[0-9]{14}|-)\Z")
+
+
+class Link(NamedTuple):
+    """A link as found: absolute URIs without whitespace, and the letter of its hop; where asked
+    for, the timestamp of the capture that it was found in, 14 digits."""
+
+    target: bytes
+    source: bytes
+    hop: bytes = b"L"
+    timestamp: bytes = UNKNOWN
+
+
+class Capture(NamedTuple):
+    """One fetched page; `-` where a field is unknown. kind: response, resource or revisit.
+
+    via: the URI that Heritrix came from; hops: its way from the seed, a letter a hop. Where asked
+    for, the id of its record, and what a revisit refers to: an id, or a URI and its timestamp.
+    """
+
+    uri: bytes
+    timestamp: bytes
+    status: bytes
+    media_type: bytes
+    digest: bytes
+    kind: bytes
+    archive: bytes
+    offset: bytes
+    via: bytes = UNKNOWN
+    hops: bytes = UNKNOWN
+    id: bytes = UNKNOWN
+    refers_to: bytes = UNKNOWN
+    refers_to_uri: bytes = UNKNOWN
+    refers_to_timestamp: bytes = UNKNOWN
+
+
+class CanonicalLink(NamedTuple):
+    """A link between keys."""
+
+    target_key: bytes
+    source_key: bytes
+
+
+class UriRow(NamedTuple):
+    """One spelling of a key: how often captured, how often linked, when last captured."""
+
+    key: bytes
+    uri: bytes
+    captures: int
+    links: int
+    last: bytes
+
+
+class Fold(NamedTuple):
+    """A key that another one stands for. kind: redirect or canonical, by which it leads on; hops:
+    how many such steps it is away."""
+
+    key: bytes
+    target_key: bytes
+    kind: bytes
+    hops: int
+
+
+class InputLink(NamedTuple):
+    """A link between keys, with the id of its target."""
+
+    id: bytes
+    target_key: bytes
+    source_key: bytes
+
+
+class MapRow(NamedTuple):
+    """A node: its id and its key."""
+
+    id: bytes
+    key: bytes
+
+
+class ScoreRow(NamedTuple):
+    """A node at the end: its score, its URI and its key."""
+
+    score: float
+    uri: bytes
+    key: bytes
+
+
+class GraphLine(NamedTuple):
+    """A node of the graph, its score and its targets: ids ascending, or `dummy` alone."""
+
+    id: bytes
+    score: float
+    targets: list[bytes]
+
+
+def _shown(line: bytes) -> str:
+    """The line for a message: printable, and not longer than a reader can use."""
+    text = ascii(line[:80].decode("utf-8", "replace"))
+    return text + ("…" if len(line) > 80 else "")
+
+
+def _fields(line: bytes, counts: tuple[int, ...], expected: str, separators: bytes) -> list[bytes]:
+    if _CONTROL.search(line):
+        raise BadLine(f"a control character in {_shown(line)}", expected)
+    separator = b"\t" if b"\t" in line or separators == b"\t" else b" "
+    fields = line.split(separator)
+    if len(fields) not in counts or b"" in fields or (separator == b"\t" and b" " in line):
+        raise BadLine(_shown(line) if line else "an empty line", expected)
+    return fields
+
+
+LINK = (
+    "`target source hop`, one blank or tab between them (the hop may be absent, a timestamp may"
+    " follow)"
+)
+CAPTURE = (
+    "10 columns with tabs: URI, timestamp, status, type, digest, kind, archive, offset, via, hops"
+    " (the last two may be absent, and 4 about revisits may follow)"
+)
+CAPTURE_WIDTHS = (8, 10, 14)
+USUAL_CAPTURE = 10  # columns
+CANONICAL_LINK = "`target_key source_key`, one blank or tab between them"
+URI_ROW = "5 columns with tabs: key, URI, captures, links, last timestamp"
+FOLD = "`key<TAB>target_key<TAB>kind<TAB>hops`"
+INPUT_LINK = "`id target_key source_key`, one blank or tab between them"
+MAP_ROW = "`id key`, one blank or tab between them"
+SCORE_ROW = "`score<TAB>URI<TAB>key` (the key may be absent)"
+GRAPH_LINE = "`id<TAB>score<TAB>O:id,id,…`, or O:dummy"
+
+
+def parse_link(line: bytes) -> Link:
+    fields = _fields(line, (2, 3, 4), LINK, b" \t")
+    if len(fields) > 2 and fields[2] not in HOPS:
+        raise BadLine(f"hop {_shown(fields[2])}", "one of L, E, R, X, I, P, C")
+    if len(fields) == 4:
+        _check_timestamp(fields[3])
+    return Link(*fields)
+
+
+def parse_capture(line: bytes) -> Capture:
+    fields = _fields(line, CAPTURE_WIDTHS, CAPTURE, b"\t")
+    _check_timestamp(fields[1])
+    if len(fields) > USUAL_CAPTURE:
+        _check_timestamp(fields[-1])
+    return Capture(*fields)
+
+
+def _check_timestamp(field: bytes) -> None:
+    if not _TIMESTAMP.match(field):
+        raise BadLine(f"timestamp {_shown(field)}", "14 digits or `-`")
+
+
+def _checked_keys(*keys: bytes) -> None:
+    """Keys are ASCII on every runner: surt escapes what is not."""
+    for key in keys:
+        if not _KEY.match(key):
+            raise BadLine(f"key {_shown(key)}", "printable ASCII, as canonicalize writes keys")
+
+
+def parse_canonical_link(line: bytes) -> CanonicalLink:
+    fields = _fields(line, (2,), CANONICAL_LINK, b" \t")
+    _checked_keys(*fields)
+    return CanonicalLink(*fields)
+
+
+def parse_uri_row(line: bytes) -> UriRow:
+    key, uri, captures, links, last = _fields(line, (5,), URI_ROW, b"\t")
+    if not (_COUNT.match(captures) and _COUNT.match(links) and _TIMESTAMP.match(last)):
+        raise BadLine(_shown(line), URI_ROW)
+    _checked_keys(key)
+    return UriRow(key, uri, int(captures), int(links), last)
+
+
+def parse_fold(line: bytes) -> Fold:
+    key, target, kind, hops = _fields(line, (4,), FOLD, b"\t")
+    if not _COUNT.match(hops):
+        raise BadLine(_shown(line), FOLD)
+    _checked_keys(key, target)
+    return Fold(key, target, kind, int(hops))
+
+
+def _checked_id(field: bytes, line: bytes, expected: str) -> bytes:
+    if not _ID.match(field):
+        raise BadLine(f"id {_shown(field)} in {_shown(line)}", expected)
+    return field
+
+
+def parse_input_link(line: bytes) -> InputLink:
+    fields = _fields(line, (3,), INPUT_LINK, b" \t")
+    _checked_id(fields[0], line, INPUT_LINK)
+    _checked_keys(*fields[1:])
+    return InputLink(*fields)
+
+
+def parse_map_row(line: bytes) -> MapRow:
+    fields = _fields(line, (2,), MAP_ROW, b" \t")
+    _checked_id(fields[0], line, MAP_ROW)
+    _checked_keys(fields[1])
+    return MapRow(*fields)
+
+
+_GRAPH = re.compile(rb"([0-9]+|dummy)[ \t]+([^ \t]+)[ \t]+O:(.*)\Z")
+_SCORE = re.compile(rb"[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?\Z")
+_COMMAS = re.compile(rb",[ \t]*")
+
+
+def parse_graph_line(line: bytes) -> GraphLine:
+    """Runs of blanks and blanks after commas are taken too: the notes write them so."""
+    match = _GRAPH.match(line)
+    if not match:
+        raise BadLine(_shown(line) if line else "an empty line", GRAPH_LINE)
+    node, score, rest = match.groups()
+    if node != DUMMY and not _ID.match(node):
+        raise BadLine(f"id {node[:20].decode()}", "at most 18 digits, no leading zero")
+    if not _SCORE.match(score):
+        raise BadLine(f"score {_shown(score)} of id {_shown(node)}", "a number above 0")
+    if not 0 < (number := float(score)) <= MOST_SCORE:
+        expected = "a finite number above 0, and at most 1e18, as all of N nodes sum to N + 1"
+        raise BadLine(f"score {number} of id {node.decode()}", expected)
+    return GraphLine(node, number, _targets(node, _COMMAS.split(rest.rstrip(b" \t"))))
+
+
+def _targets(node: bytes, targets: list[bytes]) -> list[bytes]:
+    """The targets, held to what gen-graph writes: distinct ids, never the node's own, or dummy."""
+    if targets == [DUMMY]:
+        return targets
+    shown = node.decode()
+    if node == DUMMY:
+        raise BadLine("dummy with targets", "O:dummy alone")
+    for target in targets:
+        if not _ID.match(target):
+            if target == DUMMY:
+                raise BadLine(f"dummy beside other targets of id {shown}", "O:dummy alone, or ids")
+            raise BadLine(f"target {_shown(target)} of id {shown}", GRAPH_LINE)
+    if node in targets:
+        raise BadLine(f"id {shown} as a target of itself", "no self-loop")
+    if len(set(targets)) != len(targets):
+        raise BadLine(f"a target of id {shown} twice", "every target once")
+    return targets
+
+
+def _key(uri: bytes) -> bytes | None:
+    from jobs.kernel.formats.usable import (
+        usable_key_function,  # surt loads slowly; most jobs need none
+    )
+
+    return usable_key_function(keep_www=False)(uri)
+
+
+def parse_score_row(line: bytes) -> ScoreRow:
+    """The recipe's own two columns are taken too; the key is then made from the URI, as a run
+    without `--keep-www` makes it."""
+    fields = _fields(line, (2, 3, 8), SCORE_ROW, b"\t")
+    if not _SCORE.match(fields[0]):
+        raise BadLine(f"score {_shown(fields[0])}", "a positive number")
+    key = fields[2] if len(fields) > 2 else _key(fields[1])
+    if key is None:
+        raise BadLine(f"URI {_shown(fields[1])}", "an absolute http or https URI")
+    _checked_keys(key)
+    if not 0 < (score := float(fields[0])) < math.inf:
+        raise BadLine(f"score {score}", "a finite number above 0")
+    return ScoreRow(score, fields[1], key)
+
+
+def parse_else(parser: Parser[Row], line: bytes, other: str) -> Row:
+    """Parse a line of a file that might have been meant to hold the `other` shape."""
+    try:
+        return parser(line)
+    except BadLine as error:
+        raise BadLine(error.found, f"{error.expected}; or {other}") from error
+
+
+def format_link(row: Link) -> bytes:
+    """Without the timestamp where it is unknown."""
+    return b" ".join(row if row.timestamp != UNKNOWN else row[:3])
+
+
+def format_capture(row: Capture) -> bytes:
+    """Without the last four columns where nothing of them is known."""
+    more = row[USUAL_CAPTURE:]
+    return b"\t".join(row if any(field != UNKNOWN for field in more) else row[:USUAL_CAPTURE])
+
+
+def format_uri_row(row: UriRow) -> bytes:
+    return b"%s\t%s\t%d\t%d\t%s" % row
+
+
+def format_fold(row: Fold) -> bytes:
+    return b"%s\t%s\t%s\t%d" % row
+
+
+def format_graph_line(row: GraphLine) -> bytes:
+    """The score as the shortest decimal that reads back as the same double."""
+    return b"%s\t%s\tO:%s" % (row.id, repr(row.score).encode(), b",".join(row.targets))

@@ -1,0 +1,100 @@
+"""Datasets on disk: a file, a glob or a folder of parts, read as lines or rows.
+
+Parts are text, plain or .gz, or Parquet of which each row is a line.
+"""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from jobs.kernel.errors import BadInput, BadLine
+from jobs.kernel.formats.lines import Parser, Row
+from jobs.kernel.formats.tables import is_table, table_lines
+from jobs.kernel.storage.endless import require_file
+
+BOM = b"\xef\xbb\xbf"  # of UTF-8; editors begin files with it, and files are put together
+SIDE = b"@"  # lines of a job's output that belong to another dataset, see side_lines.py
+
+
+def parts(where: str | os.PathLike[str]) -> list[Path]:
+    """The files of a dataset in the order of their names; hidden files and `_SUCCESS` are none.
+
+    where: a file, a folder of parts or a glob. Raises BadInput when there is nothing to read.
+    """
+    path = Path(where)
+    if path.is_dir():
+        if not (found := _visible(path.iterdir())):
+            raise BadInput(str(where), "a folder without parts", "at least one file in it")
+        return found
+    if path.exists():
+        require_file(path, "a file or a folder of parts")
+        return [path]
+    found = _visible(map(Path, glob.glob(str(where))))  # noqa: PTH207 (absolute globs)
+    if not found:
+        raise BadInput(
+            str(where),
+            "no such file or folder",
+            "a file, a folder of parts or a glob",
+            "Check the spelling, or run the step that writes it first.",
+        )
+    return found
+
+
+def _visible(paths: Iterable[Path]) -> list[Path]:
+    return sorted(path for path in paths if path.is_file() and path.name[0] not in "._")
+
+
+@contextmanager
+def open_part(path: Path) -> Iterator[Iterable[bytes]]:
+    """The lines of a part with their ends, by its name: of .gz, of .parquet, or plain."""
+    if is_table(path):
+        yield table_lines(path)
+        return
+    opened = gzip.open(path) if path.suffix == ".gz" else path.open("rb")  # noqa: SIM115
+    with opened as stream:
+        yield cast(BinaryIO, stream)
+
+
+def read_lines(where: str | os.PathLike[str]) -> Iterator[tuple[Path, int, bytes]]:
+    """(file, line number from 1, line without its end) of every line of the dataset.
+
+    A byte order mark that begins a line is no part of it.
+
+    Raises BadInput for what cannot be opened or inflated.
+    """
+    for path in parts(where):
+        number = 0
+        try:
+            with open_part(path) as stream:
+                for number, line in enumerate(stream, 1):
+                    if line != BOM:  # of a file without a line
+                        yield path, number, line.removeprefix(BOM).rstrip(b"\r\n")
+        except (OSError, EOFError, zlib.error) as error:
+            raise BadInput(
+                f"{path}, after line {number}",
+                f"cannot be read on ({error})",
+                "a whole file of text, plain or gzip, or such a table in Parquet",
+                "Copy or make it again.",
+            ) from error
+
+
+def read_rows(where: str | os.PathLike[str], parser: Parser[Row]) -> Iterator[Row]:
+    """The rows of a dataset; a line that is none raises BadInput with file and line number."""
+    for path, number, line in read_lines(where):
+        try:
+            yield parser(line)
+        except BadLine as error:
+            raise BadInput(f"{path}, line {number}", error.found, error.expected) from error
+
+
+def read_all(wheres: Iterable[str | os.PathLike[str]], parser: Parser[Row]) -> Iterator[Row]:
+    """The rows of several datasets, one after the other."""
+    for where in wheres:
+        yield from read_rows(where, parser)

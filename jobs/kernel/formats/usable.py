@@ -1,0 +1,67 @@
+"""Which lines of links and captures have URIs of pages: absolute ones, http or https, in UTF-8.
+
+surt makes a key of nearly anything: of `javascript:alert(1)` a host, of `1` another. Text that
+other programs wrote has such URIs; every runner asks here, and counts what it leaves out by reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.keys.keys import KeyFunction, key_keeping_www, key_of
+
+NOT_UTF8 = "not-utf-8"
+DROPPED = "dropped."
+_HTTP = re.compile(rb"https?://[^/?#\\]", re.IGNORECASE).match
+
+
+def why_unusable(line: bytes, *uris: bytes) -> str:
+    """Why a line with these URIs counts for nothing: `not-utf-8`, or a reason of uris.py, such as
+    `invalid` and `scheme.javascript`; '' where nothing is wrong."""
+    if not line.isascii() and not _is_utf8(line):
+        return NOT_UTF8
+    for uri in uris:
+        if not _HTTP(uri):
+            return _reason(uri)
+    return ""
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _reason(uri: bytes) -> str:
+    from jobs.kernel.keys.uris import as_crawled  # its parser takes a while to load
+
+    found = as_crawled(uri.decode())
+    return found if isinstance(found, str) else "invalid"
+
+
+def usable_key_function(*, keep_www: bool) -> KeyFunction:
+    """As `key_function`, and None also for what is no URI of a page."""
+    own: Callable[[bytes], bytes | None] = key_keeping_www if keep_www else key_of
+    return lambda uri: None if why_unusable(uri, uri) else own(uri)
+
+
+def require_usable(where: str, kept: int, counters: Mapping[str, int]) -> None:
+    """Raises BadInput where lines were left out and none is kept."""
+    reasons = {
+        name.removeprefix(DROPPED): count
+        for name, count in sorted(counters.items())
+        if name.startswith(DROPPED) and not name.startswith(f"{DROPPED}hop.") and count
+    }
+    if kept or not reasons:
+        return
+    listed = ", ".join(f"{name} {count:,}" for name, count in reasons.items())
+    raise BadInput(
+        where,
+        f"no line has URIs of pages (left out: {listed})",
+        "absolute URIs that begin with http:// or https://",
+        "Give keys or numbers to `crawlrank import-text --canonical-links`.",
+    )

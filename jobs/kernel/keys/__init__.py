@@ -1,0 +1,1 @@
+"""URIs, their canonical keys (SURT), and their form in Heritrix."""

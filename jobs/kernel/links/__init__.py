@@ -1,0 +1,1 @@
+"""The links of a document: one reader for each kind."""

@@ -1,0 +1,328 @@
+"""The links of an HTML page, by the table of jobs/kernel/links/link_rules.py and its style sheets.
+
+Contexts are in Heritrix's style (`a/@href`). The page is parsed as the HTML standard says, with
+scripting off: nothing from comments, scripts or templates is a link; noscript is read, noframes
+is not, as a browser shows frames. The document in an iframe's `srcdoc` belongs to the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice, product
+from typing import NamedTuple
+
+from selectolax.lexbor import LexborCSSSelector, LexborHTMLParser, LexborNode
+
+from jobs.kernel.keys.uris import base_uri
+from jobs.kernel.links.css_links import css_references, may_hold_links
+from jobs.kernel.links.dropped import Examples
+from jobs.kernel.links.joining import Base
+from jobs.kernel.links.link_rules import (
+    CANONICAL_RULES,
+    FORM_RULES,
+    NAV_RULES,
+    RULES,
+    Attributes,
+    Reader,
+    Rule,
+    asks_nofollow,
+    robots_nofollow,
+)
+from jobs.kernel.markup.charsets import as_utf8, charset_of
+from jobs.kernel.markup.html_pieces import LONGEST_PAGE, is_simple, pieces
+from jobs.kernel.markup.html_tags import MARK
+
+Kind = tuple[str, str, bool]  # of a reference: hop, context, nofollow
+References = tuple[list[str], Kind]  # that stand together and differ in nothing else
+# target as in the links dataset, hop as there, context such as `a/@href`, and whether its page
+# asks not to count it (`rel`, robots meta, X-Robots-Tag)
+Found = tuple[bytes, str, str, bool]
+# the same of links that stand together and differ in their target only
+Run = tuple[list[bytes], str, str, bool]
+_ANCHOR: Kind = ("L", "a/@href", False)
+_DEEPEST_SRCDOC = 3
+_MOST_REFERENCES = 2**18  # of a page, repeated ones too; they take some 50 MB
+_DEEPEST_SVG = 512
+_OF_SVG = frozenset({"image", "use"})
+_HTML_IN_SVG = frozenset({"foreignObject", "foreignobject", "desc", "title"})
+_FOLLOWED = frozenset({"a", "area", "form"})
+# One for all pages, as it takes longer to make than a small page to parse.
+_BACKGROUND = re.compile(rb"background[\t\n\f\r ]*=").search
+_find = LexborCSSSelector().find  # type: ignore[no-untyped-call]
+# In XHTML such an element may be empty; in HTML it would hold the rest of the page.
+_XHTML_EMPTY = re.compile(
+    rb"<(script|style|title|textarea|iframe|noframes|noembed|xmp|template)(?=[\s/])"
+    rb"([^<>\"']*(?:(?:\"[^<\"]*\"|'[^<']*')[^<>\"']*)*)/>",
+    re.IGNORECASE,
+)
+
+
+_Row = tuple[str, str, str, Reader | None]
+_Rules = dict[str, list[_Row]]
+
+
+class _Selection(NamedTuple):
+    """What to read: by element, for each of its rules, attribute, context, hop and reader; and
+    the selector of these elements, as lexbor finds them in a tenth of the time of a loop."""
+
+    rules: _Rules
+    selector: str
+    marked: str  # the same where elements of HTML are marked
+    attributes: frozenset[str]  # that are read
+    styled: bool
+
+
+def _selection(
+    rules: tuple[Rule, ...], special: tuple[str, ...], styled: bool = False
+) -> _Selection:
+    table: _Rules = {element: [] for element in special}
+    for rule in rules:
+        row = (rule.attribute, rule.context, rule.hop, rule.read)
+        table.setdefault(rule.element, []).append(row)
+    attributes = _READ.union([rule.attribute for rule in rules], ["style"] * styled)
+    names = [*table, "[style]"] if styled else [*table]
+    marked = [*names, *[MARK + name for name in table]]
+    return _Selection(table, _any(names), _any(marked), attributes, styled)
+
+
+def _any(names: list[str]) -> str:
+    return f":is({','.join(names)})"
+
+
+_READ = frozenset(("content", "href", "http-equiv", "method", "name", "rel", "srcdoc", "type"))
+_SPECIAL = ("base", "iframe", "meta", "style")
+_PIECES = ("base", "iframe", "meta")
+_NAV = _selection(NAV_RULES, _PIECES)
+_NAV_CANONICAL = _selection(NAV_RULES + CANONICAL_RULES, _PIECES)
+_PLAIN = tuple(rule for rule in RULES if rule.attribute != "background")
+# Most pages have neither backgrounds, forms to read nor styles, and cells of tables are many.
+_SELECTIONS = {
+    (background, form, style, canonical): _selection(
+        (RULES if background else _PLAIN) + FORM_RULES * form + CANONICAL_RULES * canonical,
+        _SPECIAL,
+        style,
+    )
+    for background, form, style, canonical in product((False, True), repeat=4)
+}
+
+
+def html_links(
+    body: bytes,
+    page: str,
+    content_type: str = "",
+    counters: Counter[str] | None = None,
+    *,
+    forms: bool = False,
+    nav: bool = False,
+) -> Iterator[Found]:
+    """The links of a page in the order of the page, repeated as often as they stand there.
+
+    page: its URI; content_type: the HTTP header, for its charset. nav: only those of NAV_RULES
+    are read at all, which takes a third less time. What is no link of this dataset is counted in
+    counters: `dropped.` and the reasons of jobs/kernel/keys/uris.py.
+    """
+    counters = Counter() if counters is None else counters
+    runs = html_runs(body, page, content_type, counters, forms=forms, nav=nav)
+    for targets, hop, context, nofollow in runs:
+        for target in targets:
+            yield target, hop, context, nofollow
+
+
+def html_runs(
+    body: bytes,
+    page: str,
+    content_type: str,
+    counters: Counter[str],
+    examples: Examples | None = None,
+    *,
+    forms: bool = False,
+    nav: bool = False,
+    canonical: bool = False,
+    most: int = _MOST_REFERENCES,
+) -> Iterator[Run]:
+    """As `html_links`, in runs; of a page of more references than most each is a run, so that the
+    rest need not be joined once there are enough links. canonical: also what the page names as its
+    canonical address, hop C. examples: is given the first references that are dropped, by
+    reason."""
+    is_long = len(body) > LONGEST_PAGE
+    if is_long:
+        body = body[:LONGEST_PAGE]
+    charset = charset_of(body, content_type)
+    codec = "utf-8" if charset.startswith("utf-16") else charset  # of queries, as WHATWG says
+    document = read_page(body, content_type, charset, forms=forms, nav=nav, canonical=canonical)
+    if is_long or document.is_cut:
+        counters["dropped.html-tail"] += 1
+    if document.left_out:
+        counters["dropped.srcdoc"] += document.left_out
+    return _resolved(document, page, codec, counters, {} if examples is None else examples, most)
+
+
+def read_page(
+    body: bytes,
+    content_type: str,
+    charset: str,
+    *,
+    forms: bool = False,
+    nav: bool = False,
+    canonical: bool = False,
+) -> Document:
+    """What stands in the attributes of a page, not resolved."""
+    text = as_utf8(body, charset)
+    if "xml" in content_type[:40].lower():
+        text = _XHTML_EMPTY.sub(rb"<\1\2></\1>", text)
+    return Document(text, forms, nav, canonical)
+
+
+class Document:
+    """What is read from a page before anything can be resolved: its base may come last."""
+
+    def __init__(
+        self, text: bytes, forms: bool, nav: bool, canonical: bool, depth: int = 0
+    ) -> None:
+        self.base: str | None = None
+        self.references: list[References] = []
+        self.size = 0  # how many references these are
+        self.framed: list[Document] = []
+        self.left_out = 0  # documents in srcdoc that are too deep, or cut
+        self.nofollow = False
+        self._forms, self._nav, self._depth = forms, nav, depth
+        if nav:
+            selection = _NAV_CANONICAL if canonical else _NAV
+        else:
+            selection = _selection_for(text.lower(), forms, canonical)
+        if is_simple(text):
+            self._read(text, selection, selection.selector)
+            return
+        for piece in pieces(text, selection.rules, selection.attributes):
+            if self.is_cut:
+                break
+            self._read(piece, selection, selection.marked)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there are so many references that no more are read."""
+        return self.size >= _MOST_REFERENCES
+
+    def _read(self, piece: bytes, selection: _Selection, selector: str) -> None:
+        rules, styled = selection.rules, selection.styled
+        kind, add = None, list[str]().append
+        self._begin = len(self.references)
+        root = LexborHTMLParser(piece).root
+        for node in _find(selector, root) if root is not None else ():
+            element, attributes = node.tag or "", node.attributes
+            if selector is selection.marked:
+                element = element.removeprefix(MARK)
+            if "xlink:href" in attributes and ("href" in attributes or not _is_of_svg(node)):
+                del attributes["xlink:href"]  # as SVG 2 says
+            if element == "a" and not (styled or "rel" in attributes or "xlink:href" in attributes):
+                if "href" in attributes:  # nearly all come here, and rules take three times as long
+                    if kind is not _ANCHOR:
+                        kind, add = _ANCHOR, self._run(_ANCHOR).append
+                    add(attributes["href"] or "")
+                continue
+            kind = None
+            if element in rules and (element not in _OF_SVG or _is_of_svg(node)):
+                self._add(element, attributes, rules[element])
+                if element in _SPECIAL:
+                    self._special(element, node, attributes)
+            if styled and (style := attributes.get("style")):
+                self._add_style(style, f"{element}/@style")
+        self.size += sum([len(some) for some, _ in self.references[self._begin :]])
+
+    def _run(self, kind: Kind) -> list[str]:
+        """The references of this piece that the next one of this kind stands with."""
+        if len(self.references) == self._begin or self.references[-1][1] != kind:
+            self.references.append(([], kind))
+        return self.references[-1][0]
+
+    def _add(
+        self,
+        element: str,
+        attributes: Attributes,
+        rules: list[_Row],
+    ) -> None:
+        relations = attributes.get("rel")
+        flag = bool(relations) and element in _FOLLOWED and asks_nofollow(relations or "")
+        for attribute, context, hop, read in rules:
+            if attribute not in attributes:
+                continue
+            value = attributes[attribute] or ""
+            if read is not None:
+                for reference, own_hop in islice(read(value, attributes), _MOST_REFERENCES):
+                    if _embeds(reference):
+                        self._run((own_hop, context, flag)).append(reference)
+            elif hop == "L" or _embeds(value):
+                self._run((hop, context, flag)).append(value)
+
+    def _special(self, element: str, node: LexborNode, attributes: Attributes) -> None:
+        if element == "base":
+            if self.base is None and "href" in attributes:
+                self.base = attributes["href"] or ""
+        elif element == "style":
+            self._add_style(node.text(), "style")
+        elif element == "meta":
+            if (attributes.get("name") or "").strip().lower() == "robots":
+                self.nofollow |= robots_nofollow(attributes.get("content") or "")
+        elif inner := attributes.get("srcdoc"):
+            self._add_framed(inner)
+
+    def _add_framed(self, html: str) -> None:
+        if self._depth == _DEEPEST_SRCDOC:
+            self.left_out += 1
+            return
+        text = html.encode("utf-8", "replace")
+        framed = Document(text, self._forms, self._nav, False, self._depth + 1)
+        self.framed.append(framed)
+        self.left_out += framed.left_out + framed.is_cut
+
+    def _add_style(self, css: str, context: str) -> None:
+        if "(" in css or "@" in css:
+            for text in islice(css_references(css), _MOST_REFERENCES):
+                self._run(("E", context, False)).append(text)
+
+
+def _selection_for(lower: bytes, forms: bool, canonical: bool) -> _Selection:
+    """For a page, given in lower case."""
+    background = b"background" in lower and _BACKGROUND(lower) is not None
+    return _SELECTIONS[background, forms, may_hold_links(lower), canonical]
+
+
+def _is_of_svg(node: LexborNode) -> bool:
+    """Whether an `svg` holds it and nothing in between that may hold HTML."""
+    parent = node.parent
+    for _ in range(_DEEPEST_SVG):
+        if parent is None or parent.tag in _HTML_IN_SVG:
+            return False
+        if parent.tag == "svg":
+            return True
+        parent = parent.parent
+    return True
+
+
+def _embeds(reference: str) -> bool:
+    """Whether it is more than a part of the page itself, which only a reader's link can lead to."""
+    text = reference.strip()
+    return bool(text) and text[0] != "#"
+
+
+def _resolved(
+    document: Document,
+    page: str,
+    codec: str,
+    counters: Counter[str],
+    examples: Examples,
+    most: int,
+    nofollow: bool = False,
+) -> Iterator[Run]:
+    page = base_uri(document.base, page) if document.base else page
+    base = Base(page, codec)
+    nofollow = nofollow or document.nofollow
+    one_by_one = document.size > most
+    for references, (hop, context, flag) in document.references:
+        flag = flag or (nofollow and hop in "LX")
+        for some in ([one] for one in references) if one_by_one else (references,):
+            yield base.targets(some, counters, examples), hop, context, flag
+    for inner in document.framed:
+        yield from _resolved(inner, page, codec, counters, examples, most, nofollow)

@@ -1,0 +1,1 @@
+"""HTML as tokens, and the charset of a document."""

@@ -1,0 +1,1 @@
+"""One round of PageRank, plain or packed."""

@@ -1,0 +1,132 @@
+"""Arrays as text-safe lines, and back: `label<TAB>section.number<TAB>base64 of zstd`.
+
+A line holds PIECE bytes of arrays at most; the arrays of a section go over as many lines as they
+need. What lies beside a job's input is read section by section, by the place of its first byte.
+Nothing here runs what it reads: names, types and lengths as JSON, then the bytes of the arrays.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pybase64
+import zstandard
+
+from jobs.kernel.errors import BadInput, BadLine
+from jobs.kernel.storage.opening import open_binary
+
+Array = npt.NDArray[Any]
+Arrays = Mapping[str, Array]
+PIECE = 1 << 21  # bytes of arrays in a line, before they are compressed
+STORED = -5  # of scores, which no level makes a tenth smaller
+CURE = "Remove the folder of these parts and rank again: packing then begins anew."
+LEVEL = 1  # of zstd: what is sent is read but once or a few times
+
+
+class Where(NamedTuple):
+    """A part, and in it the sections of a partition: name -> [offset, bytes]."""
+
+    part: str
+    sections: dict[str, list[int]]
+
+
+def to_text(arrays: Arrays) -> bytes:
+    """Arrays of one dimension as one word of ASCII."""
+    head = json.dumps([[name, array.dtype.str, len(array)] for name, array in arrays.items()])
+    raw = b"".join((head.encode(), b"\n", *(array.tobytes() for array in arrays.values())))
+    level = LEVEL if any(array.dtype.kind != "f" for array in arrays.values()) else STORED
+    compressor = zstandard.ZstdCompressor(level=level, write_checksum=True)
+    return pybase64.b64encode(compressor.compress(raw))
+
+
+def from_text(text: bytes | memoryview) -> dict[str, Array]:
+    """The arrays of a word; they cannot be written to. Raises BadLine for what is damaged: zstd's
+    checksum tells."""
+    try:
+        packed = pybase64.b64decode(text, validate=True)
+        raw = zstandard.ZstdDecompressor().decompress(packed)
+        at = raw.index(b"\n") + 1
+        arrays = {}
+        for name, kind, length in json.loads(raw[: at - 1]):
+            arrays[name] = np.frombuffer(raw, np.dtype(kind), length, at)
+            at += arrays[name].nbytes
+    except (ValueError, TypeError, MemoryError, zstandard.ZstdError) as error:
+        said = str(error).partition("\n")[0][:200]
+        raise BadLine(f"damaged arrays ({said})", "base64 of zstd of arrays") from error
+    return arrays
+
+
+def pieces(arrays: Arrays) -> Iterator[dict[str, Array]]:
+    """The arrays cut so that each piece has PIECE bytes at most; at least one piece, and each
+    array in at least one."""
+    held: dict[str, Array] = {}
+    room = PIECE
+    for name, array in arrays.items():
+        begin = 0
+        while begin < len(array) or name not in held:
+            step = max(1, room // array.itemsize)
+            held[name] = array[begin : begin + step]
+            begin += step
+            room -= held[name].nbytes
+            if begin < len(array):
+                yield held
+                held, room = {}, PIECE
+            else:
+                break
+    yield held
+
+
+def joined(found: Iterable[Arrays]) -> dict[str, Array]:
+    """The arrays of pieces, in their order; they can be written to."""
+    lists: dict[str, list[Array]] = {}
+    for piece in found:
+        for name, array in piece.items():
+            lists.setdefault(name, []).append(array)
+    return {name: np.concatenate(arrays) for name, arrays in lists.items()}
+
+
+class Writer:
+    """The lines of sections, and where they are in the part that a task writes."""
+
+    def __init__(self) -> None:
+        self._at = 0
+
+    def lines(
+        self, label: bytes, section: str, arrays: Arrays, places: dict[str, list[int]]
+    ) -> Iterator[bytes]:
+        """Lines of a section, all of which have to be written; its place goes into `places`."""
+        begin = self._at
+        for number, piece in enumerate(pieces(arrays)):
+            line = b"%s\t%s.%d\t%s" % (label, section.encode(), number, to_text(piece))
+            self._at += len(line) + 1
+            yield line
+        places[section] = [begin, self._at - begin]
+
+
+def read_section(where: Where, section: str) -> dict[str, Array]:
+    """The arrays of a section. Raises OSError, and BadInput for what is damaged."""
+    try:
+        offset, length = where.sections[section]
+        with open_binary(where.part) as stream:
+            stream.seek(offset)
+            data = stream.read(length)
+        if len(data) != length:
+            raise ValueError(f"{len(data)} of {length} bytes")
+        return joined(from_text(word) for word in _words(data))
+    except (ValueError, TypeError, LookupError, MemoryError, OverflowError) as error:
+        found = f"a damaged section {section} ({error})"
+        raise BadInput(where.part, found, "a part that packing or a round wrote", CURE) from error
+
+
+def _words(lines: bytes) -> Iterator[memoryview]:
+    """The last field of each line; nothing is copied, as lines are megabytes."""
+    whole, end = memoryview(lines), -1
+    while end + 1 < len(lines):
+        name = lines.index(b"\t", end + 1) + 1
+        begin = lines.index(b"\t", name) + 1
+        end = lines.index(b"\n", begin)
+        yield whole[begin:end]

@@ -1,0 +1,1 @@
+"""Files and datasets at a path or at a URL: opened, read, listed, removed."""

@@ -1,0 +1,70 @@
+"""A job as a program, `python -m jobs.NAME`: a task of it, or the whole job on this machine, run
+the same way as the pipeline runs it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jobs.kernel.errors import BadInput, CrawlrankError
+from jobs.mapreduce.job import Job
+
+if TYPE_CHECKING:
+    from jobs.mapreduce.launcher import Launcher
+    from jobs.mapreduce.outcome import Outcome
+
+
+def main(job_class: type[Job]) -> None:
+    job_class.run(run_alone)
+
+
+def run_alone(job: Job) -> None:
+    """Datasets to --output-dir (side datasets in `_NAME` folders of it), or the main one to stdout;
+    what there is to tell to stderr. On a cluster the side lines stay in the output."""
+    from jobs.mapreduce.launcher import RUNNERS
+
+    if (job.options.runner or "inline") in RUNNERS:
+        _run_here(job)
+    elif not hasattr(job, "run_with") and job.options.args:
+        job.run_job()
+    else:
+        job.arg_parser.error("needs input files, and -r local or -r inline")
+
+
+def _run_here(job: Job) -> None:
+    from jobs.mapreduce.launcher import Launcher  # tasks load this file, and start sooner without
+
+    options = job.options
+    with tempfile.TemporaryDirectory() as tmp:
+        ranges = options.reducers or Launcher.ranges
+        launcher = Launcher(options.runner or "inline", Path(tmp), options.num_cores, ranges)
+        output = Path(options.output_dir) if options.output_dir else Path(tmp, "output")
+        try:
+            if output.exists():
+                raise BadInput(str(output), "exists already", "a new folder", "Remove it first.")
+            outcome = _run_with(job, options.args, output, launcher)
+        except CrawlrankError as error:
+            sys.stderr.write(f"{type(job).__name__}: {error}\n")
+            sys.exit(error.exit_code)
+        if not options.output_dir:
+            for part in sorted(output.glob("part-*")):
+                with part.open("rb") as lines:
+                    shutil.copyfileobj(lines, job.stdout)
+        told = {**outcome.rows, **outcome.counters}
+        told[job.DATASET] = told.pop("main", 0)
+        sys.stderr.write("".join(f"{name}\t{told[name]}\n" for name in sorted(told)))
+
+
+def _run_with(job: Any, inputs: list[str], output: Path, launcher: Launcher) -> Outcome:
+    """Run with the options of the job's own command line: by its `run_with`, if it is several jobs
+    in fact."""
+    from jobs.mapreduce.launch import launch
+
+    if hasattr(job, "run_with"):
+        outcome: Outcome = job.run_with(inputs, output, launcher)
+        return outcome
+    side = {name: output / f"_{name}" for name in job.SIDE_DATASETS}
+    return launch(type(job), inputs, output, launcher, job.own_args(), side)

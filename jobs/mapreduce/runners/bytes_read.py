@@ -1,0 +1,63 @@
+"""How many bytes of archives the tasks of a job have read so far, as they tell it in their status.
+
+A status is a line in the task's stderr that Hadoop knows too (`reporter:status:`); the last counts.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from jobs.kernel.formats.side_lines import READ
+from jobs.kernel.storage.positions import repeated
+
+LOOKS = 0.5  # seconds between two looks
+_LAST = 1000  # bytes from the end of a stderr in which its last status is
+_STATUS = re.compile(b"reporter:status:%s\n" % READ.encode().replace(b"%d", b"([0-9]+)"))
+
+
+class BytesRead:
+    """By tasks that have ended and by those at work."""
+
+    def __init__(self) -> None:
+        self._before = 0
+        self._at_work: set[Path] = set()  # the stderr of each
+        self._lock = threading.Lock()
+
+    def total(self) -> int:
+        with self._lock:
+            return self._before + sum(map(bytes_read, self._at_work))
+
+    @contextmanager
+    def by_task(self, stderr: str) -> Iterator[None]:
+        """While a task is at work."""
+        path = Path(stderr)
+        with self._lock:
+            self._at_work.add(path)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._at_work.discard(path)
+                self._before += bytes_read(path)
+
+    @contextmanager
+    def told_to(self, on_read: Callable[[int], None] | None) -> Iterator[None]:
+        """Tell `on_read` the total every LOOKS, and once at the end."""
+        if on_read is None:
+            yield
+            return
+        with repeated(lambda: on_read(self.total()), LOOKS):
+            yield
+        on_read(self.total())
+
+
+def bytes_read(stderr: Path) -> int:
+    """What the task with this stderr has told last."""
+    with stderr.open("rb") as file:
+        file.seek(max(0, stderr.stat().st_size - _LAST))
+        told = _STATUS.findall(file.read())
+    return int(told[-1]) if told else 0

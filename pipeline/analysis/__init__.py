@@ -1,0 +1,1 @@
+"""What archives hold, what a run has made of them, and what a crawl has made of that."""

@@ -1,0 +1,93 @@
+"""HTML pages of an archive together with the metadata records that describe them, in either order.
+
+Memory: pages and metadata that wait for each other, up to WAITING of each, and WAITING_BYTES.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+
+from jobs.kernel.archive.metadata import is_metadata
+from jobs.kernel.archive.metadata_matching import (
+    WAITING,
+    WAITING_BYTES,
+    capture_keys,
+    described_keys,
+    names,
+)
+from jobs.kernel.archive.records import Record
+from jobs.kernel.captures.extraction import CAPTURED
+from jobs.kernel.keys.uris import as_crawled
+from jobs.kernel.links.documents import document, unpacked
+
+
+class _Held:
+    """Records, the oldest first, by the keys under which the other side asks for them. gone: those
+    that had to go, as there were too many."""
+
+    def __init__(self) -> None:
+        self.records: OrderedDict[int, tuple[Record, list[int]]] = OrderedDict()  # as they came
+        self._by_key: dict[int, int] = {}
+        self._bytes = self._number = self.gone = 0
+
+    def add(self, record: Record, keys: list[int]) -> None:
+        self._number += 1
+        self.records[self._number] = record, keys
+        self._by_key.update(dict.fromkeys(keys, self._number))
+        self._bytes += len(record.body)
+        while len(self.records) > (WAITING if self._bytes <= WAITING_BYTES else 1):
+            self._forget(next(iter(self.records)))
+            self.gone += 1
+
+    def take(self, keys: list[int]) -> Record | None:
+        for key in keys:
+            if number := self._by_key.get(key):
+                return self._forget(number)
+        return None
+
+    def _forget(self, number: int) -> Record:
+        record, keys = self.records.pop(number)
+        self._bytes -= len(record.body)
+        for key in keys:
+            if self._by_key.get(key) == number:
+                del self._by_key[key]
+        return record
+
+
+class DescribedPages:
+    """Pages and metadata of an archive that wait for their counterparts. alone, metadata_alone:
+    how many have none, complete when all records were added."""
+
+    def __init__(self) -> None:
+        self._pages, self._metadata = _Held(), _Held()
+
+    @property
+    def alone(self) -> int:
+        return self._pages.gone + len(self._pages.records)
+
+    @property
+    def metadata_alone(self) -> int:
+        return self._metadata.gone + len(self._metadata.records)
+
+    def add(self, record: Record, max_record: int) -> Iterator[tuple[Record, Record]]:
+        """A page and its metadata, when both are there. max_record: bytes of a body."""
+        if record.kind in CAPTURED and _is_page(record, max_record):
+            keys = capture_keys(names(record))
+            if metadata := self._metadata.take(keys):
+                yield record, metadata
+            else:
+                self._pages.add(record, keys)
+        elif is_metadata(record):
+            keys = described_keys(record)
+            if page := self._pages.take(keys):
+                yield page, record
+            else:
+                self._metadata.add(record, keys)
+
+
+def _is_page(record: Record, max_record: int) -> bool:
+    if isinstance(as_crawled(record.uri), str):
+        return False
+    body = unpacked(record.media_type, record.body, record.uri, max_record)
+    return body is record.body and document(record.media_type, body, record.uri) == "html"

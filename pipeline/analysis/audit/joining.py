@@ -1,0 +1,127 @@
+"""Log and precedence file brought together by URI, in DuckDB, within a bound of memory.
+
+Tables, each made once and dropped when the next ones are there:
+
+    listed    uri, precedence, class: each URI that a crawl meets, by its last line
+    mended    uri, cause: URIs that entries would be met by if their cause were mended
+    fetches   log lines in the order of fetches: rowid is their place
+    seen      uri, place, answered, hop, depth, begin, class, listed: each URI of the log at its
+              first answered fetch, or else at its first line
+
+class: what Heritrix keeps of a precedence within a queue, a byte; null for a URI that it takes for
+not listed. place: of the log line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from jobs.kernel.errors import BadInput
+from pipeline.analysis.audit import crawl_log, entries
+from pipeline.data.database import batches
+from pipeline.precedence.beans import BASE, CLIPPED
+
+TOLD_APART = "PI"  # hops of prerequisites and of what Heritrix infers: in no order of a file
+
+CLASS = (
+    f"CASE WHEN precedence = -{BASE} THEN NULL"
+    f" ELSE (least(precedence::BIGINT + {BASE}, {CLIPPED}) & 255)::SMALLINT END"
+)
+_APART = ", ".join(str(ord(hop)) for hop in TOLD_APART)
+#: URIs whose order is looked at
+ORDERED = f"answered AND hop NOT IN ({_APART}) AND uri LIKE 'http%'"
+HOST = "split_part(uri, '/', 3)"
+
+
+def label(its_class: int) -> str:
+    """The precedences of a class, as the file writes them."""
+    if its_class == CLIPPED:
+        return f"{CLIPPED - BASE}+"
+    return str(its_class - BASE - (0 if its_class < CLIPPED else 256))
+
+
+def load_entries(db: duckdb.DuckDBPyConnection, rows: Iterator[pa.RecordBatch]) -> None:
+    """Make `listed` and `mended`. rows: of pipeline/analysis/audit/entries."""
+    _store(db, "entry", entries.ROWS, rows)
+    db.execute(
+        f"CREATE TABLE listed AS SELECT *, {CLASS} AS class FROM (SELECT uri,"
+        " arg_max(precedence, line) AS precedence, count(*) AS times FROM entry"
+        " WHERE cause IS NULL GROUP BY uri)"
+    )
+    db.execute(
+        "CREATE TABLE mended AS SELECT uri, arg_min(cause, line) AS cause FROM entry"
+        " WHERE cause IS NOT NULL GROUP BY uri"
+    )
+    db.execute("DROP TABLE entry")
+
+
+def load_log(db: duckdb.DuckDBPyConnection, rows: Iterator[pa.RecordBatch], *, by: str) -> None:
+    """Make `fetches`. rows: of crawl_log. by: `begin` of the fetch, or `line`."""
+    _store(db, "log", crawl_log.ROWS, rows)
+    order = "begin, line" if by == "begin" else "line"
+    db.execute(f"CREATE TABLE fetches AS SELECT * FROM log ORDER BY {order}")
+    db.execute("DROP TABLE log")
+
+
+def _store(
+    db: duckdb.DuckDBPyConnection, table: str, schema: pa.Schema, rows: Iterator[pa.RecordBatch]
+) -> None:
+    """Make a table of rows. What ends the rows is raised as it is: DuckDB would make another
+    error of it."""
+    errors: list[BaseException] = []
+
+    def careful() -> Iterator[pa.RecordBatch]:
+        try:
+            yield from rows
+        except (BadInput, KeyboardInterrupt) as error:
+            errors.append(error)
+
+    db.register("rows", pa.RecordBatchReader.from_batches(schema, careful()))
+    try:
+        db.execute(f"CREATE TABLE {table} AS SELECT * FROM rows")
+    finally:
+        db.unregister("rows")
+    if errors:
+        raise errors[0]
+
+
+def join(db: duckdb.DuckDBPyConnection) -> None:
+    """Make `seen`."""
+    db.execute(
+        "CREATE TABLE visits AS SELECT uri, min(rowid) FILTER (status > 0) AS answered,"
+        " min(rowid) AS tried FROM fetches GROUP BY uri"
+    )
+    db.execute(
+        "CREATE TABLE places AS SELECT visits.uri, coalesce(answered, tried) AS place,"
+        " answered IS NOT NULL AS answered, class, listed.uri IS NOT NULL AS listed,"
+        " precedence FROM visits LEFT JOIN listed USING (uri)"
+    )
+    db.execute("DROP TABLE visits")
+    db.execute(
+        "CREATE TABLE seen AS SELECT places.*, hop, depth, status, begin FROM places"
+        " JOIN fetches ON place = fetches.rowid"
+    )
+    db.execute("DROP TABLE places")
+
+
+def numbers(db: duckdb.DuckDBPyConnection, query: str) -> dict[str, Any]:
+    """The only row of a query, by column."""
+    found = db.execute(query)
+    names = [column[0] for column in found.description or ()]
+    row = found.fetchone() or ()
+    return dict(zip(names, row, strict=True))
+
+
+def arrays(db: duckdb.DuckDBPyConnection, query: str) -> Iterator[dict[str, npt.NDArray[np.int64]]]:
+    """The rows of a query of whole numbers, a batch of columns at a time."""
+    for batch in batches(db, query):
+        yield {
+            name: batch.column(name).to_numpy(zero_copy_only=False).astype(np.int64)
+            for name in batch.schema.names
+        }

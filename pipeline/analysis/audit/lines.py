@@ -1,0 +1,86 @@
+"""Text files as columns of lines, a block at a time: no Python object is made for a line."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow as pa
+
+from jobs.kernel.archive.record_starts import GZIP_MAGIC
+from jobs.kernel.formats.reading import BOM
+from jobs.kernel.storage.endless import require_file
+
+CHUNK = 1 << 22  # bytes
+GZIP = 16 + zlib.MAX_WBITS
+LONGEST = 1 << 20  # bytes; what a line has beyond is not kept, so that no file can fill the memory
+
+
+class Damaged(ValueError):
+    """The file cannot be read on; what came before it was given."""
+
+
+def chunks(path: Path) -> Iterator[bytes]:
+    """The bytes of a file, plain or gzip by its beginning, without a byte order mark at it. Raises
+    OSError, Damaged; BadInput for what is no file."""
+    require_file(path)
+    mark = BOM
+    for chunk in _chunks(path):
+        yield chunk.removeprefix(mark)
+        mark = b"" if chunk else mark
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as stream:
+        magic = stream.read(len(GZIP_MAGIC))
+        stream.seek(0)
+        if magic != GZIP_MAGIC:
+            while chunk := stream.read(CHUNK):
+                yield chunk
+            return
+        yield from _inflated(stream)
+
+
+def _inflated(stream: BinaryIO) -> Iterator[bytes]:
+    """All members of a gzip file, as far as they go."""
+    member, data = zlib.decompressobj(GZIP), b""
+    while data := data or stream.read(CHUNK >> 4):
+        try:
+            yield member.decompress(data, CHUNK)
+        except zlib.error as error:
+            raise Damaged(str(error)) from error
+        data = member.unconsumed_tail
+        if member.eof:
+            data = member.unused_data or stream.read(CHUNK >> 4)
+            if not data:
+                return
+            member = zlib.decompressobj(GZIP)
+    raise Damaged("the .gz ends in the middle")
+
+
+def whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in blocks that end with a line; the last line may have no end."""
+    pending = b""
+    for chunk in chunks:
+        end = chunk.rfind(b"\n") + 1
+        if end:
+            yield pending + chunk[:end]
+            pending = chunk[end:]
+        else:
+            pending = (pending + chunk)[:LONGEST]
+    if pending:
+        yield pending
+
+
+def columns(block: bytes) -> pa.BinaryArray:
+    """The lines of a block, each with its end."""
+    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n")) + 1
+    if not block.endswith(b"\n"):
+        ends = np.append(ends, len(block))
+    offsets = np.zeros(len(ends) + 1, np.int32)
+    offsets[1:] = ends
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block)]
+    return pa.Array.from_buffers(pa.binary(), len(ends), buffers)

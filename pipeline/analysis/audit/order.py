@@ -1,0 +1,164 @@
+"""How well an order of fetches keeps to classes: Kendall's tau-b, exactly, in one pass.
+
+Of a group of n URIs, fetched one after the other, n0 = n(n-1)/2 are the pairs and n2 those of one
+class (ties). Of the others W are in the wrong order: the URI of the later class came first. Then
+
+    tau_b = (n0 - n2 - 2 W) / sqrt(n0 (n0 - n2))        (Kendall 1945; no ties among places)
+
+which is sqrt(1 - n2 / n0) at best, as URIs of one class have to be fetched at different times.
+
+There are at most CLASSES classes, as Heritrix keeps a precedence within a queue in a byte. So W
+grows by the number of earlier URIs of a later class, which is a sum over counts: n * CLASSES steps,
+memory of CLASSES counts a group, no sort. Tests compare with scipy.stats.kendalltau.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from jobs.kernel.machine.machine_code import loop
+
+CLASSES = 256
+AT_ONCE = 4096  # rows of which each may be a group of its own
+KEPT = 1000  # groups that are told one by one
+
+Integers = npt.NDArray[np.int64]
+
+
+@loop
+def count_wrong(counts: Any, wrong: Any, groups: Any, classes: Any) -> None:
+    """Add rows in the order of fetches. counts: int64[groups, CLASSES], wrong: int64[groups]."""
+    for row in range(len(classes)):
+        group, its_class = groups[row], classes[row]
+        later = 0
+        for other in range(its_class + 1, counts.shape[1]):
+            later += counts[group, other]
+        wrong[group] += later
+        counts[group, its_class] += 1
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Of a group, or of the pairs within several.
+
+    uris: how many. pairs: of URIs of different class. wrong: pairs in the wrong order. ties: pairs
+    of one class.
+    """
+
+    uris: int
+    pairs: int
+    wrong: int
+    ties: int
+
+    @property
+    def kept(self) -> float | None:
+        """The share of the pairs that are in order, None without any."""
+        return 1 - self.wrong / self.pairs if self.pairs else None
+
+    @property
+    def tau_b(self) -> float | None:
+        if not self.pairs:
+            return None
+        return (self.pairs - 2 * self.wrong) / math.sqrt(self.pairs * (self.pairs + self.ties))
+
+    @property
+    def best(self) -> float | None:
+        """The largest tau-b that these classes allow."""
+        return math.sqrt(self.pairs / (self.pairs + self.ties)) if self.pairs else None
+
+    def __add__(self, other: Measure) -> Measure:
+        return Measure(
+            self.uris + other.uris, self.pairs + other.pairs,
+            self.wrong + other.wrong, self.ties + other.ties,
+        )  # fmt: skip
+
+    def __sub__(self, other: Measure) -> Measure:
+        """What is between the groups of which `other` is within."""
+        return Measure(
+            self.uris, self.pairs - other.pairs, self.wrong - other.wrong, self.ties - other.ties
+        )
+
+
+NOTHING = Measure(0, 0, 0, 0)
+
+
+def measure(counts: Integers, wrong: int) -> Measure:
+    """Of a row of counts by class."""
+    total = int(counts.sum())
+    ties = sum(count * (count - 1) // 2 for count in map(int, counts[counts > 1]))
+    return Measure(total, total * (total - 1) // 2 - ties, wrong, ties)
+
+
+class Orders:
+    """The order within each of some groups, numbered from 0."""
+
+    def __init__(self, groups: int) -> None:
+        self._counts = np.zeros((groups, CLASSES), np.int64)
+        self._wrong = np.zeros(groups, np.int64)
+
+    def add(self, groups: npt.NDArray[Any], classes: npt.NDArray[Any]) -> None:
+        """Rows in the order of fetches."""
+        rows = groups.astype(np.int64, copy=False), classes.astype(np.int64, copy=False)
+        count_wrong(self._counts, self._wrong, *rows)
+
+    def measures(self) -> dict[int, Measure]:
+        """Of the groups that there are."""
+        there = np.flatnonzero(self._counts.any(axis=1))
+        return {int(g): measure(self._counts[g], int(self._wrong[g])) for g in there}
+
+
+class ManyOrders:
+    """The order within each of any number of groups, whose rows come group by group.
+
+    within: of all pairs within a group. largest: (group, measure) of up to KEPT groups with most
+    rows, then by number. groups: how many there are.
+    """
+
+    def __init__(self) -> None:
+        self._open = -1
+        self._counts, self._wrong = np.zeros(CLASSES, np.int64), 0
+        self._kept: list[tuple[int, Measure]] = []
+        self.within, self.groups = NOTHING, 0
+
+    def add(self, groups: Integers, classes: npt.NDArray[Any]) -> None:
+        """groups: ascending numbers, from batch to batch too."""
+        for at in range(0, len(groups), AT_ONCE):
+            self._add(groups[at : at + AT_ONCE], classes[at : at + AT_ONCE])
+
+    def _add(self, groups: Integers, classes: npt.NDArray[Any]) -> None:
+        numbers, rows = np.unique(groups, return_inverse=True)
+        counts = np.zeros((len(numbers), CLASSES), np.int64)
+        wrong = np.zeros(len(numbers), np.int64)
+        if numbers[0] == self._open:
+            counts[0], wrong[0] = self._counts, self._wrong
+        else:
+            self._close()
+        count_wrong(counts, wrong, rows.astype(np.int64), classes.astype(np.int64))
+        for number, row, bad in zip(numbers[:-1], counts[:-1], wrong[:-1], strict=True):
+            self._keep(int(number), measure(row, int(bad)))
+        self._open, self._counts, self._wrong = int(numbers[-1]), counts[-1], int(wrong[-1])
+
+    def _close(self) -> None:
+        if self._open >= 0:
+            self._keep(self._open, measure(self._counts, self._wrong))
+        self._open = -1
+
+    def _keep(self, number: int, found: Measure) -> None:
+        self.groups += 1
+        self.within += found
+        self._kept.append((number, found))
+        if len(self._kept) >= 10 * KEPT:
+            self._kept = self._sorted()
+
+    def _sorted(self) -> list[tuple[int, Measure]]:
+        return sorted(self._kept, key=lambda kept: (-kept[1].uris, kept[0]))[:KEPT]
+
+    def end(self) -> list[tuple[int, Measure]]:
+        """No more rows come; the largest groups."""
+        self._close()
+        return self._sorted()

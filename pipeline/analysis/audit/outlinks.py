@@ -1,0 +1,271 @@
+"""Heritrix's `outlink:` lines against the links of the same pages as their HTML gives them.
+
+Heritrix finds links with regular expressions and guesses, crawlrank with a parser. A page is
+compared when the archive holds both its HTML and the metadata record that describes it. A pair is
+a page and a target, once for each page, compared in Heritrix's form; fragments do not count. Where
+only one side has a pair, CATEGORIES say why. Memory does not grow with archives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+
+from jobs.kernel.archive.damage import Damage
+from jobs.kernel.archive.faults import guarded
+from jobs.kernel.archive.metadata import Outlink, read_metadata
+from jobs.kernel.archive.records import MAX_RECORD, Record
+from jobs.kernel.archive.wacz import read_archives
+from jobs.kernel.archive.wat import is_wat
+from jobs.kernel.captures.extraction import BASE
+from jobs.kernel.errors import BadInput
+from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form
+from jobs.kernel.keys.keys import key_of
+from jobs.kernel.keys.uris import as_crawled
+from jobs.kernel.links.body_links import body_links, resolved
+from jobs.kernel.links.header_links import header_references, location
+from jobs.kernel.links.html_links import Run
+from jobs.kernel.links.link_rules import FORM_RULES, NAV_CONTEXTS, RULES
+from jobs.kernel.links.page_links import NAV_HOPS
+from jobs.kernel.storage.opening import Place, opened
+from pipeline.analysis.audit.described_pages import DescribedPages
+
+MAX_OUTLINKS = 6000  # Heritrix's own limit for a page
+EXAMPLES = 5
+EXPECTED = "archives of Heritrix, with HTML pages and the metadata records that describe them"
+CURE = "Give the WARC files that Heritrix wrote."
+GUESSED = frozenset({"option", "param", "input"})  # elements whose values are taken for URIs
+
+#: why a pair is on one side only
+CATEGORIES = {
+    "value": "the value of an option, parameter or input, taken for a URI",
+    "script": "a guess from a script or another text",
+    "inferred": "added by Heritrix itself, such as favicon.ico",
+    "base": "the base of the page",
+    "attribute": "an attribute that no browser of today follows",
+    "not markup": "in the text of the page, but in no attribute of the parsed page: in a comment or"
+    " script, behind a quote that is not closed",
+    "spelling": "the other side has the same page in another spelling",
+    "cut": "the HTML has more references than are read",
+    "limit": f"the metadata ends at Heritrix's limit of {MAX_OUTLINKS:,} outlinks",
+    "header": "in the HTTP header",
+    "not found": "an attribute that this Heritrix does not read, or markup that it reads otherwise",
+    "unexplained": "none of these",
+}
+_READ = frozenset(rule.context for rule in (*RULES, *FORM_RULES))
+_STYLES = frozenset({"style", "=embed_misc", "url()"})
+_SELECTOR = re.compile(r"\[[^]]*\]")
+
+
+@dataclass
+class Found:
+    """Pairs of one category. pairs; edges: those that `--outlinks metadata` would make a link of
+    `--links nav`. contexts: pairs by context. examples: (page, target)."""
+
+    pairs: int = 0
+    edges: int = 0
+    contexts: Counter[str] = field(default_factory=Counter)
+    examples: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass
+class Comparison:
+    """Of all archives. pages: compared; alone: HTML pages without metadata; metadata_alone:
+    records without such a page. lines: `outlink:` lines of the pages; without_uri: those that are
+    no http or https URI. outlinks, links: pairs of the metadata and of the HTML; shared: of both.
+    navigation, navigation_shared: the same of links that a reader follows, and of redirects."""
+
+    archives: int = 0
+    damage: int = 0
+    pages: int = 0
+    alone: int = 0
+    metadata_alone: int = 0
+    lines: int = 0
+    without_uri: int = 0
+    outlinks: int = 0
+    links: int = 0
+    shared: int = 0
+    navigation: int = 0
+    navigation_shared: int = 0
+    only_metadata: dict[str, Found] = field(default_factory=dict)
+    only_html: dict[str, Found] = field(default_factory=dict)
+
+    def require_pages(self, where: str) -> None:
+        """Raises BadInput where nothing was compared."""
+        if not self.pages:
+            found = (
+                f"nothing to compare: {self.alone:,} HTML pages without a metadata record, and"
+                f" {self.metadata_alone:,} metadata records without an HTML page"
+            )
+            raise BadInput(where, found, EXPECTED, CURE)
+
+    def add(self, side: dict[str, Found], category: str, what: Pair, edge: bool) -> None:
+        found = side.setdefault(category, Found())
+        found.pairs += 1
+        found.edges += edge
+        found.contexts[what.context] += 1
+        if len(found.examples) < EXAMPLES:
+            found.examples.append((what.page, what.target))
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A target of a page, with the hop and context of its first place there."""
+
+    page: str
+    target: str
+    hop: str
+    context: str
+
+    @property
+    def navigates(self) -> bool:
+        """Whether `--links nav` keeps it."""
+        is_nav = self.hop in NAV_HOPS or self.context in NAV_CONTEXTS
+        return is_nav and self.context != BASE
+
+
+def compare_archive(
+    archive: Place, comparison: Comparison, *, max_record: int = MAX_RECORD
+) -> None:
+    """Add an archive to the comparison. Raises BadInput, also where nothing can be compared."""
+    comparison.archives += 1
+    for page, metadata in guarded(_pages(archive, comparison, max_record), str(archive)):
+        _compare(page, metadata, comparison)
+
+
+def _pages(
+    archive: Place, comparison: Comparison, max_record: int
+) -> Iterator[tuple[Record, Record]]:
+    """The pages with both, each with its metadata record."""
+    with opened(archive) as stream:
+        for _, items in read_archives(stream, str(archive), max_record=max_record):
+            pages = DescribedPages()
+            for item in items:
+                if isinstance(item, Damage):
+                    comparison.damage += 1
+                elif is_wat(item):
+                    raise BadInput(
+                        str(archive), "a WAT file, without the text of its pages", EXPECTED, CURE
+                    )
+                else:
+                    yield from pages.add(item, max_record)
+            comparison.alone += pages.alone
+            comparison.metadata_alone += pages.metadata_alone
+
+
+# ---- one page --------------------------------------------------------------------------------
+
+
+def _compare(page: Record, metadata: Record, comparison: Comparison) -> None:
+    uri = as_crawled(page.uri)
+    assert isinstance(uri, bytes)  # or it would be no page
+    counters: Counter[str] = Counter()
+    links = _links(page, uri.decode(), counters)
+    lines, outlinks = _outlinks(metadata, uri.decode(), comparison)
+    good = page.status is None or 200 <= page.status < 300
+    comparison.pages += 1
+    comparison.lines += lines
+    comparison.outlinks += len(outlinks)
+    comparison.links += len(links)
+    shared = links.keys() & outlinks.keys()
+    comparison.shared += len(shared)
+    reading = {form for form, pair in links.items() if pair.navigates}
+    comparison.navigation += len(reading)
+    comparison.navigation_shared += len(reading & shared)
+    known = {key_of(form.encode()) for form in links}
+    text = _Text(page.body)
+    for form, pair in outlinks.items():
+        if form not in links:
+            why = _why_only_metadata(pair, known, text, is_cut=bool(counters["dropped.html-tail"]))
+            comparison.add(comparison.only_metadata, why, pair, edge=good and pair.navigates)
+    known = {key_of(form.encode()) for form in outlinks}
+    for form, pair in links.items():
+        if form not in outlinks:
+            why = _why_only_html(pair, known, is_full=lines >= MAX_OUTLINKS)
+            comparison.add(comparison.only_html, why, pair, edge=False)
+
+
+def _links(page: Record, uri: str, counters: Counter[str]) -> dict[str, Pair]:
+    """The pairs of a page, by form."""
+    status = 200 if page.status is None else page.status
+    headers = [*location(page.http_headers, status), *header_references(page.http_headers)]
+    found = dict[str, Pair]()
+    for targets, hop, context, _ in chain[Run](
+        resolved(headers, uri, counters),
+        body_links("html", page.body, uri, page.media_type, counters, forms=True),
+    ):
+        for target in targets:
+            _keep(Pair(uri, target.decode(), hop, context), found)
+    return found
+
+
+def _outlinks(metadata: Record, uri: str, comparison: Comparison) -> tuple[int, dict[str, Pair]]:
+    """How many lines there are, and their pairs by form."""
+    lines, found = 0, dict[str, Pair]()
+    for line in read_metadata(metadata.body):
+        if isinstance(line, Outlink):
+            lines += 1
+            target = as_crawled(line.uri)
+            if isinstance(target, bytes):
+                _keep(Pair(uri, target.decode(), line.hop, line.context.lower()), found)
+            else:
+                comparison.without_uri += 1
+    return lines, found
+
+
+def _keep(pair: Pair, found: dict[str, Pair]) -> None:
+    """Of the places of a target the first, or the first that is a link to a reader."""
+    form = _form(pair.target)
+    if form not in found or (pair.navigates and not found[form].navigates):
+        found[form] = pair
+
+
+def _form(uri: str) -> str:
+    try:
+        return heritrix_form(uri)
+    except HeritrixRejects:
+        return uri
+
+
+def _why_only_metadata(pair: Pair, known: set[bytes | None], text: _Text, *, is_cut: bool) -> str:
+    context = _SELECTOR.sub("", pair.context)
+    element = context.partition("/")[0]
+    if pair.hop in "IP" or context == "=inferred_misc":
+        return "inferred"
+    if context == BASE:
+        return "base"
+    if key_of(pair.target.encode()) in known:
+        return "spelling"
+    if element in GUESSED and pair.hop == "X":
+        return "value"
+    if pair.hop == "X":
+        return "script"
+    if is_cut:
+        return "cut"
+    if context not in _READ and context not in _STYLES and not context.endswith("/@style"):
+        return "attribute"
+    return "not markup" if text.holds(pair.target) else "unexplained"
+
+
+def _why_only_html(pair: Pair, known: set[bytes | None], *, is_full: bool) -> str:
+    if key_of(pair.target.encode()) in known:
+        return "spelling"
+    if is_full:
+        return "limit"
+    return "not found" if pair.context in _READ | _STYLES else "header"
+
+
+class _Text:
+    """The text of a page, in which the end of a URI is looked for."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+
+    def holds(self, uri: str) -> bool:
+        """Whether the name at the end of the URI stands in the page, with its query."""
+        path = uri.partition("://")[2].rstrip("/")
+        name = path[path.rfind("/", 0, (path + "?").index("?")) + 1 :].encode()
+        return bool(name) and (name in self._body or name.replace(b"&", b"&amp;") in self._body)

@@ -1,0 +1,75 @@
+"""One picture of an audit: when the URIs of each class were fetched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jobs.kernel.errors import BadInput
+from pipeline.analysis.audit.findings import Audit
+from pipeline.analysis.audit.order import CLASSES, Integers
+from pipeline.analysis.plots.pictures import FORMATS, ORANGE, colour_map, drawing, new_figure, save
+
+COLUMNS = 240  # bins of places, where there are more than twice as many
+NAMED = 30  # most classes that get a name on the axis
+
+
+def plot(found: Audit, path: Path) -> Path:
+    """Write it; the end of the name says the format. Raises BadInput, NoMatplotlib."""
+    form = path.suffix.lower().removeprefix(".")
+    if form not in FORMATS:
+        raise BadInput(str(path), f"a name that ends in {path.suffix or 'nothing'}", ".png or .svg")
+    with drawing():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return save(fetches_by_class(found), path, form)
+
+
+def fetches_by_class(found: Audit) -> Any:
+    """Of each class, which share of its fetches was where; its median; unlisted URIs last."""
+    names, counts = _rows(found)
+    figure, axes = new_figure(8, 2.2 + 0.16 * min(len(names), NAMED))
+    total = max(1, found.counts["ordered"])
+    edges = np.linspace(0.5, total + 0.5, counts.shape[1] + 1)
+    shares = counts / np.maximum(counts.sum(axis=1), 1)[:, None]
+    masked = np.ma.masked_equal(shares, 0)
+    mesh = axes.pcolormesh(
+        edges, np.arange(len(names) + 1) - 0.5, 100 * masked, cmap=colour_map().reversed(),
+        vmin=0, rasterized=True,
+    )  # fmt: skip
+    rows = [row for row, its in enumerate(counts) if its.any()]
+    places = [found.classes[number].median for number in _numbers(found)]
+    axes.plot(
+        [places[row] for row in rows], rows, "o", color=ORANGE, markersize=4,
+        markeredgecolor="white", label="median",
+    )  # fmt: skip
+    every = -(-len(names) // NAMED)
+    ticks = sorted({*range(0, len(names), every), len(names) - 1} if names else set())
+    axes.set_yticks(ticks, [names[row] for row in ticks])
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_xlim(0.5, total + 0.5)
+    axes.xaxis.get_major_formatter().set_useOffset(False)
+    axes.set(
+        title="Fetches by class", xlabel=f"place in the crawl (of {found.counts['ordered']:,})",
+        ylabel="precedence (1 is to be first)",
+    )  # fmt: skip
+    figure.legend(loc="outside upper right")
+    figure.colorbar(mesh, label="share of the class (%)")
+    return figure
+
+
+def _numbers(found: Audit) -> list[int]:
+    return sorted(found.classes, key=lambda number: number % (CLASSES + 1))
+
+
+def _rows(found: Audit) -> tuple[list[str], Integers]:
+    """Names of the classes, and their fetches by bins of places."""
+    numbers = _numbers(found)
+    bins = found.positions.shape[1]
+    columns = COLUMNS if bins > 2 * COLUMNS else bins
+    counts = np.zeros((len(numbers), columns), np.int64)
+    into = np.arange(bins) * columns // bins
+    for row, number in enumerate(numbers):
+        np.add.at(counts[row], into, found.positions[number])
+    return [found.classes[number].label for number in numbers], counts

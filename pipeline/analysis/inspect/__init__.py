@@ -1,0 +1,1 @@
+"""What is in archives, before a big job."""

@@ -1,0 +1,86 @@
+"""What all pictures have in common: matplotlib (the extra `plot`) with settings of its own, and
+how they are saved.
+
+Equal data give equal files: no date, no version of anything and no random ids are in them, and no
+setting of the user's changes them. Colours can be told apart by the colour-blind and in grey. Names
+come from archives and logs: they are shown as plain text, never as markup.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pipeline.data.datasets import replacing
+
+FORMATS = ("png", "svg")
+CURE = "Install it with `pip install 'crawlrank[plot]'`."
+SETTINGS = {
+    "svg.hashsalt": "crawlrank", "savefig.dpi": 200, "figure.constrained_layout.use": True,
+    "font.size": 10, "axes.titlesize": 12, "axes.titlelocation": "left", "axes.axisbelow": True,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.formatter.min_exponent": 7,
+    "grid.color": "0.88", "grid.linewidth": 0.6, "legend.frameon": False,
+}  # fmt: skip
+BLUE, ORANGE = "#0072B2", "#D55E00"  # of Okabe and Ito's palette
+COLOURS = "viridis"  # lightness rises steadily, so it also reads in grey
+LIGHTEST = 0.93  # as part of it: what is lighter is lost on paper
+LONGEST = 40  # characters of a host's name
+
+
+class NoMatplotlib(Exception):
+    """matplotlib is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__(f"plots need matplotlib, which is not installed. {CURE}")
+
+
+@contextlib.contextmanager
+def drawing() -> Iterator[None]:
+    """matplotlib with its own defaults and these settings, and silent."""
+    logging.getLogger("matplotlib").setLevel(logging.CRITICAL)  # tells of caches and fonts
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise NoMatplotlib from error
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(SETTINGS)
+        yield
+
+
+def save(figure: Any, path: Path, form: str) -> Path:
+    """Write a figure, in one of FORMATS; its path."""
+    unnamed = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}[form]
+    metadata = {"Title": figure.axes[0].get_title(loc="left"), **unnamed}
+    with replacing(path) as place, place.open("wb") as file:
+        figure.savefig(file, format=form, metadata=metadata)
+    return path
+
+
+def new_figure(width: float, height: float, panels: int = 1) -> Any:
+    """A figure of so many inches and its axes, side by side. Without pyplot, which keeps figures
+    and looks for a screen."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height))
+    return figure, figure.subplots(1, panels, sharey=True)
+
+
+def shown_name(host: str) -> str:
+    """A host's name as a label: no character that a font may lack, and not too long."""
+    plain = host.encode("ascii", "backslashreplace").decode()
+    plain = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in plain)
+    return plain if len(plain) <= LONGEST else f"…{plain[1 - LONGEST :]}"
+
+
+def colour_map() -> Any:
+    """Dark to light."""
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap(colormaps[COLOURS](np.linspace(0, LIGHTEST, 256)))

@@ -1,0 +1,93 @@
+"""What the plots show, as numbers: a few thousand points, bins or shares of any number of nodes.
+
+Distribution: P(score >= x), the share of nodes with a score of x or more. Rank against indegree:
+nodes counted in bins whose edges grow by a factor; up to about 10 a bin is one whole number, so no
+bin is empty for want of numbers. Shares: of the nodes of a host, how many are in each class.
+Order: nodes by position. Memory: one copy of the scores; blocks of BLOCK nodes otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline.data.graph import Floats, Positions, Targets
+
+POINTS = 2_000
+BINS = 60
+BLOCK = 1 << 20
+
+
+class Distribution(NamedTuple):
+    """shares[i] is the part of the nodes with a score of scores[i] or more; scores ascend."""
+
+    scores: Floats
+    shares: Floats
+
+
+class Histogram(NamedTuple):
+    """counts[i, j]: nodes with indegree in [indegrees[i], indegrees[i + 1]) and rank in [ranks[j],
+    ranks[j + 1]); the edges are int64 and ascend. medians: of the ranks, for each i the middle
+    of the bin that holds it, NaN where there is no node."""
+
+    indegrees: Positions
+    ranks: Positions
+    counts: Positions
+    medians: Floats
+
+
+def distribution(scores: Floats, points: int = POINTS) -> Distribution:
+    """P(score >= x) at scores of nodes whose places in the order are evenly spread over the
+    logarithm. scores: float64[N], N at least 1, in any order."""
+    ascending = np.sort(scores)
+    count = len(ascending)
+    places = np.unique(np.geomspace(1, count, points).round().astype(np.int64))
+    values = np.unique(ascending[count - places])
+    at_least = count - np.searchsorted(ascending, values, side="left")
+    return Distribution(values, at_least / count)
+
+
+def edges(largest: int, bins: int = BINS) -> Positions:
+    """Edges of bins for whole numbers from 1 to `largest`: whole, distinct, growing by a factor."""
+    found = np.geomspace(1, largest + 1, bins + 1).round().astype(np.int64)
+    return np.unique(found)
+
+
+def rank_against_indegree(ranks: Positions, indegrees: Targets, bins: int = BINS) -> Histogram:
+    """Nodes by indegree and rank. ranks: int64[N], from 1. indegrees: int64[N], from 0, which has
+    a bin of its own."""
+    columns = np.append(0, edges(max(1, int(indegrees.max())), bins))
+    rows = edges(len(ranks), bins)
+    shape = len(columns) - 1, len(rows) - 1
+    counts = np.zeros(shape[0] * shape[1], np.int64)
+    for begin in range(0, len(ranks), BLOCK):
+        column = np.searchsorted(columns, indegrees[begin : begin + BLOCK], side="right") - 1
+        row = np.searchsorted(rows, ranks[begin : begin + BLOCK], side="right") - 1
+        counts += np.bincount(column * shape[1] + row, minlength=len(counts))
+    table = counts.reshape(shape)
+    return Histogram(columns, rows, table, _medians(table, rows))
+
+
+def _medians(counts: Positions, rows: Positions) -> Floats:
+    below = np.cumsum(counts, axis=1)
+    total = below[:, -1:]
+    bins = np.argmax(2 * below >= np.maximum(total, 1), axis=1)
+    middles = np.sqrt(rows[:-1] * (rows[1:] - 1.0))
+    return np.where(total[:, 0] > 0, middles[bins], np.nan)
+
+
+def class_counts(
+    classes: npt.NDArray[np.integer[Any]],
+    mask: npt.NDArray[np.bool_] | None,
+    begin: int,
+    end: int,
+    bins: int,
+) -> Positions:
+    """How many of the nodes begin to end, those of the mask if there is one, are in the classes
+    1 to bins: int64[bins]."""
+    found = classes[begin:end]
+    if mask is not None:
+        found = found[mask[begin:end]]
+    return np.bincount(found, minlength=bins + 1)[1:]

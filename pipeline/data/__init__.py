@@ -1,0 +1,1 @@
+"""Arrays and tables larger than memory: mapped files, Parquet, DuckDB, processes, budgets."""

@@ -1,0 +1,131 @@
+"""DuckDB within bounds, for what is sorted or joined by strings and may be larger than memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.machine.shortage import shortage_of
+from jobs.mapreduce.launch import plain_path
+from pipeline.data.pairs import in_order
+from pipeline.data.room import ROOM
+
+LEAST = 64 << 20  # bytes: with less DuckDB does not sort at all
+BATCH = 1 << 17  # rows
+
+
+@contextlib.contextmanager
+def database(
+    tmp: Path, *, budget: int, threads: int
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
+    """A database in memory that spills into a folder of its own in tmp, and that folder under a
+    name that SQL takes as it is. Raises Shortage for what the machine lacks, and BadInput for what
+    else fails in it, such as a sort with too little budget; what ends rows that `feed` gives, as
+    itself."""
+    ROOM.require(threads)
+    errors: list[BaseException] = []
+    with tempfile.TemporaryDirectory(dir=tmp) as folder, plain_path(Path(folder)) as near:
+        try:
+            with duckdb.connect(config={"threads": threads}) as db, _interruptible(db):
+                _errors[id(db)] = errors
+                limit(db, budget)
+                db.execute("SET temp_directory = $folder", {"folder": str(near / "spilled")})
+                yield db, near
+        except Exception as error:
+            if errors and errors[0] is not error:
+                raise errors[0] from None
+            if not isinstance(error, duckdb.Error):
+                raise
+            if shortage := shortage_of(error, f"a sort in {tmp.resolve()}"):
+                raise shortage from error
+            said = str(error).partition("\n")[0]
+            cure = "Make room there, or give more --memory."
+            raise BadInput(str(tmp.resolve()), said, "room for a sort", cure) from error
+        finally:
+            _errors.pop(next((k for k, kept in _errors.items() if kept is errors), 0), None)
+
+
+#: what has ended rows that a database was fed, by the database
+_errors: dict[int, list[BaseException]] = {}
+
+
+def feed(
+    db: duckdb.DuckDBPyConnection, name: str, schema: pa.Schema, rows: Iterable[pa.RecordBatch]
+) -> None:
+    """Give a database of `database` rows under a name, to be read once. What ends them is raised
+    in the end as it is: DuckDB makes another error of it."""
+
+    def careful() -> Iterator[pa.RecordBatch]:
+        try:
+            yield from rows
+        except Exception as error:
+            _errors[id(db)].append(error)
+            raise
+
+    db.register(name, pa.RecordBatchReader.from_batches(schema, careful()))
+
+
+@contextlib.contextmanager
+def _interruptible(db: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Signals end a query at once: Python's own handlers, which raise what is to be raised, are
+    called when DuckDB has returned, and a sort may take minutes."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard, told = os.pipe()
+    os.set_blocking(told, False)
+    before = signal.set_wakeup_fd(told)  # that of a database around this one, or -1
+    listener = threading.Thread(target=_interrupt, args=(db, heard, before), daemon=True)
+    listener.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(told)
+        listener.join()
+        os.close(heard)
+
+
+def _interrupt(db: duckdb.DuckDBPyConnection, heard: int, before: int) -> None:
+    while number := os.read(heard, 1):
+        if number[0] in (signal.SIGINT, signal.SIGTERM):
+            db.interrupt()
+        if before >= 0:
+            os.write(before, number)
+
+
+def limit(db: duckdb.DuckDBPyConnection, budget: int) -> None:
+    """Keep a database within so many bytes from now on; what it holds beyond them, it spills."""
+    db.execute("SET memory_limit = $limit", {"limit": f"{max(LEAST, budget)}B"})
+
+
+def write_behind(file: pq.ParquetWriter, tables: Iterable[pa.Table]) -> None:
+    """Write each table as a row group, by a thread, while the next one is made."""
+
+    def write(table: pa.Table) -> None:
+        file.write_table(table, row_group_size=len(table))
+
+    with ThreadPoolExecutor(1) as pool:
+        for _ in in_order(pool, write, tables, 2):
+            pass
+
+
+def batches(db: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.RecordBatch]:
+    """The rows of a query, a batch at a time."""
+    rows: Any = db.sql(query)
+    if hasattr(rows, "to_arrow_reader"):
+        yield from rows.to_arrow_reader(BATCH)
+    else:  # its name until DuckDB 1.4
+        yield from rows.fetch_arrow_reader(BATCH)

@@ -1,0 +1,247 @@
+"""Datasets on their way out: a folder of parts as it is, or one file merged in its own order.
+
+Parts of a job are sorted each for itself; which row is in which part depends on the runner. Merged
+in the order below, and sorted first where they are not in it, the same rows give the same file on
+every runner. Whatever appears under its name is whole: it is written beside it and renamed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import heapq
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.formats.lines import DUMMY, ScoreRow, parse_score_row
+from jobs.kernel.formats.order import DIGITS, descending
+from jobs.kernel.formats.reading import open_part, parts
+from pipeline.data.parquet import CHECKED, parquet_batches, parquet_file
+
+ROW_GROUP = 100_000
+OPEN_AT_ONCE = 200
+SORTED_AT_ONCE = 500_000  # lines in memory
+LineKey = Callable[[bytes], Any]
+
+#: the columns of scores in Parquet
+SCORES = pa.schema(
+    [
+        ("score", pa.float64()), ("uri", pa.string()), ("key", pa.string()), ("id", pa.int64()),
+        ("inlinks", pa.int64()), ("outlinks", pa.int64()), ("captures", pa.int64()),
+        ("last", pa.string()), ("probability", pa.float64()),
+    ]
+)  # fmt: skip
+
+
+def _by_id(line: bytes) -> float | int:
+    identity = line.replace(b" ", b"\t", 1).partition(b"\t")[0]
+    return float("inf") if identity == DUMMY else int(identity)
+
+
+def _by_id_and_line(line: bytes) -> tuple[float | int, bytes]:
+    """Lines of one id lie in several parts where maps have numbered them."""
+    return _by_id(line), line
+
+
+def by_score(digits: int = DIGITS) -> LineKey:
+    """The place of a scores line: rounded score, best first, then key."""
+
+    def key(line: bytes) -> tuple[bytes, bytes]:
+        score, _, rest = line.rstrip(b"\n").partition(b"\t")
+        return descending(float(score), digits), rest.split(b"\t")[1]
+
+    return key
+
+
+def _whole(line: bytes) -> bytes:
+    return line
+
+
+#: dataset -> what its rows are merged by; datasets of archives are put one after the other
+ORDER: dict[str, LineKey | None] = {
+    "links": None,
+    "captures": None,
+    "selected": None,
+    "folds": _whole,
+    "canonical_links": _whole,
+    "uris": _whole,
+    "input_links": _by_id_and_line,
+    "map": _by_id,
+    "graph": _by_id,
+    "ranks": _by_id,
+    "scores": by_score(),
+}
+
+
+def merged(where: str | Path, key: LineKey | None) -> Iterator[bytes]:
+    """The lines of all parts, with their ends, in the order of `key`."""
+    if key is None:
+        for path in parts(where):
+            with open_part(path) as stream:
+                yield from stream
+        return
+    with contextlib.ExitStack() as stack:
+        paths = [run for path in parts(where) for run in _sorted_runs(path, key, stack)]
+        while len(paths) > OPEN_AT_ONCE:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            paths = _merged_in_groups(paths, key, folder)
+        streams: list[Iterable[bytes]] = [stack.enter_context(open_part(path)) for path in paths]
+        yield from heapq.merge(*streams, key=key)
+
+
+def _sorted_runs(path: Path, key: LineKey, stack: contextlib.ExitStack) -> list[Path]:
+    """The part itself where it is in order; gen-graph's is not where ids do not follow keys."""
+    with open_part(path) as lines:
+        if all(one <= other for one, other in pairwise(map(key, lines))):
+            return [path]
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    runs: list[Path] = []
+    with open_part(path) as lines:
+        while run := sorted(islice(lines, SORTED_AT_ONCE), key=key):
+            runs.append(folder / f"part-{len(runs):05d}")
+            with runs[-1].open("wb") as file:
+                file.writelines(run)
+    return runs
+
+
+def _merged_in_groups(paths: list[Path], key: LineKey, folder: Path) -> list[Path]:
+    """Fewer, longer parts: a process may open only so many files."""
+    groups = [paths[at : at + OPEN_AT_ONCE] for at in range(0, len(paths), OPEN_AT_ONCE)]
+    outputs = []
+    for number, group in enumerate(groups):
+        with contextlib.ExitStack() as stack:
+            streams: list[Iterable[bytes]] = [stack.enter_context(open_part(p)) for p in group]
+            output = folder / f"part-{number:05d}"
+            lines: Iterable[bytes] = heapq.merge(*streams, key=key)
+            with output.open("wb") as file:
+                file.writelines(lines)
+        outputs.append(output)
+    return outputs
+
+
+def is_file(output: Path) -> bool:
+    """Whether an output is one file (its name has an extension) or a folder of parts."""
+    return bool(output.suffix)
+
+
+def write_file(lines: Iterable[bytes], output: Path) -> None:
+    """One file, gzip when its name ends in .gz (without a time, so that equal lines are equal)."""
+    with replacing(output) as place:
+        if output.suffix == ".gz":
+            with place.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
+                cast(BinaryIO, file).writelines(lines)
+        else:
+            with place.open("wb") as file:
+                file.writelines(lines)
+
+
+@contextlib.contextmanager
+def replacing(output: Path) -> Iterator[Path]:
+    """A path to write to; renamed to `output` when the block ends well, removed otherwise."""
+    require_name(output)
+    place = output.with_name(f".{output.name}.{os.getpid()}.part")
+    try:
+        yield place
+        place.replace(output)
+    except OSError as error:
+        if error.filename is None and error.errno:  # a write does not say where
+            raise OSError(error.errno, error.strerror, str(output)) from error
+        raise
+    finally:
+        place.unlink(missing_ok=True)
+
+
+def deliver(folder: Path, output: Path, key: LineKey | None) -> None:
+    """Make the folder of parts that a job has written the dataset `output`."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    if is_file(output):
+        write_file(merged(folder, key), output)
+    else:
+        move(folder, output)
+
+
+def move(folder: Path, output: Path) -> None:
+    """Rename a folder into place, over what is there."""
+    if folder.stat().st_dev != output.parent.stat().st_dev:
+        near = output.with_name(f".{output.name}.part")
+        shutil.rmtree(near, ignore_errors=True)
+        folder = Path(shutil.copytree(folder, near))
+    old = output.with_name(f".{output.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    if output.exists():
+        output.replace(old)
+    folder.replace(output)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def require_name(output: Path) -> None:
+    """An output is renamed into place, so `.`, `..`, `/` and nothing at all are none."""
+    if output.name in ("", ".."):
+        cure = "Name a file or folder in it."
+        raise BadInput(str(output), "no name of its own", "the name of a file or folder", cure)
+
+
+def refuse_existing(output: Path) -> None:
+    """Files are replaced, as tools do; a folder may hold more than one run's work."""
+    require_name(output)
+    if is_file(output):
+        if output.is_dir():
+            cure = "Name a file in it, or a folder without an extension."
+            raise BadInput(str(output), "a folder", "a file, as the name has an extension", cure)
+    elif output.is_file():
+        cure = "Give the name an extension, such as .txt, to write one file."
+        raise BadInput(str(output), "a file", "a folder, as the name has no extension", cure)
+    elif output.exists() and any(output.iterdir()):
+        raise BadInput(
+            str(output), "is there already and not empty", "a new folder", "Remove it first."
+        )
+
+
+def best_first(scores: Path, digits: int = DIGITS) -> Iterator[ScoreRow]:
+    """The rows of a scores dataset, text or Parquet, in order; those not asked for are not read."""
+    if path := parquet_file(scores):
+        for batch in parquet_batches(path, ("score", "uri", "key")):
+            for score, uri, key in zip(*(c.to_pylist() for c in batch.columns), strict=True):
+                yield ScoreRow(score, uri.encode(), key.encode())
+        return
+    for line in merged(scores, by_score(digits)):
+        yield parse_score_row(line.rstrip(b"\n"))
+
+
+def scores_writer(stream: BinaryIO) -> pq.ParquetWriter:
+    """Rows of SCORES; only what repeats is worth the search of a dictionary."""
+    return pq.ParquetWriter(
+        stream,
+        SCORES,
+        compression="zstd",
+        use_dictionary=["inlinks", "outlinks", "captures", "last"],
+        **CHECKED,
+    )
+
+
+def write_parquet(scores: Path, output: Path, digits: int, total: float) -> None:
+    """Scores with all columns as one Parquet file, in order. total: the sum of all scores."""
+    lines = merged(scores, by_score(digits))
+    with (
+        replacing(output) as place,
+        place.open("wb") as stream,  # pyarrow takes names in UTF-8 only
+        scores_writer(stream) as file,
+    ):
+        while chunk := list(islice(lines, ROW_GROUP)):
+            rows = [line.decode("utf-8", "replace").rstrip("\n").split("\t") for line in chunk]
+            columns = [
+                pa.array(values, pa.string()).cast(column.type)
+                for values, column in zip(zip(*rows, strict=True), SCORES, strict=False)
+            ]
+            columns.append(pc.divide(columns[0], total))
+            file.write_table(pa.table(columns, SCORES))

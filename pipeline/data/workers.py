@@ -1,0 +1,186 @@
+"""Tasks done by several processes, one at a time each; a process that dies costs its task only.
+
+Workers are started afresh, not forked: this process may have threads, and clients of S3, that a
+fork would break. They leave when it dies, even by kill -9, and are ended when it is interrupted.
+Tasks and results are pickled between these processes alone; nothing read from disk is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from types import FrameType
+from typing import Any, Generic, TypeVar
+
+from jobs.kernel.machine.cores import at_a_time
+from jobs.kernel.machine.shortage import shortage_of
+
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
+Tell = Callable[[int], None]  # how far a task is, in units of its own
+Work = Callable[[Task, Tell], Answer]  # named at the top of a module, so that workers find it
+Told = Callable[[Task, int], None]
+
+
+@dataclass(frozen=True)
+class Died:
+    """What a task has instead of an answer if its process ended before it."""
+
+    how: str
+
+
+@dataclass
+class _Worker(Generic[Task]):
+    process: BaseProcess
+    pipe: Connection[Any, Any]
+    task: Task | None = None
+
+
+def answers(
+    work: Callable[[Task, Tell], Answer],
+    tasks: Sequence[Task],
+    processes: int,
+    told: Callable[[Task, int], None] = lambda task, far: None,
+) -> Iterator[tuple[Task, Answer | Died]]:
+    """Each task with its answer, as they are done. told: hears how far each is.
+
+    processes: at most, as cores.py bounds them. An exception in `work` is raised here
+    and ends all. With one process nothing is started.
+    """
+    processes = min(at_a_time(processes), len(tasks))
+    if processes <= 1:
+        for task in tasks:
+            yield task, work(task, lambda far, task=task: told(task, far))  # type: ignore[misc]
+        return
+    todo = deque(tasks)
+    with _started(work, processes) as workers:
+        for worker in workers:
+            _give(worker, todo)
+        while busy := [worker for worker in workers if worker.task is not None]:
+            for pipe in wait([worker.pipe for worker in busy]):
+                worker = next(worker for worker in busy if worker.pipe is pipe)
+                given = worker.task
+                assert given is not None  # or it would not be busy
+                try:
+                    what, value = worker.pipe.recv()
+                except (EOFError, OSError):
+                    how = _end_of(worker.process)
+                    workers[workers.index(worker)] = fresh = _start(work)
+                    _give(fresh, todo)
+                    yield given, Died(how)
+                    continue
+                if what == "far":
+                    told(given, value)
+                elif what == "error":
+                    raise value
+                else:
+                    _give(worker, todo)
+                    yield given, value
+
+
+def _give(worker: _Worker[Task], todo: deque[Task]) -> None:
+    worker.task = todo.popleft() if todo else None
+    if worker.task is not None:
+        # one that has just died is found when its answer is waited for
+        with contextlib.suppress(OSError):
+            worker.pipe.send(worker.task)
+
+
+@contextlib.contextmanager
+def _started(work: Callable[..., Any], count: int) -> Iterator[list[_Worker[Any]]]:
+    workers: list[_Worker[Any]] = []
+    try:
+        workers += (_start(work) for _ in range(count))
+        yield workers
+    finally:
+        for worker in workers:
+            worker.pipe.close()  # those that wait for a task leave
+            if worker.task is not None:
+                worker.process.terminate()
+        for worker in workers:
+            worker.process.join()
+
+
+def _start(work: Callable[..., Any]) -> _Worker[Any]:
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    named = pickle.dumps(work)  # the worker imports what it names where an error can be told
+    process = context.Process(target=_serve, args=(named, there), daemon=True)
+    with deaf():
+        process.start()
+    there.close()
+    return _Worker(process, here)
+
+
+@contextlib.contextmanager
+def deaf() -> Iterator[None]:
+    """Processes started meanwhile never hear Ctrl-C, not even while they import what they need:
+    this one ends them, without tracebacks. It hears of it a little later itself."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        with _heard_later():
+            yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def _heard_later() -> Iterator[None]:
+    """Python's handlers are called afterwards, also if another thread takes the signal, whose mask
+    is its own: between them a process is started, but not yet told what it is to do."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    handlers: dict[signal.Signals, Callable[[int, FrameType | None], Any]] = {}
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if callable(handler := signal.getsignal(number)):
+                handlers[number] = handler
+                signal.signal(number, lambda given, _: came.append(given))
+        yield
+    finally:
+        for number, kept in handlers.items():
+            signal.signal(number, kept)
+        for given in came[:1]:
+            handlers[signal.Signals(given)](given, None)
+
+
+def _end_of(process: BaseProcess) -> str:
+    process.join()
+    code = process.exitcode or 0
+    if code >= 0:
+        return f"exit code {code}"
+    with contextlib.suppress(ValueError):
+        return signal.Signals(-code).name
+    return f"signal {-code}"
+
+
+def _serve(named: bytes, pipe: Connection[Any, Any]) -> None:
+    """In the worker: tasks until there are none."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    with contextlib.suppress(EOFError, OSError):
+        try:
+            threading.Thread(target=_leave_with_parent, daemon=True).start()
+            work = pickle.loads(named)
+            while True:
+                task = pipe.recv()
+                pipe.send(("answer", work(task, lambda far: pipe.send(("far", far)))))
+        except Exception as error:  # noqa: BLE001 (it is raised where it can be told)
+            pipe.send(("error", shortage_of(error) or error))
+
+
+def _leave_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)

@@ -1,0 +1,51 @@
+"""The engine of a run, by its runner."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.machine.cores import at_a_time
+from jobs.mapreduce.launcher import Launcher, out_of_reach
+from pipeline.contract import EMBEDDED, Engine
+from pipeline.data.memory import half_of_machine
+from pipeline.engines.text.cluster_engine import ClusterEngine
+from pipeline.engines.text.mrjob_engine import MrjobEngine
+from pipeline.progress import Reporter
+from pipeline.run_options import RunOptions
+from pipeline.workfolder.imported import KEYS
+from pipeline.workfolder.manifest import Manifest
+
+
+def engine_of(
+    work: Path, options: RunOptions, tmp: Path, reporter: Reporter, stack: ExitStack
+) -> Engine:
+    """What it starts ends with the stack."""
+    if options.runner == EMBEDDED:
+        from pipeline.engines.embedded.engine import EmbeddedEngine  # what it imports takes a while
+
+        processes = at_a_time(options.processes)
+        memory = options.memory or half_of_machine()
+        keyed = Manifest(work).imported.get("kind") == KEYS
+        return EmbeddedEngine(work, tmp, memory, processes, reporter.read, keyed=keyed)
+    launcher = Launcher(
+        options.runner, tmp, options.processes, on_task=reporter.task, on_read=reporter.read
+    )
+    if options.data:
+        if why := out_of_reach(options.runner, options.data):
+            raise BadInput(options.data, why, "a URL that the runner reaches")
+        launcher = replace(
+            launcher, data=options.data, ranges=options.reducers, conf=options.conf, on_read=None
+        )
+        if options.conf:  # its package lies beside it
+            os.environ.setdefault("CRAWLRANK_PACKAGE", str(options.conf.resolve().parent))
+        if options.runner == "emr":
+            from pipeline.engines.text.emr_cluster import cluster_of_run
+
+            cluster = stack.enter_context(cluster_of_run(options.conf, tmp, options.data))
+            launcher = replace(launcher, cluster=cluster)
+        return ClusterEngine(work, launcher)
+    return MrjobEngine(work, launcher)

@@ -1,0 +1,291 @@
+"""Links and captures in Parquet, and back in blocks of numbers over few distinct strings.
+
+links: columns target, source and hop, and where asked for timestamp, all strings. Pages repeat
+their menus and a page's links their source, so that every column of a row group, here a block, is
+dictionary-encoded, with one dictionary each: any reader of Parquet sees strings, while those of
+this engine take the dictionary and an index for each link, and no string is made for a link.
+captures: the columns of Capture (those about revisits where asked for), status
+and offset as numbers, null where unknown.
+
+Parts appear under the name that they are given; renaming them is left to the caller. URIs are
+UTF-8, as extraction writes them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from jobs.kernel.formats.lines import UNKNOWN, USUAL_CAPTURE, Capture
+from pipeline.data.parquet import CHECKED, opened_parquet, reading_parquet
+
+BLOCK = 1 << 18  # links
+BLOCK_STRINGS = 1 << 25  # bytes of distinct URIs, each of up to 8 KiB
+CAPTURES_BLOCK = 1 << 15
+DICTIONARY_LIMIT = 1 << 30  # bytes, above what a block holds: beyond it Parquet would write plain
+LINK_COLUMNS = ("target", "source", "hop")
+DATED_COLUMNS = (*LINK_COLUMNS, "timestamp")
+URI_COLUMNS = ("target", "source", "uri")
+NUMBERS = {"status": pa.int32(), "offset": pa.int64()}
+REFERRING_SCHEMA = pa.schema([(name, NUMBERS.get(name, pa.string())) for name in Capture._fields])
+CAPTURE_SCHEMA = pa.schema(list(REFERRING_SCHEMA)[:USUAL_CAPTURE])
+ENCODED = pa.dictionary(pa.int32(), pa.string())
+
+Indices = npt.NDArray[np.int32]
+
+
+class _Strings(dict[bytes, int]):
+    """The distinct strings of a column of a block, numbered as they come."""
+
+    size = 0  # bytes
+
+    def __missing__(self, string: bytes) -> int:
+        number = self[string] = len(self)
+        self.size += len(string)
+        return number
+
+
+class _Column:
+    """A column of a block: its distinct strings, and the index of one for every row."""
+
+    def __init__(self) -> None:
+        self.strings = _Strings()
+        self.indices = array("i")
+
+    def taken(self) -> pa.DictionaryArray:
+        """The column, which begins anew."""
+        strings = pa.array(list(self.strings), pa.binary()).cast(pa.string())  # checks the UTF-8
+        indices = pa.Array.from_buffers(
+            pa.int32(), len(self.indices), [None, pa.py_buffer(self.indices)]
+        )
+        self.__init__()  # type: ignore[misc]
+        return pa.DictionaryArray.from_arrays(indices, strings, safe=False)
+
+
+class _Writer:
+    """A Parquet file, written row group by row group; not to be used if an error comes."""
+
+    def __init__(self, path: Path, schema: pa.Schema, **options: Any) -> None:
+        self.rows = 0
+        self._stream = path.open("wb")  # pyarrow takes names in UTF-8 only
+        self._file = pq.ParquetWriter(
+            self._stream, schema, compression="zstd", **CHECKED, **options
+        )
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with self._stream, self._file:
+            if kind is None:
+                self._flush()
+
+    def _flush(self) -> None:
+        raise NotImplementedError
+
+
+class LinksWriter(_Writer):
+    """Writes links, page by page. rows: how many so far. Memory: BLOCK links and their strings.
+
+    dated: with a timestamp for each link. Raises ValueError for a URI that is not UTF-8, at the end
+    of its block.
+    """
+
+    def __init__(self, path: Path, block: int = BLOCK, *, dated: bool = False) -> None:
+        names = DATED_COLUMNS if dated else LINK_COLUMNS
+        schema = pa.schema([pa.field(name, ENCODED, nullable=False) for name in names])
+        super().__init__(
+            path,
+            schema,
+            dictionary_pagesize_limit=DICTIONARY_LIMIT,
+            write_statistics=False,  # the least and greatest URI of a block, which nobody asks for
+            store_schema=False,  # so that all see strings
+        )
+        self._block = block
+        self._columns = [_Column() for _ in names]
+
+    def add(
+        self,
+        source: bytes,
+        targets: Sequence[bytes],
+        hops: Sequence[bytes],
+        timestamp: bytes = UNKNOWN,
+    ) -> None:
+        """The links of a page: a target and a hop each."""
+        target, page, hop, *when = self._columns
+        begin = 0
+        while begin < len(targets):
+            end = begin + self._block - len(target.indices)
+            some = targets[begin:end]
+            target.indices.extend(map(target.strings.__getitem__, some))
+            hop.indices.extend(map(hop.strings.__getitem__, hops[begin:end]))
+            page.indices.extend([page.strings[source]] * len(some))
+            for column in when:
+                column.indices.extend([column.strings[timestamp]] * len(some))
+            begin = end
+            size = target.strings.size + page.strings.size
+            if len(target.indices) >= self._block or size >= BLOCK_STRINGS:
+                self._flush()
+        self.rows += len(targets)
+
+    def _flush(self) -> None:
+        columns = [column.taken() for column in self._columns]
+        if len(columns[0]):
+            table = pa.table(columns, self._file.schema)
+            self._file.write_table(table, row_group_size=len(table))
+
+
+class BlocksWriter(LinksWriter):
+    """Writes blocks of links, some of each, beside or instead of pages."""
+
+    def add_block(self, block: Block, kept: npt.NDArray[np.bool_]) -> None:
+        """Links of a block that has no timestamps any more."""
+        if kept.any():
+            table = pa.table(block.columns(kept), self._file.schema)
+            self._file.write_table(table, row_group_size=len(table))
+            self.rows += len(table)
+
+
+class CapturesWriter(_Writer):
+    """Writes captures; rows: how many so far. referring: with what revisits refer to. Memory:
+    CAPTURES_BLOCK captures."""
+
+    def __init__(self, path: Path, *, referring: bool = False) -> None:
+        self._schema = REFERRING_SCHEMA if referring else CAPTURE_SCHEMA
+        super().__init__(path, self._schema)
+        self._rows: list[Capture] = []
+
+    def add(self, captures: Iterable[Capture]) -> None:
+        """Captures as extraction gives them. Raises ValueError for a field of another type."""
+        for capture in captures:
+            self._rows.append(capture)
+            if len(self._rows) >= CAPTURES_BLOCK:
+                self._flush()
+
+    def _flush(self) -> None:
+        if not self._rows:
+            return
+        columns = [
+            pa.array([None if value == UNKNOWN else value for value in column], pa.binary())
+            .cast(pa.string())
+            .cast(field.type)
+            for column, field in zip(zip(*self._rows, strict=True), self._schema, strict=False)
+        ]
+        self._file.write_table(pa.table(columns, self._schema))
+        self.rows += len(self._rows)
+        self._rows = []
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Links as numbers: link i leads from sources[source[i]] to targets[target[i]] by
+    hops[hop[i]], found at timestamps[timestamp[i]] where that is told (`-` if unknown). The strings
+    are distinct; some may be of no link."""
+
+    targets: pa.StringArray
+    target: Indices
+    sources: pa.StringArray
+    source: Indices
+    hops: list[str]
+    hop: Indices
+    timestamps: pa.StringArray | None = None
+    timestamp: Indices | None = None
+
+    def of_hops(self, letters: str) -> npt.NDArray[np.bool_]:
+        """Which links are of one of these hops."""
+        numbers = [number for number, hop in enumerate(self.hops) if hop in letters]
+        return np.isin(self.hop, numbers) if numbers else np.zeros(len(self.hop), np.bool_)
+
+    def columns(self, kept: npt.NDArray[np.bool_]) -> list[pa.DictionaryArray]:
+        """Target, source and hop of some links, with no strings but theirs."""
+        strings = (self.targets, self.sources, pa.array(self.hops, pa.string()))
+        indices = (self.target, self.source, self.hop)
+        return [_encoding(one[kept], those) for one, those in zip(indices, strings, strict=True)]
+
+
+def link_blocks(path: Path) -> Iterator[Block]:
+    """The blocks of a part of links. Raises BadInput for a file that is none."""
+    for table in _row_groups(path, LINK_COLUMNS, encoded=True):
+        (targets, target), (sources, source), (hops, hop) = map(_encoded, table.columns)
+        yield Block(targets, target, sources, source, hops.to_pylist(), hop)
+
+
+def dated_blocks(path: Path) -> Iterator[Block]:
+    """The same with timestamps, of a part that has them."""
+    for table in _row_groups(path, DATED_COLUMNS, encoded=True):
+        columns = list(map(_encoded, table.columns))
+        (targets, target), (sources, source), (hops, hop), when = columns
+        yield Block(targets, target, sources, source, hops.to_pylist(), hop, *when)
+
+
+def capture_blocks(path: Path, columns: Sequence[str] = ("uri", "timestamp")) -> Iterator[pa.Table]:
+    """Columns of the captures of a part, by row groups, of their types. Raises BadInput."""
+    schema = pa.schema([REFERRING_SCHEMA.field(name) for name in columns])
+    for table in _row_groups(path, columns):
+        with _told(path):
+            rows = table if table.schema == schema else table.cast(schema)
+        yield rows
+
+
+def _encoding(indices: Indices, strings: pa.StringArray) -> pa.DictionaryArray:
+    used, places = np.unique(indices, return_inverse=True)
+    found = pa.array(places.astype(np.int32))
+    return pa.DictionaryArray.from_arrays(found, strings.take(pa.array(used)))
+
+
+def _encoded(column: pa.ChunkedArray) -> tuple[pa.StringArray, Indices]:
+    """Distinct strings, and the index of one for every row; of what `_row_groups` has checked."""
+    whole = column.unify_dictionaries().combine_chunks()
+    return whole.dictionary, whole.indices.to_numpy()
+
+
+def string_bytes(path: Path) -> int:
+    """Bytes of the URIs of a part, those of each block once. Raises BadInput."""
+    with _told(path), path.open("rb") as stream:
+        metadata = pq.read_metadata(stream)
+        groups = map(metadata.row_group, range(metadata.num_row_groups))
+        columns = [group.column(i) for group in groups for i in range(metadata.num_columns)]
+        urls = [column for column in columns if column.path_in_schema in URI_COLUMNS]
+        sizes = [column.total_uncompressed_size for column in urls]
+        if any(size < 0 for size in sizes):
+            raise ValueError("a column of less than no bytes")
+        return sum(sizes)
+
+
+def _told(path: Path) -> contextlib.AbstractContextManager[None]:
+    cure = "Remove it and run extract-links again."
+    return reading_parquet(path, "a part of the dataset", cure)
+
+
+def _row_groups(path: Path, columns: Sequence[str], *, encoded: bool = False) -> Iterator[pa.Table]:
+    """Tables that may be gone by. encoded: of dictionaries, whose indices are in them, and without
+    nulls."""
+    names = columns if encoded else ()
+    with _told(path), opened_parquet(path, columns, encoded=names) as file:
+        for number in range(file.num_row_groups):
+            group = file.read_row_group(number, list(columns), use_threads=False).select(columns)
+            for column in group.columns:
+                column.validate(full=True)
+            if encoded and not all(map(_is_encoded, group.columns)):
+                raise ValueError("columns that are no strings, or have nulls")
+            if len(group):
+                yield group
+
+
+def _is_encoded(column: pa.ChunkedArray) -> bool:
+    return column.type == ENCODED and not column.null_count

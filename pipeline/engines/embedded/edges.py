@@ -1,0 +1,217 @@
+"""gen-graph: links as numbers to the graph as PageRank reads it, by an external sort.
+
+Every link becomes a pair of key numbers, by the numbers of its block's distinct strings. Sorted by
+target, then source, and each once, pairs become pairs of ids, which ascend as the numbers do. Then
+go those of which an end has no id (a page that nobody links to, unless all get ids) and self-links.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, cast
+
+import numpy as np
+
+from jobs.kernel.errors import BadInput
+from pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, Ids, id_type
+from pipeline.data.graph import Floats, Graph, Mask
+from pipeline.data.growing import Growing, save
+from pipeline.data.mapped import release
+from pipeline.data.memory import require_memory
+from pipeline.data.pairs import Pairs, distinct_pairs
+from pipeline.engines.embedded.columns import link_blocks
+from pipeline.engines.embedded.key_numbers import open_ids, open_numbers
+from pipeline.engines.embedded.partials import UNLINKED
+
+PIECE = 1 << 22  # edges at once
+COUNTED = 1 << 19  # edges that are counted at once
+NODE_BYTES = 16  # ids and outdegrees of up to 8 bytes
+
+
+@dataclass(frozen=True)
+class GraphCounts:
+    """links: pairs that were given; canonical_links: the distinct ones; of those edges, and what
+    was dropped: self_links, and without_id where an end has no id; sources_without_id: the sources
+    of these. dangling: nodes without edges out."""
+
+    nodes: int
+    edges: int
+    dangling: int
+    links: int
+    canonical_links: int
+    self_links: int
+    without_id: int
+    sources_without_id: int
+
+
+def gen_graph(
+    links: Path,
+    numbers: Path,
+    ids: Path,
+    output: Path,
+    *,
+    budget: int,
+    tmp: Path,
+    threads: int = 1,
+) -> GraphCounts:
+    """The graph of all parts of links, in a new folder `output`.
+
+    numbers: the folder of `canonicalize`'s key numbers; ids: `assign-ids`' file, an id for every
+    key number. budget: bytes of memory. tmp: a folder for what does not fit. Raises BadInput where
+    links and numbers do not belong together.
+    """
+    of_key = open_ids(ids)
+    parts = sorted(links.glob("*.parquet"), key=lambda part: part.stat().st_size, reverse=True)
+    streams = [key_pairs(part, numbers / f"{part.stem}.npy", len(of_key)) for part in parts]
+    return write_graph(
+        streams, len(of_key), output, budget=budget, tmp=tmp, threads=threads, ids=of_key
+    )
+
+
+def key_pairs(part: Path, numbers: Path, keys: int) -> Iterator[Pairs]:
+    """The links of a part as pairs of key numbers, those without a key or of hops I, P left out.
+
+    keys: all numbers are below it. Raises BadInput where one is not, or the two do not fit."""
+    of_string = open_numbers(numbers, keys)
+    none = np.iinfo(of_string.dtype).max
+    begin = 0
+    for block in link_blocks(part):
+        middle = begin + len(block.targets)
+        end = middle + len(block.sources)
+        if end > len(of_string):
+            _refuse(part, numbers)
+        targets = of_string[begin:middle][block.target]
+        sources = of_string[middle:end][block.source]
+        kept = (targets != none) & (sources != none) & ~block.of_hops(UNLINKED)
+        yield targets[kept], sources[kept]
+        begin = end
+    if begin != len(of_string):
+        _refuse(part, numbers)
+
+
+def _refuse(part: Path, numbers: Path) -> NoReturn:
+    expected = f"a number for every string of {part}"
+    raise BadInput(str(numbers), "other numbers", expected, "Run canonicalize again.")
+
+
+def write_graph(
+    streams: Iterable[Iterable[Pairs]],
+    bound: int,
+    output: Path,
+    *,
+    budget: int,
+    tmp: Path,
+    threads: int = 1,
+    ids: Ids | None = None,
+) -> GraphCounts:
+    """The graph of pairs (targets, sources) of numbers below `bound`, in a new folder.
+
+    ids: the id of every number, ascending, its type's greatest value where there is none; without
+    it numbers are ids, all of them. Memory: the budget, and some 60 MB of threads and of edges that
+    are mapped. Raises BadInput where the budget is less than NODE_BYTES a number.
+    """
+    require_memory("gen-graph", bound, NODE_BYTES, budget)
+    nodes = bound if ids is None else bound - int(np.count_nonzero(ids == np.iinfo(ids.dtype).max))
+    links, given = Counter[str](), list[int]()
+    held = 0 if ids is None else ids.nbytes
+    unknown: Mask = np.zeros(0 if ids is None else bound, bool)  # sources without id, by number
+    held += unknown.nbytes
+    output.mkdir(parents=True)
+    with tempfile.TemporaryDirectory(dir=tmp) as folder:
+        counted = (_counted(stream, given) for stream in streams)
+        pairs = distinct_pairs(counted, bound, budget - held, Path(folder), threads)
+        with Growing(output / SOURCES, id_type(nodes)) as sources, _Offsets(output, nodes) as ends:
+            for targets_of, sources_of in pairs:
+                links["canonical"] += len(targets_of)
+                edges = _edges(targets_of, sources_of, ids, links, unknown)
+                ends.add(edges[0])
+                sources.write(edges[1])
+    sources_without_id = int(np.count_nonzero(unknown))
+    del unknown
+    outdegrees = _outdegrees(np.load(output / SOURCES, mmap_mode="r"), nodes)
+    save(output / OUTDEGREES, outdegrees)
+    return GraphCounts(
+        nodes=nodes,
+        edges=sources.length,
+        dangling=nodes - int(np.count_nonzero(outdegrees)),
+        links=sum(given),
+        canonical_links=links["canonical"],
+        self_links=links["self"],
+        without_id=links["without id"],
+        sources_without_id=sources_without_id,
+    )
+
+
+def _counted(stream: Iterable[Pairs], given: list[int]) -> Iterator[Pairs]:
+    """Adds the pairs of a stream to `given`; several threads do."""
+    count = 0
+    for pairs in stream:
+        count += len(pairs[0])
+        yield pairs
+    given.append(count)
+
+
+def _edges(
+    targets: Ids, sources: Ids, ids: Ids | None, links: Counter[str], unknown: Mask
+) -> Pairs:
+    """The ids of distinct pairs, without what is no edge; marks the numbers of unknown sources."""
+    if ids is not None:
+        numbers, none = sources, np.iinfo(ids.dtype).max
+        targets, sources = ids[targets], ids[sources]
+        known = (targets != none) & (sources != none)
+        unknown[numbers[sources == none]] = True
+        links["without id"] += len(known) - int(np.count_nonzero(known))
+        targets, sources = targets[known], sources[known]
+    edge = targets != sources
+    links["self"] += len(edge) - int(np.count_nonzero(edge))
+    return targets[edge], sources[edge]
+
+
+class _Offsets:
+    """Writes, as the targets of edges come in order, where the edges of each node begin."""
+
+    def __init__(self, folder: Path, nodes: int) -> None:
+        self._file = Growing(folder / OFFSETS, np.int64)
+        self._nodes = nodes
+        self._edges = 0  # so far
+        self._file.write(np.zeros(1, np.int64))
+
+    def add(self, targets: Ids) -> None:
+        if len(targets):
+            latest = self._file.length - 1  # its edges may go on
+            counts = np.bincount((targets - targets.dtype.type(latest)).astype(np.int64))
+            self._file.write(self._edges + np.cumsum(counts[:-1]))
+            self._edges += len(targets)
+
+    def __enter__(self) -> _Offsets:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        while left := self._nodes + 1 - self._file.length:
+            self._file.write(np.full(min(left, PIECE), self._edges))
+        self._file.__exit__(*error)
+
+
+def _outdegrees(sources: Ids, nodes: int) -> Ids:
+    """How often each node is a source. Memory: 4 bytes a node, and a piece; numba's compiled loop
+    would take LOOPS, which this step has no other use for."""
+    counts = np.zeros(nodes, id_type(nodes))
+    for begin in range(0, len(sources), COUNTED):
+        piece = np.asarray(sources[begin : begin + COUNTED], np.intp)
+        np.add.at(counts, piece, counts.dtype.type(1))
+        release(sources, begin, min(begin + COUNTED, len(sources)))
+    return cast(Ids, counts)
+
+
+def opic_graph(name: str, csr: Csr, outgoing: Csr, scores: Floats, dummy: float) -> Graph:
+    """The graph that OPIC walks, with scores. outgoing: the transposed one; its arrays are used
+    as they lie, if there are fewer than 2^31 nodes. Ids are positions.
+    """
+    kind: Any = np.int32 if csr.nodes < 2**31 else np.int64
+    targets = outgoing.sources.view(kind) if kind == np.int32 else outgoing.sources.astype(kind)
+    ids = np.arange(csr.nodes, dtype=kind)
+    return Graph(name, ids, scores, outgoing.offsets, targets, dummy)

@@ -1,0 +1,32 @@
+"""Which URIs have a key, for many at a time: most need no key made to tell.
+
+A URI of an http host by name and of plain ASCII, without escaped letters, dots for names, brackets
+and session ids, always has a key; for these a regular expression over the whole column is enough.
+Of all others the key is made, as jobs/kernel/keys/keys.py does it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.kernel.keys.keys import forgetful_key_function
+
+ESCAPE = "%(?:[0189a-f][0-9a-f]|2[0-46-9a-df]|3[0-9a-f])"  # of no letter, dot or `%`
+PLAIN = rf"""(?i)^https?://(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*/(?:[!"$&')-~]|{ESCAPE})*$"""
+# what may need a rule of surt's own
+RARE = r"(?i)/\.\.?(?:[/?]|$)|sid=|sessionid|cftoken="
+
+
+def having_keys(uris: pa.StringArray, *, keep_www: bool) -> npt.NDArray[np.bool_]:
+    """Whether each URI has a key."""
+    plain = pc.match_substring_regex(uris, PLAIN)
+    rare = pc.match_substring_regex(uris, RARE)
+    keyed: npt.NDArray[np.bool_] = pc.and_not(plain, rare).to_numpy(zero_copy_only=False).copy()
+    key_of = forgetful_key_function(keep_www)
+    others = np.flatnonzero(~keyed)
+    unsure = uris.take(pa.array(others)).cast(pa.binary()).to_pylist()
+    keyed[others] = np.fromiter((bool(key_of(uri)) for uri in unsure), np.bool_, len(unsure))
+    return keyed

@@ -1,0 +1,1 @@
+"""PageRank on a Csr: plain rounds, and sweeps to a certificate."""

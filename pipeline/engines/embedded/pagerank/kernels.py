@@ -1,0 +1,324 @@
+"""PageRank's loops over edges, compiled by numba when first used.
+
+Equation: x_i = 0.15 + 0.85 * sum over edges j->i of y_j, with y_j = x_j / outdegree_j.
+Dangling nodes are never read: the sweeps leave them out, `residual` gives them their scores, and
+`plain` treats them as any other node. Stopping rules are those of sweeps.py and plain.py.
+
+Every loop takes a range of nodes, or rows, writes to that range alone, and gives up the
+interpreter's lock, so that threads work side by side and results depend on the ranges only. Sums
+are taken in the order written: nothing here lets the compiler reorder or contract them. Memory:
+what the caller gives; sources are read once, in order.
+
+Sweeps read twice as many y as there are rows: those of a thread's own rows, which change under it,
+and behind them, `whole` further on, everybody's of the last pass.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jobs.kernel.machine.machine_code import loop
+from jobs.kernel.rank.plain_round import BASE, DAMPING, DOUBT, UNIT
+from pipeline.data.csr import Ids, Offsets
+from pipeline.data.graph import Floats
+
+ROW_COST = 4  # edges that a row costs besides its own
+PARTIALS = 64  # doubles that do not overlap: at most 2,098 bits of 53 each
+
+
+@loop
+def count(offsets: Offsets, outdegrees: Ids) -> tuple[int, int, int]:
+    """Nodes with edges out: how many, edges to them, and the most edges to one of them."""
+    rows, edges, largest = 0, 0, 0
+    for i in range(len(outdegrees)):
+        if outdegrees[i]:
+            indegree = offsets[i + 1] - offsets[i]
+            rows, edges, largest = rows + 1, edges + indegree, max(largest, indegree)
+    return rows, edges, largest
+
+
+@loop
+def cut(offsets: Offsets, outdegrees: Ids, rows: int, edges: int, cuts: Offsets) -> None:
+    """Ranges of equal work: cuts[t] becomes the node, row and edge where thread t begins.
+
+    Rows are the nodes with edges out, edges those to them; cuts is int64[threads + 1, 3].
+    """
+    threads, work, t, row, edge = len(cuts) - 1, edges + ROW_COST * rows, 1, 0, 0
+    for i in range(len(outdegrees)):
+        while t < threads and (edge + ROW_COST * row) * threads >= t * work:
+            cuts[t, 0], cuts[t, 1], cuts[t, 2] = i, row, edge
+            t += 1
+        if outdegrees[i]:
+            row += 1
+            edge += offsets[i + 1] - offsets[i]
+    for last in range(t, threads + 1):
+        cuts[last, 0], cuts[last, 1], cuts[last, 2] = len(outdegrees), row, edge
+
+
+@loop
+def number(outdegrees: Ids, rows: Ids) -> None:
+    """The row of every node with edges out."""
+    row = 0
+    for i in range(len(outdegrees)):
+        rows[i] = row
+        if outdegrees[i]:
+            row += 1
+
+
+@loop
+def compact(
+    offsets: Offsets,
+    sources: Ids,
+    outdegrees: Ids,
+    rows: Ids,
+    nodes: tuple[int, int],
+    own: tuple[int, int],
+    row: int,
+    edge: int,
+    whole: int,
+    ends: Offsets,
+    found: Ids,
+    degrees: Ids,
+) -> tuple[int, int]:
+    """The graph between nodes with edges out, from row and edge on; returns where it got to.
+
+    found: where the sweep finds the y of each source: itself, or `whole` further on for what is
+    not of the thread's own rows.
+    """
+    for i in range(nodes[0], nodes[1]):
+        if not outdegrees[i]:
+            continue
+        for k in range(offsets[i], offsets[i + 1]):
+            source = np.int64(rows[sources[k]])
+            found[edge] = source if own[0] <= source < own[1] else source + whole
+            edge += 1
+        degrees[row] = outdegrees[i]
+        row += 1
+        ends[row] = edge
+    return row, edge
+
+
+@loop
+def sweep(
+    ends: Offsets, found: Ids, degrees: Ids, y: Floats, begin: int, end: int
+) -> tuple[float, float]:
+    """Gauss and Seidel's pass over compact rows; returns |x' - x|_1 and |x'|_1 of them."""
+    difference, total = 0.0, 0.0
+    for i in range(begin, end):
+        flow = 0.0
+        for k in range(ends[i], ends[i + 1]):
+            flow += y[found[k]]
+        score = BASE + DAMPING * flow
+        share = score / degrees[i]
+        difference += abs(share - y[i]) * degrees[i]
+        total += score
+        y[i] = share
+    return difference, total
+
+
+@loop
+def stream(
+    offsets: Offsets,
+    sources: Ids,
+    outdegrees: Ids,
+    y: Floats,
+    own: tuple[int, int],
+    begin: int,
+    end: int,
+) -> tuple[float, float]:
+    """The same pass, to the last bit, over the graph as it lies on disk."""
+    difference, total = 0.0, 0.0
+    whole = len(outdegrees)
+    for i in range(begin, end):
+        if not outdegrees[i]:
+            continue
+        flow = 0.0
+        for k in range(offsets[i], offsets[i + 1]):
+            source = np.int64(sources[k])
+            flow += y[source if own[0] <= source < own[1] else source + whole]
+        score = BASE + DAMPING * flow
+        share = score / outdegrees[i]
+        difference += abs(share - y[i]) * outdegrees[i]
+        total += score
+        y[i] = share
+    return difference, total
+
+
+@loop
+def settle(y: Floats, degrees: Ids, factor: float, begin: int, end: int) -> None:
+    """Go `factor` times the last step further, and show everybody what there is now.
+
+    No exact score is below 0.15, so no step goes there."""
+    whole = len(y) // 2
+    for i in range(begin, end):
+        if factor and degrees[i]:
+            y[i] = max(y[i] + factor * (y[i] - y[whole + i]), BASE / degrees[i])
+        y[whole + i] = y[i]
+
+
+@loop
+def _flow(sources: Ids, y: Floats, begin: int, end: int) -> tuple[float, float]:
+    """The sum of y over edges in two parts, wrong by less than (edges * UNIT)^2 of itself."""
+    high, low = 0.0, 0.0
+    for k in range(begin, end):
+        value = y[sources[k]]
+        new = high + value
+        back = new - high
+        low += (high - (new - back)) + (value - back)
+        high = new
+    return high, low
+
+
+@loop
+def residual(
+    offsets: Offsets,
+    sources: Ids,
+    outdegrees: Ids,
+    y: Floats,
+    scores: Floats,
+    r: Floats,
+    begin: int,
+    end: int,
+) -> tuple[float, float, float, float, float]:
+    """Scores of all nodes from y, and their true residuals r = 0.15 + 0.85 A x - x.
+
+    x is y * outdegree, of a dangling node what its sources give it. Returns |x|_1, the sum of r,
+    and |r|_1, max |r_i| with the doubt about each r_i, and the doubt about all.
+
+    The doubt: y is x / outdegree but for two roundings, their sum, its product with 0.85 and the
+    last sum round once each, and neither 0.85 nor 0.15 is a double: DOUBT, 10 roundings, is ample.
+    """
+    total, signed, absolute, largest, doubts = 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(begin, end):
+        high, low = _flow(sources, y, offsets[i], offsets[i + 1])
+        score = BASE + DAMPING * (high + low)
+        scores[i] = y[i] * outdegrees[i] if outdegrees[i] else score
+        r[i] = score - scores[i]
+        edges = float(offsets[i + 1] - offsets[i])
+        doubt = (DOUBT + (edges * UNIT) ** 2) * (score + abs(scores[i]))
+        total += scores[i]
+        signed += r[i]
+        absolute += abs(r[i]) + doubt
+        largest = max(largest, abs(r[i]) + doubt)
+        doubts += doubt
+    return total, signed, absolute, largest, doubts
+
+
+@loop
+def deviation(r: Floats, mean: float, begin: int, end: int) -> float:
+    """|r - mean|_1 of a range."""
+    total = 0.0
+    for i in range(begin, end):
+        total += abs(r[i] - mean)
+    return total
+
+
+@loop
+def grow(partials: Floats, length: int, value: float) -> int:
+    """Add a value to an exact sum: doubles that do not overlap, ascending; returns how many."""
+    kept = 0
+    for k in range(length):
+        other = partials[k]
+        if abs(value) < abs(other):
+            value, other = other, value
+        high = value + other
+        low = other - (high - value)
+        if low != 0.0:
+            partials[kept] = low
+            kept += 1
+        value = high
+    partials[kept] = value
+    return kept + 1
+
+
+@loop
+def nearest(partials: Floats, length: int) -> float:
+    """The double nearest to an exact sum, of two equally near ones the even one."""
+    total: float = partials[length - 1]
+    rest = 0.0
+    k = length - 1
+    while k > 0 and rest == 0.0:
+        k -= 1
+        new = total + partials[k]
+        rest = partials[k] - (new - total)
+        total = new
+    # the rest was rounded away; where it is half a unit, what lies below it decides
+    if k > 0 and (rest > 0.0) == (partials[k - 1] > 0.0):
+        further = total + 2.0 * rest
+        if further - total == 2.0 * rest:
+            total = further
+    return total
+
+
+@loop
+def rounded_sum(sources: Ids, y: Floats, begin: int, end: int, partials: Floats) -> float:
+    """The sum of y >= 0 over edges, correctly rounded: that of math.fsum, to the last bit.
+
+    Two parts settle nearly all: their error is so small that both ends of what the sum can be
+    round to the same double. The few others are summed exactly.
+    """
+    high, low = _flow(sources, y, begin, end)
+    edges = float(end - begin)
+    if edges <= 2.0:
+        return high
+    error = 4.0 * (edges * UNIT) ** 2 * high
+    total: float = high + (low - error)
+    if total == high + (low + error):
+        return total
+    length = 0
+    for k in range(begin, end):
+        length = grow(partials, length, y[sources[k]])
+    return nearest(partials, length)
+
+
+@loop
+def divide(scores: Floats, outdegrees: Ids, y: Floats, begin: int, end: int) -> None:
+    """What every node gives along each of its edges."""
+    for i in range(begin, end):
+        y[i] = scores[i] / outdegrees[i] if outdegrees[i] else 0.0
+
+
+@loop
+def plain(
+    offsets: Offsets,
+    sources: Ids,
+    outdegrees: Ids,
+    y: Floats,
+    scores: Floats,
+    shift: float,
+    begin: int,
+    end: int,
+) -> tuple[float, float, float, float, float, float, float]:
+    """One plain round: scores of a range from y, in place.
+
+    Returns, as RoundSums names them: old_l1, new_l1, residual_sum, residual_l1,
+    residual_max, shifted_l1, dangling_new.
+    """
+    partials = np.empty(PARTIALS)
+    old, new, signed, absolute, largest, shifted, dangling = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(begin, end):
+        flow = rounded_sum(sources, y, offsets[i], offsets[i + 1], partials)
+        score = BASE + DAMPING * flow
+        r = score - scores[i]
+        doubt = DOUBT * score
+        old += scores[i]
+        new += score
+        signed += r
+        absolute += abs(r) + doubt
+        largest = max(largest, abs(r) + doubt)
+        shifted += abs(r - shift) + doubt
+        if not outdegrees[i]:
+            dangling += score
+        scores[i] = score
+    return old, new, signed, absolute, largest, shifted, dangling
+
+
+@loop
+def dangling_sum(
+    scores: Floats, outdegrees: Ids, begin: int, end: int, partials: Floats, length: int
+) -> int:
+    """Add the scores of dangling nodes to an exact sum; returns its length."""
+    for i in range(begin, end):
+        if not outdegrees[i]:
+            length = grow(partials, length, scores[i])
+    return length

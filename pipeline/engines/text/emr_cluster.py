@@ -1,0 +1,59 @@
+"""A cluster of EMR for all jobs of a run, ended with the run, however that ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from mrjob.conf import find_mrjob_conf
+
+from jobs.kernel.errors import BadInput
+from jobs.mapreduce.job import Job
+from jobs.mapreduce.runners.applications import marks, tag_of
+
+
+@contextmanager
+def cluster_of_run(conf: Path | None, tmp: Path, data: str) -> Iterator[Callable[[], Path]]:
+    """What gives the configuration of held_cluster, which is held from the first time that it is
+    asked for: a run in which all is done starts none."""
+    with ExitStack() as stack:
+        held: list[Path] = []
+
+        def configuration() -> Path:
+            if not held:
+                held.append(stack.enter_context(held_cluster(conf, tmp, data)))
+            return held[0]
+
+        yield configuration
+
+
+@contextmanager
+def held_cluster(conf: Path | None, tmp: Path, data: str) -> Iterator[Path]:
+    """A configuration of mrjob that adds the cluster to `conf` (where that is None, to the one
+    that mrjob finds). A cluster that `conf` names by cluster_id is used and left running. data: the
+    folder of the datasets, whose tag a new cluster bears.
+
+    A second interruption while the cluster is being ended, or a kill, leaves it to its own end:
+    once it has been idle for an hour, or until the next run on the same data. Raises JobFailed,
+    BadInput.
+    """
+    usual = conf or find_mrjob_conf()
+    if usual is None:  # mrjob's own defaults are a release of 2020 and a bucket that it makes
+        expected = "one such as emr.conf, which `crawlrank package` makes"
+        raise BadInput("--runner emr", "no configuration", expected, "Name it: --cluster-conf.")
+    options = ["--conf-path", str(usual), "--local-tmp-dir", str(tmp), "--quiet"]
+    options += marks("emr", tag_of(data), "cluster")
+    runner = Job(["--runner", "emr", *options]).make_runner()
+    if runner.named():
+        yield Path(usual)
+        return
+    cluster = runner.hold()
+    try:
+        with_cluster = tmp / "emr-cluster.conf"
+        added = {"include": str(usual), "runners": {"emr": {"cluster_id": cluster}}}
+        with_cluster.write_text(json.dumps(added))  # JSON is YAML
+        yield with_cluster
+    finally:
+        runner.release()

@@ -1,0 +1,61 @@
+"""The step between extraction and keys where a site was crawled several times: whose links count,
+and which pages fold into others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from jobs import fold_chains
+from jobs import select_links as select_links_job
+from jobs.kernel.captures.choosing import Rules
+from jobs.kernel.errors import BadInput
+from jobs.mapreduce.launcher import Launcher
+from jobs.select_links import TIMES
+from pipeline.contract import StepResult
+from pipeline.data.datasets import ORDER, deliver
+from pipeline.engines.text.steps import Paths, workplace
+
+
+def select_links(
+    links: Paths,
+    captures: Paths,
+    output: Path | None,
+    folds: Path,
+    launcher: Launcher,
+    rules: Rules,
+    *,
+    keep_www: bool = False,
+    timed: bool = False,
+) -> StepResult:
+    """Of several captures of each page the links that count, and the keys that fold into others.
+
+    links, captures: of extract_links with its options timestamps and canonical. output: with
+    rules.latest only; all links count otherwise. Raises BadInput with timed, where captures have
+    times and no link has one: an extraction without that option.
+    """
+    with workplace(folds, launcher) as there:
+        selected, candidates, found = (there.tmp / n for n in ("selected", "candidates", "folds"))
+        outcome, folders = select_links_job.run(
+            links, captures, selected, candidates, there, rules, keep_www=keep_www
+        )
+        dated, undated, of_captures = (outcome.counters.pop(name, 0) for name in TIMES)
+        if timed and undated and of_captures and not dated:
+            raise _without_times(links)
+        ended = fold_chains.run(folders, found, there)
+        deliver(found, folds, ORDER["folds"])
+        if output:
+            output.parent.mkdir(parents=True, exist_ok=True)
+            deliver(selected, output, ORDER["selected"])
+    rows = {"selected": outcome.rows["main"]} if output else {}
+    counters = Counter({**outcome.counters, **ended.counters})
+    return StepResult({**rows, "folds": ended.rows["main"]}, dict(sorted(counters.items())))
+
+
+def _without_times(links: Paths) -> BadInput:
+    return BadInput(
+        ", ".join(map(str, links)),
+        "no link tells when it was found",
+        "`target source hop timestamp`",
+        "Make links and captures with `crawlrank extract-links --timestamps --canonical`.",
+    )

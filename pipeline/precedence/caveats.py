@@ -1,0 +1,188 @@
+"""What limits a ranking, so that nobody takes a file that orders nothing for one that does.
+
+Each caveat has its number, its meaning and its cure. The rules, each with its constant:
+
+    unranked-sources   pages with links of their own but without an incoming link have no rank
+    tied-pages         of the pages that the classes are cut over, many are placed by key alone
+    few-captured       the classes of many pages are cut over few captured ones
+    first-class        class 1 has most of the URIs, so most URIs are crawled first
+    no-links           no page links to another one
+    equal-scores       links are there, and all scores are the same
+
+The decision is made once, when the precedence file is written, and stays in its summary; the end
+of `run`, `status` and `explain` show it from there. Of a work folder without precedence file the
+manifest's counts of links are all that there is to judge.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipeline.contract import SUMMARY
+from pipeline.ranking.classes import Ties
+from pipeline.workfolder.imported import steps_of
+from pipeline.workfolder.manifest import Manifest
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+LOST = 0.01  # part of the links, or of the pages that have links, that counts for nothing
+TIED = 0.1  # part of the pages cut over that the key alone places: half a class of quintiles
+FEW_A_CLASS = 10  # captured pages for each class, below which each of them moves a boundary
+MANY_TIMES = 2  # so many pages for each captured one are placed by those
+MOST = 0.5  # part of the URIs in class 1 …
+FAIR_SHARES = 1.5  # … and at least so many times the share that is a class's, for two classes
+VOID = ("no-links", "equal-scores")  # then the order means nothing
+
+EXPORT, GRAPH, RANK = "export-precedence", "gen-graph", "page-rank"
+
+
+@dataclass(frozen=True)
+class Caveat:
+    """count: of pages, URIs or links, as `meaning` says; total: what it is a part of."""
+
+    kind: str
+    count: int
+    total: int
+    meaning: str
+    cure: str
+
+
+@dataclass(frozen=True)
+class LinkCounts:
+    """edges: of the graph; sources: nodes that have any. Pages that have links and no id, and
+    their links to other pages: unranked_sources, unranked_links."""
+
+    edges: int
+    sources: int
+    unranked_sources: int
+    unranked_links: int
+
+
+@dataclass(frozen=True)
+class CutCounts:
+    """cut_over: nodes that the classes are cut over, the `captured` ones or all; tied: those of
+    them that the key alone places. first_uris: lines of class 1; first_uncaptured: its nodes that
+    were not captured, of first_nodes. equal: all scores count as equal."""
+
+    bins: int
+    nodes: int
+    captured: bool
+    cut_over: int
+    tied: int
+    uris: int
+    first_uris: int
+    first_nodes: int
+    first_uncaptured: int
+    equal: bool
+    ties: Ties = "key"
+
+
+def caveats_of(links: LinkCounts | None, cut: CutCounts | None) -> list[Caveat]:
+    """What is worth telling of a ranking, the worst first; None for what is not known."""
+    return [*_of_scores(links, cut), *_of_links(links), *_of_classes(cut)]
+
+
+def _of_scores(links: LinkCounts | None, cut: CutCounts | None) -> Iterator[Caveat]:
+    if links and not links.edges:
+        total = links.unranked_links
+        meaning = "No ranked page links to another one. All scores are equal and order nothing."
+        cure = "Look at what extract-links counted; --links all also takes embeds and guesses"
+        cure = "--nodes all" if links.unranked_links else cure
+        yield Caveat("no-links", 0, total, meaning, cure)
+    elif cut and cut.equal and cut.nodes > 1:
+        meaning = f"All {cut.nodes:,} pages have the same score. The scores order nothing."
+        cure = "Give more archives of the crawl, or --links all"
+        yield Caveat("equal-scores", cut.nodes, cut.nodes, meaning, cure)
+
+
+def _of_links(links: LinkCounts | None) -> Iterator[Caveat]:
+    if not links or not links.unranked_sources:
+        return
+    pages, lost = links.unranked_sources, links.unranked_links
+    all_pages, all_links = links.sources + pages, links.edges + lost
+    if pages >= LOST * all_pages or lost >= LOST * all_links:
+        meaning = (
+            f"No rank for {_pages(pages)} with links but without incoming link;"
+            f" {lost:,} of {all_links:,} links, theirs, count for nothing."
+        )
+        yield Caveat("unranked-sources", pages, all_pages, meaning, "--nodes all")
+
+
+def _of_classes(cut: CutCounts | None) -> Iterator[Caveat]:
+    if not cut or cut.bins < 2:
+        return
+    if cut.tied and cut.tied >= TIED * cut.cut_over:
+        by_links = cut.ties == "links"
+        cure = "--ties together" + ("" if by_links else ", or fewer of them: --ties links")
+        like = ", links and captures" if by_links else ""
+        meaning = (
+            f"Only the alphabet decides the class of {cut.tied:,} of the {_pages(cut.cut_over)}"
+            f" that the classes are cut over: pages of the same score{like} are in another class."
+        )
+        yield Caveat("tied-pages", cut.tied, cut.cut_over, meaning, cure)
+    few = cut.cut_over < FEW_A_CLASS * cut.bins and cut.nodes > MANY_TIMES * cut.cut_over
+    if cut.captured and few:
+        meaning = (
+            f"{_pages(cut.cut_over)} that were captured cut the {cut.bins} classes of all"
+            f" {cut.nodes:,} pages, so a few pages decide where a class ends."
+        )
+        cure = "--classes-over all, or fewer --bins"
+        yield Caveat("few-captured", cut.cut_over, cut.nodes, meaning, cure)
+    if cut.first_uris > max(MOST, FAIR_SHARES / cut.bins) * cut.uris:
+        meaning = (
+            f"{cut.first_uris:,} of {cut.uris:,} URIs are in class 1, so the file puts most of"
+            " what it lists first."
+        )
+        uncaptured = cut.captured and 2 * cut.first_uncaptured > cut.first_nodes
+        cure = "--classes-over all" if uncaptured else "--spellings captured, or more --bins"
+        yield Caveat("first-class", cut.first_uris, cut.uris, meaning, cure)
+
+
+def _pages(count: int) -> str:
+    return f"{count:,} page" if count == 1 else f"{count:,} pages"
+
+
+def link_counts(manifest: Manifest) -> LinkCounts | None:
+    """What the steps of a run have counted; None before PageRank."""
+    rounds = manifest.steps.get(RANK, {}).get("rounds")
+    if not rounds:
+        return None
+    counters, last = manifest.steps.get(GRAPH, {}).get("counters", {}), rounds[-1]
+    return LinkCounts(
+        last["edges"],
+        last["nodes"] - last["dangling"],
+        counters.get("sources-without-id", 0),
+        counters.get("dropped.links-from-source-without-id", 0),
+    )
+
+
+def caveats_in(work: Path, manifest: Manifest) -> list[Caveat]:
+    """Those of a work folder, as far as its steps are done. A summary that is not there, is not
+    whole or was written before there were caveats tells none; `status` reports what is damaged."""
+    if EXPORT not in steps_of(manifest, [EXPORT]):
+        return caveats_of(link_counts(manifest), None)
+    if "fingerprint" not in manifest.steps.get(EXPORT, {}):
+        return []
+    try:
+        entries: list[dict[str, Any]] = json.loads((work / SUMMARY).read_bytes())["caveats"]
+        return [Caveat(**entry) for entry in entries]
+    except (OSError, ValueError, LookupError, TypeError):
+        return []
+
+
+def caveats_table(caveats: list[Caveat]) -> Table:
+    """For people; what is cut at the edge of a terminal is the meaning's end, not the cure."""
+    from pipeline.terminal import cell, new_table
+
+    table = new_table("what limits this ranking", "caveat", ">number", ">of", "cure", "meaning")
+    for caveat in caveats:
+        table.add_row(
+            cell(caveat.kind), f"{caveat.count:,}", f"{caveat.total:,}", cell(caveat.cure),
+            cell(caveat.meaning),
+        )  # fmt: skip
+    return table

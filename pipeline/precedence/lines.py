@@ -1,0 +1,185 @@
+"""Spellings to the lines of a precedence file: each form once, best class first, then by bytes.
+
+Forms stay in Arrow from their dataset to the file, and no Python object is made for a line. Few
+forms meet: a URI stands once in its dataset, so that only mended ones can. Those whose hash is
+that of another are found first, and only they are grouped by their strings; then DuckDB sorts all
+within its memory limit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline.data.database import batches
+from pipeline.precedence.heritrix_column import forms
+from pipeline.precedence.scored import NO_NODE
+from pipeline.ranking.classes import MAX_BINS, Numbers, Order, Preferences, preferred_first
+
+EXAMPLES = 10
+HASHES = 1 << 26  # at a time, of 8 bytes
+FORMED = pa.schema(
+    [
+        ("form", pa.string()), ("node", pa.int64()), ("captured", pa.bool_()),
+        ("rewritten", pa.bool_()), ("reason", pa.string()),
+    ]
+)  # fmt: skip
+LINES = pa.schema([("form", pa.string()), ("place", pa.int64()), ("precedence", pa.int16())])
+MET = (
+    "SELECT form, min(place) AS place, min(precedence) AS precedence FROM lines"
+    " WHERE hash(form) IN (SELECT h FROM meeting) GROUP BY form"
+)
+SORTED = "SELECT form, precedence FROM lines ORDER BY place, form"
+APART = (
+    "SELECT form, precedence FROM (SELECT * FROM lines"
+    " WHERE hash(form) NOT IN (SELECT h FROM meeting) UNION ALL SELECT * FROM met)"
+    " ORDER BY place, form"
+)
+TAILS = pa.array([f" {precedence}\n" for precedence in range(MAX_BINS + 1)])
+
+
+class Formed:
+    """All spellings in their forms, or with the reason why they have none, in a file.
+
+    captured, spelled: by position, whether a spelling of the node was captured, or is there.
+    captured_unscored: captured spellings of keys without score. rows: spellings. preferred: by
+    position, for ties by links, where these are weighed.
+    """
+
+    def __init__(
+        self, path: Path, nodes: int, spellings: Iterator[pa.RecordBatch], *, weighed: bool = False
+    ) -> None:
+        self._path = path
+        self.preferred: Preferences | None = np.zeros(nodes, np.uint64) if weighed else None
+        self.captured, self.spelled = np.zeros(nodes, bool), np.zeros(nodes, bool)
+        self.any_captured, self.captured_unscored, self.rows = False, 0, 0
+        options = pa.ipc.IpcWriteOptions(compression="lz4")
+        with path.open("wb") as stream, pa.ipc.new_file(stream, FORMED, options=options) as file:
+            for batch in spellings:
+                file.write_batch(self._formed(batch))
+        if self.preferred is not None:
+            preferred_first(self.preferred)
+
+    def _formed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        self.rows += len(batch)
+        nodes = batch["node"].to_numpy()
+        captured = batch["captured"].to_numpy(zero_copy_only=False)
+        scored = nodes != NO_NODE
+        self.spelled[nodes[scored]] = True
+        self.captured[nodes[scored & captured]] = True
+        if self.preferred is not None:
+            np.add.at(self.preferred, nodes[scored], batch["weight"].to_numpy()[scored])
+        self.any_captured |= bool(captured.any())
+        self.captured_unscored += int((captured & ~scored).sum())
+        made = forms(batch["uri"])
+        columns = [made.forms, batch["node"], batch["captured"], made.rewritten, made.reasons]
+        return pa.record_batch([pa.array(column) for column in columns], FORMED)
+
+    def wanted(self, *, only_captured: bool) -> Iterator[pa.RecordBatch]:
+        """The spellings that are to be listed, whether they have a form or not."""
+        with self._path.open("rb") as stream, pa.ipc.open_file(stream) as file:
+            for number in range(file.num_record_batches):
+                batch = file.get_batch(number)
+                if only_captured:
+                    yield batch.filter(batch["captured"])
+                else:
+                    scored = pc.not_equal(batch["node"], NO_NODE)
+                    yield batch.filter(pc.or_(batch["captured"], scored))
+
+
+class Changes:
+    """What became of the wanted spellings. formed: with a form; rewritten: with another one."""
+
+    def __init__(self) -> None:
+        self.formed, self.rewritten = 0, 0
+        self._reasons: Counter[str] = Counter()
+        self.examples: list[str] = []
+
+    def add(self, wanted: pa.RecordBatch) -> None:
+        rejected = wanted.filter(pc.is_valid(wanted["reason"]))
+        self.formed += len(wanted) - len(rejected)
+        self.rewritten += pc.sum(wanted["rewritten"]).as_py() or 0
+        if len(rejected):
+            self._reasons.update(rejected["reason"].to_pylist())
+            found = {*self.examples, *rejected["form"].to_pylist()}
+            self.examples = sorted(found, key=str.encode)[:EXAMPLES]
+
+    @property
+    def by_reason(self) -> dict[str, int]:
+        """Rejected spellings, the most frequent reason first."""
+        return dict(sorted(self._reasons.items(), key=lambda item: (-item[1], item[0])))
+
+
+class Lines:
+    """The lines in order. classes, places: by position; a key without score comes last of all, in
+    the last of the classes (bins). Memory: 5 bytes a node."""
+
+    def __init__(
+        self, formed: Formed, classes: Numbers, places: Order, *, bins: int, only: bool
+    ) -> None:
+        self._formed, self._only = formed, only
+        self._classes, self._places, self._bins = classes, places, bins
+        self.changes = Changes()
+        self.counts: npt.NDArray[np.int64] = np.zeros(bins + 1, np.int64)  # by precedence
+
+    def pieces(self, db: duckdb.DuckDBPyConnection) -> Generator[bytes, None, None]:
+        """The file, some lines at a time; changes and counts are whole behind the last."""
+        meeting = self._find_meeting(db)
+        if meeting:
+            with _reader(db, self._rows()):
+                db.execute("CREATE TABLE met AS " + MET)
+        with _reader(db, self._rows()):
+            for batch in batches(db, APART if meeting else SORTED):
+                precedences = batch["precedence"].to_numpy()
+                self.counts += np.bincount(precedences, minlength=len(self.counts))
+                yield _written(batch)
+
+    def _find_meeting(self, db: duckdb.DuckDBPyConnection) -> int:
+        """The table `meeting`: hashes of more than one form, of some range at a time; how many."""
+        ranges, changes = 1 + self._formed.rows // HASHES, self.changes
+        found: list[npt.NDArray[np.uint64]] = []
+        for number in range(ranges):
+            query = f"SELECT hash(form) AS h FROM lines WHERE hash(form) % {ranges} = {number}"
+            with _reader(db, self._rows(changes if number == 0 else None)):
+                parts = [batch.column(0).to_numpy() for batch in batches(db, query)]
+            hashes = np.sort(np.concatenate([np.empty(0, np.uint64), *parts]))
+            found.append(np.unique(hashes[1:][hashes[1:] == hashes[:-1]]))
+        db.register("found", pa.table({"h": np.concatenate(found)}))
+        db.execute("CREATE TABLE meeting AS SELECT h FROM found")
+        return sum(map(len, found))
+
+    def _rows(self, changes: Changes | None = None) -> Iterator[pa.RecordBatch]:
+        for wanted in self._formed.wanted(only_captured=self._only):
+            if changes:
+                changes.add(wanted)
+            found = wanted.filter(pc.is_null(wanted["reason"]))
+            nodes = found["node"].to_numpy()
+            scored = nodes != NO_NODE
+            places = np.where(scored, self._places[nodes], np.int64(len(self._places)))
+            classes = np.where(scored, self._classes[nodes], np.int16(self._bins))
+            yield pa.record_batch([found["form"], pa.array(places), pa.array(classes)], LINES)
+
+
+@contextlib.contextmanager
+def _reader(db: duckdb.DuckDBPyConnection, rows: Iterator[pa.RecordBatch]) -> Iterator[None]:
+    """The rows as the view `lines`, which can be read once."""
+    db.register("lines", pa.RecordBatchReader.from_batches(LINES, rows))
+    try:
+        yield
+    finally:
+        db.unregister("lines")
+
+
+def _written(batch: pa.RecordBatch) -> bytes:
+    """`form precedence` and an end for each."""
+    lines = pc.binary_join_element_wise(batch["form"], TAILS.take(batch["precedence"]), "")
+    offsets = np.frombuffer(lines.buffers()[1], np.int32)[lines.offset :]
+    return bytes(memoryview(lines.buffers()[2])[offsets[0] : offsets[len(lines)]])

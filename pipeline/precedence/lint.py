@@ -1,0 +1,259 @@
+"""Checks a precedence file against what Heritrix's PrecedenceLoader really does with it.
+
+The verdict of a line comes from the model of the loader (pipeline/heritrix_loader) and from the
+form of its URI (jobs/kernel/heritrix_form); the words for it from pipeline/lint_problems. An error
+is a file that does not load, or a line without the effect that it seems to have; a warning is a
+line that works, but perhaps not as meant.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
+from jobs.kernel.keys.heritrix_parse import java_int
+from pipeline.precedence.heritrix_loader import (
+    BreaksOff,
+    Entry,
+    Line,
+    LoaderFails,
+    Source,
+    load,
+    pieces_of,
+    read_entry,
+    read_lines,
+    with_scheme,
+)
+from pipeline.precedence.lint_problems import Finding, finding
+
+__all__ = ["Finding", "Summary", "lint", "load"]
+
+LAST_CLASS = 125  # with the bean's base of 1, the last precedence that is no tie
+LAST_CRAWLED = 250  # above, a queue can reach Heritrix's floor of 255 and stalls the crawl
+
+
+@dataclass
+class Summary:
+    """What a file is to the loader, filled by `lint` as it goes.
+
+    lines: all lines. entries: those that load on their own. accepted: whether the loader gets
+    through; if not, it stores nothing. problems: number of findings by problem.
+    """
+
+    lines: int = 0
+    entries: int = 0
+    accepted: bool = True
+    errors: int = 0
+    warnings: int = 0
+    problems: Counter[str] = field(default_factory=Counter)
+
+    def note(self, found: Finding) -> None:
+        self.problems[found.problem] += 1
+        if found.severity == "error":
+            self.errors += 1
+        else:
+            self.warnings += 1
+
+
+def lint(source: Source, summary: Summary | None = None) -> Iterator[Finding]:
+    """The findings, in the order of the lines; duplicates, found by sorting, come last.
+
+    source: a path, or the bytes of a plain file. summary: filled on the way, complete at the end.
+    Reads once; memory: 20 bytes a line, about 60 while they are sorted. A missing or empty file
+    is a finding, no exception.
+    """
+    summary = Summary() if summary is None else summary
+    for found in _findings(source, summary):
+        summary.note(found)
+        yield found
+
+
+def _findings(source: Source, summary: Summary) -> Iterator[Finding]:
+    seen = _Seen()
+    try:
+        for line in read_lines(source):
+            summary.lines += 1
+            yield from _line_findings(line, summary, seen)
+    except LoaderFails as error:
+        summary.accepted = False
+        problem = "line too long" if error.line else "not loaded"
+        yield finding(problem, error.line, detail=error.exception)
+        return
+    except BreaksOff as error:
+        yield finding("damaged", summary.lines, detail=str(error))
+    if not summary.lines:
+        yield finding("empty file", 0)
+    yield from seen.duplicates()
+
+
+def _line_findings(line: Line, summary: Summary, seen: _Seen) -> Iterator[Finding]:
+    if line.end.startswith("\r") and not seen.carriage_return:
+        seen.carriage_return = True
+        yield finding("carriage return", line.number, line.text)
+    entry, found = examine(line)
+    if entry is None:
+        summary.accepted = False
+    else:
+        summary.entries += 1
+        seen.add(line.number, entry)
+    yield from found
+
+
+def examine(line: Line) -> tuple[Entry | None, list[Finding]]:
+    """The entry of a line, None where it ends the loader, and what there is to say about it."""
+    if good := _good_entry(line.text):
+        return good, []
+    found = []
+    if line.number == 1 and line.text.startswith("\x1f\ufffd"):
+        found.append(finding("gzip without .gz", 1))
+    try:
+        entry = read_entry(line.text)
+    except LoaderFails as error:
+        why = _why_it_fails(line.text)
+        return None, [*found, finding(why, line.number, line.text, error.exception)]
+    if line.text.startswith("#"):
+        return entry, [*found, finding("comment that loads", line.number, line.text, entry.key)]
+    if problem := uri_problem(entry):
+        found.append(finding(problem[0], line.number, line.text, problem[1]))
+    for name in _column_problems(line.text, entry):
+        found.append(finding(name, line.number, line.text, str(entry.precedence)))
+    return entry, found
+
+
+_GOOD = re.compile(r"(\S+) ([1-9][0-9]{0,2})\Z", re.ASCII)
+
+
+def _good_entry(text: str) -> Entry | None:
+    """The entry of a line in which nothing can be found; most lines are recognized so."""
+    match = _GOOD.match(text)
+    if not match or int(match[2]) > LAST_CLASS:
+        return None
+    uri = match[1]
+    try:
+        return Entry(uri, lookup_key(uri), int(match[2])) if heritrix_form(uri) == uri else None
+    except HeritrixRejects:
+        return None
+
+
+# ---- lines that fail -------------------------------------------------------------------------
+
+
+def _why_it_fails(text: str) -> str:
+    """The name of the problem of a line that ends the loader with an exception."""
+    pieces = pieces_of(text)
+    if not pieces or text == "":
+        return "blank line"
+    if text.startswith("#"):
+        return "comment"
+    if pieces[0] == "":
+        return "blank at the start"
+    if len(pieces) == 1:
+        return "separator that is none" if re.search(r"\s", text.strip()) else "no precedence"
+    if pieces[1] == "":
+        return "double separator"
+    if any(java_int(piece) is not None for piece in pieces[2:]):
+        return "blank in the URI"
+    return "number too large" if re.fullmatch(r"[-+]?\d+", pieces[1]) else "no integer"
+
+
+# ---- the URI of an entry ---------------------------------------------------------------------
+
+
+def uri_problem(entry: Entry) -> tuple[str, str] | None:
+    """(problem, what to write instead) of the URI, None when a crawl finds the entry."""
+    if not entry.uri:
+        return "no URI", ""
+    if entry.uri.startswith("\ufeff"):
+        return "byte order mark", ""
+    uri = with_scheme(entry.uri)
+    if not re.match("https?:", uri, re.IGNORECASE):
+        host_and_port = re.match(r"\w+:\d+(?:/|\Z)", uri)
+        return ("port taken for a path", f"http://{uri}") if host_and_port else ("other scheme", "")
+    try:
+        form = heritrix_form(uri)
+    except HeritrixRejects as error:
+        return ("not UTF-8", "") if "\ufffd" in uri else ("rejected", str(error))
+    if form is uri or lookup_key(form) == entry.key:
+        return None if uri == entry.uri else ("no scheme", form)
+    return _difference(uri), form
+
+
+_DIFFERENCES = (
+    ("not UTF-8", re.compile("\ufffd")),
+    ("not ASCII", re.compile(r"[^\x00-\x7f]")),
+    ("control character", re.compile(r"[\x00-\x1f\x7f]")),
+    ("fragment", re.compile("#")),
+    ("upper case", re.compile(r"\A(?:\w*[A-Z]|\w+://(?:[^/?#@]*@)?[^/?#@]*[A-Z])")),
+    ("default port", re.compile(r"\A(?:http://[^/?#]*:0*80|https://[^/?#]*:0*443)(?:[/?]|\Z)")),
+    ("no slash after the host", re.compile(r"\A\w+://[^/?#]*(?:\?|\Z)")),
+)
+
+
+def _difference(uri: str) -> str:
+    """The name of the first thing that keeps the URI from being in Heritrix form."""
+    found = (name for name, pattern in _DIFFERENCES if pattern.search(uri))
+    return next(found, "not in Heritrix form")
+
+
+# ---- the columns of an entry -----------------------------------------------------------------
+
+
+def _column_problems(text: str, entry: Entry) -> Iterator[str]:
+    if problem := _value_problem(entry.precedence):
+        yield problem
+    pieces = pieces_of(text)
+    if pieces[1] != str(entry.precedence):
+        yield "number in another spelling"
+    if len(pieces) > 2:
+        yield "third column"
+    elif text[-1:].isspace():
+        yield "blank at the end"
+
+
+def _value_problem(precedence: int) -> str:
+    if precedence < -1:
+        return "negative"
+    if precedence == -1:
+        return "minus one"
+    if precedence == 0:
+        return "zero"
+    if precedence > LAST_CRAWLED:
+        return "stalls the crawl"
+    return "tie" if precedence > LAST_CLASS else ""
+
+
+# ---- duplicates ------------------------------------------------------------------------------
+
+
+class _Seen:
+    """A 64-bit hash, a line number and a precedence per entry; whether a CR was reported.
+
+    Python salts its hashes, so a file cannot be made to collide; by chance, two of 50 million
+    keys do with a probability of 1 in 10,000.
+    """
+
+    def __init__(self) -> None:
+        self.hashes, self.lines, self.values = array("q"), array("q"), array("i")
+        self.carriage_return = False
+
+    def add(self, line: int, entry: Entry) -> None:
+        self.hashes.append(hash(entry.key))
+        self.lines.append(line)
+        self.values.append(entry.precedence)
+
+    def duplicates(self) -> Iterator[Finding]:
+        """One finding for each entry that an earlier one has the key of, by line."""
+        hashes = np.asarray(self.hashes, dtype=np.int64)
+        order = np.argsort(hashes, kind="stable")
+        again = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]]) + 1
+        again = again[np.argsort(order[again])]
+        for later, earlier in zip(order[again], order[again - 1], strict=True):
+            line, precedence = self.lines[earlier], self.values[earlier]
+            text = f"precedence {self.values[later]}; line {line} has {precedence}"
+            yield finding("duplicate", self.lines[later], text, str(line))

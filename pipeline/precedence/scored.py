@@ -1,0 +1,258 @@
+"""What a precedence file is made of: the score of every node, and every spelling of a key.
+
+Nodes are positions here, 0 to N-1 in the order of their keys. The datasets of the embedded engine
+meet in numbers (`ByNumber`). All others, text or Parquet, meet in their keys (`ByKey`), which
+DuckDB sorts and joins within its memory limit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.formats.lines import parse_score_row, parse_uri_row
+from jobs.kernel.formats.reading import read_rows
+from pipeline.data.database import LEAST, batches, database, limit
+from pipeline.data.graph import Floats
+from pipeline.data.memory import require_memory
+from pipeline.data.parquet import parquet_batches, parquet_file
+from pipeline.engines.embedded.key_numbers import numbered, open_ids
+from pipeline.ranking.classes import preferences
+
+STEP = "export-precedence"
+BATCH = 100_000
+FIXED = 300 << 20  # bytes, for Python, its libraries and the batches on their way
+NO_NODE = -1
+SPELLINGS = pa.schema(
+    [
+        ("node", pa.int64()), ("uri", pa.string()), ("captured", pa.bool_()),
+        ("weight", pa.uint64()),
+    ]
+)  # fmt: skip
+SCORED = pa.schema([("key", pa.string()), ("uri", pa.string()), ("score", pa.float64())])
+SPELLED = pa.schema(
+    [
+        ("key", pa.string()), ("uri", pa.string()), ("captured", pa.bool_()),
+        ("weight", pa.uint64()),
+    ]
+)  # fmt: skip
+SPELLED_TABLE = "CREATE TABLE spelled (key VARCHAR, uri VARCHAR, captured BOOLEAN, weight UBIGINT)"
+WHOLE = (1 << 64) - 1
+
+
+class Scored(Protocol):
+    """scores: float64[N], by position."""
+
+    scores: Floats
+
+    def spellings(self) -> Iterator[pa.RecordBatch]:
+        """Every spelling once, as SPELLINGS; NO_NODE for a key without score. To be called once.
+        weight: what it adds to the preference of its node, pipeline/ranking/classes.py."""
+
+    def key(self, node: int) -> str:
+        """The key of the node at a position, for a message."""
+
+
+@contextlib.contextmanager
+def open_scored(
+    scores: str | Path,
+    uris: str | Path | None,
+    ids: Path | None,
+    tmp: Path,
+    *,
+    budget: int,
+    threads: int,
+    node_bytes: int = 0,
+    weighed: bool = False,
+) -> Iterator[Scored]:
+    """Scores and their spellings; without uris, the URIs of the scores are all there are.
+
+    ids: the file that gives a key number its id, where all are the embedded engine's. budget:
+    bytes of memory; DuckDB takes half of them, or less where the node_bytes that each node is to
+    take beside it need more. weighed: spellings have weights, else 0. Raises BadInput, for scores
+    that are none, a key with two of them and too little memory too.
+    """
+    if ids is not None and uris is not None:
+        yield ByNumber(Path(scores), Path(uris), ids, budget, node_bytes, weighed=weighed)
+        return
+    left = max(0, budget - FIXED)
+    with database(tmp, budget=left // 2, threads=threads) as (db, _):
+        found = ByKey(db, scores, uris, budget, node_bytes, weighed=weighed)
+        limit(db, min(left // 2, left - node_bytes * len(found.scores)))
+        yield found
+
+
+class ByNumber:
+    """The embedded engine's: ids are positions, and the spellings have the number of their key."""
+
+    def __init__(
+        self,
+        scores: Path,
+        uris: Path,
+        ids: Path,
+        budget: int,
+        node_bytes: int,
+        *,
+        weighed: bool = False,
+    ) -> None:
+        self._columns = spelled_columns(weighed)
+        require_memory(STEP, _rows(scores), node_bytes, budget, fixed=LEAST)
+        self._path, self._uris = scores, uris
+        self.scores = _by_id(scores)
+        self._ids = open_ids(ids, len(self.scores))
+        self._none = np.iinfo(self._ids.dtype).max
+
+    def spellings(self) -> Iterator[pa.RecordBatch]:
+        rows = parquet_batches(self._uris, ("number", *self._columns))
+        for batch in numbered(self._uris, rows, len(self._ids)):
+            found = self._ids[batch["number"].to_numpy()]
+            nodes = np.where(found == self._none, NO_NODE, found.astype(np.int64))
+            captured = pc.greater(batch["captures"], 0)
+            columns = [pa.array(nodes), batch["uri"], captured, _weights(batch)]
+            yield pa.record_batch(columns, SPELLINGS)
+
+    def key(self, node: int) -> str:
+        for batch in parquet_batches(self._path, ("id", "key")):
+            found = np.flatnonzero(batch["id"].to_numpy() == node)
+            if len(found):
+                return str(batch["key"][int(found[0])])
+        return f"id {node}"
+
+
+def _by_id(scores: Path) -> Floats:
+    """The scores in the order of their ids, which are all from 0 on."""
+    count = _rows(scores)
+    if not count:
+        raise BadInput(str(scores), "no scores", "at least one row", "Run join-scores first.")
+    result = np.full(count, np.nan)
+    for batch in parquet_batches(scores, ("id", "score")):
+        ids, values = batch["id"].to_numpy(), batch["score"].to_numpy()
+        known = (ids >= 0) & (ids < count)
+        result[ids[known]] = values[known]
+    if np.isnan(result).any():
+        found = f"no score of id {int(np.flatnonzero(np.isnan(result))[0])}"
+        raise BadInput(str(scores), found, f"one for each id below {count}", "Run join-scores.")
+    return result
+
+
+def _rows(scores: Path) -> int:
+    return sum(len(batch) for batch in parquet_batches(scores, ("id",)))
+
+
+class ByKey:
+    """Any scores and uris, in tables of DuckDB."""
+
+    def __init__(
+        self,
+        db: duckdb.DuckDBPyConnection,
+        scores: str | Path,
+        uris: str | Path | None,
+        budget: int | None = None,
+        node_bytes: int = 0,
+        *,
+        weighed: bool = False,
+    ) -> None:
+        self._db = db
+        db.execute("CREATE TABLE scored (key VARCHAR, uri VARCHAR, score DOUBLE)")
+        insert(db, "scored", _score_batches(scores))
+        nodes = self._check(str(scores))
+        if budget is not None:
+            require_memory(STEP, nodes, node_bytes, budget, fixed=LEAST)
+        db.execute(SPELLED_TABLE)
+        if uris is None:
+            db.execute("INSERT INTO spelled SELECT key, uri, false, 0 FROM scored")
+        else:
+            insert(db, "spelled", spelled_batches(uris, weighed=weighed))
+        self.scores, at = np.empty(nodes), 0
+        for batch in batches(db, "SELECT score FROM scored ORDER BY key"):
+            self.scores[at : at + len(batch)] = batch["score"].to_numpy()
+            at += len(batch)
+
+    def _check(self, where: str) -> int:
+        """How many scores there are."""
+        query = "SELECT min(key) FROM scored GROUP BY key HAVING count(*) > 1 LIMIT 1"
+        if twice := self._db.execute(query).fetchone():
+            raise BadInput(where, f"two scores for the key {twice[0]}", "one line for a key")
+        (nodes,) = self._db.execute("SELECT count(*) FROM scored").fetchall()[0]
+        if not nodes:
+            raise BadInput(where, "no scores", "at least one line", "Run join-scores first.")
+        return int(nodes)
+
+    def spellings(self) -> Iterator[pa.RecordBatch]:
+        query = (
+            f"SELECT coalesce(place, {NO_NODE})::BIGINT AS node, uri, captured, weight FROM spelled"
+            " LEFT JOIN (SELECT key, row_number() OVER (ORDER BY key) - 1 AS place FROM scored)"
+            " USING (key)"
+        )
+        for batch in batches(self._db, query):
+            yield pa.record_batch(batch.columns, SPELLINGS)
+
+    def key(self, node: int) -> str:
+        query = "SELECT key FROM scored ORDER BY key LIMIT 1 OFFSET $node"
+        found = self._db.execute(query, {"node": node}).fetchone()
+        return str(found[0]) if found else f"number {node}"
+
+
+def _score_batches(scores: str | Path) -> Iterator[pa.RecordBatch]:
+    if path := parquet_file(scores):
+        yield from parquet_batches(path, SCORED.names)
+        return
+    rows = ((decoded(r.key), decoded(r.uri), r.score) for r in read_rows(scores, parse_score_row))
+    yield from row_batches(SCORED, rows)
+
+
+def spelled_columns(weighed: bool) -> tuple[str, ...]:
+    """What is read of a spelling, beside its key: a table of others need not have links."""
+    return ("uri", "captures", *(["links"] if weighed else []))
+
+
+def spelled_batches(uris: str | Path, *, weighed: bool = False) -> Iterator[pa.RecordBatch]:
+    """Spellings of text or Parquet, as SPELLED: with keys. weighed: weights are made, else 0."""
+    if path := parquet_file(uris):
+        for batch in parquet_batches(path, ("key", *spelled_columns(weighed))):
+            captured = pc.greater(batch["captures"], 0)
+            columns = [batch["key"], batch["uri"], captured, _weights(batch)]
+            yield pa.record_batch(columns, SPELLED)
+        return
+    rows = (
+        (
+            decoded(row.key), decoded(row.uri), row.captures > 0,
+            ((row.links << 32) + row.captures) & WHOLE if weighed else 0,
+        )
+        for row in read_rows(uris, parse_uri_row)
+    )  # fmt: skip
+    yield from row_batches(SPELLED, rows)
+
+
+def _weights(batch: pa.RecordBatch) -> pa.Array:
+    if "links" not in batch.schema.names:
+        return pa.array(np.zeros(len(batch), np.uint64))
+    return pa.array(preferences(batch["links"].to_numpy(), batch["captures"].to_numpy()))
+
+
+def decoded(field: bytes) -> str:
+    return field.decode("utf-8", "replace")
+
+
+def row_batches(schema: pa.Schema, rows: Iterable[tuple[Any, ...]]) -> Iterator[pa.RecordBatch]:
+    """Rows as batches of these columns."""
+    iterator = iter(rows)
+    while chunk := list(islice(iterator, BATCH)):
+        columns = zip(zip(*chunk, strict=True), schema.types, strict=True)
+        yield pa.record_batch([pa.array(values, kind) for values, kind in columns], schema)
+
+
+def insert(db: duckdb.DuckDBPyConnection, table: str, found: Iterable[pa.RecordBatch]) -> None:
+    for batch in found:
+        db.register("batch", pa.Table.from_batches([batch]))
+        db.execute(f"INSERT INTO {table} SELECT * FROM batch")
+        db.unregister("batch")

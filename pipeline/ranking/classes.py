@@ -1,0 +1,336 @@
+"""From scores to order and classes.
+
+Equation: of n nodes that the classes are cut over, the one with p of them before it in the order
+gets class `1 + B*p//n`; with ties together, nodes of equal score get `1 + B*(first+last)//(2n)`,
+first and last the places of the first and the last of them. Any other node gets the class that
+its place in the order would have, at most B. The order is by rounded score, best first, then by
+key, which is by position. With ties by links it is by score, then by preference, then by key:
+the preference of a node comes of the links to it and of its captures (`preferences`).
+
+Dangling nodes are nodes like others here. There is nothing to iterate; how many digits count is
+the only trace of how scores were reached: `digits_for` the certificate's eta.
+
+Near a boundary. A certificate says that every exact score lies in [x/(1+eta), x/(1-eta)]. Rounding
+is monotone, so the exact order is one of those that such scores can give, and a node's earliest
+place is the one it has with its own score highest and all others lowest, its latest place the
+reverse. A node is near a boundary when these two places are in different classes. That is the
+plain "within 2 eta of the boundary's score" with the boundary's score read as the one across it,
+and it holds for rounding too: a node that is not near has the class that exact scores give it.
+
+Numbers only: scores in, classes out; nothing is read or written. There is one sort; whether a node
+is near is found from the few nodes at the boundaries. Memory: CUT_BYTES a node beside the scores;
+what is as long as the scores is made a SLICE at a time where it is not kept.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline.data.graph import Floats, Mask, Positions
+
+MAX_DIGITS = 9
+MAX_BINS = 125
+BLOCK = 1 << 14  # scores whose steps stay in the cache of a core
+POWERS = 10.0 ** np.arange(23)  # all that are doubles
+SLICE = 1 << 16  # nodes at a time
+CUT_BYTES = 38  # a node, at most at a time; sorting takes 28, finding what is near 37
+PREFERENCE_BYTES = 8 + 13  # a node, with ties by links: preferences, and what is sorted by them
+Ties = Literal["key", "links", "together"]
+Order = npt.NDArray[np.int32] | npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int8]
+Preferences = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """Columns of N, by position. order: positions, best first, int32 below 2^31 nodes. classes: 1
+    (best) to bins, int8.
+
+    near: the class would change within eta. by_key: a node of the same rounded score (and, where
+    these count, of the same preference) has another class, so the key alone has placed this one.
+    """
+
+    bins: int
+    digits: int
+    order: Order
+    classes: Numbers
+    near: Mask
+    by_key: Mask
+
+
+def cut(
+    scores: Floats,
+    bins: int,
+    *,
+    digits: int = MAX_DIGITS,
+    mask: Mask | None = None,
+    ties: Ties = "key",
+    eta: float = 0.0,
+    preferred: Preferences | None = None,
+) -> Classes:
+    """Classes of all nodes, cut over the nodes in mask (all where it is None or empty).
+
+    scores: float64[N], positive, by position. eta: the certificate's bound per node. preferred:
+    uint64[N], the least first; only ties by links read it, and without it they are by key.
+    Raises ValueError for bins outside 1 to 125.
+    """
+    if not 1 <= bins <= MAX_BINS:
+        raise ValueError(f"bins is {bins}, expected 1 to {MAX_BINS}")
+    over = np.ones(len(scores), bool) if mask is None or not mask.any() else mask
+    if ties == "links" and preferred is not None:
+        return _by_preference(scores, bins, digits, over, eta, preferred)
+    order = order_of(scores, digits)
+    if ties != "together":
+        classes = _by_place(order, over, bins)
+    else:
+        values = rounded(scores, digits)
+        classes = _together(values, values, over, order, bins)
+        del values
+    near = np.zeros(len(scores), bool)
+    if eta > 0:
+        low = rounded(scores, digits, 1 + eta)
+        high = rounded(scores, digits, 1 - eta) if eta < 1 else np.full(len(scores), np.inf)
+        if ties != "together":
+            near = _near_by_key(low, high, over, bins)
+        else:
+            earliest = _together(high, low, over, order, bins)
+            near = earliest != _together(low, high, over, order, bins)
+        del low, high
+    by_key = _split_groups(scores, digits, order, classes)
+    return Classes(bins, digits, order, classes, near, by_key)
+
+
+def preferences(links: npt.NDArray[Any], captures: npt.NDArray[Any]) -> Preferences:
+    """What each row of uris adds to the number of its node, which `preferred_first` turns round:
+    links to it before captures of it. Sums are modulo 2^64, the same in any order."""
+    added: Preferences = links.astype(np.uint64) << np.uint64(32)
+    added += captures.astype(np.uint64)
+    return added
+
+
+def preferred_first(sums: Preferences) -> Preferences:
+    """Preferences of such sums, the best with the least; in place."""
+    return np.invert(sums, out=sums)
+
+
+def _by_preference(
+    scores: Floats, bins: int, digits: int, over: Mask, eta: float, preferred: Preferences
+) -> Classes:
+    """Classes by key of the nodes along their preferences, where position is preference and key,
+    told of where the nodes are."""
+    kind: Any = position_type(len(scores))
+    along = np.argsort(preferred, kind="stable").astype(kind, copy=False)
+    inner = cut(scores[along], bins, digits=digits, mask=over[along], eta=eta)
+    order, classes, near = inner.order, inner.classes, inner.near
+    del inner
+    for part in _slices(len(order)):
+        order[part] = along[order[part]]
+    classes[along], near[along] = classes.copy(), near.copy()
+    by_key = _split_groups(scores, digits, order, classes, preferred)
+    return Classes(bins, digits, order, classes, near, by_key)
+
+
+def position_type(nodes: int) -> type[np.int32] | type[np.int64]:
+    """The narrower type that holds every position and how many nodes there are."""
+    return np.int32 if nodes < 2**31 else np.int64
+
+
+def places_of(order: Order) -> Order:
+    """The place of every node in an order, from 0."""
+    places: Order = np.empty(len(order), order.dtype)
+    for part in _slices(len(order)):
+        places[order[part]] = np.arange(part.start, part.stop, dtype=order.dtype)
+    return places
+
+
+def order_of(scores: Floats, digits: int) -> Order:
+    """Positions by rounded score, best first, then by position."""
+    values = rounded(scores, digits)
+    np.negative(values, out=values)
+    order = np.argsort(values, kind="stable")
+    del values
+    kind: Any = position_type(len(order))
+    narrow: Order = order.astype(kind, copy=False)
+    return narrow
+
+
+def _slices(length: int) -> Iterator[slice]:
+    return (slice(begin, min(begin + SLICE, length)) for begin in range(0, length, SLICE))
+
+
+def _by_place(order: Order, over: Mask, bins: int) -> Numbers:
+    """The class of every node from how many of `over` are before it."""
+    classes, before, n = np.empty(len(order), np.int8), 0, int(np.count_nonzero(over))
+    for part in _slices(len(order)):
+        nodes = order[part]
+        counted = over[nodes]
+        places = before + np.cumsum(counted) - counted
+        classes[nodes] = np.minimum(1 + bins * places // n, bins)
+        before += int(np.count_nonzero(counted))
+    return classes
+
+
+def rounded(scores: Floats, digits: int, divisor: float = 1.0) -> Floats:
+    """Every score, divided, to `digits` significant digits: `float(f"{x:.{digits-1}e}")`, bit for
+    bit.
+
+    A score is scaled to an integer n and divided back. With |power of ten| <= 22 and n < 2^53 that
+    is the double nearest to the decimal; scores that lie too close to a tie or to a power of ten
+    for the scaling to decide go through the format itself.
+    """
+    result: Floats = np.empty(len(scores))
+    for begin in range(0, len(scores), BLOCK):
+        result[begin : begin + BLOCK] = _rounded(scores[begin : begin + BLOCK] / divisor, digits)
+    return result
+
+
+def _rounded(scores: Floats, digits: int) -> Floats:
+    result: Floats
+    with np.errstate(all="ignore"):
+        exponents = np.floor(np.log10(scores))
+        shifts = digits - 1 - exponents
+        shifts = np.where(np.isfinite(shifts), shifts, 0)
+        up, down = (POWERS[np.clip(one, 0, 22).astype(np.intp)] for one in (shifts, -shifts))
+        scaled = scores * up / down
+        result = np.rint(scaled) / up * down
+        margin = np.abs(scaled - np.floor(scaled) - 0.5)
+        sure = (margin > 1e-3) & (np.abs(shifts) <= 22)
+        sure &= (scaled >= 10.0 ** (digits - 1)) & (scaled < 10.0**digits)
+    if digits > 12:
+        sure[:] = False  # the scaling's own rounding would come near the margin
+    unsure, places = np.unique(scores[~sure], return_inverse=True)
+    result[~sure] = np.array([float(f"{x:.{digits - 1}e}") for x in unsure.tolist()])[places]
+    return result
+
+
+def digits_for(eta: float) -> int:
+    """Significant digits that a certificate resolves: min(9, floor(-log10(2 eta))), at least 1."""
+    if eta == 0:
+        return MAX_DIGITS
+    return 1 if eta >= 0.05 else min(MAX_DIGITS, math.floor(-math.log10(2 * eta)))
+
+
+def order_digits(eta: float) -> int:
+    """Fewest significant digits, at most 9, at which no two scores that are certainly different
+    count as equal: two such differ by more than 2 eta, relative, and d digits resolve 10^(1-d).
+
+    What `digits_for` resolves is up to a hundred times coarser: right for comparing two programs,
+    but an order by it would place pages by their keys whose scores are known to differ.
+    """
+    return MAX_DIGITS if eta == 0 else max(1, min(MAX_DIGITS, 1 + math.ceil(-math.log10(2 * eta))))
+
+
+def _together(own: Floats, others: Floats, over: Mask, order: Order, bins: int) -> Numbers:
+    """The class of every node if it has its own value and all other nodes have theirs, nodes of
+    equal value in one class. order: one in which the values all but fall, so that searching for
+    them touches memory in its order."""
+    ranked, classes = others[over], np.empty(len(own), np.int8)
+    ranked.sort()
+    n = len(ranked)
+    for part in _slices(len(own)):
+        nodes = order[part]
+        mine, other, counted = own[nodes], others[nodes], over[nodes]
+        above = n - np.searchsorted(ranked, mine, side="right") - (counted & (other > mine))
+        at_least = n - np.searchsorted(ranked, mine, side="left") - (counted & (other >= mine))
+        last = np.maximum(at_least + counted - 1, above)
+        classes[nodes] = np.minimum(1 + bins * (above + last) // (2 * n), bins)
+    return classes
+
+
+class _Entries(NamedTuple):
+    """Some nodes of `over` by their place in an order by value, best first, then by position."""
+
+    values: Floats
+    nodes: Positions
+
+
+def _near_by_key(low: Floats, high: Floats, over: Mask, bins: int) -> Mask:
+    """Which nodes have another class in their earliest place, their own values high and all others
+    low, than in their latest, the reverse.
+
+    A node is in class k + 1 or later when p >= ceil(k n / B), that is when the node at that place
+    in the order of the others, counted from 1, is before it. It cannot be that node itself where
+    its own value is higher; where the order of the others has it before its own value, it counts
+    itself there, and so needs one place more.
+    """
+    n = int(np.count_nonzero(over))
+    places = -(-np.arange(1, bins) * n // bins)  # nodes before the first of a class, at least
+    lowest, highest = _entries(low, over, places), _entries(high, over, places)
+    further = _entries(high, over, places[places < n] + 1)
+    near = np.empty(len(over), bool)
+    for part in _slices(len(over)):
+        nodes = np.arange(part.start, part.stop)
+        latest = _before(highest, low[part], nodes)
+        itself = np.flatnonzero(over[part] & (high[part] > low[part]))
+        latest[itself] = _before(further, low[part][itself], nodes[itself])
+        near[part] = _before(lowest, high[part], nodes) != latest
+    return near
+
+
+def _entries(values: Floats, over: Mask, places: Positions) -> _Entries:
+    """The nodes at these places, counted from 1."""
+    ranked = values[over]
+    if not len(places):
+        return _Entries(ranked[:0], places)
+    at = len(ranked) - places
+    ranked.partition(np.unique(at))
+    found, nodes = ranked[at], np.empty(len(places), np.int64)
+    for value in np.unique(found):
+        mine = found == value
+        nodes[mine] = _equal(values, over, value, places[mine] - np.count_nonzero(ranked > value))
+    return _Entries(found, nodes)
+
+
+def _equal(values: Floats, over: Mask, value: float, which: Positions) -> Positions:
+    """Of the nodes in `over` with this value those of these numbers, from 1, by position."""
+    nodes, before = np.empty(len(which), np.int64), 0
+    for part in _slices(len(values)):
+        equal = np.flatnonzero(over[part] & (values[part] == value))
+        here = (which > before) & (which <= before + len(equal))
+        nodes[here] = part.start + equal[which[here] - before - 1]
+        before += len(equal)
+    return nodes
+
+
+def _before(entries: _Entries, own: Floats, nodes: Positions) -> Positions:
+    """How many of the entries are before each node if it has its own value."""
+    ascending = np.sort(entries.values)
+    upper = np.searchsorted(ascending, own, side="right")
+    equal = np.flatnonzero(np.searchsorted(ascending, own, side="left") != upper)
+    counts = len(ascending) - upper
+    for value, node in zip(*entries, strict=True):
+        counts[equal] += (own[equal] == value) & (node < nodes[equal])
+    return counts
+
+
+def _split_groups(
+    scores: Floats,
+    digits: int,
+    order: Order,
+    classes: Numbers,
+    preferred: Preferences | None = None,
+) -> Mask:
+    """Nodes whose rounded score, and preference, is also that of a node in another class.
+
+    Along the order scores fall, preferences rise where they are equal, and classes rise. So these
+    are the groups of equal ones in which a class ends, which are fewer than there are classes.
+    """
+
+    def fallen(place: int) -> tuple[float, int]:
+        score = -float(rounded(scores[order[place : place + 1]], digits)[0])
+        return score, 0 if preferred is None else int(preferred[order[place]])
+
+    result, places = np.zeros(len(scores), bool), range(len(order))
+    for end in np.flatnonzero(np.diff(classes[order])).tolist():
+        value = fallen(end)
+        if fallen(end + 1) == value:
+            first = bisect_left(places, value, hi=end, key=fallen)
+            result[order[first : bisect_right(places, value, lo=end, key=fallen)]] = True
+    return result

@@ -1,0 +1,93 @@
+"""How alike two orders are, for millions of pairs: Spearman's rho and Kendall's tau-b.
+
+rho is Pearson's correlation of ranks, equal values sharing their mean rank (Spearman 1904). With P
+pairs of places, of which T1 tie in the first column, T2 in the second and T12 in both, and D that
+the columns order differently, tau_b = (P - T1 - T2 + T12 - 2 D) / sqrt((P - T1) (P - T2)) (Kendall
+1945). Pairs are counted without rounding: D, once the rows are in the order of the first column,
+is the number of inversions of the second, which a merge sort counts on its way (Knight 1966).
+
+scipy.stats has both, and takes a second to import. Memory: CORRELATION_BYTES a pair beside the
+columns.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from jobs.kernel.machine.machine_code import compiled
+from pipeline.data.graph import Floats, Positions
+
+CORRELATION_BYTES = 28  # one column of ranks, and another being made from a sort
+
+
+def spearman(a: Floats, b: Floats) -> float:
+    """rho of two columns, neither of which may be of one value only."""
+    x, y = _centred_ranks(a), _centred_ranks(b)
+    return float(np.dot(x, y) / math.sqrt(np.dot(x, x)) / math.sqrt(np.dot(y, y)))
+
+
+def _centred_ranks(values: Floats) -> Floats:
+    """Twice the mean rank of each, less twice that of all."""
+    ranks = np.empty(len(values))
+    compiled(_rank)(values, np.argsort(values, kind="stable"), ranks)
+    return ranks
+
+
+def _rank(values: Floats, order: Positions, ranks: Floats) -> None:
+    """Fill in the ranks. order: of the values, ascending."""
+    n, start = len(order), 0
+    while start < n:
+        end = start + 1
+        while end < n and values[order[end]] == values[order[start]]:
+            end += 1
+        for k in range(start, end):
+            ranks[order[k]] = start + end - n
+        start = end
+
+
+def kendall(a: Floats, b: Floats) -> float:
+    """tau-b of two columns, neither of which may be of one value only."""
+    pairs, sort, tied = len(a) * (len(a) - 1) // 2, np.sort(b), compiled(_tied)
+    without_b = pairs - int(tied(sort, sort))
+    del sort
+    order = np.lexsort((b, a))
+    first, second = a[order], b[order]
+    del order
+    without_a, both = pairs - int(tied(first, first)), int(tied(first, second))
+    del first
+    apart = int(compiled(_inversions)(second))
+    found = without_a + without_b - pairs + both - 2 * apart
+    return found / math.sqrt(without_a) / math.sqrt(without_b)
+
+
+def _tied(first: Floats, second: Floats) -> int:
+    """Pairs of places that tie in both columns, which are sorted by the first, then the second."""
+    count = start = 0
+    for k in range(len(first)):
+        if first[k] != first[start] or second[k] != second[start]:
+            start = k
+        count += k - start
+    return count
+
+
+def _inversions(values: Floats) -> int:
+    """How many pairs are in falling order. Sorts in place."""
+    count, width, n = 0, 1, len(values)
+    other = np.empty_like(values)
+    while width < n:
+        for low in range(0, n, 2 * width):
+            middle, high = min(low + width, n), min(low + 2 * width, n)
+            i, j = low, middle
+            for k in range(low, high):
+                if j >= high or (i < middle and values[i] <= values[j]):
+                    other[k] = values[i]
+                    i += 1
+                else:
+                    other[k] = values[j]
+                    j += 1
+                    count += middle - i
+        values, other = other, values
+        width *= 2
+    return count

@@ -1,0 +1,261 @@
+"""OPIC (Abiteboul, Preda, Cobena 2003), with the virtual page that makes it PageRank.
+
+Equation. N pages hold cash C, 1/N each at the start, and record in H what they give away. A page
+that is read gives 0.15 of its cash to the virtual page and 0.85 to its targets in equal parts; the
+virtual page gives what it gets to all N pages in equal parts, at once. Over any window of visits,
+in any order, from cash C_s to C_t, the balance of the pages reads C_t = C_s - h + 0.85 A h + g:
+h is what each recorded, g what it got from the virtual page, the same for all. So
+    h - 0.85 A h = g + e with e = C_s - C_t,
+which but for scale and e is PageRank's x - 0.85 A x = 0.15. Move the mean of e into g; then, with
+x* the exact scores and p* the exact probabilities,
+    |h/|h|_1 - p*|_1 <= |e|_1 / (0.15 |h|_1) and |0.15 h_i/g - x*_i| <= eta x*_i, eta = max|e|/g.
+The same holds for H + C over the whole history, with e = C_s - 0.85 A C_t.
+
+Dangling pages give all of their cash to the virtual page. In `edge` mode, the paper's own, the
+virtual page is one more target of every page instead of a taker of 0.15: the fixed point is
+another one, and there is no certificate.
+
+Stopping rule: after every N visits the certificate, the first bound, is taken (cycle: of the sweep
+just made, which converges geometrically; random and greedy: of the whole history, which falls like
+1/visits). Stop when it is at most opic_error, and eta too or no longer falling; or at max_visits.
+Keep the best. What rounding can add to e is part of both bounds. Memory: OPIC_BYTES a node beside
+the graph; of the edges, which may be mapped, those of PAGES pages at a time.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from jobs.kernel.machine.machine_code import compiled
+from pipeline.data.graph import Floats, Graph, Positions, Targets
+from pipeline.data.mapped import release
+from pipeline.ranking import opic_loops as loops
+from pipeline.ranking.certificate import DAMPING, SAFETY, TELEPORT, UNIT
+
+Policy = Literal["cycle", "random", "greedy"]
+VirtualPage = Literal["teleport", "edge"]
+PAGES = 1 << 18  # visited at once
+OPIC_BYTES = 68  # a node, of the policy that takes most: greedy, for its tree
+PATIENCE = 4  # checkpoints that eta may take to fall by a tenth
+
+
+@dataclass(frozen=True)
+class OpicOptions:
+    """opic_error: the certificate to reach. max_visits: in multiples of N; cycle makes whole sweeps
+    of N, at least one. seed: of the random policy. virtual_page: see the module."""
+
+    policy: Policy = "cycle"
+    opic_error: float = 1e-6
+    max_visits: float = 200.0
+    seed: int = 0
+    virtual_page: VirtualPage = "teleport"
+
+
+class Checkpoint(NamedTuple):
+    """After so many visits: certificate (L1, of probabilities) and eta (per score) of the window
+    that ends here, inf in edge mode; the paper's estimate 1/sum(H); seconds of visiting so far."""
+
+    visits: int
+    certificate: float
+    eta: float
+    paper: float
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class OpicResult:
+    """window: h of the checkpoint `best`, whose certificate is the smallest (in edge mode: of the
+    last), float64[N]. total: its sum. scale: what makes it Heritrix's scores.
+
+    reached: the certificate is at most opic_error. history: every checkpoint.
+    """
+
+    window: Floats
+    total: float
+    scale: float
+    best: Checkpoint
+    reached: bool
+    history: tuple[Checkpoint, ...]
+
+    @property
+    def importance(self) -> Floats:
+        """Probabilities, float64[N], made anew."""
+        return self.window / self.total
+
+    @property
+    def scores(self) -> Floats:
+        """The same on Heritrix's scale, made anew."""
+        return self.window * self.scale
+
+
+class _Window(NamedTuple):
+    """Visits up to here, sum(H), then of the window: h, g, e, and how often a page may have been
+    added to at most."""
+
+    visits: int
+    total: float
+    h: Floats
+    g: float
+    e: Floats
+    adds: Targets | int
+
+
+def opic(
+    graph: Graph,
+    options: OpicOptions | None = None,
+    watch: Callable[[Checkpoint], None] = lambda checkpoint: None,
+) -> OpicResult:
+    """Run OPIC until its certificate is small enough or the visits are used up.
+
+    watch: called at every checkpoint, for a progress display.
+    """
+    options = options or OpicOptions()
+    bank, edge_mode = _Bank(graph, options.virtual_page), options.virtual_page == "edge"
+    _compile(bank, options.policy)
+    windows = _sweeps if options.policy == "cycle" else _histories
+    history: list[Checkpoint] = []
+    begin, best, kept = time.perf_counter(), None, np.empty(graph.nodes)
+    for window in windows(bank, options):
+        bounds = (math.inf, math.inf) if edge_mode else _bounds(window, bank.cash)
+        seconds = time.perf_counter() - begin
+        now = Checkpoint(window.visits, *bounds, 1 / window.total, seconds)
+        history.append(now)
+        watch(now)
+        if best is None or edge_mode or now.certificate < best.certificate:
+            best, total = now, window.h.sum()
+            kept[:] = window.h
+            scale = TELEPORT / (window.g + window.e.mean())
+        del window  # before the next one is made
+        if best.certificate <= options.opic_error and _settled(history, options.opic_error):
+            break
+    assert best is not None  # every policy makes a visit
+    reached = best.certificate <= options.opic_error
+    return OpicResult(kept, total, scale, best, reached, tuple(history))
+
+
+def _compile(bank: _Bank, policy: Policy) -> None:
+    """Compile the loops, outside the clock, by doing nothing."""
+    bank.visit(0 if policy == "greedy" else np.arange(0))
+    one = np.ones(1)
+    _bounds(_Window(0, 0.0, one, 1.0, one, np.ones(1, bank.graph.targets.dtype)), one)
+
+
+def _bounds(window: _Window, cash: Floats) -> tuple[float, float]:
+    """The certificate and eta of the equations above, with what rounding may have done to e.
+
+    Each addition to a page is wrong by at most UNIT of what the page then held, which is no more
+    than what it recorded, holds now and got from the virtual page.
+    """
+    n, adds = len(cash), np.broadcast_to(window.adds, len(cash))
+    total_e, total_h = compiled(loops.totals)(window.e, window.h)
+    mean = total_e / n
+    window_of = (window.e, mean, window.h, cash, window.g, adds, UNIT)
+    apart, doubt, most = compiled(loops.deviations)(*window_of)
+    certificate = (apart + 2 * doubt) / (TELEPORT * total_h)
+    eta = (most + doubt / n) / (window.g + mean)
+    return certificate * SAFETY, eta * SAFETY
+
+
+def _settled(history: list[Checkpoint], error: float) -> bool:
+    """Is eta small enough, or has it all but stopped falling? Hubs keep it far above the
+    certificate, and the more so the larger the graph; rounding may keep it above the error."""
+    last = history[-1].eta
+    return last <= error or (len(history) > PATIENCE and last > 0.9 * history[-1 - PATIENCE].eta)
+
+
+def _sweeps(bank: _Bank, options: OpicOptions) -> Iterator[_Window]:
+    """Cycle: pages by position, over and over; the window is the last sweep."""
+    n, total, indegrees = bank.graph.nodes, 0.0, bank.graph.indegrees
+    e = np.empty(n)
+    for sweep in range(1, max(1, math.floor(options.max_visits)) + 1):
+        e[:] = bank.cash
+        bank.recorded[:] = 0
+        g = bank.visit_in(np.arange(at, min(at + PAGES, n)) for at in range(0, n, PAGES))
+        total += float(bank.recorded.sum())
+        e -= bank.cash
+        yield _Window(sweep * n, total, bank.recorded, g, e, indegrees)
+
+
+def _histories(bank: _Bank, options: OpicOptions) -> Iterator[_Window]:
+    """Random and greedy: the window is the whole history, its importance H + C."""
+    n, g, visits = bank.graph.nodes, 0.0, 0
+    rng = np.random.default_rng(options.seed)
+    allowed = max(1, round(options.max_visits * n))
+    while visits < allowed:
+        count = min(n, allowed - visits)
+        if options.policy == "greedy":
+            g += bank.visit(count)
+        else:
+            pieces = (min(PAGES, count - at) for at in range(0, count, PAGES))
+            g += bank.visit_in(rng.integers(n, size=piece) for piece in pieces)
+        visits += count
+        total = float(bank.recorded.sum())
+        yield _Window(visits, total, bank.recorded + bank.cash, g, bank.not_given(), 2 * visits)
+
+
+class _Bank:
+    """Cash and records of all pages, settled between calls, and who gives what part to whom.
+
+    share: part of its cash that a page gives to each target. kept: part that each page of the
+    graph gets through the virtual page from one with targets, or as much as a target where it is
+    0; dangling: from one without.
+    """
+
+    def __init__(self, graph: Graph, virtual_page: VirtualPage) -> None:
+        n, edge_mode = graph.nodes, virtual_page == "edge"
+        self.graph, self.cash, self.recorded = graph, np.full(n, 1 / n), np.zeros(n)
+        self.share = np.zeros(n)
+        for at in range(0, n, PAGES):
+            degrees = np.diff(graph.offsets[at : at + PAGES + 1])
+            equal = 1 / (degrees + 1) if edge_mode else DAMPING / np.maximum(degrees, 1)
+            self.share[at : at + PAGES] = np.where(degrees > 0, equal, 0.0)
+        self.kept, self.dangling = 0.0 if edge_mode else TELEPORT / n, 1 / n
+
+    def visit(self, order: Positions | int) -> float:
+        """Read the pages in this order, or so many times the page with most cash.
+
+        Returns what the virtual page gave to each page.
+        """
+        if not isinstance(order, int):
+            return self.visit_in([order])
+        winner = np.empty(2 * _width(len(self.cash)), self.graph.targets.dtype)
+        given = float(compiled(loops.greedy)(order, winner, *self._state()))
+        release(self.graph.targets, 0, self.graph.edges)
+        self.cash += given
+        return given
+
+    def visit_in(self, orders: Iterable[Positions]) -> float:
+        """Read the pages in these orders, one behind the other, as if it were one."""
+        step, given, state = compiled(loops.visit), 0.0, self._state()
+        offsets, targets = self.graph.offsets, self.graph.targets
+        for order in orders:
+            given = float(step(order, given, *state))
+            if len(order):
+                first, last = int(order.min()), int(order.max())
+                release(targets, int(offsets[first]), int(offsets[last + 1]))
+        self.cash += given
+        return given
+
+    def _state(self) -> tuple[Any, ...]:
+        edges = self.graph.offsets, np.asarray(self.graph.targets)
+        return *edges, self.share, self.kept, self.dangling, self.cash, self.recorded
+
+    def not_given(self) -> Floats:
+        """C_s - 0.85 A C: what a page began with, less what it would get if every page gave its
+        cash now."""
+        flow = np.zeros(self.graph.nodes)
+        edges = self.graph.offsets, np.asarray(self.graph.targets)
+        compiled(loops.spread)(*edges, self.share, self.cash, flow)
+        release(self.graph.targets, 0, self.graph.edges)
+        return np.subtract(1 / len(flow), flow, out=flow)
+
+
+def _width(pages: int) -> int:
+    """Leaves of a tournament: the first power of two that is enough."""
+    return 1 << max(0, pages - 1).bit_length()

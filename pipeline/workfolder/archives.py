@@ -1,0 +1,168 @@
+"""Archives of a work folder: which are new, which have changed, and the extraction of each.
+
+An archive is known by its content (archive_identity.py), whose fingerprint also names its parts in
+the datasets links and captures. Added archives are extracted alone; what others gave is kept.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, fields
+from multiprocessing.pool import ThreadPool
+from pathlib import Path
+from typing import Any
+
+from jobs.extract_links import parameters_of
+from jobs.kernel.captures.extraction import Options
+from jobs.kernel.errors import BadInput
+from jobs.kernel.storage.opening import Place, place, real, size_of
+from pipeline.contract import ArchiveReport, ArchiveTask
+from pipeline.workfolder.archive_identity import Glance, Identified, identify
+from pipeline.workfolder.counting import add_counters
+from pipeline.workfolder.manifest import Manifest, fingerprint
+
+NEVER_READ = [
+    "its extraction has not ended",
+    "an archive that was read to its end",
+    "Run again; the manifest has no entry of it.",
+]
+REPORTED = [field.name for field in fields(ArchiveReport)]
+AT_ONCE = 32
+Given = dict[str, Place]  # fingerprint -> path or URL
+
+
+def given_archives(paths: Sequence[Place]) -> Given:
+    """The archives by the fingerprint of their content; the same content counts once."""
+    return {content: archive.glance.path for content, archive in identify(paths, {}).items()}
+
+
+def archive_tasks(given: Given, suffix: str = ".parquet") -> list[ArchiveTask]:
+    """What an engine extracts: each archive, and the name of its parts, which ends in `suffix`."""
+    return [
+        ArchiveTask(content, path, part_name(content, path, suffix))
+        for content, path in given.items()
+    ]
+
+
+def extraction_mark(options: Options, content: str, form: str) -> str:
+    """Of one archive's extraction, to datasets of that form."""
+    return fingerprint(content, form, parameters_of(options))
+
+
+def extraction_entry(options: Options, manifest: Manifest) -> dict[str, Any]:
+    """What the manifest says of the step: totals over the archives."""
+    total: Counter[str] = Counter()
+    for entry in manifest.archives.values():
+        add_counters(total, entry["counters"])
+    rows = {"links": total["links"], "captures": total["captures"]}
+    return {
+        "parameters": parameters_of(options),
+        "rows": rows,
+        "counters": dict(sorted(total.items())),
+    }
+
+
+def reports(manifest: Manifest, given: Given) -> list[ArchiveReport]:
+    """What the manifest says of the extraction of the given archives; of one that it does not know,
+    that it was not read."""
+    return [_report(manifest.archives.get(content), path) for content, path in given.items()]
+
+
+def _report(entry: dict[str, Any] | None, path: Place) -> ArchiveReport:
+    if entry is None:
+        return ArchiveReport(str(path), "", {}, error=NEVER_READ)
+    return ArchiveReport(**{name: entry[name] for name in REPORTED if name in entry})
+
+
+def check_archives(
+    intact: Callable[[str], bool],
+    manifest: Manifest,
+    given: Given,
+    mark: Callable[[str], str],
+    *,
+    force: bool = False,
+    skip_bad_files: bool = False,
+) -> list[str]:
+    """The archives to extract. Raises BadInput when known ones were removed or changed.
+
+    intact: whether a part is as it was left. mark: of an archive's extraction, by its content.
+    Those that gave nothing may go; they are tried again, unless bad files are skipped. Where
+    archives share a part, one that goes takes it along.
+    """
+    if not given:
+        raise BadInput("archives", "none given", "at least one WARC or ARC file")
+    missing = [
+        content
+        for content, entry in manifest.archives.items()
+        if content not in given and not entry["error"]
+    ]
+    if missing and not force:
+        path = manifest.archives[missing[0]]["path"]
+        changed = real(place(path)) in map(real, given.values())
+        raise BadInput(
+            path,
+            "has changed since it was extracted" if changed else "was in this work folder before",
+            "the archives of the earlier run, and any new ones",
+            f"Give it again, use another --work, or drop what came of it with --force"
+            f" ({len(missing)} such archives).",
+        )
+    there = {entry["part"] for entry in manifest.archives.values()}
+    there -= {manifest.archives[content]["part"] for content in missing}
+    there = {part for part in there if intact(part)}
+    return [
+        content
+        for content in given
+        if (known := manifest.archives.get(content)) is None
+        or (known["error"] and not skip_bad_files)
+        or known["mark"] != mark(content)
+        or known["part"] not in there
+    ]
+
+
+def part_name(content: str, path: Place, suffix: str) -> str:
+    """Of the archive's file in links and captures: for people its name, for us its content."""
+    return f"{Path(path).name.lstrip('._').split('.')[0][:40]}-{content[:12]}{suffix}"
+
+
+def sizes_of(given: Given) -> dict[str, int]:
+    """In bytes, by fingerprint."""
+    with ThreadPool(max(1, min(AT_ONCE, len(given)))) as pool:
+        return dict(zip(given, pool.imap(size_of, given.values()), strict=True))
+
+
+def entry_of(
+    report: ArchiveReport, glance: Glance, size: int, part: str, mark: str
+) -> dict[str, Any]:
+    """What the manifest says of an archive of `size` bytes."""
+    return {**asdict(report), **glance.noted(), "size": size, "part": part, "mark": mark}
+
+
+def note_glances(manifest: Manifest, identified: Mapping[str, Identified]) -> None:
+    """Of archives that are kept: what they show now, as they may have been touched or copied."""
+    for content, archive in identified.items():
+        if entry := manifest.archives.get(content):
+            entry.update(archive.glance.noted())
+            entry["digest"] = entry.get("digest") or archive.digest
+
+
+def forget_archives(manifest: Manifest, given: Given, pending: Sequence[str]) -> None:
+    """Drop archives that are not given, and what was made of those about to be extracted.
+
+    To be saved before their parts change, so that a kill cannot leave a false entry.
+    """
+    for content in [known for known in manifest.archives if known not in given]:
+        del manifest.archives[content]
+    for content in pending:
+        manifest.archives.pop(content, None)
+    used = {entry["part"] for entry in manifest.archives.values()}
+    for part in [known for known in manifest.parts if known not in used]:
+        del manifest.parts[part]
+
+
+def forget_part(manifest: Manifest, part: str) -> None:
+    """Drop a part that is not as it was left, and the archives that it is of."""
+    manifest.parts.pop(part, None)
+    of_part = [c for c, entry in manifest.archives.items() if entry["part"] == part]
+    for content in of_part:
+        del manifest.archives[content]

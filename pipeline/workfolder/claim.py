@@ -1,0 +1,35 @@
+"""Whose the folder of data at a URL is: one work folder's, which no other overwrites."""
+
+from __future__ import annotations
+
+import json
+import secrets
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.storage import stores
+from pipeline.workfolder.manifest import Manifest
+
+MARK = "crawlrank.json"
+
+
+def claim(data: str, manifest: Manifest) -> None:
+    """Make the folder the work folder's own. Raises BadInput where it is another's, or holds what
+    nobody has claimed."""
+    mine = manifest.claims.get(data)
+    mark = stores.join(data, MARK)
+    try:
+        found = stores.read(mark)
+        if mine and found and json.loads(found)["work"] == mine:
+            return
+        if found or stores.folders(data):
+            whose = "another work folder's" if found else "nobody's, and not empty"
+            cure = "Name another folder with --data, or remove this one."
+            raise BadInput(data, f"is {whose}", "a new folder, or this work folder's own", cure)
+        manifest.claims[data] = mine = secrets.token_hex(8)
+        manifest.save()
+        stores.write(mark, json.dumps({"work": mine}).encode())
+    except OSError as error:
+        raise BadInput(
+            data, f"cannot be used ({error})", "a folder that can be written",
+            "Look at the URL and at what tells where its store is (HADOOP_CONF_DIR, AWS_REGION).",
+        ) from error  # fmt: skip

@@ -1,0 +1,173 @@
+"""Archives that a user names: files, folders, globs and lists of them, on disk, in S3 or HDFS.
+
+A name that is there is taken as it is, whatever signs are in it. Of a folder, and of what is below
+it, come the files with an archive's name: crawls keep logs and indexes beside theirs. What a glob
+matches was named and is taken, its folders as folders.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.formats.reading import BOM
+from jobs.kernel.storage.endless import require_file
+from jobs.kernel.storage.opening import Place, is_url, located, place, prefix_of
+
+NAMES = "*.warc, *.arc, *.wat (also with .gz, .zst or .lz4) and *.wacz"
+_NAME = re.compile(r"[^.].*\.(?:w?arc|wat)(?:\.(?:gz|zst|lz4))?\Z|[^.].*\.wacz\Z", re.I | re.S)
+_MAGIC = re.compile(r"[*?\[]")
+
+
+@dataclass
+class Found:
+    """Archives in the order of the names, within a folder or glob by name; each name once.
+
+    left_out: files of folders that have no archive's name.
+    """
+
+    archives: list[Place] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+
+def find_archives(names: Iterable[Place]) -> Found:
+    """The archives of those names. Raises BadInput for one that gives none."""
+    found = Found()
+    for name in names:
+        before = len(found.archives) + len(found.left_out)
+        (_of_url if is_url(name) else _of_path)(str(name), found)
+        if len(found.archives) + len(found.left_out) == before:
+            raise BadInput(
+                str(name), "no file", f"archives: {NAMES}", "Look at the name, and at its quotes."
+            )
+    if not found.archives:
+        what = f"no archive among {len(found.left_out)} files, the first {found.left_out[0]}"
+        raise BadInput(
+            str(next(iter(names))), what, f"names like {NAMES}", "Name the files themselves."
+        )
+    found.archives = list(dict.fromkeys(found.archives))
+    return found
+
+
+def read_list(where: str) -> list[Place]:
+    """The paths and URLs in a file, one a line, as they are; `-` is standard input.
+
+    Empty lines are passed over. Raises BadInput.
+    """
+    if where != "-":
+        require_file(where, "a list of archives, one a line; `-` for standard input")
+    try:
+        data = sys.stdin.buffer.read() if where == "-" else Path(where).read_bytes()
+    except OSError as error:
+        raise BadInput(
+            where, f"cannot be read ({error.strerror})", "a list of archives, one a line"
+        ) from error
+    lines = [os.fsdecode(line.rstrip(b"\r")) for line in data.removeprefix(BOM).split(b"\n")]
+    names = [place(line) for line in lines if line.strip()]
+    if not names:
+        raise BadInput(where, "no line", "paths or URLs of archives, one a line")
+    if any("\0" in str(name) for name in names):
+        raise BadInput(where, "a zero byte", "a list of archives, one a line", "Give it as text.")
+    return names
+
+
+def _of_path(name: str, found: Found) -> None:
+    path = Path(name)
+    if path.is_dir():
+        _of_folder(path, found)
+    elif _MAGIC.search(name) and not path.exists():
+        for match in sorted(glob.glob(name, recursive=True)):  # noqa: PTH207 (a Path would lose its end)
+            if Path(match).is_dir():
+                _of_folder(Path(match), found)
+            else:
+                found.archives.append(Path(match))
+    else:  # a file; one that is not there is told by whoever opens it
+        found.archives.append(path)
+
+
+def _of_folder(folder: Path, found: Found) -> None:
+    def refuse(error: OSError) -> None:
+        raise BadInput(
+            str(error.filename), f"cannot be read ({error.strerror})", "a folder of archives"
+        ) from error
+
+    for parent, folders, files in os.walk(folder, onerror=refuse):
+        folders.sort()
+        for name in sorted(files):
+            _sort_out(Path(parent, name), name, found)
+
+
+def _sort_out(where: Place, name: str, found: Found) -> None:
+    if _NAME.match(name):
+        found.archives.append(where)
+    else:
+        found.left_out.append(str(where))
+
+
+def _of_url(url: str, found: Found) -> None:
+    if _NAME.match(url.rpartition("/")[2]) and not _MAGIC.search(url):
+        found.archives.append(url)  # one that is not there is told by whoever opens it
+        return
+    filesystem, path = located(url)
+    if _is_file(filesystem, path, url):
+        found.archives.append(url)
+        return
+    magic = _MAGIC.search(path)
+    parent = path[: magic.start()].rpartition("/")[0] if magic else path.rstrip("/")
+    pattern = path.split("/")
+    prefix = prefix_of(url)
+    for key in _keys_under(filesystem, parent, url):
+        if not magic:
+            _sort_out(prefix + key, key.rpartition("/")[2], found)
+        elif matches(key.split("/"), pattern):
+            found.archives.append(prefix + key)
+
+
+def _is_file(filesystem: Any, path: str, url: str) -> bool:
+    from pyarrow import fs
+
+    try:
+        return not path.endswith("/") and filesystem.get_file_info(path).type == fs.FileType.File
+    except OSError as error:
+        raise _no_listing(url, error) from error
+
+
+def _keys_under(filesystem: Any, parent: str, url: str) -> Iterator[str]:
+    from pyarrow import fs
+
+    try:
+        infos: Sequence[Any] = filesystem.get_file_info(
+            fs.FileSelector(parent, recursive=True, allow_not_found=True)
+        )
+    except OSError as error:
+        raise _no_listing(url, error) from error
+    yield from sorted(info.path for info in infos if info.type == fs.FileType.File)
+
+
+def _no_listing(url: str, error: OSError) -> BadInput:
+    return BadInput(
+        url, f"cannot be listed ({str(error).partition(chr(10))[0]})", "archives there",
+        "Look at bucket or host, credentials, region and endpoint.",
+    )  # fmt: skip
+
+
+def matches(names: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Whether a path matches a glob, both as lists of names, as `glob` would find it: `*`, `?` and
+    `[]` within a name and not at the dot of a hidden one, `**` any folders."""
+    if not pattern or not names:
+        return not pattern and not names
+    if pattern[0] == "**":
+        if len(pattern) == 1:
+            return not any(name.startswith(".") for name in names)
+        below = not names[0].startswith(".") and matches(names[1:], pattern)
+        return below or matches(names, pattern[1:])
+    hidden = names[0].startswith(".") and not pattern[0].startswith(".")
+    return not hidden and fnmatchcase(names[0], pattern[0]) and matches(names[1:], pattern[1:])

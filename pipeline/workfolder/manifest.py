@@ -1,0 +1,224 @@
+"""manifest.json of a work folder: what was done, with what, and what came out.
+
+    {"format": 2, "crawlrank": version,
+     "archives": {key: {"path", "size", "part", "counters", "damage", "error",
+                        "ends", "modified", "pieces", "digest"}},  see archive_identity.py
+     "parts": {part: {dataset: record}},
+     "imported": {"kind", "files", "datasets": {dataset: record}, "fingerprint"},
+     "parameters": {name: value},
+     "steps": {name: {"fingerprint", "parameters", "rows", "counters", "seconds", "crawlrank",
+                      "datasets": {dataset: record},
+                      "rounds": [{"round", "certificate", "eta", …}]}},
+     "digest": of all above}
+
+A step is done when its entry is there with the fingerprint of its inputs and parameters, and each
+of its datasets is as its record says (dataset_store.py). The entry goes before the first of the
+step's datasets is touched, and comes once all are in place and on the disk. An entry without
+fingerprint tells how far a step is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.storage.opening import Place, is_url, open_binary, read_range, size_of
+from pipeline.data.datasets import replacing
+from pipeline.data.digests import sync_folder
+from pipeline.workfolder.dataset_store import Record
+
+FORMAT = 2
+LINES = ("archives", "parts")  # of which there may be hundreds of thousands
+DIGEST = ',\n "digest": "'  # what stands before the digest, which is the last
+SAMPLED = 1 << 16
+SAVING = 20  # times as long as the manifest took to save, it is not saved again unless it must be
+
+
+def crawlrank_version() -> str:
+    try:
+        return version("crawlrank")
+    except PackageNotFoundError:  # run from a checkout that is not installed
+        return "unknown"
+
+
+def fingerprint(*of: Any) -> str:
+    """A short digest of values that JSON can hold, equal for equal values."""
+    text = json.dumps(of, sort_keys=True, default=str)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def file_fingerprint(path: Place) -> str:
+    """Digest of a file's size, first and last 64 KiB: what tells files apart at no cost. It does
+    not see a change in the middle; archive_identity.py does."""
+    size = size_of(path)
+    digest = hashlib.blake2b(str(size).encode(), digest_size=16)
+    if is_url(path):  # there may be hundreds of thousands of them
+        for begin in (0, max(0, size - SAMPLED)):
+            digest.update(read_range(path, begin, SAMPLED))
+        return digest.hexdigest()
+    with open_binary(path) as file:
+        digest.update(file.read(SAMPLED))
+        file.seek(max(0, size - SAMPLED))
+        digest.update(file.read(SAMPLED))
+    return digest.hexdigest()
+
+
+def _written(data: dict[str, Any]) -> str:
+    """For people to read, but for archives and their parts: thousands, and damage, on a line each,
+    as an indent would take ten times as long with every step that is saved."""
+    text = json.dumps({**data, **{name: {} for name in LINES}}, indent=1)
+    for name in reversed(LINES):  # the first of that name is the one, as no entry is before it
+        lines = (f"  {json.dumps(key)}: {json.dumps(entry)}" for key, entry in data[name].items())
+        listed = "{\n" + ",\n".join(lines) + "\n }"
+        text = text.replace(f'"{name}": {{}}', f'"{name}": {listed}', 1)
+    return sealed(text.removesuffix("\n}"))
+
+
+def sealed(body: str) -> str:
+    """The text of a JSON object that has no end yet, ended by the digest of all before it."""
+    digest = hashlib.blake2b(body.encode(), digest_size=16).hexdigest()
+    return f'{body}{DIGEST}{digest}"\n}}\n'
+
+
+def require_manifest(work: Path) -> Manifest:
+    """The manifest of a work folder. Raises BadInput where there is none."""
+    if not (work / "manifest.json").exists():
+        raise BadInput(
+            str(work), "no manifest.json in it", "a work folder", "Make one with `crawlrank run`."
+        )
+    return Manifest(work)
+
+
+class Manifest:
+    """The manifest in memory; every change is written through."""
+
+    def __init__(self, work: Path) -> None:
+        self.path = work / "manifest.json"
+        self._next_save = 0.0
+        self._data: dict[str, Any] = {
+            "format": FORMAT,
+            "crawlrank": crawlrank_version(),
+            "archives": {},
+            "parts": {},
+            "parameters": {},
+            "steps": {},
+        }
+        if self.path.exists():
+            self._data = self._read()
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            text = self.path.read_text()
+            data = json.loads(text)
+        except (ValueError, OSError, RecursionError) as error:
+            raise self._refused(f"cannot be read ({error})") from error
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            version = data.get("format") if isinstance(data, dict) else "none"
+            raise BadInput(
+                str(self.path),
+                f"a manifest of format {version}",
+                f"format {FORMAT}",
+                "The folder is of another version of crawlrank: use another --work.",
+            )
+        if text != sealed(text.rpartition(DIGEST)[0]):
+            raise self._refused("has changed since crawlrank wrote it")
+        del data["digest"]
+        return data
+
+    def _refused(self, what: str) -> BadInput:
+        cure = "Put the file back as it was, use another --work, or remove this folder."
+        return BadInput(str(self.path), what, "the manifest of a work folder", cure)
+
+    def save(self) -> None:
+        """Replace the file at once, and bring it to the disk."""
+        begun = time.monotonic()
+        with replacing(self.path) as path, path.open("w") as file:
+            file.write(_written(self._data))
+            file.flush()
+            os.fsync(file.fileno())
+        sync_folder(self.path.parent)
+        now = time.monotonic()
+        self._next_save = now + SAVING * (now - begun)
+
+    @property
+    def due(self) -> bool:
+        """Whether to save what comes often, and may be lost by a kill: a manifest of many archives
+        takes its time."""
+        return time.monotonic() >= self._next_save
+
+    @property
+    def archives(self) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = self._data["archives"]
+        return found
+
+    @property
+    def parts(self) -> dict[str, dict[str, Record]]:
+        """part -> records of that part of links and captures."""
+        parts: dict[str, dict[str, Record]] = self._data["parts"]
+        return parts
+
+    @property
+    def imported(self) -> dict[str, Any]:
+        """What text files the folder was made of, if any; see pipeline/workfolder/imported.py."""
+        found: dict[str, Any] = self._data.setdefault("imported", {})
+        return found
+
+    @property
+    def claims(self) -> dict[str, str]:
+        """URLs of folders of data that are this work folder's own; see claim.py."""
+        found: dict[str, str] = self._data.setdefault("claims", {})
+        return found
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        found: dict[str, Any] = self._data["parameters"]
+        return found
+
+    @property
+    def steps(self) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = self._data["steps"]
+        return found
+
+    def datasets(self) -> dict[str, Record]:
+        """The records of all datasets but links and captures, which have parts."""
+        records: dict[str, Record] = dict(self.imported.get("datasets", {}))
+        for entry in self.steps.values():
+            records.update(entry.get("datasets", {}))
+        return records
+
+    def is_done(self, step: str, mark: str) -> bool:
+        return self.steps.get(step, {}).get("fingerprint") == mark
+
+    def require_done(self, *steps: str) -> None:
+        """Raise BadInput for the first of the steps that is not."""
+        for step in steps:
+            if "fingerprint" not in self.steps.get(step, {}):
+                cure = "Finish it with `crawlrank run`."
+                raise BadInput(str(self.path.parent), f"{step} is not done", "a finished run", cure)
+
+    def forget(self, steps: Iterable[str]) -> None:
+        """Steps that are done no longer, before their datasets are touched."""
+        for step in steps:
+            self.steps.pop(step, None)
+        self.save()
+
+    def progress(self, step: str, mark: str) -> dict[str, Any]:
+        """How far a step of that mark is; empty where it has not begun."""
+        entry = self.steps.get(step, {})
+        return entry if entry.get("of") == mark and "fingerprint" not in entry else {}
+
+    def begun(self, step: str, entry: dict[str, Any]) -> None:
+        """Record how far a step is, to be saved."""
+        self.steps[step] = {**entry, "crawlrank": crawlrank_version()}
+
+    def done(self, step: str, entry: dict[str, Any]) -> None:
+        """Record a finished step and save."""
+        self.steps[step] = {**entry, "crawlrank": crawlrank_version()}
+        self.save()

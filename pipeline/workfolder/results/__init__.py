@@ -1,0 +1,1 @@
+"""The one way to read a finished run, whichever engine made it."""

@@ -1,0 +1,90 @@
+"""A finished work folder of the embedded engine: Parquet by DuckDB, links where they are mapped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.rank.plain_round import DAMPING
+from pipeline.data.csr import Csr
+from pipeline.data.csr_files import open_csr
+from pipeline.data.graph import Floats, Mask
+from pipeline.engines.embedded.pagerank.ranks import SCORES, open_scores
+from pipeline.workfolder.results.finished import (
+    CAPTURE_COLUMNS,
+    CURE,
+    WEIGHED,
+    Finished,
+    Incoming,
+    Node,
+)
+
+
+class FinishedColumns(Finished):
+    def queries(self) -> dict[str, Callable[[], str]]:
+        table = self._table
+        return {
+            "mapped": lambda: f"SELECT id, key FROM {table('map')}",
+            "nodes": lambda: f"SELECT id, key, uri, score FROM {table('scores')}",
+            "spelled": lambda: f"SELECT key, uri, captures, links, last FROM {table('uris')}",
+            "folded": lambda: f"SELECT key, target_key, kind, hops FROM {table('folds')}",
+            "ranked": lambda: (
+                f"SELECT id AS ord, score, captures > 0 AS captured FROM {table('scores')}"
+            ),
+            "weighed": lambda: WEIGHED.format(ord="id", scores=table("scores"), uris=table("uris")),
+        }
+
+    def _table(self, dataset: str) -> str:
+        return f"'{self.folder(dataset)}/{dataset}.parquet'"
+
+    def order_of(self, node: Node) -> int:
+        return node.id
+
+    def scores(self) -> Floats:
+        with self.reading():
+            return np.array(open_scores(self.folder("ranks") / SCORES, self._csr().nodes))
+
+    def captured(self) -> Mask:
+        ranked = self.view("ranked")
+        with self.reading():
+            rows = self.db.sql(f"SELECT ord FROM {ranked} WHERE captured").fetchnumpy()
+            mask = np.zeros(self._csr().nodes, np.bool_)
+            self._require_nodes(rows["ord"], len(mask), "scores")
+            mask[rows["ord"]] = True
+            return mask
+
+    def _csr(self) -> Csr:
+        return open_csr(self.folder("graph"), edges=False)
+
+    def incoming(self, ids: Sequence[int]) -> list[Incoming]:
+        with self.reading():
+            csr = self._csr()
+            scores = open_scores(self.folder("ranks") / SCORES, csr.nodes)
+            self._require_nodes(np.array(ids, np.int64), csr.nodes, "map")
+            return [self._incoming(csr, scores, node) for node in ids]
+
+    def _incoming(self, csr: Csr, scores: Floats, node: int) -> Incoming:
+        sources = csr.sources[csr.offsets[node] : csr.offsets[node + 1]].astype(np.int64)
+        self._require_nodes(sources, csr.nodes, "graph")
+        outdegrees = csr.outdegrees[sources].astype(np.int64)
+        return Incoming(sources, outdegrees, DAMPING * (scores[sources] / outdegrees))
+
+    def _require_nodes(self, ids: Any, nodes: int, dataset: str) -> None:
+        """Raises BadInput where a dataset has an id of no node."""
+        if np.ma.is_masked(ids) or (len(ids) and not 0 <= ids.min() <= ids.max() < nodes):
+            what = "an id of no node"
+            raise BadInput(str(self.folder(dataset)), what, f"ids below {nodes}", CURE)
+
+    def captures(self, uris: Sequence[str]) -> list[dict[str, Any]]:
+        if not uris or not any(self.folder("captures").glob("*.parquet")):
+            return []
+        columns = ", ".join(f'"{name}"' for name in CAPTURE_COLUMNS)
+        rows = self.rows(
+            f"SELECT {columns} FROM '{self.folder('captures')}/*.parquet'"
+            " WHERE uri IN (SELECT unnest($uris))",
+            uris=list(uris),
+        )
+        return [dict(zip(CAPTURE_COLUMNS, row, strict=True)) for row in rows]

@@ -1,0 +1,114 @@
+"""The folder of a run as a place: what may be in it, what a killed run left, room for a while."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.storage import stores
+from jobs.mapreduce.launch import plain_path
+from pipeline.contract import BEANS, SUMMARY
+from pipeline.workfolder.dataset_store import NEAR, DatasetStore, remove
+from pipeline.workfolder.manifest import Manifest
+
+TMP = ".crawlrank-tmp"
+#: everything that a run leaves, by whatever engine
+DATASETS = (
+    "links", "captures", "keys", "selected", "folds", "canonical_links", "uris", "numbers",
+    "input_links", "map", "graph", "rounds", "ranks", "scored", "scores", "precedence.txt", SUMMARY,
+    BEANS, "report",
+)  # fmt: skip
+OF_ARCHIVES = ("links", "captures")
+PART = re.compile(r"-[0-9a-f]{12}(\.parquet)?\Z")  # how the name of every part of these ends
+MANIFEST = "manifest.json"
+
+
+def links_of(work: Path) -> Path:
+    """The links that count in a work folder: those that select-links has chosen, or all."""
+    selected = work / "selected"
+    return selected if selected.exists() else work / "links"
+
+
+def refuse_foreign(work: Path) -> None:
+    """A folder without manifest is no work folder: what is in it would be overwritten. Nor is
+    one inside a work folder: it could be a dataset of that. Raises BadInput."""
+    for parent in work.resolve().parents:
+        if (parent / "manifest.json").exists() and (parent / ".lock").exists():
+            raise BadInput(
+                str(work),
+                f"lies inside the work folder {parent}",
+                "a folder of its own",
+                "Name another one with --work.",
+            )
+    there = [name for name in DATASETS if (work / name).exists()]
+    if there and not (work / "manifest.json").exists():
+        raise BadInput(
+            str(work),
+            f"holds `{there[0]}`, but no manifest.json",
+            "a new folder, or one that `crawlrank run` has made",
+            "Name another one with --work.",
+        )
+
+
+def clear_leftovers(work: Path) -> None:
+    """Remove what a killed run could not, by the names that only crawlrank gives."""
+    ends = ("part", "[0-9]*.part", "old")
+    patterns = [f".{name}.{end}" for name in (*DATASETS, MANIFEST) for end in ends]
+    patterns += [".crawlrank-*", "report/.report.json.[0-9]*.part"]
+    for path in [path for pattern in patterns for path in work.glob(pattern)]:
+        remove(path)
+
+
+def sweep(store: DatasetStore, kept: Collection[str], parts: Collection[str]) -> None:
+    """Remove what no entry of the manifest stands for: of datasets all but those in `kept`, of
+    links and captures all but these parts, and what jobs of a dead driver put aside at a URL."""
+    for name in DATASETS:
+        if store.data and name not in NEAR:
+            remove(store.work / name)  # of another runner
+        if name not in kept and not (parts and name in OF_ARCHIVES):
+            store.drop(name)
+    if store.data:
+        stores.remove(stores.join(store.data, "tmp"))
+    if parts:
+        _keep_parts(store, parts)
+
+
+def _keep_parts(store: DatasetStore, known: Collection[str]) -> None:
+    for dataset in OF_ARCHIVES:
+        location = store.location(dataset)
+        names = (
+            [path.name for path in location.glob("*") if PART.search(path.name)]
+            if isinstance(location, Path)
+            else stores.folders(location)
+        )
+        for name in names:
+            if name not in known:
+                store.drop(f"{dataset}/{name}")
+
+
+class WorkFolder:
+    """What engines whose datasets are all in the work folder do alike."""
+
+    work: Path
+
+    def take(self, manifest: Manifest) -> None:
+        """Nothing is to be made the work folder's own."""
+
+    def path(self, dataset: str) -> Path:
+        return self.work / dataset
+
+
+@contextlib.contextmanager
+def temporary(work: Path) -> Iterator[Path]:
+    """A folder in the work folder, under a name that every tool takes; removed afterwards."""
+    tmp = work / TMP
+    tmp.mkdir(exist_ok=True)
+    try:
+        with plain_path(tmp) as near:
+            yield near
+    finally:
+        shutil.rmtree(tmp, ignore_errors=True)
