@@ -27,6 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.contract import Stop
+from pipeline.data import scores_file
 from pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES
 from pipeline.data.memory import LEAST, Memory
 from pipeline.engines.embedded import ids, scores
@@ -56,7 +57,7 @@ def make_work(folder: Path, nodes: int) -> Path:
     arrays: dict[str, npt.NDArray[Any]] = {
         f"graph/{OFFSETS}": offsets, f"graph/{SOURCES}": sources,
         f"graph/{OUTDEGREES}": outdegrees, f"map/{ids.IDS}": numbers,
-        f"ranks/{ranks.SCORES}": values, f"ranks/{ranks.DUMMY}": np.ones(1),
+        f"ranks/{scores_file.SCORES}": values, f"ranks/{scores_file.DUMMY}": np.ones(1),
     }  # fmt: skip
     for name, array in arrays.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ import pytest
 from crawls import INLINE, MORE_WEB, WEB, crawlrank, ok, write_warc
 from work_folders import edit_manifest
 
-from jobs.kernel.storage import stores
+from jobs.kernel.formats import downloading
 from pipeline.analysis.plots.plot_data import read_pages
 
 OPTIONS = ("--iterations", 5, "--captures", "latest", "--fold", "redirects", "--no-validate")
@@ -72,14 +72,14 @@ def compared(before: Path, after: Path) -> Any:
 @pytest.fixture
 def brought(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each dataset was brought from its URL."""
-    counts, download = Counter[str](), stores.download
+    counts, download = Counter[str](), downloading.download
 
     def counted(dataset: str, folder: Path) -> None:
         name = str(dataset).partition("/data/")[2].partition("/")[0]
         counts[name] += 1
         download(dataset, folder)
 
-    monkeypatch.setattr(stores, "download", counted)
+    monkeypatch.setattr(downloading, "download", counted)
     return counts
 
 

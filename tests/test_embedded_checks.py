@@ -28,9 +28,10 @@ from pipeline.contract import Stop
 from pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES
 from pipeline.data.csr_files import open_csr
 from pipeline.data.growing import save
+from pipeline.data.key_numbers import numbered, open_ids, open_numbers
 from pipeline.data.parquet import CHECKED, parquet_batches
-from pipeline.engines.embedded.key_numbers import numbered, open_ids, open_numbers
-from pipeline.engines.embedded.pagerank.ranks import open_scores, read_checkpoint, write_checkpoint
+from pipeline.data.scores_file import open_scores
+from pipeline.engines.embedded.pagerank.ranks import read_checkpoint, write_checkpoint
 from pipeline.engines.embedded.pagerank.state import State
 from pipeline.engines.text.packed_ranking import rank_packed
 

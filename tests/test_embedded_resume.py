@@ -11,8 +11,9 @@ from graphs import csr_of, exact_scores, saved, untimed, web_like
 from jobs.kernel.errors import NotConverged
 from pipeline.contract import Round, Stop
 from pipeline.data.csr import Csr
+from pipeline.data.scores_file import DUMMY, SCORES
 from pipeline.engines.embedded.pagerank import ranks
-from pipeline.engines.embedded.pagerank.ranks import DUMMY, SCORES, page_rank, rank
+from pipeline.engines.embedded.pagerank.ranks import page_rank, rank
 from pipeline.engines.embedded.pagerank.state import State
 
 MUCH = 1 << 40

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import re
-import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +28,6 @@ from jobs.mapreduce.sift import Sift, sift_here
 
 logging.getLogger("mrjob").addHandler(logging.NullHandler())
 
-_PLAIN = re.compile(r"[A-Za-z0-9_./+=,@-]+\Z")
 _CURES = {
     "No space left on device": (
         "The disk is full: make room, or put the work folder (--work) elsewhere."
@@ -42,25 +39,6 @@ _CURES = {
     ),
     "is in safe mode": "HDFS takes no changes until it leaves safe mode: run again when it has.",
 }
-
-
-def is_plain(path: Path) -> bool:
-    """Whether no tool takes anything in the path for syntax."""
-    return bool(_PLAIN.match(str(path)))
-
-
-@contextlib.contextmanager
-def plain_path(folder: Path) -> Iterator[Path]:
-    """The folder under a name of letters, digits and a few signs, that of a link if need be: mrjob
-    splits paths at `#`, ends them at blanks, and writes them as UTF-8."""
-    path = folder.absolute()
-    if is_plain(path):
-        yield path
-        return
-    with tempfile.TemporaryDirectory(prefix="crawlrank-") as near:
-        link = Path(near, "work")
-        link.symlink_to(path)
-        yield link
 
 
 def launch(

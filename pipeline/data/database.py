@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.machine.shortage import shortage_of
-from jobs.mapreduce.launch import plain_path
+from jobs.kernel.storage.plain_paths import plain_path
 from pipeline.data.pairs import in_order
 from pipeline.data.room import ROOM
 

@@ -23,9 +23,9 @@ from jobs.kernel.formats.lines import parse_score_row, parse_uri_row
 from jobs.kernel.formats.reading import read_rows
 from pipeline.data.database import LEAST, batches, database, limit
 from pipeline.data.graph import Floats
+from pipeline.data.key_numbers import numbered, open_ids
 from pipeline.data.memory import require_memory
 from pipeline.data.parquet import parquet_batches, parquet_file
-from pipeline.engines.embedded.key_numbers import numbered, open_ids
 from pipeline.ranking.classes import preferences
 
 STEP = "export-precedence"

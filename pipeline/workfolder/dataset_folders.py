@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.formats import downloading
 from jobs.kernel.storage import stores
 from jobs.kernel.storage.opening import is_url
 from pipeline.contract import EMBEDDED
@@ -114,7 +115,7 @@ class DatasetFolders:
                 raise self._missing(url, dataset)
             self._compare(dataset)
             for place in places:
-                stores.download(place, folder)
+                downloading.download(place, folder)
         except (OSError, RuntimeError) as error:  # clients of stores raise both
             if isinstance(error, OSError) and error.errno in FULL:
                 raise OSError(error.errno, error.strerror, str(folder)) from error

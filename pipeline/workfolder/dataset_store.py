@@ -20,7 +20,7 @@ from typing import Any
 from jobs.kernel.storage import stores
 from jobs.kernel.storage.opening import FILE, Place
 from pipeline.contract import BEANS, SUMMARY
-from pipeline.data.digests import difference, recorded
+from pipeline.workfolder.digests import difference, recorded
 
 Record = dict[str, Any]
 NEAR = ("scores", "precedence.txt", SUMMARY, BEANS, "report")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from jobs.kernel.formats import downloading
 from jobs.kernel.storage import stores
 from jobs.kernel.storage.opening import Place
 from pipeline.workfolder.dataset_store import NEAR
@@ -32,7 +33,7 @@ def bringing(work: Path, data: str, tmp: Path) -> Callable[[str], Path]:
             return work / dataset
         folder = tmp / dataset
         if not folder.exists():
-            stores.download(stores.join(data, dataset), folder)
+            downloading.download(stores.join(data, dataset), folder)
         return folder
 
     return brought

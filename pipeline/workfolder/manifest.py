@@ -31,8 +31,8 @@ from typing import Any
 from jobs.kernel.errors import BadInput
 from jobs.kernel.storage.opening import Place, is_url, open_binary, read_range, size_of
 from pipeline.data.datasets import replacing
-from pipeline.data.digests import sync_folder
 from pipeline.workfolder.dataset_store import Record
+from pipeline.workfolder.digests import sync_folder
 
 FORMAT = 2
 LINES = ("archives", "parts")  # of which there may be hundreds of thousands

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.storage import stores
-from jobs.mapreduce.launch import plain_path
+from jobs.kernel.storage.plain_paths import plain_path
 from pipeline.contract import BEANS, SUMMARY
 from pipeline.workfolder.dataset_store import NEAR, DatasetStore, remove
 from pipeline.workfolder.manifest import Manifest

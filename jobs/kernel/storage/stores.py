@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from jobs.kernel.formats.side_lines import side_name
 from jobs.kernel.storage.opening import S3, Place, is_url, located, prefix_of, store_errors
 
 DONE = "_SUCCESS"
@@ -147,16 +146,3 @@ def rename(dataset: Place, output: Place) -> None:
             filesystem.copy_file(f"{path}/{name}", f"{to}/{name}")
         filesystem.copy_file(f"{path}/{DONE}", f"{to}/{DONE}")
     remove(dataset)
-
-
-def download(dataset: Place, folder: Path) -> None:
-    """The lines of a dataset at a URL as parts in a folder, behind those that are there, without
-    what is not of it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    first = len(list(folder.iterdir()))
-    for number, (part, _) in enumerate(part_sizes(dataset), first):
-        name = f"part-{number:05d}"
-        with open_part(part) as stream, (folder / name).open("wb") as file:
-            for line in stream:
-                if not side_name(line):
-                    file.write(line[:-2] + b"\n" if line[-2:] == b"\t\n" else line)

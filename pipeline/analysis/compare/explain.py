@@ -19,10 +19,10 @@ from jobs.kernel.keys.keys import key_function
 from jobs.kernel.rank.plain_round import BASE
 from pipeline.analysis.compare.similar import similar_uris
 from pipeline.analysis.compare.standing import Standing, standing_of
-from pipeline.data.line_search import first_lines
 from pipeline.precedence.caveats import Caveat, caveats_in
 from pipeline.precedence.heritrix_column import lasting_form
 from pipeline.workfolder.results.finished import Finished, Node
+from pipeline.workfolder.results.line_search import first_lines
 
 SPELLINGS, CAPTURES, FOLDS = 20, 10, 10  # that are shown
 

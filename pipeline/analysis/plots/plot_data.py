@@ -97,8 +97,8 @@ def _pages(folders: DatasetFolders, manifest: Manifest, tmp: Path) -> Pages:
 
 def _from_arrays(folder: Callable[[str], Path], weighed: bool) -> tuple[Floats, Targets, Captured]:
     from pipeline.data.csr_files import open_csr
+    from pipeline.data.scores_file import SCORES, open_scores
     from pipeline.engines.embedded.ids import IDS, captured_nodes, preferred_nodes
-    from pipeline.engines.embedded.pagerank.ranks import SCORES, open_scores
     from pipeline.engines.embedded.spellings import URIS
 
     csr = open_csr(folder("graph"), edges=False)

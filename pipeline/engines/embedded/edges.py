@@ -20,11 +20,11 @@ from jobs.kernel.errors import BadInput
 from pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, Ids, id_type
 from pipeline.data.graph import Floats, Graph, Mask
 from pipeline.data.growing import Growing, save
+from pipeline.data.key_numbers import open_ids, open_numbers
 from pipeline.data.mapped import release
 from pipeline.data.memory import require_memory
 from pipeline.data.pairs import Pairs, distinct_pairs
 from pipeline.engines.embedded.columns import link_blocks
-from pipeline.engines.embedded.key_numbers import open_ids, open_numbers
 from pipeline.engines.embedded.partials import UNLINKED
 
 PIECE = 1 << 22  # edges at once

@@ -24,16 +24,11 @@ from pipeline.contract import (
 from pipeline.data.csr_files import open_csr
 from pipeline.data.datasets import move
 from pipeline.data.memory import LOOPS, Memory, require_memory
+from pipeline.data.scores_file import DUMMY, SCORES, open_scores, read_dummy
 from pipeline.engines.embedded.edges import gen_graph, opic_graph
 from pipeline.engines.embedded.extraction import extract_archives
 from pipeline.engines.embedded.ids import IDS, assign_ids, captured_nodes, preferred_nodes
-from pipeline.engines.embedded.pagerank.ranks import (
-    DUMMY,
-    SCORES,
-    open_scores,
-    page_rank,
-    read_dummy,
-)
+from pipeline.engines.embedded.pagerank.ranks import page_rank
 from pipeline.engines.embedded.scores import join_scores
 from pipeline.engines.embedded.selecting import FOLDS, select_links
 from pipeline.engines.embedded.spellings import URIS, canonicalize

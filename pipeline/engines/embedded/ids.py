@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 from jobs.kernel.errors import BadInput
 from pipeline.data.csr import id_type
 from pipeline.data.growing import save
+from pipeline.data.key_numbers import numbered, open_ids
 from pipeline.data.parquet import CHECKED, parquet_batches
-from pipeline.engines.embedded.key_numbers import numbered, open_ids
 from pipeline.ranking.classes import Preferences, preferences, preferred_first
 
 NODE_BYTES = 16  # a key, with what is written; gen-graph, which comes next, needs as much

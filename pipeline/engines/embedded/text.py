@@ -21,14 +21,14 @@ from jobs.kernel.formats.lines import CANONICAL, DUMMY
 from pipeline.data.csr import Csr
 from pipeline.data.csr_files import open_csr
 from pipeline.data.graph import Floats
+from pipeline.data.key_numbers import numbered, open_ids
 from pipeline.data.pairs import distinct_pairs
 from pipeline.data.parquet import parquet_batches
+from pipeline.data.scores_file import DUMMY as DUMMY_FILE
+from pipeline.data.scores_file import SCORES, open_scores, read_dummy
 from pipeline.engines.embedded.columns import CAPTURE_SCHEMA, capture_blocks, link_blocks
 from pipeline.engines.embedded.edges import key_pairs
 from pipeline.engines.embedded.ids import IDS, MAP
-from pipeline.engines.embedded.key_numbers import numbered, open_ids
-from pipeline.engines.embedded.pagerank.ranks import DUMMY as DUMMY_FILE
-from pipeline.engines.embedded.pagerank.ranks import SCORES, open_scores, read_dummy
 from pipeline.engines.embedded.spellings import URIS
 from pipeline.engines.embedded.turning import transposed
 from pipeline.workfolder.work_folder import links_of

@@ -18,6 +18,7 @@ from jobs.gen_graph import GenGraph
 from jobs.kernel.captures.choosing import Rules
 from jobs.kernel.captures.extraction import Options
 from jobs.kernel.errors import NotConverged
+from jobs.kernel.formats import downloading
 from jobs.kernel.storage import stores
 from jobs.kernel.storage.opening import Place
 from jobs.mapreduce.launch import launch
@@ -123,7 +124,7 @@ class ClusterEngine:
 
     def _few_folds(self, path: Path) -> Path:
         """All folds, brought here as one file, for each task of a job to hold."""
-        stores.download(self.place("folds"), path.with_name("parts"))
+        downloading.download(self.place("folds"), path.with_name("parts"))
         with path.open("wb") as file:
             for part in sorted(path.with_name("parts").iterdir()):
                 file.write(part.read_bytes())
@@ -173,7 +174,7 @@ class ClusterEngine:
     def _bring_scores(self) -> None:
         near = self.work / "scores"
         remove(near)
-        stores.download(self.place("scored"), near)
+        downloading.download(self.place("scored"), near)
 
     def export_precedence(
         self, options: PrecedenceOptions, links: LinkCounts | None = None

@@ -37,8 +37,8 @@ from jobs.page_rank import PageRank
 from jobs.unpack_ranks import UnpackRanks
 from pipeline.contract import OnRound, Round, Stop
 from pipeline.engines.text.packed_ranges import plan_of
-from pipeline.engines.text.plain_ranking import check_start, round_entry
 from pipeline.ranking.acceleration import Groups, Products, Steering
+from pipeline.ranking.round_checks import check_start, round_entry
 
 STRUCTURE, RANKS = "structure", "ranks"
 NOTE = "_plan.json"

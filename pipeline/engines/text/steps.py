@@ -30,7 +30,8 @@ from jobs.kernel.formats.tables import CAPTURES, DATED_LINKS, LINKS, REFERRING_C
 from jobs.kernel.formats.usable import require_usable
 from jobs.kernel.links.pdf_links import require_reader
 from jobs.kernel.storage.opening import Place, place
-from jobs.mapreduce.launch import launch, plain_path
+from jobs.kernel.storage.plain_paths import plain_path
+from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
 from jobs.mapreduce.outcome import Outcome
 from pipeline.contract import ArchiveReport, Round, StepResult, Stop

@@ -12,7 +12,7 @@ from jobs.kernel.rank.plain_round import DAMPING
 from pipeline.data.csr import Csr
 from pipeline.data.csr_files import open_csr
 from pipeline.data.graph import Floats, Mask
-from pipeline.engines.embedded.pagerank.ranks import SCORES, open_scores
+from pipeline.data.scores_file import SCORES, open_scores
 from pipeline.workfolder.results.finished import (
     CAPTURE_COLUMNS,
     CURE,

@@ -16,8 +16,8 @@ from jobs.kernel.formats.lines import DUMMY, UNKNOWN, parse_capture
 from jobs.kernel.formats.reading import parts
 from jobs.kernel.rank.plain_round import DAMPING
 from pipeline.data.graph import Floats, Mask, Positions
-from pipeline.data.line_search import lines_with
 from pipeline.workfolder.results.finished import CAPTURE_COLUMNS, WEIGHED, Finished, Incoming, Node
+from pipeline.workfolder.results.line_search import lines_with
 
 #: bytes of a line: of a page with two million links, and of two URIs
 LONGEST = {"ranks": 1 << 24} | dict.fromkeys(("scores", "uris", "map", "folds"), 1 << 20)

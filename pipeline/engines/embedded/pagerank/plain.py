@@ -20,7 +20,7 @@ from pipeline.data.graph import Floats
 from pipeline.data.team import Team
 from pipeline.engines.embedded.pagerank.kernels import PARTIALS, dangling_sum, divide, plain
 from pipeline.engines.embedded.pagerank.state import OnRound, Ranked, State
-from pipeline.engines.text.plain_ranking import check_mass, round_entry
+from pipeline.ranking.round_checks import check_mass, round_entry
 
 SUMS = (
     "old_l1",

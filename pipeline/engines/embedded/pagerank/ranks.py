@@ -19,19 +19,14 @@ from zipfile import ZipFile
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput
 from pipeline.contract import EMBEDDED, Round, Stop
-from pipeline.data.arrays import PIECE as ARRAY_PIECE
-from pipeline.data.arrays import open_array, refuse
 from pipeline.data.csr import Csr
-from pipeline.data.graph import Floats
 from pipeline.data.growing import save
 from pipeline.data.memory import LOOPS, require_memory
+from pipeline.data.scores_file import DUMMY, SCORES
 from pipeline.engines.embedded.pagerank.state import OnRound, Ranked, State
 
-SCORES, DUMMY = "scores.npy", "dummy.npy"
 NODE_BYTES = 44  # three columns of scores, offsets and outdegrees, and a checkpoint
-CURE = "Run page-rank to make the scores anew."
 INTERVAL = 10.0  # seconds between checkpoints
 PIECE = 1 << 24
 
@@ -101,25 +96,6 @@ def page_rank(
     if not stop.reached(ranked.rounds):
         raise stop.not_converged(ranked.rounds)
     return ranked.rounds
-
-
-def open_scores(path: Path, nodes: int) -> Floats:
-    """The scores of so many nodes, mapped. Raises BadInput for other than positive numbers."""
-    scores: Floats = open_array(path, (np.float64,), CURE)
-    if len(scores) != nodes:
-        raise BadInput(str(path), f"{len(scores)} scores", f"one for {nodes} nodes", CURE)
-    for begin in range(0, nodes, ARRAY_PIECE):
-        some = scores[begin : begin + ARRAY_PIECE]
-        wrong = ~((some > 0) & (some < np.inf))  # NaN is neither
-        if wrong.any():
-            at = int(np.argmax(wrong))
-            refuse(path, begin + at, some[at], "a number above 0", CURE)
-    return scores
-
-
-def read_dummy(path: Path) -> float:
-    """The score of dummy. Raises BadInput."""
-    return float(open_scores(path, 1)[0])
 
 
 def write_checkpoint(path: Path, of: dict[str, Any], state: State) -> None:

@@ -1,0 +1,33 @@
+"""Scores by id, and that of dummy, in mapped files of the dataset ranks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from jobs.kernel.errors import BadInput
+from pipeline.data.arrays import PIECE, open_array, refuse
+from pipeline.data.graph import Floats
+
+SCORES, DUMMY = "scores.npy", "dummy.npy"
+CURE = "Run page-rank to make the scores anew."
+
+
+def open_scores(path: Path, nodes: int) -> Floats:
+    """The scores of so many nodes, mapped. Raises BadInput for other than positive numbers."""
+    scores: Floats = open_array(path, (np.float64,), CURE)
+    if len(scores) != nodes:
+        raise BadInput(str(path), f"{len(scores)} scores", f"one for {nodes} nodes", CURE)
+    for begin in range(0, nodes, PIECE):
+        some = scores[begin : begin + PIECE]
+        wrong = ~((some > 0) & (some < np.inf))  # NaN is neither
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            refuse(path, begin + at, some[at], "a number above 0", CURE)
+    return scores
+
+
+def read_dummy(path: Path) -> float:
+    """The score of dummy. Raises BadInput."""
+    return float(open_scores(path, 1)[0])
