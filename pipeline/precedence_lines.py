@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.classes import MAX_BINS, Numbers, Order, Preferences, preferred_first
-from pipeline.embedded.tables import batches
+from pipeline.embedded.tables import batches, feed
 from pipeline.heritrix_column import forms
 from pipeline.scored import NO_NODE
 
@@ -171,7 +171,7 @@ class Lines:
 @contextlib.contextmanager
 def _reader(db: duckdb.DuckDBPyConnection, rows: Iterator[pa.RecordBatch]) -> Iterator[None]:
     """The rows as the view `lines`, which can be read once."""
-    db.register("lines", pa.RecordBatchReader.from_batches(LINES, rows))
+    feed(db, "lines", LINES, rows)
     try:
         yield
     finally:
