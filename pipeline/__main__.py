@@ -11,7 +11,9 @@ import os
 import resource
 import sys
 
-TO_BEGIN = 64 << 20  # bytes of addresses: threads that get no memory at all wait for ever
+#: bytes of addresses that libraries take, which crash where they get but some of them, and those to
+#: begin with: threads that get no memory at all wait for ever
+TO_LOAD, TO_BEGIN = 320 << 20, 64 << 20
 
 
 def main() -> None:
@@ -23,6 +25,8 @@ def main() -> None:
     _modest()
     try:
         from jobs.kernel.machine.shortage import require_addresses
+
+        require_addresses(TO_LOAD + TO_BEGIN)
         from pipeline.cli import main as command
 
         require_addresses(TO_BEGIN)
