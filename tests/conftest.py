@@ -33,32 +33,8 @@ for interruption in (signal.SIGINT, signal.SIGQUIT):
         signal.signal(interruption, default)
 
 
-#: what differs between versions of Python mostly shows in the others: .ci/run runs these with one
-WHOLE = (
-    "assign_ids", "audit_precedence", "bad_input", "bounds", "changed_minds", "cli",
-    "benchmarks", "caveats", "changed_archives", "cluster_engine", "compare_nodes",
-    "compare_outlinks", "defaults_agree", "endless", "many_jobs", "places_in_reach",
-    "reader_faults", "ties", "unusable_uris", "wrong_archives",
-    "dataset_folders", "diff", "docs", "durability",
-    "dying_tasks", "embedded_errors", "embedded_extraction", "embedded_kill", "embedded_resume",
-    "embedded_scores", "emr", "emr_extraction", "emr_orphans", "explain", "export_scores",
-    "export_text", "extraction_real", "failpoints", "flipped_bytes", "flips", "hadoop_scripts",
-    "heritrix_column", "heritrix_scripts", "import_text", "inspection_pool", "join_scores",
-    "joining", "kill", "launch", "layers", "lost_nodes", "merges", "mutations", "opening",
-    "options_agree", "package", "packed_ranking", "page_rank", "plots", "precedence", "progress",
-    "ranking", "run", "runners", "runners_agree", "sample", "select_links", "several_crawls",
-    "shortage", "wat", "work_folder_model", "workers",
-    # numbers by numpy, numba and DuckDB alone
-    "certificate", "classes", "correlations", "embedded_checks", "embedded_columns",
-    "embedded_graph", "embedded_kernels", "embedded_pairs", "embedded_ranks", "node_memory", "opic",
-    "rank", "validation",
-)  # fmt: skip
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.stem.removeprefix("test_") in WHOLE:
-            item.add_marker(pytest.mark.whole)
         if "monkeypatch" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.pure)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from flips import page_rank
 
-from jobs.kernel.rank.plain_round import packed_loops  # noqa: F401
+from jobs.kernel.rank import packed_loops  # noqa: F401
 from pipeline.data.csr_files import open_csr
 from pipeline.engines.embedded.edges import opic_graph, write_graph
 from pipeline.engines.embedded.turning import transposed

@@ -25,7 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.data.graph import Graph
-from pipeline.engines.text.rounds import certificate as module
+from pipeline.ranking import certificate as module
 from pipeline.ranking.certificate import Certificate, certificate, inflow, residual
 
 

@@ -16,7 +16,7 @@ from work_folders import edit_manifest
 from jobs.kernel.storage import stores
 from jobs.mapreduce.launcher import Launcher
 from pipeline import engine_of_run as engines
-from pipeline.engines.text import rounds as ranking
+from pipeline.engines.text import plain_ranking
 
 launching = importlib.import_module("jobs.mapreduce.launch")
 QUIET = ("--no-validate", "--quiet")
@@ -161,7 +161,7 @@ def test_a_run_goes_on_behind_its_last_round(
     tmp_path: Path, two: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rounds = []
-    launch = ranking.launch
+    launch = plain_ranking.launch
 
     def failing(job: type, inputs: list[object], output: object, *rest: object) -> object:
         rounds.append(str(output).rpartition("/")[2])
@@ -169,7 +169,7 @@ def test_a_run_goes_on_behind_its_last_round(
             raise KeyboardInterrupt
         return launch(job, inputs, output, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(ranking, "launch", failing)
+    monkeypatch.setattr(plain_ranking, "launch", failing)
     data = ("--runner", "inline", "--data", f"file://{tmp_path}/far-data")
     options = ("--iterations", 6, "--reducers", 3)
     assert crawlrank("run", *two, "--work", tmp_path / "far", *data, *options, *QUIET).code == 130

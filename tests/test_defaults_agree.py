@@ -24,9 +24,9 @@ from pipeline.analysis.audit import findings, outlinks
 from pipeline.analysis.compare import diff, explain
 from pipeline.contract import EMBEDDED, Stop
 from pipeline.engines.text import steps
-from pipeline.engines.text.rounds import classes
 from pipeline.precedence.export import Options as PrecedenceOptions
 from pipeline.progress import reporter
+from pipeline.ranking import classes
 from pipeline.ranking.validation_report import ValidationOptions
 from pipeline.run_options import RunOptions
 

@@ -30,7 +30,7 @@ from pipeline.workfolder.lock import locked
 
 PROGRAM = """
 import time
-from pipeline.engines.embedded import ranks
+from pipeline.engines.embedded.pagerank import ranks
 write = ranks.write_checkpoint
 def slowly(*what):
     write(*what)

@@ -23,8 +23,8 @@ from pipeline.data import parquet
 from pipeline.data.datasets import best_first
 from pipeline.engines.embedded.scores import join_scores
 from pipeline.engines.text.steps import join_scores as join_scores_by_jobs
+from pipeline.precedence import lines as precedence_lines
 from pipeline.precedence.export import Options, export_precedence
-from pipeline.precedence.export import lines as precedence_lines
 
 BUDGET = 1 << 30
 NO_ID = 2**32 - 1

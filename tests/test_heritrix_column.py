@@ -13,8 +13,8 @@ from made_uris import made_uris
 from samples import DATA
 from test_heritrix_form import CASES, HOSTILE, MORE, USUAL
 
+from jobs.kernel.keys import heritrix_form as module
 from jobs.kernel.keys.heritrix_form import HeritrixRejects
-from jobs.kernel.keys.keys import heritrix_form as module
 from pipeline.precedence.heritrix_column import forms
 
 UTF8 = HOSTILE.filter(lambda uri: not re.search("[\ud800-\udfff]", uri))  # as datasets have it

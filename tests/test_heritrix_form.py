@@ -11,10 +11,10 @@ from growth import assert_linear
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from jobs.kernel.keys import heritrix_form as module
 from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
 from jobs.kernel.keys.heritrix_parse import java_int
 from jobs.kernel.keys.idna2003 import NotADomain, domain_to_ascii
-from jobs.kernel.keys.keys import heritrix_form as module
 
 DATA = Path(__file__).parent / "data" / "heritrix"
 REJECT = "REJECT"

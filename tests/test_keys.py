@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from made_uris import PIECES, made_uris
 from samples import DATA, HOSTILE
 
+from jobs.kernel.keys import keys
 from jobs.kernel.keys.keys import (
     forgetful_key_function,
     key_function,
     key_keeping_www,
     key_of,
-    keys,
 )
 from jobs.kernel.keys.surt_keys import surt  # as installed, but for the look-ups
 

@@ -25,7 +25,7 @@ from pipeline.workfolder.lock import locked
 
 #: the rounds of so small a graph are packed in several partitions, so that there are several rounds
 PROGRAM = """
-from pipeline import packed_ranges
+from pipeline.engines.text import packed_ranges
 packed_ranges.PARTITION_BYTES = 300
 from pipeline.cli import main
 main(prog_name="crawlrank")

@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.data import line_search
+from pipeline.workfolder.results import line_search
 from pipeline.workfolder.results.line_search import first_lines, lines_with
 
 LINE = st.text("ab ", max_size=4).map(str.encode)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.kernel.keys.heritrix_form import heritrix_form, lookup_key
-from pipeline.precedence.export import lint as module
+from pipeline.precedence import lint as module
 from pipeline.precedence.heritrix_loader import MAX_LINE, LoaderFails, load, read_entry, read_lines
 from pipeline.precedence.lint import Finding, Summary, lint
 from pipeline.precedence.lint_problems import PROBLEMS

@@ -31,7 +31,7 @@ from hypothesis import strategies as st
 
 from jobs.kernel.machine import machine_code
 from pipeline.data.graph import Graph
-from pipeline.engines.text.rounds import opic as module
+from pipeline.ranking import opic as module
 from pipeline.ranking.opic import Checkpoint, OpicOptions, OpicResult, Policy, opic
 
 POLICIES: tuple[Policy, ...] = ("cycle", "random", "greedy")

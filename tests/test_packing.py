@@ -11,9 +11,9 @@ from graphs import exact_scores, graph_of, web_like
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jobs.kernel.rank import packing
 from jobs.kernel.rank.packed_graph import Held, Ranges, abroad, bad_nodes, merged, shares
 from jobs.kernel.rank.packing import Where, Writer, from_text, joined, read_section, to_text
-from jobs.kernel.rank.plain_round import packing
 from pipeline.data.graph import Graph
 from pipeline.ranking.acceleration import Groups, Products, Steering, factors, gammas
 

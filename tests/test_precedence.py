@@ -22,7 +22,8 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
 from jobs.kernel.keys.uris import as_crawled
 from pipeline.data.memory import parse_size
-from pipeline.precedence.export import Options, Summary, export_precedence, lint
+from pipeline.precedence import lint
+from pipeline.precedence.export import Options, Summary, export_precedence
 from pipeline.precedence.heritrix_loader import load
 from pipeline.precedence.scored import FIXED, ByKey, open_scored
 

@@ -15,7 +15,7 @@ from jobs.kernel.formats.lines import DUMMY, parse_graph_line
 from jobs.mapreduce.launcher import Launcher
 from jobs.page_rank import PageRank
 from pipeline.contract import Stop
-from pipeline.engines.text import rounds as ranking
+from pipeline.engines.text import plain_ranking
 from pipeline.engines.text.packed_ranking import rank_packed
 from pipeline.engines.text.plain_ranking import plain_rounds
 from pipeline.engines.text.rounds import rank
@@ -186,6 +186,6 @@ class Leaky(PageRank):
 def test_lost_mass_is_noticed(
     graph: Path, tmp_path: Path, launcher: Launcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ranking, "PageRank", Leaky)
+    monkeypatch.setattr(plain_ranking, "PageRank", Leaky)
     with pytest.raises(JobFailed, match="lost mass"):
         rank(graph, tmp_path / "rounds", launcher, Stop(2))

@@ -84,7 +84,7 @@ def test_a_reader_that_fails_costs_its_archive(
 
 
 FAULTY = """
-from jobs.kernel import extraction
+from jobs.kernel.captures import extraction
 real = extraction.described
 def faulty(item):
     if getattr(item, "uri", "") == %r:

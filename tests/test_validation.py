@@ -18,8 +18,8 @@ from test_opic import published
 
 from jobs.kernel.errors import BadInput, NotConverged
 from pipeline.data.graph import Graph
-from pipeline.engines.text.rounds import validation as module
 from pipeline.precedence.captured import captured_nodes
+from pipeline.ranking import validation as module
 from pipeline.ranking.opic import opic
 from pipeline.ranking.validation import validate
 from pipeline.ranking.validation_report import ValidationOptions, ValidationReport, tables
