@@ -18,6 +18,7 @@ Up to four small jobs; without `latest` the first is all:
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -40,10 +41,14 @@ class SelectLinks(CapturesJob):
 
     def run_with(self, inputs: list[str], output: Path, launcher: Launcher) -> Outcome:
         """Alone: links first, captures last on the command line."""
-        outcome, _ = run(
-            inputs[:-1], inputs[-1:], output, output / "_folds", launcher, self.rules,
-            keep_www=self.options.keep_www,
-        )  # fmt: skip
+        with launcher.scratch("candidates") as tmp:  # `output` is to be new when the last one runs
+            candidates = tmp / "folds"
+            outcome, _ = run(
+                inputs[:-1], inputs[-1:], output, candidates, launcher, self.rules,
+                keep_www=self.options.keep_www,
+            )  # fmt: skip
+            output.mkdir(exist_ok=True)
+            shutil.move(candidates, output / "_folds")
         return outcome
 
 
