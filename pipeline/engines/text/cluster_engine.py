@@ -24,7 +24,7 @@ from jobs.kernel.storage.opening import Place
 from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
 from jobs.mapreduce.orphans import end_orphans
-from jobs.select_links import TIMES
+from jobs.stages.select_links.decide import TIMES
 from pipeline.contract import (
     TEXT_AT_URL,
     ArchiveReport,

@@ -11,7 +11,7 @@ from jobs import select_links as select_links_job
 from jobs.kernel.captures.choosing import Rules
 from jobs.kernel.errors import BadInput
 from jobs.mapreduce.launcher import Launcher
-from jobs.select_links import TIMES
+from jobs.stages.select_links.decide import TIMES
 from pipeline.contract import StepResult
 from pipeline.data.datasets import ORDER, deliver
 from pipeline.engines.text.steps import Paths, workplace
