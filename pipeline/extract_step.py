@@ -12,7 +12,7 @@ from typing import Any
 from jobs.extract_links import parameters_of
 from jobs.kernel.storage.opening import Place
 from pipeline.contract import Engine, Told
-from pipeline.engines.text import steps
+from pipeline.engines.text import archive_reports
 from pipeline.run_options import FULL, RunOptions
 from pipeline.workfolder.archive_identity import Identified, identify
 from pipeline.workfolder.archives import (
@@ -89,7 +89,7 @@ class ExtractStep:
     def require_readable(self) -> None:
         """Raises BadInput for an archive without anything readable, or, if strict, for damage."""
         given = reports(self.manifest, self.given)
-        steps.require_readable(given, self.options.skip_bad_files, self.options.strict)
+        archive_reports.require_readable(given, self.options.skip_bad_files, self.options.strict)
 
     def _mark(self, content: str) -> str:
         return extraction_mark(self.options.extraction, content, self.engine.form)

@@ -18,7 +18,7 @@ from jobs.kernel.errors import BadInput, JobFailed
 from jobs.mapreduce.launcher import Launcher
 from pipeline.cli import main
 from pipeline.contract import ArchiveTask
-from pipeline.engines.text import steps
+from pipeline.engines.text import archive_reports
 from pipeline.engines.text.cluster_extraction import LOST
 from pipeline.engines.text.emr_cluster import held_cluster
 from pipeline.engines.text.engine import TextEngine
@@ -63,9 +63,9 @@ def test_an_archive_whose_task_dies_costs_itself(
     assert [report.error for _, report in again] == [LOST]
     assert all(engine.store.exists(f"links/{task.part}") for task, _ in (*done, *again))
     told = [report for _, report in done]
-    steps.require_readable(told, skip_bad_files=True, strict=False)
+    archive_reports.require_readable(told, skip_bad_files=True, strict=False)
     with pytest.raises(BadInput, match=r"dies\.warc\.gz: the task that read it failed each time"):
-        steps.require_readable(told, skip_bad_files=False, strict=False)
+        archive_reports.require_readable(told, skip_bad_files=False, strict=False)
 
 
 @pytest.mark.large

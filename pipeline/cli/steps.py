@@ -28,7 +28,7 @@ from pipeline.cli.options import (
 )
 from pipeline.cli.outputs import check_format, check_outputs, said
 from pipeline.contract import Round
-from pipeline.engines.text import selecting, steps
+from pipeline.engines.text import archive_reports, selecting, steps
 from pipeline.progress import reporter
 from pipeline.rank_report import read_rank_report, write_rank_report
 from pipeline.reports import round_line
@@ -90,8 +90,8 @@ def extract_links(
         )
     finally:
         shown.close()
-    said({"archives": len(reports)}, steps.totals(reports))
-    steps.require_readable(reports, skip_bad_files, strict)
+    said({"archives": len(reports)}, archive_reports.totals(reports))
+    archive_reports.require_readable(reports, skip_bad_files, strict)
 
 
 @click.command("select-links")

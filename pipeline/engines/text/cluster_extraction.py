@@ -22,7 +22,7 @@ from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
 from jobs.mapreduce.outcome import Outcome
 from pipeline.contract import ArchiveReport, ArchiveTask
-from pipeline.engines.text import steps
+from pipeline.engines.text import archive_reports
 from pipeline.workfolder.manifest import fingerprint
 from pipeline.workfolder.work_folder import OF_ARCHIVES
 
@@ -75,7 +75,7 @@ class Extraction(NamedTuple):
         outcome = self._launch(lists, links, captures, self._tolerant(len(groups)))
         given = {name: task.place for name, task in named.items()}
         tasks = {str(task.place): task for task in named.values()}
-        reports = steps.archive_reports(outcome, given)
+        reports = archive_reports.archive_reports(outcome, given)
         return [(tasks[report.path]._replace(part=part), report) for report in reports]
 
     def _require_cluster(self) -> None:

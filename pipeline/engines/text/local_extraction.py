@@ -11,7 +11,7 @@ from jobs.kernel.storage.opening import size_of
 from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
 from pipeline.contract import ArchiveReport, ArchiveTask
-from pipeline.engines.text.steps import archive_reports, writable_names
+from pipeline.engines.text.archive_reports import archive_reports, writable_names
 from pipeline.workfolder.dataset_store import DatasetStore
 
 AT_ONCE = 4  # archives for each process in one job: a kill costs no more than those

@@ -15,7 +15,7 @@ from jobs.mapreduce.launcher import Launcher
 from jobs.stages.select_links.decide import TIMES
 from pipeline.contract import StepResult
 from pipeline.data.datasets import ORDER
-from pipeline.engines.text.steps import Places, delivering
+from pipeline.engines.text.delivering import Places, delivering
 
 
 def select_links(

@@ -6,16 +6,9 @@ all is done. `crawlrank run` and the commands call the same functions.
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
 
 from jobs import assign_ids as assign_ids_job
 from jobs import fold_chains
@@ -31,61 +24,19 @@ from jobs.kernel.formats.order import DIGITS
 from jobs.kernel.formats.tables import CAPTURES, DATED_LINKS, LINKS, REFERRING_CAPTURES
 from jobs.kernel.formats.usable import require_usable
 from jobs.kernel.links.pdf_links import require_reader
-from jobs.kernel.storage import stores
 from jobs.kernel.storage.opening import Place, place
-from jobs.kernel.storage.plain_paths import plain_path
 from jobs.kernel.storage.stores import join
 from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
 from jobs.mapreduce.outcome import Outcome
 from pipeline.contract import ArchiveReport, Round, StepResult, Stop
-from pipeline.data.datasets import ORDER, LineKey, by_score, deliver, write_parquet
+from pipeline.data.datasets import ORDER, by_score, deliver, write_parquet
 from pipeline.data.row_groups import deliver_rows
+from pipeline.engines.text.archive_reports import archive_reports, writable_names
+from pipeline.engines.text.delivering import Places, delivering, workplace
 from pipeline.engines.text.rounds import rank, scores_in
-from pipeline.workfolder.counting import add_counters
 
-Places = Sequence[Place]
 MAX_EXAMPLES = 20
-
-
-@contextlib.contextmanager
-def workplace(output: Path, launcher: Launcher) -> Iterator[Launcher]:
-    """A launcher whose temporary folder lies beside the output, on the same file system."""
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        folder = tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=output.parent)
-    except OSError as error:
-        raise BadInput(
-            str(output.parent),
-            f"cannot be written ({error.strerror})",
-            "a folder for the output",
-            "Name another output.",
-        ) from error
-    with folder as tmp, plain_path(Path(tmp)) as near:
-        yield replace(launcher, tmp=near)
-
-
-@contextlib.contextmanager
-def delivering(
-    launcher: Launcher, outputs: Mapping[Place, LineKey | None]
-) -> Iterator[tuple[Launcher, list[Place]]]:
-    """A launcher, and for each output the folder that a job is to write.
-
-    outputs: each with what its rows are merged by where it is one file. On this machine the folders
-    become the outputs when the block ends well. At a URL they are the outputs: what is there goes,
-    and a dataset counts once its job has left its mark.
-    """
-    first = next(iter(outputs))
-    if not isinstance(first, Path):
-        for output in outputs:
-            stores.remove(output)
-        yield launcher, list(outputs)
-        return
-    with workplace(first, launcher) as beside:
-        folders = [beside.tmp / f"output-{number}" for number in range(len(outputs))]
-        yield beside, list(folders)
-        for folder, (output, key) in zip(folders, outputs.items(), strict=True):
-            deliver(folder, Path(output), key)
 
 
 def extract_links(
@@ -114,83 +65,6 @@ def extract_links(
             deliver_rows(found, links, DATED_LINKS if dated else LINKS, tables)
             deliver_rows(seen, captures, REFERRING_CAPTURES if dated else CAPTURES, tables)
     return reports
-
-
-def writable_names(archives: Sequence[Place], tmp: Path) -> dict[str, Place]:
-    """A path for a job by which to read each archive: its own, or that of a link in tmp where the
-    name has what mrjob's list of archives cannot carry."""
-    named: dict[str, Place] = {}
-    for number, archive in enumerate(archives):
-        if not isinstance(archive, Path):
-            named[_writable_url(archive)] = archive
-            continue
-        folder = archive.parent.resolve() if ".." in archive.parts else archive.parent.absolute()
-        path = str(folder / archive.name)  # as mrjob will write it: it takes out `..`
-        if not path.isprintable() or path != path.strip():
-            folder = tmp / f"archive-{number}"
-            folder.mkdir()
-            link = folder / quote(os.fsencode(archive.name))
-            link.symlink_to(path)
-            path = str(link.absolute())
-        named[path] = archive
-    return named
-
-
-def _writable_url(url: str) -> str:
-    if not url.isprintable() or url != url.strip():
-        raise BadInput(ascii(url), "a URL with control characters", cure="Copy the archive.")
-    return url
-
-
-def archive_reports(outcome: Outcome, named: Mapping[str, Place]) -> list[ArchiveReport]:
-    """What the job told of each archive, under the path that it was given by."""
-    damage: dict[str, list[list[Any]]] = {}
-    for note in outcome.notes.get("damage", ()):
-        archive, *what = json.loads(note.value)
-        damage.setdefault(archive, []).append(what)
-    reports = []
-    for note in outcome.notes.get("archive", ()):
-        told = json.loads(note.value)
-        path = told["archive"]
-        reports.append(
-            ArchiveReport(
-                str(named[path]),
-                note.part,
-                told["counters"],
-                damage.get(path, []),
-                told.get("error"),
-                told.get("digest", ""),
-            )
-        )
-    return reports
-
-
-def require_readable(reports: Sequence[ArchiveReport], skip_bad_files: bool, strict: bool) -> None:
-    """Raise BadInput for an archive without anything readable, or, if strict, for any damage."""
-    bad = [report for report in reports if report.error]
-    if bad and (not skip_bad_files or len(bad) == len(reports)):
-        found, expected, cure = bad[0].error or ("", "", "")
-        more = f" (and {len(bad) - 1} more archives)" if len(bad) > 1 else ""
-        if len(bad) < len(reports):
-            cure += " What the other archives gave is kept; --skip-bad-files goes on without it."
-        raise BadInput(bad[0].path + more, found, expected, cure.strip())
-    damaged = [report for report in reports if report.damage]
-    if strict and damaged:
-        offset, reason, detail = damaged[0].damage[0]
-        raise BadInput(
-            f"{damaged[0].path}, offset {offset}",
-            f"{reason} ({detail})",
-            "no damage, with --strict",
-            f"{len(damaged)} of {len(reports)} archives are damaged.",
-        )
-
-
-def totals(reports: Sequence[ArchiveReport]) -> dict[str, int]:
-    """Counters of all archives together."""
-    total: Counter[str] = Counter()
-    for report in reports:
-        add_counters(total, report.counters)
-    return dict(sorted(total.items()))
 
 
 def canonicalize(
