@@ -24,13 +24,13 @@ from pathlib import Path
 from jobs.kernel.formats.lines import (
     CAPTURE,
     CAPTURE_WIDTHS,
-    UNKNOWN,
     UNLINKED,
     parse_capture,
     parse_else,
     parse_fold,
     parse_link,
 )
+from jobs.kernel.formats.rows import UNKNOWN
 from jobs.kernel.formats.side_lines import DROPPED
 from jobs.kernel.formats.usable import why_unusable
 from jobs.kernel.keys.keys import key_keeping_www, key_of

@@ -23,7 +23,8 @@ from jobs.kernel.archive.damage import MAX_LISTED
 from jobs.kernel.archive.faults import of_unread
 from jobs.kernel.captures.extraction import DEFAULTS, Options, extract, require_pages
 from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import Capture, Link, format_capture, format_link
+from jobs.kernel.formats.lines import format_capture, format_link
+from jobs.kernel.formats.rows import Capture, Link
 from jobs.kernel.formats.side_lines import ARCHIVE, CAPTURES, DAMAGE, RAN, READ, to_json
 from jobs.kernel.links.pdf_links import require_reader
 from jobs.kernel.storage.digesting import digested

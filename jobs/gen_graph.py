@@ -19,13 +19,13 @@ from jobs.kernel.formats.lines import (
     DUMMY,
     MAP_ROW,
     START_SCORE,
-    GraphLine,
     format_graph_line,
     parse_else,
     parse_input_link,
     parse_map_row,
 )
 from jobs.kernel.formats.order import ascending_id
+from jobs.kernel.formats.rows import GraphLine
 from jobs.mapreduce.alone import main
 from jobs.mapreduce.job import Job, Pair
 

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.kernel.formats.lines import DUMMY, GraphLine, format_graph_line, parse_graph_line
+from jobs.kernel.formats.lines import DUMMY, format_graph_line, parse_graph_line
 from jobs.kernel.formats.order import ascending_id
+from jobs.kernel.formats.rows import GraphLine
 from jobs.kernel.formats.side_lines import SUMS, to_json
 from jobs.kernel.rank.plain_round import RoundTally, exact_parts, new_score
 from jobs.mapreduce.alone import main

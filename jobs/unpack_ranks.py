@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from jobs.kernel.formats.lines import DUMMY, GraphLine, format_graph_line
+from jobs.kernel.formats.lines import DUMMY, format_graph_line
+from jobs.kernel.formats.rows import GraphLine
 from jobs.kernel.rank.packed_checks import check_lines, check_state
 from jobs.kernel.rank.packing import Array, Where, read_section
 from jobs.mapreduce.alone import main

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import CANONICAL, DUMMY, USUAL_CAPTURE, parse_graph_line, parse_link
+from jobs.kernel.formats.lines import CANONICAL, DUMMY, parse_graph_line, parse_link
+from jobs.kernel.formats.rows import USUAL_CAPTURE
 from pipeline.contract import EMBEDDED
 from pipeline.data.datasets import ORDER, by_score, merged, write_file
 from pipeline.data.memory import half_of_machine

@@ -13,7 +13,7 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.storage.endless import require_file
 from pipeline.contract import Round, Stop
 from pipeline.data.datasets import write_file
-from pipeline.ranking.classes import MAX_DIGITS, order_digits
+from pipeline.ranking.digits import MAX_DIGITS, order_digits
 
 
 def shared_digits(stop: Stop, eta: float) -> int:

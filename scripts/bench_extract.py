@@ -102,7 +102,7 @@ def lexbor(archives: list[Path], out: Path) -> None:
 def crawlrank(archives: list[Path], out: Path) -> None:
     """crawlrank's extraction and keys."""
     from jobs.kernel.captures.extraction import Options, extract
-    from jobs.kernel.formats.lines import Link
+    from jobs.kernel.formats.rows import Link
     from jobs.kernel.keys.keys import key_of
 
     with out.open("wb") as lines:

@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT))
 from jobs.kernel.archive.records import Record, open_archive, read_records  # noqa: E402
 from jobs.kernel.archive.wat import described  # noqa: E402
 from jobs.kernel.captures.extraction import Options, extract  # noqa: E402
-from jobs.kernel.formats.lines import Capture, Link  # noqa: E402
+from jobs.kernel.formats.rows import Capture, Link  # noqa: E402
 from jobs.kernel.keys.uris import as_crawled  # noqa: E402
 from jobs.kernel.links.body_links import body_links  # noqa: E402
 from jobs.kernel.links.documents import document  # noqa: E402

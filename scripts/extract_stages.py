@@ -17,7 +17,7 @@ from selectolax.lexbor import LexborHTMLParser
 from jobs.kernel.archive.frames import zlib
 from jobs.kernel.archive.records import Record, read_records
 from jobs.kernel.captures.extraction import Options, extract
-from jobs.kernel.formats.lines import Link
+from jobs.kernel.formats.rows import Link
 from jobs.kernel.keys.keys import KeyFunction, key_function
 from jobs.kernel.links.documents import document
 from jobs.kernel.links.html_links import html_runs, read_page

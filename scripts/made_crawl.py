@@ -21,7 +21,7 @@ from synthetic import web_like
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from jobs.kernel.captures.extraction import Options
-from jobs.kernel.formats.lines import Capture
+from jobs.kernel.formats.rows import Capture
 from pipeline.contract import ArchiveReport, ArchiveTask
 from pipeline.data.memory import half_of_machine
 from pipeline.engines.embedded.columns import CapturesWriter, LinksWriter

@@ -14,7 +14,7 @@ import zstandard
 from jobs.kernel.archive.damage import Damage
 from jobs.kernel.archive.records import Record, read_records
 from jobs.kernel.captures.extraction import Options, extract
-from jobs.kernel.formats.lines import Capture, Link
+from jobs.kernel.formats.rows import Capture, Link
 
 ARCHIVES = Path(__file__).parent / "data" / "archives"
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"

@@ -24,14 +24,8 @@ from mutation_samples import DEFLATED, STORED, Samples, answer, samples, wacz
 from jobs.kernel.archive.damage import REASONS, Damage
 from jobs.kernel.captures.extraction import DEFAULTS, Options, extract
 from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import (
-    Capture,
-    Link,
-    format_capture,
-    format_link,
-    parse_capture,
-    parse_link,
-)
+from jobs.kernel.formats.lines import format_capture, format_link, parse_capture, parse_link
+from jobs.kernel.formats.rows import Capture, Link
 
 # What means something to some reader of the kernel, and what readers stumble over.
 _WORDS = rb"""

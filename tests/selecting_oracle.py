@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from jobs.kernel.formats.lines import Capture, Fold, Link
+from jobs.kernel.formats.rows import Capture, Fold, Link
 from jobs.kernel.keys.keys import key_of
 
 Selection = tuple[Counter[bytes], set[Fold], Counter[str]]  # links, folds, counters

@@ -14,7 +14,7 @@ from heritrix_cases import DATA
 from warcio.archiveiterator import ArchiveIterator
 
 from jobs.kernel.captures.extraction import Options, extract
-from jobs.kernel.formats.lines import Link
+from jobs.kernel.formats.rows import Link
 from pipeline.analysis.audit import described_pages, outlinks
 from pipeline.analysis.audit.outlinks import MAX_OUTLINKS, Comparison, compare_archive
 

@@ -13,14 +13,8 @@ from cluster import inline
 from crawls import DAMAGED, LOOPBACK, SAMPLES, SMALL
 
 from jobs.kernel.captures.extraction import Options
-from jobs.kernel.formats.lines import (
-    UNKNOWN,
-    Capture,
-    format_capture,
-    format_link,
-    parse_capture,
-    parse_link,
-)
+from jobs.kernel.formats.lines import format_capture, format_link, parse_capture, parse_link
+from jobs.kernel.formats.rows import UNKNOWN, Capture
 from pipeline.contract import ArchiveReport, ArchiveTask
 from pipeline.data.workers import Tell
 from pipeline.engines.embedded import extraction, extraction_task

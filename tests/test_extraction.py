@@ -17,14 +17,8 @@ from hypothesis import strategies as st
 
 from jobs.kernel.captures.extraction import totals
 from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import (
-    Capture,
-    Link,
-    format_capture,
-    format_link,
-    parse_capture,
-    parse_link,
-)
+from jobs.kernel.formats.lines import format_capture, format_link, parse_capture, parse_link
+from jobs.kernel.formats.rows import Capture, Link
 
 A = [("http://h/a", "L")]
 

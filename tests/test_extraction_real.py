@@ -17,7 +17,7 @@ from samples import DATA, REFERENCE, needs_reference
 
 from jobs.kernel.archive.records import Record, open_archive, read_records
 from jobs.kernel.captures.extraction import Options, extract
-from jobs.kernel.formats.lines import Capture, Link
+from jobs.kernel.formats.rows import Capture, Link
 from jobs.kernel.links.documents import document
 from jobs.kernel.links.html_links import read_page
 from jobs.kernel.markup.charsets import charset_of

@@ -12,7 +12,8 @@ from archive_samples import page
 from several_crawls import captured, html_record, response, revisit
 
 from jobs.kernel.captures.extraction import Options, extract
-from jobs.kernel.formats.lines import Capture, Link, format_capture, parse_capture
+from jobs.kernel.formats.lines import format_capture, parse_capture
+from jobs.kernel.formats.rows import Capture, Link
 
 
 def found(data: bytes, **more: Any) -> tuple[list[Link], list[Capture]]:

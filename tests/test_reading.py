@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import CanonicalLink, parse_canonical_link
+from jobs.kernel.formats.lines import parse_canonical_link
 from jobs.kernel.formats.reading import parts, read_all, read_lines, read_rows
+from jobs.kernel.formats.rows import CanonicalLink
 
 
 @pytest.fixture

@@ -18,7 +18,8 @@ from samples import write
 from selecting_oracle import Oracle, Selection
 
 from jobs.kernel.captures.choosing import Rules
-from jobs.kernel.formats.lines import Capture, Fold, Link, format_capture, format_link, parse_fold
+from jobs.kernel.formats.lines import format_capture, format_link, parse_fold
+from jobs.kernel.formats.rows import Capture, Fold, Link
 from jobs.mapreduce.launcher import Launcher
 from jobs.select_links import SelectLinks
 from pipeline.engines.embedded.columns import CapturesWriter, LinksWriter

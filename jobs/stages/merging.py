@@ -6,14 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jobs.kernel.formats.lines import (
-    UNKNOWN,
     URI_ROW,
-    UriRow,
     format_uri_row,
     parse_canonical_link,
     parse_else,
     parse_uri_row,
 )
+from jobs.kernel.formats.rows import UNKNOWN, UriRow
 from jobs.kernel.formats.side_lines import URIS
 from jobs.mapreduce.job import Job, Pair
 

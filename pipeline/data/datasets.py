@@ -23,9 +23,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import DUMMY, ScoreRow, parse_score_row
+from jobs.kernel.formats.lines import DUMMY, parse_score_row
 from jobs.kernel.formats.order import DIGITS, descending
 from jobs.kernel.formats.reading import open_part, parts
+from jobs.kernel.formats.rows import ScoreRow
 from pipeline.data.parquet import CHECKED, parquet_batches, parquet_file
 
 ROW_GROUP = 100_000

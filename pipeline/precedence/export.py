@@ -34,15 +34,8 @@ from pipeline.data.memory import half_of_machine
 from pipeline.precedence.caveats import Caveat, CutCounts, LinkCounts, caveats_of
 from pipeline.precedence.lines import Formed, Lines
 from pipeline.precedence.scored import FIXED, Scored, open_scored
-from pipeline.ranking.classes import (
-    CUT_BYTES,
-    PREFERENCE_BYTES,
-    Classes,
-    Ties,
-    cut,
-    places_of,
-    rounded,
-)
+from pipeline.ranking.classes import CUT_BYTES, PREFERENCE_BYTES, Classes, Ties, cut, places_of
+from pipeline.ranking.digits import rounded
 
 BUDGET = 2 << 30  # bytes of memory, for what does not grow with the nodes alone
 NODE_BYTES = 8 + 2 + CUT_BYTES  # scores, two marks, and classes while they are cut

@@ -24,7 +24,6 @@ what is as long as the scores is made a SLICE at a time where it is not kept.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,11 +33,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.data.graph import Floats, Mask, Positions
+from pipeline.ranking.digits import MAX_DIGITS, rounded
 
-MAX_DIGITS = 9
 MAX_BINS = 125
-BLOCK = 1 << 14  # scores whose steps stay in the cache of a core
-POWERS = 10.0 ** np.arange(23)  # all that are doubles
 SLICE = 1 << 16  # nodes at a time
 CUT_BYTES = 38  # a node, at most at a time; sorting takes 28, finding what is near 37
 PREFERENCE_BYTES = 8 + 13  # a node, with ties by links: preferences, and what is sorted by them
@@ -175,56 +172,6 @@ def _by_place(order: Order, over: Mask, bins: int) -> Numbers:
         classes[nodes] = np.minimum(1 + bins * places // n, bins)
         before += int(np.count_nonzero(counted))
     return classes
-
-
-def rounded(scores: Floats, digits: int, divisor: float = 1.0) -> Floats:
-    """Every score, divided, to `digits` significant digits: `float(f"{x:.{digits-1}e}")`, bit for
-    bit.
-
-    A score is scaled to an integer n and divided back. With |power of ten| <= 22 and n < 2^53 that
-    is the double nearest to the decimal; scores that lie too close to a tie or to a power of ten
-    for the scaling to decide go through the format itself.
-    """
-    result: Floats = np.empty(len(scores))
-    for begin in range(0, len(scores), BLOCK):
-        result[begin : begin + BLOCK] = _rounded(scores[begin : begin + BLOCK] / divisor, digits)
-    return result
-
-
-def _rounded(scores: Floats, digits: int) -> Floats:
-    result: Floats
-    with np.errstate(all="ignore"):
-        exponents = np.floor(np.log10(scores))
-        shifts = digits - 1 - exponents
-        shifts = np.where(np.isfinite(shifts), shifts, 0)
-        up, down = (POWERS[np.clip(one, 0, 22).astype(np.intp)] for one in (shifts, -shifts))
-        scaled = scores * up / down
-        result = np.rint(scaled) / up * down
-        margin = np.abs(scaled - np.floor(scaled) - 0.5)
-        sure = (margin > 1e-3) & (np.abs(shifts) <= 22)
-        sure &= (scaled >= 10.0 ** (digits - 1)) & (scaled < 10.0**digits)
-    if digits > 12:
-        sure[:] = False  # the scaling's own rounding would come near the margin
-    unsure, places = np.unique(scores[~sure], return_inverse=True)
-    result[~sure] = np.array([float(f"{x:.{digits - 1}e}") for x in unsure.tolist()])[places]
-    return result
-
-
-def digits_for(eta: float) -> int:
-    """Significant digits that a certificate resolves: min(9, floor(-log10(2 eta))), at least 1."""
-    if eta == 0:
-        return MAX_DIGITS
-    return 1 if eta >= 0.05 else min(MAX_DIGITS, math.floor(-math.log10(2 * eta)))
-
-
-def order_digits(eta: float) -> int:
-    """Fewest significant digits, at most 9, at which no two scores that are certainly different
-    count as equal: two such differ by more than 2 eta, relative, and d digits resolve 10^(1-d).
-
-    What `digits_for` resolves is up to a hundred times coarser: right for comparing two programs,
-    but an order by it would place pages by their keys whose scores are known to differ.
-    """
-    return MAX_DIGITS if eta == 0 else max(1, min(MAX_DIGITS, 1 + math.ceil(-math.log10(2 * eta))))
 
 
 def _together(own: Floats, others: Floats, over: Mask, order: Order, bins: int) -> Numbers:

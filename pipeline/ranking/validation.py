@@ -31,17 +31,9 @@ import numpy.typing as npt
 from jobs.kernel.errors import BadInput
 from pipeline.data.graph import Floats, Graph, Mask
 from pipeline.ranking.certificate import Certificate, certificate
-from pipeline.ranking.classes import (
-    MAX_DIGITS,
-    Classes,
-    Order,
-    Preferences,
-    cut,
-    digits_for,
-    position_type,
-    rounded,
-)
+from pipeline.ranking.classes import Classes, Order, Preferences, cut, position_type
 from pipeline.ranking.correlations import kendall, spearman
+from pipeline.ranking.digits import MAX_DIGITS, digits_for, rounded
 from pipeline.ranking.opic import Checkpoint, OpicResult, opic
 from pipeline.ranking.validation_report import (
     ClassComparison,

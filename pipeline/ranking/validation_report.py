@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from jobs.kernel.errors import NotConverged
 from pipeline.ranking.certificate import Certificate
-from pipeline.ranking.classes import MAX_DIGITS, Ties
+from pipeline.ranking.classes import Ties
+from pipeline.ranking.digits import MAX_DIGITS
 from pipeline.ranking.opic import OpicOptions, OpicResult
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from jobs.kernel.archive.metadata import provenance
 from jobs.kernel.archive.metadata_matching import Names, capture_keys, described_keys, names
 from jobs.kernel.archive.records import Record
-from jobs.kernel.formats.lines import Capture
+from jobs.kernel.formats.rows import Capture
 from jobs.kernel.keys.uris import LONGEST, field
 
 WAITING = 1000

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from jobs.kernel.formats.lines import UNKNOWN, Capture
+from jobs.kernel.formats.rows import UNKNOWN, Capture
 
 REDIRECT, CANONICAL = b"redirect", b"canonical"
 Place = tuple[bytes, bytes]  # of the links of a capture: its URI and timestamp

@@ -40,7 +40,7 @@ from jobs.kernel.archive.wacz import read_archives
 from jobs.kernel.archive.wat import described
 from jobs.kernel.captures.capture_rows import CaptureRows
 from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import UNKNOWN, Capture, Link
+from jobs.kernel.formats.rows import UNKNOWN, Capture, Link
 from jobs.kernel.keys.uris import as_crawled, field
 from jobs.kernel.links.body_links import body_links, resolved
 from jobs.kernel.links.documents import document, unpacked

@@ -1,4 +1,4 @@
-"""The lines of the text datasets: one row type each, with its parser and its formatter.
+"""The lines of the text datasets: a parser and a formatter for each type of row (rows.py).
 
 All fields are bytes: keys and ids are compared, sorted and hashed as bytes on every runner, and
 decoding is paid for only where text is needed. Parsers take a line without its end and raise
@@ -11,9 +11,22 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from jobs.kernel.errors import BadLine
+from jobs.kernel.formats.rows import (
+    UNKNOWN,
+    USUAL_CAPTURE,
+    CanonicalLink,
+    Capture,
+    Fold,
+    GraphLine,
+    InputLink,
+    Link,
+    MapRow,
+    ScoreRow,
+    UriRow,
+)
 
 Row = TypeVar("Row")
 Parser = Callable[[bytes], Row]
@@ -24,104 +37,12 @@ MOST_SCORE = 1e18  # an id has at most 18 digits, and the scores of N nodes sum 
 CANONICAL = b"C"  # what a page names as its own canonical address: no link, see select_links
 HOPS = frozenset(b"LERXIPC"[i : i + 1] for i in range(7))
 UNLINKED = b"IPC"  # hops that are never edges
-UNKNOWN = b"-"
 
 _ID = re.compile(rb"(?:0|[1-9][0-9]{0,17})\Z")
 _COUNT = re.compile(rb"[0-9]{1,18}\Z")
 _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]|\xc2[\x80-\x9f]")  # none reaches a terminal
 _KEY = re.compile(rb"[!-~]+\Z")
 _TIMESTAMP = re.compile(rb"(?:[0-9]{14}|-)\Z")
-
-
-class Link(NamedTuple):
-    """A link as found: absolute URIs without whitespace, and the letter of its hop; where asked
-    for, the timestamp of the capture that it was found in, 14 digits."""
-
-    target: bytes
-    source: bytes
-    hop: bytes = b"L"
-    timestamp: bytes = UNKNOWN
-
-
-class Capture(NamedTuple):
-    """One fetched page; `-` where a field is unknown. kind: response, resource or revisit.
-
-    via: the URI that Heritrix came from; hops: its way from the seed, a letter a hop. Where asked
-    for, the id of its record, and what a revisit refers to: an id, or a URI and its timestamp.
-    """
-
-    uri: bytes
-    timestamp: bytes
-    status: bytes
-    media_type: bytes
-    digest: bytes
-    kind: bytes
-    archive: bytes
-    offset: bytes
-    via: bytes = UNKNOWN
-    hops: bytes = UNKNOWN
-    id: bytes = UNKNOWN
-    refers_to: bytes = UNKNOWN
-    refers_to_uri: bytes = UNKNOWN
-    refers_to_timestamp: bytes = UNKNOWN
-
-
-class CanonicalLink(NamedTuple):
-    """A link between keys."""
-
-    target_key: bytes
-    source_key: bytes
-
-
-class UriRow(NamedTuple):
-    """One spelling of a key: how often captured, how often linked, when last captured."""
-
-    key: bytes
-    uri: bytes
-    captures: int
-    links: int
-    last: bytes
-
-
-class Fold(NamedTuple):
-    """A key that another one stands for. kind: redirect or canonical, by which it leads on; hops:
-    how many such steps it is away."""
-
-    key: bytes
-    target_key: bytes
-    kind: bytes
-    hops: int
-
-
-class InputLink(NamedTuple):
-    """A link between keys, with the id of its target."""
-
-    id: bytes
-    target_key: bytes
-    source_key: bytes
-
-
-class MapRow(NamedTuple):
-    """A node: its id and its key."""
-
-    id: bytes
-    key: bytes
-
-
-class ScoreRow(NamedTuple):
-    """A node at the end: its score, its URI and its key."""
-
-    score: float
-    uri: bytes
-    key: bytes
-
-
-class GraphLine(NamedTuple):
-    """A node of the graph, its score and its targets: ids ascending, or `dummy` alone."""
-
-    id: bytes
-    score: float
-    targets: list[bytes]
 
 
 def _shown(line: bytes) -> str:
@@ -149,7 +70,6 @@ CAPTURE = (
     " (the last two may be absent, and 4 about revisits may follow)"
 )
 CAPTURE_WIDTHS = (8, 10, 14)
-USUAL_CAPTURE = 10  # columns
 CANONICAL_LINK = "`target_key source_key`, one blank or tab between them"
 URI_ROW = "5 columns with tabs: key, URI, captures, links, last timestamp"
 FOLD = "`key<TAB>target_key<TAB>kind<TAB>hops`"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jobs.kernel.formats.lines import USUAL_CAPTURE, Capture, Link
+from jobs.kernel.formats.rows import USUAL_CAPTURE, Capture, Link
 
 AT_ONCE = 20_000  # rows in memory
 

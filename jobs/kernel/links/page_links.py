@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import partial
 from itertools import repeat
 
-from jobs.kernel.formats.lines import UNKNOWN, Link
+from jobs.kernel.formats.rows import UNKNOWN, Link
 from jobs.kernel.links.html_links import Run
 from jobs.kernel.links.link_rules import NAV_CONTEXTS
 

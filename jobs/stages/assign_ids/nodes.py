@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from jobs.kernel.formats.lines import (
-    URI_ROW,
-    CanonicalLink,
-    UriRow,
-    parse_canonical_link,
-    parse_else,
-    parse_uri_row,
-)
+from jobs.kernel.formats.lines import URI_ROW, parse_canonical_link, parse_else, parse_uri_row
+from jobs.kernel.formats.rows import CanonicalLink, UriRow
 from jobs.mapreduce.job import Job
 
 Row = UriRow | CanonicalLink

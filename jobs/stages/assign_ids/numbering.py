@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from jobs.kernel.formats.lines import UriRow
+from jobs.kernel.formats.rows import UriRow
 from jobs.kernel.formats.side_lines import MAP
 from jobs.mapreduce.job import Pair
 from jobs.stages.assign_ids.nodes import NodesJob, row_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.kernel.formats.lines import Fold
+from jobs.kernel.formats.rows import Fold
 from jobs.mapreduce.job import Job, Pair
 from jobs.stages.fold_chains.jump import DONE
 from jobs.stages.fold_chains.steps import ended

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from jobs.kernel.captures.choosing import folded
-from jobs.kernel.formats.lines import Fold, format_fold
+from jobs.kernel.formats.lines import format_fold
+from jobs.kernel.formats.rows import Fold
 
 Step = tuple[bytes, bytes]  # kind, target
 

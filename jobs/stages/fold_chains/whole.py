@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
 
-from jobs.kernel.formats.lines import Fold
+from jobs.kernel.formats.rows import Fold
 from jobs.mapreduce.job import Job, Pair
 from jobs.stages.fold_chains.steps import Step, ended, only_step
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from jobs.kernel.formats.lines import UNKNOWN, parse_uri_row
+from jobs.kernel.formats.lines import parse_uri_row
 from jobs.kernel.formats.order import DIGITS, ascending_id, descending
+from jobs.kernel.formats.rows import UNKNOWN
 from jobs.mapreduce.job import Job, Pair
 from jobs.stages.join_scores.nodes import KEY, SCORE
 

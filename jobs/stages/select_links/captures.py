@@ -9,16 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jobs.kernel.captures.choosing import Rules
-from jobs.kernel.formats.lines import (
-    CAPTURE,
-    CAPTURE_WIDTHS,
-    UNKNOWN,
-    Capture,
-    Link,
-    parse_capture,
-    parse_else,
-    parse_link,
-)
+from jobs.kernel.formats.lines import CAPTURE, CAPTURE_WIDTHS, parse_capture, parse_else, parse_link
+from jobs.kernel.formats.rows import UNKNOWN, Capture, Link
 from jobs.kernel.formats.usable import usable_key_function
 from jobs.mapreduce.job import Job, Pair
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jobs.kernel.captures.choosing import Named, choose
-from jobs.kernel.formats.lines import UNKNOWN, Capture, Link
+from jobs.kernel.formats.rows import UNKNOWN, Capture, Link
 from jobs.kernel.formats.side_lines import FOLDS
 from jobs.mapreduce.job import Pair
 from jobs.stages.select_links.captures import FIRST, NOTHING, SECOND, TAKE, CapturesJob, joined

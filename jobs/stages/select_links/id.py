@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobs.kernel.formats.lines import UNKNOWN, Capture
+from jobs.kernel.formats.rows import UNKNOWN, Capture
 from jobs.stages.select_links.captures import BY_ID
 from jobs.stages.select_links.originals import OriginalsJob
 

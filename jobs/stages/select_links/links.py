@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from jobs.kernel.captures.choosing import CANONICAL
-from jobs.kernel.formats.lines import UNKNOWN, Capture, Link, format_link
+from jobs.kernel.formats.lines import format_link
+from jobs.kernel.formats.rows import UNKNOWN, Capture, Link
 from jobs.kernel.formats.side_lines import FOLDS
 from jobs.mapreduce.job import Pair
 from jobs.stages.select_links.captures import FIRST, SECOND, TAKE, THIRD, CapturesJob, joined

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jobs.kernel.captures.choosing import is_original
-from jobs.kernel.formats.lines import UNKNOWN, Capture
+from jobs.kernel.formats.rows import UNKNOWN, Capture
 from jobs.mapreduce.job import Pair
 from jobs.stages.select_links.captures import FIRST, NOTHING, TAKE, CapturesJob, joined
 

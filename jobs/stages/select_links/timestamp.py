@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobs.kernel.formats.lines import Capture
+from jobs.kernel.formats.rows import Capture
 from jobs.stages.select_links.captures import BY_TIME
 from jobs.stages.select_links.originals import OriginalsJob
 

@@ -20,8 +20,8 @@ from jobs.kernel.errors import BadInput
 from pipeline.analysis.compare.diff_moves import Move, explained_moves
 from pipeline.analysis.compare.diff_side import NO_PAGE, PageChange, Side
 from pipeline.data.graph import Positions
-from pipeline.ranking.classes import rounded
 from pipeline.ranking.correlations import kendall, spearman
+from pipeline.ranking.digits import rounded
 from pipeline.workfolder.results.finished import Finished
 
 WITHOUT_EFFECT = ("--runner",)  # on results

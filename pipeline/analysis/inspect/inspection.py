@@ -17,7 +17,7 @@ from jobs.kernel.archive.container import Container, container
 from jobs.kernel.archive.damage import Damage
 from jobs.kernel.captures.extraction import Options, extract, require_pages
 from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import Capture, Link
+from jobs.kernel.formats.rows import Capture, Link
 from jobs.kernel.keys.keys import key_of
 from jobs.kernel.links.dropped import LONGEST_EXAMPLE, MAX_EXAMPLES, Examples
 from jobs.kernel.machine.shortage import shortage_of

@@ -26,7 +26,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.kernel.formats.lines import UNKNOWN, USUAL_CAPTURE, Capture
+from jobs.kernel.formats.rows import UNKNOWN, USUAL_CAPTURE, Capture
 from pipeline.data.parquet import CHECKED, opened_parquet, reading_parquet
 
 BLOCK = 1 << 18  # links

@@ -14,7 +14,7 @@ from jobs.kernel.archive.damage import MAX_LISTED, Damage
 from jobs.kernel.archive.faults import of_unread
 from jobs.kernel.captures.extraction import Options, extract, require_pages
 from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import Capture, Link
+from jobs.kernel.formats.rows import Capture, Link
 from jobs.kernel.storage.digesting import digested
 from jobs.kernel.storage.opening import Place, opened
 from jobs.kernel.storage.positions import told_position

@@ -18,9 +18,6 @@ from pathlib import Path
 from jobs.kernel.errors import BadInput, BadLine
 from jobs.kernel.formats.lines import (
     CAPTURE,
-    UNKNOWN,
-    Capture,
-    Link,
     Parser,
     Row,
     parse_canonical_link,
@@ -30,6 +27,7 @@ from jobs.kernel.formats.lines import (
     parse_map_row,
 )
 from jobs.kernel.formats.reading import read_lines
+from jobs.kernel.formats.rows import UNKNOWN, Capture, Link
 from jobs.kernel.formats.usable import DROPPED, why_unusable
 from pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
 

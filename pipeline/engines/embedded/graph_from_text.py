@@ -22,8 +22,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import DUMMY, START_SCORE, UNKNOWN, parse_graph_line, parse_map_row
+from jobs.kernel.formats.lines import DUMMY, START_SCORE, parse_graph_line, parse_map_row
 from jobs.kernel.formats.reading import read_all, read_rows
+from jobs.kernel.formats.rows import UNKNOWN
 from pipeline.data.csr import id_type
 from pipeline.data.database import batches, database
 from pipeline.data.graph import CURE, refuse_node

@@ -21,8 +21,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import UNKNOWN
 from jobs.kernel.formats.order import DIGITS
+from jobs.kernel.formats.rows import UNKNOWN
 from pipeline.data.csr import Csr
 from pipeline.data.csr_files import open_csr
 from pipeline.data.database import LEAST, batches, database, feed, write_behind

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.kernel.formats.lines import UNKNOWN
+from jobs.kernel.formats.rows import UNKNOWN
 from jobs.kernel.keys.keys import KeyFunction, forgetful_key_function
 from pipeline.data.workers import Tell
 from pipeline.engines.embedded.columns import Block, BlocksWriter, capture_blocks, dated_blocks

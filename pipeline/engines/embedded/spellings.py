@@ -27,7 +27,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import UNKNOWN
+from jobs.kernel.formats.rows import UNKNOWN
 from pipeline.data.csr import id_type
 from pipeline.data.database import batches, database, feed, write_behind
 from pipeline.data.growing import Growing

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import DUMMY, UNKNOWN, parse_capture
+from jobs.kernel.formats.lines import DUMMY, parse_capture
 from jobs.kernel.formats.reading import parts
+from jobs.kernel.formats.rows import UNKNOWN
 from jobs.kernel.rank.plain_round import DAMPING
 from pipeline.data.graph import Floats, Mask, Positions
 from pipeline.workfolder.results.finished import CAPTURE_COLUMNS, WEIGHED, Finished, Incoming, Node

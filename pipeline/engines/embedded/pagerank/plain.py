@@ -18,7 +18,7 @@ from jobs.kernel.rank.plain_round import BASE, DAMPING, RoundSums
 from pipeline.contract import Stop
 from pipeline.data.graph import Floats
 from pipeline.data.team import Team
-from pipeline.engines.embedded.pagerank.kernels import PARTIALS, dangling_sum, divide, plain
+from pipeline.engines.embedded.pagerank.plain_kernels import PARTIALS, dangling_sum, divide, plain
 from pipeline.engines.embedded.pagerank.state import OnRound, Ranked, State
 from pipeline.ranking.round_checks import check_mass, round_entry
 

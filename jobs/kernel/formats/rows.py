@@ -1,0 +1,99 @@
+"""The rows of the text datasets, a type for each."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+UNKNOWN = b"-"
+USUAL_CAPTURE = 10  # columns, without those that extraction adds where asked for
+
+
+class Link(NamedTuple):
+    """A link as found: absolute URIs without whitespace, and the letter of its hop; where asked
+    for, the timestamp of the capture that it was found in, 14 digits."""
+
+    target: bytes
+    source: bytes
+    hop: bytes = b"L"
+    timestamp: bytes = UNKNOWN
+
+
+class Capture(NamedTuple):
+    """One fetched page; `-` where a field is unknown. kind: response, resource or revisit.
+
+    via: the URI that Heritrix came from; hops: its way from the seed, a letter a hop. Where asked
+    for, the id of its record, and what a revisit refers to: an id, or a URI and its timestamp.
+    """
+
+    uri: bytes
+    timestamp: bytes
+    status: bytes
+    media_type: bytes
+    digest: bytes
+    kind: bytes
+    archive: bytes
+    offset: bytes
+    via: bytes = UNKNOWN
+    hops: bytes = UNKNOWN
+    id: bytes = UNKNOWN
+    refers_to: bytes = UNKNOWN
+    refers_to_uri: bytes = UNKNOWN
+    refers_to_timestamp: bytes = UNKNOWN
+
+
+class CanonicalLink(NamedTuple):
+    """A link between keys."""
+
+    target_key: bytes
+    source_key: bytes
+
+
+class UriRow(NamedTuple):
+    """One spelling of a key: how often captured, how often linked, when last captured."""
+
+    key: bytes
+    uri: bytes
+    captures: int
+    links: int
+    last: bytes
+
+
+class Fold(NamedTuple):
+    """A key that another one stands for. kind: redirect or canonical, by which it leads on; hops:
+    how many such steps it is away."""
+
+    key: bytes
+    target_key: bytes
+    kind: bytes
+    hops: int
+
+
+class InputLink(NamedTuple):
+    """A link between keys, with the id of its target."""
+
+    id: bytes
+    target_key: bytes
+    source_key: bytes
+
+
+class MapRow(NamedTuple):
+    """A node: its id and its key."""
+
+    id: bytes
+    key: bytes
+
+
+class ScoreRow(NamedTuple):
+    """A node at the end: its score, its URI and its key."""
+
+    score: float
+    uri: bytes
+    key: bytes
+
+
+class GraphLine(NamedTuple):
+    """A node of the graph, its score and its targets: ids ascending, or `dummy` alone."""
+
+    id: bytes
+    score: float
+    targets: list[bytes]

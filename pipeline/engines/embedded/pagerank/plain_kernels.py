@@ -1,0 +1,131 @@
+"""The loops of plain rounds, and their exact sums, compiled by numba when first used.
+
+Equation: x_i = 0.15 + 0.85 * sum over edges j->i of y_j, with y_j = x_j / outdegree_j. Dangling
+nodes are treated as any other node. The stopping rule is that of plain.py.
+
+A loop takes a range of nodes and writes to that range alone, as those of kernels.py do. A sum over
+the edges of a node is exact and rounded once, so that it does not depend on their order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jobs.kernel.machine.machine_code import loop
+from jobs.kernel.rank.plain_round import BASE, DAMPING, DOUBT, UNIT
+from pipeline.data.csr import Ids, Offsets
+from pipeline.data.graph import Floats
+from pipeline.engines.embedded.pagerank.kernels import flow
+
+PARTIALS = 64  # doubles that do not overlap: at most 2,098 bits of 53 each
+
+
+@loop
+def grow(partials: Floats, length: int, value: float) -> int:
+    """Add a value to an exact sum: doubles that do not overlap, ascending; returns how many."""
+    kept = 0
+    for k in range(length):
+        other = partials[k]
+        if abs(value) < abs(other):
+            value, other = other, value
+        high = value + other
+        low = other - (high - value)
+        if low != 0.0:
+            partials[kept] = low
+            kept += 1
+        value = high
+    partials[kept] = value
+    return kept + 1
+
+
+@loop
+def nearest(partials: Floats, length: int) -> float:
+    """The double nearest to an exact sum, of two equally near ones the even one."""
+    total: float = partials[length - 1]
+    rest = 0.0
+    k = length - 1
+    while k > 0 and rest == 0.0:
+        k -= 1
+        new = total + partials[k]
+        rest = partials[k] - (new - total)
+        total = new
+    # the rest was rounded away; where it is half a unit, what lies below it decides
+    if k > 0 and (rest > 0.0) == (partials[k - 1] > 0.0):
+        further = total + 2.0 * rest
+        if further - total == 2.0 * rest:
+            total = further
+    return total
+
+
+@loop
+def rounded_sum(sources: Ids, y: Floats, begin: int, end: int, partials: Floats) -> float:
+    """The sum of y >= 0 over edges, correctly rounded: that of math.fsum, to the last bit.
+
+    Two parts settle nearly all: their error is so small that both ends of what the sum can be
+    round to the same double. The few others are summed exactly.
+    """
+    high, low = flow(sources, y, begin, end)
+    edges = float(end - begin)
+    if edges <= 2.0:
+        return high
+    error = 4.0 * (edges * UNIT) ** 2 * high
+    total: float = high + (low - error)
+    if total == high + (low + error):
+        return total
+    length = 0
+    for k in range(begin, end):
+        length = grow(partials, length, y[sources[k]])
+    return nearest(partials, length)
+
+
+@loop
+def divide(scores: Floats, outdegrees: Ids, y: Floats, begin: int, end: int) -> None:
+    """What every node gives along each of its edges."""
+    for i in range(begin, end):
+        y[i] = scores[i] / outdegrees[i] if outdegrees[i] else 0.0
+
+
+@loop
+def plain(
+    offsets: Offsets,
+    sources: Ids,
+    outdegrees: Ids,
+    y: Floats,
+    scores: Floats,
+    shift: float,
+    begin: int,
+    end: int,
+) -> tuple[float, float, float, float, float, float, float]:
+    """One plain round: scores of a range from y, in place.
+
+    Returns, as RoundSums names them: old_l1, new_l1, residual_sum, residual_l1,
+    residual_max, shifted_l1, dangling_new.
+    """
+    partials = np.empty(PARTIALS)
+    old, new, signed, absolute, largest, shifted, dangling = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(begin, end):
+        flow = rounded_sum(sources, y, offsets[i], offsets[i + 1], partials)
+        score = BASE + DAMPING * flow
+        r = score - scores[i]
+        doubt = DOUBT * score
+        old += scores[i]
+        new += score
+        signed += r
+        absolute += abs(r) + doubt
+        largest = max(largest, abs(r) + doubt)
+        shifted += abs(r - shift) + doubt
+        if not outdegrees[i]:
+            dangling += score
+        scores[i] = score
+    return old, new, signed, absolute, largest, shifted, dangling
+
+
+@loop
+def dangling_sum(
+    scores: Floats, outdegrees: Ids, begin: int, end: int, partials: Floats, length: int
+) -> int:
+    """Add the scores of dangling nodes to an exact sum; returns its length."""
+    for i in range(begin, end):
+        if not outdegrees[i]:
+            length = grow(partials, length, scores[i])
+    return length
