@@ -1,7 +1,7 @@
 """The command crawlrank, by that name or as `python -m pipeline`.
 
-Importing it takes a second, in which there is nothing yet to end well; and the processes of pools,
-which import this file, do without it.
+Until its command is loaded there is nothing yet to end well; and the processes of pools, which
+import this file, do without it.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ import _signal as signal  # type: ignore[import-not-found]  # `signal` imports e
 import os
 import resource
 import sys
-
-TO_BEGIN = 64 << 20  # bytes of addresses: threads that get no memory at all wait for ever
 
 
 def main() -> None:
@@ -22,10 +20,7 @@ def main() -> None:
         sys.modules["_distutils_hack"].remove_shim()
     _modest()
     try:
-        from jobs.kernel.machine.shortage import require_addresses
         from pipeline.cli import main as command
-
-        require_addresses(TO_BEGIN)
     except Exception as error:
         _explain(error)
         raise

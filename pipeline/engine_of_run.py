@@ -14,8 +14,8 @@ from pipeline.contract import EMBEDDED, Engine
 from pipeline.data.memory import half_of_machine
 from pipeline.engines.text.cluster_engine import ClusterEngine
 from pipeline.engines.text.mrjob_engine import MrjobEngine
+from pipeline.options import RunOptions
 from pipeline.progress import Reporter
-from pipeline.run_options import RunOptions
 from pipeline.workfolder.imported import KEYS
 from pipeline.workfolder.manifest import Manifest
 

@@ -22,7 +22,8 @@ from archive_samples import WRAPPINGS
 from mutation_samples import DEFLATED, STORED, Samples, answer, samples, wacz
 
 from jobs.kernel.archive.damage import REASONS, Damage
-from jobs.kernel.captures.extraction import DEFAULTS, Options, extract
+from jobs.kernel.captures.extraction import extract
+from jobs.kernel.captures.extraction_options import DEFAULTS, ExtractionOptions
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.lines import (
     Capture,
@@ -65,7 +66,7 @@ class Mutation(NamedTuple):
 
     data: bytes
     origin: str
-    options: Options
+    options: ExtractionOptions
 
 
 def mutation(seed: int, number: int, *, reference: bool = False) -> Mutation:
@@ -77,8 +78,8 @@ def mutation(seed: int, number: int, *, reference: bool = False) -> Mutation:
     return Mutation(data, origin, _options(rng))
 
 
-def _options(rng: random.Random) -> Options:
-    return Options(
+def _options(rng: random.Random) -> ExtractionOptions:
+    return ExtractionOptions(
         outlinks=rng.choice(("auto", "html", "metadata", "both")),
         links=rng.choice(("nav", "all", "all")),
         nofollow=rng.choice(("keep", "drop")),

@@ -15,7 +15,7 @@ from crawls import LOOPBACK, ok
 from jobs.assign_ids import AssignIds
 from jobs.canonicalize import Canonicalize
 from jobs.extract_links import ExtractLinks
-from jobs.kernel.captures.extraction import Options
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.mapreduce.launcher import CLUSTERS, RUNNERS
 from jobs.select_links import SelectLinks
 from pipeline import cli, import_text
@@ -24,17 +24,15 @@ from pipeline.analysis.audit import findings, outlinks
 from pipeline.analysis.compare import diff, explain
 from pipeline.contract import EMBEDDED, Stop
 from pipeline.engines.text import steps
-from pipeline.precedence.export import Options as PrecedenceOptions
+from pipeline.options import PrecedenceOptions, RunOptions, ValidationOptions
 from pipeline.progress import reporter
 from pipeline.ranking import classes
-from pipeline.ranking.validation_report import ValidationOptions
-from pipeline.run_options import RunOptions
 
 #: what each command hands its options to
 FILLED: dict[str, tuple[Callable[..., Any], ...]] = {
-    "extract-links": (Options,),
-    "inspect": (Options,),
-    "run": (Options, PrecedenceOptions, ValidationOptions, Stop, RunOptions),
+    "extract-links": (ExtractionOptions,),
+    "inspect": (ExtractionOptions,),
+    "run": (ExtractionOptions, PrecedenceOptions, ValidationOptions, Stop, RunOptions),
     "page-rank": (Stop,),
     "select-links": (),
     "canonicalize": (steps.canonicalize,),
@@ -63,7 +61,7 @@ def defaults_of(what: Callable[..., Any]) -> dict[str, Any]:
 
 def given_by(command: str) -> dict[str, Any]:
     """Defaults of the options, without those that are none."""
-    context = click.Context(cli.main.commands[command])
+    context = click.Context(cli.loaded(command))
     options = [each for each in context.command.params if isinstance(each, click.Option)]
     given = {str(each.name): each.get_default(context) for each in options}
     return {name: value for name, value in given.items() if isinstance(value, str | int | float)}

@@ -28,7 +28,8 @@ from work_folders import await_end, files_of, tree_of
 
 from jobs.kernel.errors import BadInput
 from pipeline.data.database import database
-from pipeline.precedence.export import Options, export_precedence
+from pipeline.options import PrecedenceOptions
+from pipeline.precedence.export import export_precedence
 
 ROUNDS = ("--iterations", "3", "--no-validate", "--jobs", "2")
 RANKED = re.compile(r" s +round (\d+)")
@@ -73,7 +74,7 @@ def test_a_disk_that_fills_while_lines_are_sorted(tmp_path: Path) -> None:
         tiny_disk(tmp_path / "disk", "100k") as disk,
         pytest.raises(OSError, match="No space left"),
     ):
-        export_precedence(scores, None, disk / "precedence.txt", tmp_path, Options())
+        export_precedence(scores, None, disk / "precedence.txt", tmp_path, PrecedenceOptions())
 
 
 @pytest.mark.parametrize(

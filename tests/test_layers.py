@@ -21,7 +21,8 @@ JOBS = (
     *("jobs.kernel.captures", "jobs.kernel.rank", "jobs.mapreduce.runners", "jobs.mapreduce"),
 )
 PIPELINE = (
-    *("pipeline.terminal", "pipeline.contract", "pipeline.data", "pipeline.ranking"),
+    *("pipeline.terminal", "pipeline.version", "pipeline.contract", "pipeline.options"),
+    *("pipeline.data", "pipeline.ranking"),
     *("pipeline.workfolder", "pipeline.precedence", "pipeline.engines", "pipeline.analysis"),
     "pipeline.package",
 )

@@ -28,21 +28,20 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from jobs.kernel.formats.order import DIGITS
 from pipeline.data.graph import Floats, Mask, Positions
+from pipeline.options import MAX_BINS, CutOptions, Ties
 
-MAX_DIGITS = 9
-MAX_BINS = 125
 BLOCK = 1 << 14  # scores whose steps stay in the cache of a core
 POWERS = 10.0 ** np.arange(23)  # all that are doubles
 SLICE = 1 << 16  # nodes at a time
 CUT_BYTES = 38  # a node, at most at a time; sorting takes 28, finding what is near 37
 PREFERENCE_BYTES = 8 + 13  # a node, with ties by links: preferences, and what is sorted by them
-Ties = Literal["key", "links", "together"]
 Order = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int8]
 Preferences = npt.NDArray[np.uint64]
@@ -69,9 +68,9 @@ def cut(
     scores: Floats,
     bins: int,
     *,
-    digits: int = MAX_DIGITS,
+    digits: int = CutOptions.digits,
     mask: Mask | None = None,
-    ties: Ties = "key",
+    ties: Ties = CutOptions.ties,
     eta: float = 0.0,
     preferred: Preferences | None = None,
 ) -> Classes:
@@ -213,8 +212,8 @@ def _rounded(scores: Floats, digits: int) -> Floats:
 def digits_for(eta: float) -> int:
     """Significant digits that a certificate resolves: min(9, floor(-log10(2 eta))), at least 1."""
     if eta == 0:
-        return MAX_DIGITS
-    return 1 if eta >= 0.05 else min(MAX_DIGITS, math.floor(-math.log10(2 * eta)))
+        return DIGITS
+    return 1 if eta >= 0.05 else min(DIGITS, math.floor(-math.log10(2 * eta)))
 
 
 def order_digits(eta: float) -> int:
@@ -224,7 +223,7 @@ def order_digits(eta: float) -> int:
     What `digits_for` resolves is up to a hundred times coarser: right for comparing two programs,
     but an order by it would place pages by their keys whose scores are known to differ.
     """
-    return MAX_DIGITS if eta == 0 else max(1, min(MAX_DIGITS, 1 + math.ceil(-math.log10(2 * eta))))
+    return DIGITS if eta == 0 else max(1, min(DIGITS, 1 + math.ceil(-math.log10(2 * eta))))
 
 
 def _together(own: Floats, others: Floats, over: Mask, order: Order, bins: int) -> Numbers:

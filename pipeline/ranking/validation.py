@@ -29,10 +29,11 @@ import numpy as np
 import numpy.typing as npt
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.formats.order import DIGITS
 from pipeline.data.graph import Floats, Graph, Mask
+from pipeline.options import ValidationOptions
 from pipeline.ranking.certificate import Certificate, certificate
 from pipeline.ranking.classes import (
-    MAX_DIGITS,
     Classes,
     Order,
     Preferences,
@@ -47,7 +48,6 @@ from pipeline.ranking.validation_report import (
     ClassComparison,
     OrderComparison,
     Overlap,
-    ValidationOptions,
     ValidationReport,
 )
 
@@ -80,7 +80,7 @@ def validate(
     _check_same(graph, ranks)
     proof, other = certificate(ranks), opic(graph, options, watch)
     etas = [eta for eta in (proof.eta, other.best.eta) if eta <= NO_DIGIT]
-    compared = min([MAX_DIGITS, *map(digits_for, etas)]) if etas else 1
+    compared = min([DIGITS, *map(digits_for, etas)]) if etas else 1
     digits = compared if len(etas) == 2 else 0
     distance = _distance(ranks.scores, other)
     allowed = proof.probability + other.best.certificate + ROUNDING

@@ -16,7 +16,7 @@ from jobs import assign_ids, fold_chains, fold_keys, join_scores, select_links
 from jobs.canonicalize import Canonicalize
 from jobs.gen_graph import GenGraph
 from jobs.kernel.captures.choosing import Rules
-from jobs.kernel.captures.extraction import Options
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import NotConverged
 from jobs.kernel.formats import downloading
 from jobs.kernel.storage import stores
@@ -40,11 +40,10 @@ from pipeline.data.graph import read_graph
 from pipeline.engines.text import steps
 from pipeline.engines.text.cluster_extraction import Extraction
 from pipeline.engines.text.rounds import checkpoint, rank, scores_in
+from pipeline.options import PrecedenceOptions, Ties
 from pipeline.precedence.captured import captured_columns
 from pipeline.precedence.caveats import LinkCounts
-from pipeline.precedence.export import Options as PrecedenceOptions
 from pipeline.precedence.files import write_precedence
-from pipeline.ranking.classes import Ties
 from pipeline.workfolder.claim import claim
 from pipeline.workfolder.dataset_store import DatasetStore, remove
 from pipeline.workfolder.far import bringing, links_that_count, of_archives
@@ -75,7 +74,7 @@ class ClusterEngine:
     # archives
 
     def extract(
-        self, tasks: Sequence[ArchiveTask], options: Options
+        self, tasks: Sequence[ArchiveTask], options: ExtractionOptions
     ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
         """All in one job, and what its task failed on by itself in another."""
         if tasks:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from jobs.extract_links import ExtractLinks, arguments_of
+from jobs.extract_links import ExtractLinks
 from jobs.kernel.captures.choosing import Rules
-from jobs.kernel.captures.extraction import Options
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import NotConverged
 from jobs.kernel.storage.opening import size_of
 from jobs.mapreduce.launch import launch
@@ -20,11 +20,10 @@ from pipeline.engines.text import steps
 from pipeline.engines.text.rounds import checkpoint, rank, scores_in
 from pipeline.engines.text.selecting import select_links
 from pipeline.engines.text.steps import archive_reports, writable_names
+from pipeline.options import PrecedenceOptions, Ties
 from pipeline.precedence.captured import captured_columns
 from pipeline.precedence.caveats import LinkCounts
-from pipeline.precedence.export import Options as PrecedenceOptions
 from pipeline.precedence.files import write_precedence
-from pipeline.ranking.classes import Ties
 from pipeline.workfolder.dataset_store import DatasetStore, remove
 from pipeline.workfolder.work_folder import WorkFolder, links_of
 
@@ -43,7 +42,7 @@ class MrjobEngine(WorkFolder):
         self.store = DatasetStore(work)
 
     def extract(
-        self, tasks: Sequence[ArchiveTask], options: Options
+        self, tasks: Sequence[ArchiveTask], options: ExtractionOptions
     ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
         """Some archives at a time, so that a kill costs no more than those."""
         at_once = AT_ONCE * (self.launcher.processes or 1)
@@ -53,13 +52,13 @@ class MrjobEngine(WorkFolder):
             yield from self._extract(tasks[before : before + at_once], options, launcher)
 
     def _extract(
-        self, tasks: Sequence[ArchiveTask], options: Options, launcher: Launcher
+        self, tasks: Sequence[ArchiveTask], options: ExtractionOptions, launcher: Launcher
     ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
         by_path = {str(task.place): task for task in tasks}
         with launcher.scratch("extract-links") as tmp:
             found, seen = tmp / "links", tmp / "captures"
             named = writable_names([task.place for task in tasks], tmp)
-            args, side = arguments_of(options), {"captures": seen}
+            args, side = options.arguments(), {"captures": seen}
             outcome = launch(ExtractLinks, list(named), found, launcher, args, side)
             for report in archive_reports(outcome, named):
                 task = by_path[report.path]
