@@ -38,15 +38,15 @@ def _searched_if_any(
 
 
 def _archives_of(named: Sequence[Place]) -> tuple[Place, ...]:
-    found = find_archives(named)
-    if found.left_out:
+    given = find_archives(named)
+    if given.left_out:
         click.echo(
-            f"{len(found.left_out)} files in folders left out, as they have no archive's name: "
-            + ", ".join(map(printable, found.left_out[:EXAMPLES]))
-            + (", …" if len(found.left_out) > EXAMPLES else ""),
+            f"{len(given.left_out)} files in folders left out, as they have no archive's name: "
+            + ", ".join(map(printable, given.left_out[:EXAMPLES]))
+            + (", …" if len(given.left_out) > EXAMPLES else ""),
             err=True,
         )
-    return tuple(found.archives)
+    return tuple(given.archives)
 
 
 _archives_from = click.option(

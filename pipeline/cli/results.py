@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import click
 from click.core import ParameterSource
@@ -82,23 +82,29 @@ def export_precedence(
     if form != "heritrix":
         _require_heritrix(form, "unlisted", "spellings")
     check_files(output, inputs=[scores, *([uris] if uris else [])])
-    known_eta, known = read_rank_report(report) if report else (None, DIGITS)
+    known_eta, known_digits = read_rank_report(report) if report else (None, DIGITS)
     options = replace(
         precedence,
         eta=known_eta if eta is None else eta,
-        digits=known if digits is None else digits,
+        digits=known_digits if digits is None else digits,
     )
+    said(_written(Path(scores), Path(uris) if uris else None, output, options, form), {})
+
+
+def _written(
+    scores: Path, uris: Path | None, output: Path, options: PrecedenceOptions, form: str
+) -> dict[str, int]:
+    """The counts of what was written in that format."""
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=output.parent) as tmp:
-        given = Path(scores), Path(uris) if uris else None, output, Path(tmp), options
         if form == "heritrix":
             from pipeline.precedence.files import write_precedence
 
-            said(write_precedence(*given)["rows"], {})
-        else:
-            from pipeline.precedence.export_scores import export_scores
+            entry = write_precedence(scores, uris, output, Path(tmp), options)
+            return cast("dict[str, int]", entry["rows"])
+        from pipeline.precedence.export_scores import export_scores
 
-            said(asdict(export_scores(*given, form)), {})
+        return asdict(export_scores(scores, uris, output, Path(tmp), options, form))
 
 
 def _require_heritrix(form: str, *names: str) -> None:
