@@ -15,14 +15,20 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 from mrjob.step import MRStep
 
 from jobs.kernel.archive.damage import MAX_LISTED
 from jobs.kernel.archive.faults import of_unread
 from jobs.kernel.captures.extraction import extract, require_pages
-from jobs.kernel.captures.extraction_options import DEFAULTS, ExtractionOptions
+from jobs.kernel.captures.extraction_options import (
+    DEFAULTS,
+    ExtractionOptions,
+    LinksKept,
+    Nofollow,
+    Outlinks,
+)
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.lines import Capture, Link, format_capture, format_link
 from jobs.kernel.formats.side_lines import ARCHIVE, CAPTURES, DAMAGE, RAN, READ, to_json
@@ -42,11 +48,10 @@ class ExtractLinks(Job):
 
     def configure_args(self) -> None:
         super().configure_args()
-        self.add_passthru_arg(
-            "--outlinks", choices=("auto", "html", "metadata", "both"), default="auto"
-        )
-        self.add_passthru_arg("--links", choices=("nav", "all"), default="nav")
-        self.add_passthru_arg("--nofollow", choices=("keep", "drop"), default="keep")
+        for name, choices in (("outlinks", Outlinks), ("links", LinksKept), ("nofollow", Nofollow)):
+            self.add_passthru_arg(
+                f"--{name}", choices=get_args(choices), default=getattr(DEFAULTS, name)
+            )
         self.add_passthru_arg("--forms", action="store_true")
         self.add_passthru_arg("--pdf", action="store_true")
         self.add_passthru_arg("--timestamps", action="store_true")

@@ -3,6 +3,7 @@ is that of the function or object that it stands for, and of the job."""
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import click
 import pytest
-from crawls import LOOPBACK, ok
+from crawls import LOOPBACK, ROOT, ok
 
 from jobs.assign_ids import AssignIds
 from jobs.canonicalize import Canonicalize
@@ -52,6 +53,18 @@ JOBS = {
     "assign-ids": AssignIds,
     "select-links": SelectLinks,
 }
+
+
+def test_types_of_options_have_names_of_their_own() -> None:
+    names = [
+        node.name
+        for folder in ("jobs", "pipeline", "scripts", "tests")
+        for path in (ROOT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.ClassDef) and node.name.endswith("Options")
+    ]
+    assert len(set(names)) == len(names) > 5
+    assert "Options" not in names
 
 
 def defaults_of(what: Callable[..., Any]) -> dict[str, Any]:
