@@ -26,35 +26,23 @@ from jobs.kernel.formats.lines import (
     CAPTURE_WIDTHS,
     UNKNOWN,
     UNLINKED,
-    UriRow,
-    format_uri_row,
     parse_capture,
     parse_else,
     parse_fold,
     parse_link,
 )
-from jobs.kernel.formats.side_lines import DROPPED, URIS
+from jobs.kernel.formats.side_lines import DROPPED
 from jobs.kernel.formats.usable import why_unusable
 from jobs.kernel.keys.keys import key_keeping_www, key_of
 from jobs.mapreduce.alone import main
-from jobs.mapreduce.job import Job, Pair
+from jobs.mapreduce.job import Pair
+from jobs.stages.merging import LINK, SPELLING, Counts, MergingJob, added
 
 COMBINED = 200_000
-SPELLING, LINK = b"U", b"V"  # of a key, the spellings come before the links
 EXAMPLES = 5
 
-Counts = tuple[int, int, bytes]  # captures, links, last timestamp
 
-
-def added(one: Counts, other: Counts) -> Counts:
-    """Counts of two sets of lines together; `-` sorts before every timestamp."""
-    return one[0] + other[0], one[1] + other[1], max(one[2], other[2])
-
-
-class Canonicalize(Job):
-    DATASET = "canonical_links"
-    SIDE_DATASETS = ("uris",)
-
+class Canonicalize(MergingJob):
     def configure_args(self) -> None:
         super().configure_args()
         self.add_passthru_arg("--keep-www", action="store_true", help="keep `www.` in keys")
@@ -126,28 +114,6 @@ class Canonicalize(Job):
             yield target_key, LINK + source_key
         self._links.clear()
         self._spellings.clear()
-
-    def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
-        uri, counts, source = b"", (0, 0, UNKNOWN), b""
-        for value in values:
-            if value[:1] == LINK:
-                if value != source:
-                    source = value
-                    self.counts["canonical_links"] += 1
-                    yield key + b" " + value[1:]
-                continue
-            spelling, captures, links, last = value[1:].split(b"\t")
-            if spelling != uri:
-                yield from self._spelling(key, uri, counts)
-                uri, counts = spelling, (0, 0, UNKNOWN)
-            counts = added(counts, (int(captures), int(links), last))
-        self.counts["keys"] += bool(uri)
-        yield from self._spelling(key, uri, counts)
-
-    def _spelling(self, key: bytes, uri: bytes, counts: Counts) -> Iterator[bytes]:
-        if uri:
-            self.counts["uris"] += 1
-            yield URIS + b"\t" + format_uri_row(UriRow(key, uri, *counts))
 
 
 if __name__ == "__main__":

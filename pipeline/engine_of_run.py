@@ -12,8 +12,7 @@ from jobs.kernel.machine.cores import at_a_time
 from jobs.mapreduce.launcher import Launcher, out_of_reach
 from pipeline.contract import EMBEDDED, Engine
 from pipeline.data.memory import half_of_machine
-from pipeline.engines.text.cluster_engine import ClusterEngine
-from pipeline.engines.text.mrjob_engine import MrjobEngine
+from pipeline.engines.text.engine import TextEngine
 from pipeline.options import RunOptions
 from pipeline.progress import Reporter
 from pipeline.workfolder.imported import KEYS
@@ -47,5 +46,4 @@ def engine_of(
 
             cluster = stack.enter_context(cluster_of_run(options.conf, tmp, options.data))
             launcher = replace(launcher, cluster=cluster)
-        return ClusterEngine(work, launcher)
-    return MrjobEngine(work, launcher)
+    return TextEngine(work, launcher)

@@ -43,20 +43,21 @@ class Measured(LocalRunner):
     def _run(self) -> None:
         before, self._shuffled = cpu(), 0
         super()._run()
-        words = self._mr_job_extra_args()
-        stage = words[words.index("--stage") + 1] if "--stage" in words else ""
-        row = {"job": f"{self._script_path_name()} {stage}".strip(), "seconds": cpu() - before}
+        row = {"job": title_of(Path(self._script_path)), "seconds": cpu() - before}
         row["read"] = size_of(self._get_input_paths())
         row["shuffled"] = self._shuffled
         row["written"] = size_of(Path(self._output_dir).glob("part-*"))
         ROWS.append(row)
 
-    def _script_path_name(self) -> str:
-        return Path(self._script_path).stem
-
     def _num_reducers(self, step_num: int) -> int:
         self._shuffled = Path(self._sorted_reducer_input_path(step_num)).stat().st_size
         return super()._num_reducers(step_num)
+
+
+def title_of(script: Path) -> str:
+    """`page_rank` of jobs/page_rank.py, `join_scores sort` of jobs/stages/join_scores/sort.py."""
+    parts = script.with_suffix("").parts
+    return " ".join(part for part in parts[parts.index("jobs") + 1 :] if part != "stages")
 
 
 def measured(job: type[Job]) -> type[Job]:

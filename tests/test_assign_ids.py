@@ -14,6 +14,7 @@ from jobs import assign_ids
 from jobs.kernel.errors import BadInput
 from jobs.mapreduce.launcher import Launcher
 from jobs.mapreduce.outcome import Outcome
+from jobs.stages.assign_ids import numbering
 
 
 def run(tmp: Path, launcher: Launcher, *inputs: Path, nodes: str = "linked") -> Outcome:
@@ -94,7 +95,7 @@ def test_made_links_on_a_cluster(nodes: str, reducers: int, seed: int, tmp_path:
 
 
 def test_more_keys_than_a_task_remembers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assign_ids, "SEEN", 3)
+    monkeypatch.setattr(numbering, "SEEN", 3)
     check(tmp_path, cluster(tmp_path, 3, 4), "all")
 
 

@@ -11,7 +11,7 @@ from crawls import LOOPBACK, WEB, crawlrank, write_warc
 
 from jobs.extract_links import ExtractLinks
 from jobs.mapreduce.launcher import Launcher
-from pipeline.engines.text import mrjob_engine, steps
+from pipeline.engines.text import local_extraction, steps
 
 DYING = """
 import os, signal
@@ -74,7 +74,7 @@ def test_a_run_ends_with_its_error_and_keeps_the_others(
     archives = [LOOPBACK, write_warc(tmp_path / "dies.warc", WEB)]
     words = ("run", *archives, "--work", tmp_path / "work", "--runner", "local", "--iterations", 2)
     with monkeypatch.context() as patched:
-        patched.setattr(mrjob_engine, "ExtractLinks", dying)
+        patched.setattr(local_extraction, "ExtractLinks", dying)
         said = crawlrank(*words, "--no-validate")
     assert said.code == 3
     assert f"{archives[1]}: {DIED}; expected" in said.err

@@ -216,7 +216,7 @@ import os, signal, sys, threading
 from pathlib import Path
 import pyarrow as pa
 from pipeline import cli
-from pipeline.data.database import batches, database
+from pipeline.data.database import batches, database, feed
 
 HOW, TMP = sys.argv[1:]
 
@@ -229,7 +229,7 @@ def endless():
     with database(Path(TMP), budget=1 << 28, threads=2) as (db, _):
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGTERM)).start()
         if HOW == "reading":
-            db.register("rows", pa.RecordBatchReader.from_batches(next(rows()).schema, rows()))
+            feed(db, "rows", next(rows()).schema, rows())
             list(batches(db, "SELECT * FROM rows WHERE x < 0 ORDER BY x"))
         list(batches(db, "SELECT count(*) FROM range(1000000000000) WHERE hash(range) = 1"))
 

@@ -19,9 +19,9 @@ from jobs.mapreduce.launcher import Launcher
 from pipeline.cli import main
 from pipeline.contract import ArchiveTask
 from pipeline.engines.text import steps
-from pipeline.engines.text.cluster_engine import ClusterEngine
 from pipeline.engines.text.cluster_extraction import LOST
 from pipeline.engines.text.emr_cluster import held_cluster
+from pipeline.engines.text.engine import TextEngine
 from pipeline.workfolder.archives import given_archives, reports
 from pipeline.workfolder.manifest import Manifest
 
@@ -49,7 +49,7 @@ def test_an_archive_whose_task_dies_costs_itself(
     """All three share a task at first."""
     data = "s3://crawl/costs"
     with held_cluster(conf, tmp_path, data) as held:
-        engine = ClusterEngine(tmp_path, launcher(tmp_path, held, data))
+        engine = TextEngine(tmp_path, launcher(tmp_path, held, data))
         done = [*engine.extract(tasks, ExtractionOptions())]
         again = [*engine.extract(tasks[1:2], ExtractionOptions())]
     assert [(task.content, report.error) for task, report in done] == [
@@ -96,7 +96,7 @@ def test_a_cluster_that_is_at_fault_is_told_with_its_last_lines(
     with held_cluster(conf, tmp_path, data) as held:
         text = held.read_text()
         held.write_text(text.replace('"cluster_id"', '"python_bin": "false", "cluster_id"'))
-        engine = ClusterEngine(tmp_path, launcher(tmp_path, held, data))
+        engine = TextEngine(tmp_path, launcher(tmp_path, held, data))
         with pytest.raises(JobFailed, match="the job ExtractLinks failed; its last lines"):
             [*engine.extract(tasks, ExtractionOptions())]
 

@@ -38,8 +38,8 @@ from jobs.mapreduce.orphans import end_orphans
 from jobs.mapreduce.outcome import Outcome
 from jobs.mapreduce.runners.applications import AT_WORK
 from pipeline.contract import ArchiveTask, Round, Stop
-from pipeline.engines.text.cluster_engine import ClusterEngine
 from pipeline.engines.text.cluster_extraction import LOST
+from pipeline.engines.text.engine import TextEngine
 
 pytestmark = pytest.mark.hadoop
 ROOT = Path(__file__).resolve().parents[1]
@@ -98,7 +98,7 @@ def rank_star(far: str, tmp: Path, rounds: list[Round]) -> list[Round]:
     def on_round(_: Round, done: list[Round]) -> None:
         (tmp / "rounds.json").write_text(json.dumps(done))
 
-    engine = ClusterEngine(tmp, launcher(far, tmp))
+    engine = TextEngine(tmp, launcher(far, tmp))
     return engine.rank(Stop(iterations=2), rounds, on_round)
 
 
@@ -151,7 +151,7 @@ def test_an_archive_whose_task_is_killed_each_time_costs_itself(far: str, tmp_pa
         stores.write(name, LOOPBACK.read_bytes())
     tasks = [ArchiveTask(name.rpartition("/")[2], name, "") for name in names]
     dying = replace(launcher(far, tmp_path), job_class=lambda job: DYING.get(job, job))
-    engine = ClusterEngine(tmp_path, dying)
+    engine = TextEngine(tmp_path, dying)
     reports = {
         report.path: (task, report) for task, report in engine.extract(tasks, ExtractionOptions())
     }
@@ -159,7 +159,7 @@ def test_an_archive_whose_task_is_killed_each_time_costs_itself(far: str, tmp_pa
     assert reports[names[1]][1].error == LOST
     assert all(engine.store.exists(f"links/{task.part}") for task, _ in reports.values())
     alone = [
-        *ClusterEngine(tmp_path, launcher(f"{far}/b", tmp_path)).extract(
+        *TextEngine(tmp_path, launcher(f"{far}/b", tmp_path)).extract(
             tasks[:1], ExtractionOptions()
         )
     ]

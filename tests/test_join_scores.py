@@ -15,6 +15,7 @@ from jobs import join_scores
 from jobs.kernel.errors import BadInput
 from jobs.mapreduce.launcher import Launcher
 from jobs.mapreduce.outcome import Outcome
+from jobs.stages.join_scores import nodes
 
 
 def run(tmp: Path, launcher: Launcher, *inputs: Path, **options: object) -> Outcome:
@@ -132,7 +133,7 @@ def test_made_links_on_a_cluster(reducers: int, seed: int, tmp_path: Path) -> No
 
 
 def test_a_full_memory_changes_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(join_scores, "COMBINED", 2)
+    monkeypatch.setattr(nodes, "COMBINED", 2)
     check(tmp_path, cluster(tmp_path, 3, 4))
 
 

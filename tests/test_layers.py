@@ -19,6 +19,7 @@ JOBS = (
     *("jobs.kernel.errors", "jobs.kernel.machine", "jobs.kernel.storage", "jobs.kernel.keys"),
     *("jobs.kernel.formats", "jobs.kernel.markup", "jobs.kernel.archive", "jobs.kernel.links"),
     *("jobs.kernel.captures", "jobs.kernel.rank", "jobs.mapreduce.runners", "jobs.mapreduce"),
+    "jobs.stages",
 )
 PIPELINE = (
     *("pipeline.terminal", "pipeline.version", "pipeline.contract", "pipeline.options"),

@@ -9,14 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
+import pytest
+from cluster import dataset
 from drawing import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from samples import write
 from selecting_oracle import Oracle, Selection
 
 from jobs.kernel.captures.choosing import Rules
 from jobs.kernel.formats.lines import Capture, Fold, Link, format_capture, format_link, parse_fold
 from jobs.mapreduce.launcher import Launcher
+from jobs.select_links import SelectLinks
 from pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
 from pipeline.engines.embedded.selecting import FOLDS
 from pipeline.engines.embedded.selecting import select_links as by_columns
@@ -90,6 +94,25 @@ def test_jobs_do_what_the_definitions_say(
     made: tuple[list[Link], list[Capture]], rules: Rules
 ) -> None:
     assert by_jobs(*made, rules, "inline") == expected(*made, rules)
+
+
+@pytest.mark.parametrize(("take", "stages"), [("union", 1), ("latest", 2)])
+def test_a_job_alone_leaves_its_candidates_beside_the_links(
+    take: str, stages: int, tmp_path: Path
+) -> None:
+    page = Capture(URIS[0], b"20240501000000", b"200", *[b"-"] * 2, b"response", b"a", b"0")
+    links = [Link(URIS[1], page.uri, hop, page.timestamp) for hop in (b"L", b"C")]
+    inputs = [
+        write(tmp_path / "links", [format_link(link) for link in links]),
+        write(tmp_path / "captures", [format_capture(page)]),
+    ]
+    job = SelectLinks(["--captures", take, "--canonical"])
+    job.run_with([*map(str, inputs)], tmp_path / "out", Launcher("inline", tmp_path))
+    assert dataset(tmp_path / "out") == [format_link(Link(*links[0][:3]))] * (take == "latest")
+    folders = sorted((tmp_path / "out/_folds").iterdir())
+    assert len(folders) == stages
+    folds = [line for folder in folders for line in dataset(folder)]
+    assert folds == [b"example,h)/0\tcanonical\texample,h)/1"]
 
 
 def by_embedded(

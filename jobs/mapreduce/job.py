@@ -111,19 +111,9 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         return LINE_FORMAT if self.by_line() else None
 
     def _runner_class(self) -> Any:
-        """mrjob's runners, changed as local.py and cluster.py say."""
-        from jobs.mapreduce.runners import local as runners
+        from jobs.mapreduce.runners import changed  # tasks load this file, and need no runners
 
-        standard = super()._runner_class()
-        if standard.alias == "emr":
-            from jobs.mapreduce.runners.emr import EmrRunner
-
-            return EmrRunner
-        if standard.alias not in runners.OURS:
-            from jobs.mapreduce.runners import cluster as cluster_runners
-
-            return cluster_runners.OURS.get(standard.alias, standard)
-        return runners.OURS[standard.alias]
+        return changed.runner_class(super()._runner_class())
 
     def own_args(self) -> list[str]:
         """The options of this job's own command line, to hand on to the job that is launched."""

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from jobs.kernel.rank.packed_plan import Plan, read_plan
-from jobs.mapreduce.job import Job, Pair
+from jobs.mapreduce.job import Pair
+from jobs.mapreduce.planned_job import PlannedJob
 
 
-class PackedJob(Job):
-    def configure_args(self) -> None:
-        super().configure_args()
-        self.add_file_arg("--plan", help="ranges, and where packed data are; set by the driver")
+class PackedJob(PlannedJob):
+    """Its plan has the ranges, and where packed data are."""
 
-    def load_args(self, args: list[str]) -> None:
-        super().load_args(args)
-        self._read: Plan | None = None
-
-    @property
+    @cached_property
     def plan(self) -> Plan:
-        """Read when the first line needs it: in the driver the file has another path."""
-        self._read = self._read or read_plan(self.options.plan)
-        return self._read
+        return read_plan(self.options.plan)
 
 
 class PartitionJob(PackedJob):

@@ -21,7 +21,9 @@ from pipeline.cli.interruption import Interruption
 from pipeline.terminal import escape_unwritable, printable
 
 INTERRUPTED = "interrupted; what was finished is kept"
-TO_BEGIN = 64 << 20  # bytes of addresses: threads that get no memory at all wait for ever
+#: bytes of addresses that libraries take, which crash where they get but some of them, and those to
+#: begin with: threads that get no memory at all wait for ever
+TO_LOAD, TO_BEGIN = 320 << 20, 64 << 20
 
 #: command -> the module of this folder that has it under its name; the first sentence of its help
 COMMANDS = {
@@ -108,9 +110,10 @@ class Group(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
         if name in COMMANDS:
+            require_addresses(TO_LOAD + TO_BEGIN)
             command = loaded(name)
-        if isinstance(ctx.obj, Interruption):
             require_addresses(TO_BEGIN)
+        if isinstance(ctx.obj, Interruption):
             ctx.obj.begin()
         return name, command, rest
 

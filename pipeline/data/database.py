@@ -59,6 +59,9 @@ def database(
 
 #: what has ended rows that a database was fed, by the database
 _errors: dict[int, list[BaseException]] = {}
+#: databases whose query was interrupted: DuckDB looks for that between its batches of results, and
+#: until 2.0 not while rows come of which none is one
+_interrupted: set[int] = set()
 
 
 def feed(
@@ -69,7 +72,10 @@ def feed(
 
     def careful() -> Iterator[pa.RecordBatch]:
         try:
-            yield from rows
+            for batch in rows:
+                if id(db) in _interrupted:
+                    raise InterruptedError("a query was interrupted")
+                yield batch
         except Exception as error:
             _errors[id(db)].append(error)
             raise
@@ -95,12 +101,14 @@ def _interruptible(db: duckdb.DuckDBPyConnection) -> Iterator[None]:
         signal.set_wakeup_fd(before)
         os.close(told)
         listener.join()
+        _interrupted.discard(id(db))
         os.close(heard)
 
 
 def _interrupt(db: duckdb.DuckDBPyConnection, heard: int, before: int) -> None:
     while number := os.read(heard, 1):
         if number[0] in (signal.SIGINT, signal.SIGTERM):
+            _interrupted.add(id(db))
             db.interrupt()
         if before >= 0:
             os.write(before, number)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.data.database import batches
+from pipeline.data.database import batches, feed
 from pipeline.options import MAX_BINS
 from pipeline.precedence.heritrix_column import forms
 from pipeline.precedence.scored import NO_NODE
@@ -172,7 +172,7 @@ class Lines:
 @contextlib.contextmanager
 def _reader(db: duckdb.DuckDBPyConnection, rows: Iterator[pa.RecordBatch]) -> Iterator[None]:
     """The rows as the view `lines`, which can be read once."""
-    db.register("lines", pa.RecordBatchReader.from_batches(LINES, rows))
+    feed(db, "lines", LINES, rows)
     try:
         yield
     finally:

@@ -19,7 +19,7 @@ from jobs.kernel.formats import downloading
 from jobs.kernel.storage import stores
 from jobs.kernel.storage.opening import is_url
 from pipeline.contract import EMBEDDED
-from pipeline.workfolder.dataset_store import NEAR
+from pipeline.workfolder.dataset_store import NEAR, DatasetStore
 from pipeline.workfolder.far import of_archives
 from pipeline.workfolder.imported import IMPORT_AGAIN, SELECT, require_finished
 from pipeline.workfolder.integrity import AGAIN, fault_of
@@ -73,6 +73,7 @@ class DatasetFolders:
         self.work, self.manifest, self.digests = work, manifest, digests
         self.tmp = Path(tempfile.mkdtemp(prefix="datasets-", dir=tmp))
         self.data: str | None = manifest.parameters.get("--data")
+        self._store = DatasetStore(work, self.data)
         self._origins: dict[Path, str] = {}  # by folder, as messages name it
 
     @property
@@ -110,7 +111,7 @@ class DatasetFolders:
         url = str(stores.join(data, dataset))
         shutil.rmtree(folder, ignore_errors=True)  # of an attempt that failed
         try:
-            places = of_archives(data, dataset) if dataset in OF_ARCHIVES else [url]
+            places = of_archives(self._store, dataset) if dataset in OF_ARCHIVES else [url]
             if not places or not all(map(stores.exists, places)):
                 raise self._missing(url, dataset)
             self._compare(dataset)

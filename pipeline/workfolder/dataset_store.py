@@ -20,6 +20,7 @@ from typing import Any
 from jobs.kernel.storage import stores
 from jobs.kernel.storage.opening import FILE, Place
 from pipeline.contract import BEANS, SUMMARY
+from pipeline.data.datasets import move
 from pipeline.workfolder.digests import difference, recorded
 
 Record = dict[str, Any]
@@ -61,6 +62,21 @@ class DatasetStore:
             remove(location)
         else:
             stores.remove(location)
+
+    def put(self, folder: Place, dataset: str) -> None:
+        """A dataset that lies elsewhere in the same store becomes the one of this name."""
+        location = self.location(dataset)
+        if isinstance(location, Path):
+            move(Path(folder), location)
+        else:
+            stores.remove(location)
+            stores.rename(folder, location)
+
+    def put_file(self, file: Path, part: str) -> None:
+        """A file of this machine becomes a part of a dataset in the work folder."""
+        output = self.work / part
+        output.parent.mkdir(exist_ok=True)
+        file.replace(output)
 
     def record(self, dataset: str) -> Record:
         """Of a dataset that is in place, to be kept by the manifest."""

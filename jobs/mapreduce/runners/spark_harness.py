@@ -101,6 +101,5 @@ def _reducer(reducers: int, key_and_rest: tuple[bytes, bytes]) -> int:
 
 
 if __name__ == "__main__":
-    from jobs.mapreduce.runners import spark_harness  # by which name tasks find its functions
-
-    spark_harness.main(sys.argv[1:])
+    # by this name tasks find its functions
+    import_module("jobs.mapreduce.runners.spark_harness").main(sys.argv[1:])

@@ -22,9 +22,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from jobs.kernel.errors import BadInput
 from pipeline.analysis.audit import crawl_log, entries
-from pipeline.data.database import batches
+from pipeline.data.database import batches, feed
 from pipeline.precedence.beans import BASE, CLIPPED
 
 TOLD_APART = "PI"  # hops of prerequisites and of what Heritrix infers: in no order of a file
@@ -72,23 +71,12 @@ def load_log(db: duckdb.DuckDBPyConnection, rows: Iterator[pa.RecordBatch], *, b
 def _store(
     db: duckdb.DuckDBPyConnection, table: str, schema: pa.Schema, rows: Iterator[pa.RecordBatch]
 ) -> None:
-    """Make a table of rows. What ends the rows is raised as it is: DuckDB would make another
-    error of it."""
-    errors: list[BaseException] = []
-
-    def careful() -> Iterator[pa.RecordBatch]:
-        try:
-            yield from rows
-        except (BadInput, KeyboardInterrupt) as error:
-            errors.append(error)
-
-    db.register("rows", pa.RecordBatchReader.from_batches(schema, careful()))
+    """Make a table of rows."""
+    feed(db, "rows", schema, rows)
     try:
         db.execute(f"CREATE TABLE {table} AS SELECT * FROM rows")
     finally:
         db.unregister("rows")
-    if errors:
-        raise errors[0]
 
 
 def join(db: duckdb.DuckDBPyConnection) -> None:

@@ -10,9 +10,6 @@ ranking goes on behind the last one after any interruption.
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TypeVar
-
 from jobs.kernel.storage.opening import Place
 from jobs.kernel.storage.stores import join
 from jobs.mapreduce.launcher import Launcher
@@ -21,7 +18,6 @@ from pipeline.engines.text.packed_ranking import rank_packed
 from pipeline.engines.text.plain_ranking import plain_rounds
 
 MASS_TOLERANCE = 1e-9
-Folder = TypeVar("Folder", Path, str)
 
 
 def rank(
@@ -46,10 +42,10 @@ def rank(
     return plain_rounds(graph, folder, launcher, stop, rounds, on_round)
 
 
-def scores_in(folder: Folder, stop: Stop, rounds: list[Round]) -> Folder:
+def scores_in(folder: Place, stop: Stop, rounds: list[Round]) -> Place:
     """Where the scores are when ranking is over, converged or not: a path or URL in the folder."""
     name = "ranks" if stop.iterations is None else f"round-{len(rounds)}"
-    return folder / name if isinstance(folder, Path) else str(join(folder, name))
+    return join(folder, name)
 
 
 def checkpoint(stop: Stop, rounds: list[Round]) -> tuple[str, ...]:

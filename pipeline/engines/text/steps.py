@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import quote
 
 from jobs import assign_ids as assign_ids_job
+from jobs import fold_chains
 from jobs import fold_keys as fold_keys_job
 from jobs import join_scores as join_scores_job
 from jobs.canonicalize import Canonicalize
@@ -25,23 +26,26 @@ from jobs.extract_links import ExtractLinks
 from jobs.gen_graph import GenGraph
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import BadInput, NotConverged
+from jobs.kernel.formats import downloading
 from jobs.kernel.formats.order import DIGITS
 from jobs.kernel.formats.tables import CAPTURES, DATED_LINKS, LINKS, REFERRING_CAPTURES
 from jobs.kernel.formats.usable import require_usable
 from jobs.kernel.links.pdf_links import require_reader
+from jobs.kernel.storage import stores
 from jobs.kernel.storage.opening import Place, place
 from jobs.kernel.storage.plain_paths import plain_path
+from jobs.kernel.storage.stores import join
 from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
 from jobs.mapreduce.outcome import Outcome
 from pipeline.contract import ArchiveReport, Round, StepResult, Stop
-from pipeline.data.datasets import ORDER, by_score, deliver
+from pipeline.data.datasets import ORDER, LineKey, by_score, deliver
 from pipeline.data.row_groups import deliver_rows
 from pipeline.data.scores_table import write_parquet
 from pipeline.engines.text.rounds import rank, scores_in
 from pipeline.workfolder.counting import add_counters
 
-Paths = Sequence[str | Path]
+Places = Sequence[Place]
 MAX_EXAMPLES = 20
 
 
@@ -50,7 +54,7 @@ def workplace(output: Path, launcher: Launcher) -> Iterator[Launcher]:
     """A launcher whose temporary folder lies beside the output, on the same file system."""
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-        place = tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=output.parent)
+        folder = tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=output.parent)
     except OSError as error:
         raise BadInput(
             str(output.parent),
@@ -58,12 +62,35 @@ def workplace(output: Path, launcher: Launcher) -> Iterator[Launcher]:
             "a folder for the output",
             "Name another output.",
         ) from error
-    with place as tmp, plain_path(Path(tmp)) as near:
+    with folder as tmp, plain_path(Path(tmp)) as near:
         yield replace(launcher, tmp=near)
 
 
+@contextlib.contextmanager
+def delivering(
+    launcher: Launcher, outputs: Mapping[Place, LineKey | None]
+) -> Iterator[tuple[Launcher, list[Place]]]:
+    """A launcher, and for each output the folder that a job is to write.
+
+    outputs: each with what its rows are merged by where it is one file. On this machine the folders
+    become the outputs when the block ends well. At a URL they are the outputs: what is there goes,
+    and a dataset counts once its job has left its mark.
+    """
+    first = next(iter(outputs))
+    if not isinstance(first, Path):
+        for output in outputs:
+            stores.remove(output)
+        yield launcher, list(outputs)
+        return
+    with workplace(first, launcher) as beside:
+        folders = [beside.tmp / f"output-{number}" for number in range(len(outputs))]
+        yield beside, list(folders)
+        for folder, (output, key) in zip(folders, outputs.items(), strict=True):
+            deliver(folder, Path(output), key)
+
+
 def extract_links(
-    archives: Paths,
+    archives: Places,
     links: Path,
     captures: Path,
     launcher: Launcher,
@@ -168,32 +195,52 @@ def totals(reports: Sequence[ArchiveReport]) -> dict[str, int]:
 
 
 def canonicalize(
-    links: Paths,
-    captures: Paths,
-    output: Path,
-    uris: Path,
+    links: Places,
+    captures: Places,
+    output: Place,
+    uris: Place,
     launcher: Launcher,
     *,
-    folds: Paths = (),
+    folds: Places = (),
     keep_www: bool = False,
 ) -> StepResult:
     """Links and captures to canonical links, and to the spellings of each key; folds: of
     select_links, whose keys give way to those that they fold into."""
-    args = ["--keep-www"] if keep_www else []
-    with workplace(output, launcher) as there:
-        canonical, spelled = there.tmp / "canonical_links", there.tmp / "uris"
-        inputs = [*links, *captures]
-        outcome = launch(Canonicalize, inputs, canonical, there, args, {"uris": spelled})
-        if folds:
-            found, whole = (canonical, spelled), outcome
-            canonical, spelled = there.tmp / "folded_links", there.tmp / "folded_uris"
-            outcome = fold_keys_job.run(*found, folds, canonical, spelled, there)
-            outcome.notes = whole.notes
-            outcome.counters = Counter({**whole.counters, **outcome.counters})
+    args, inputs = ["--keep-www"] * keep_www, [*links, *captures]
+    outputs = {output: ORDER["canonical_links"], uris: ORDER["uris"]}
+    with delivering(launcher, outputs) as (there, (canonical, spelled)):
+        if not folds:
+            outcome = launch(Canonicalize, inputs, canonical, there, args, {"uris": spelled})
+        elif there.is_small(folds, fold_chains.IN_MEMORY):
+            with there.scratch("folds") as near:
+                args += ["--folds", str(_few_folds(folds, near))]
+                outcome = launch(Canonicalize, inputs, canonical, there, args, {"uris": spelled})
+        else:
+            outcome = _folded(inputs, folds, canonical, spelled, there, args)
         require_usable(", ".join(map(str, inputs)), outcome.rows["uris"], outcome.counters)
-        deliver(canonical, output, ORDER["canonical_links"])
-        deliver(spelled, uris, ORDER["uris"])
     return canonicalized(outcome)
+
+
+def _few_folds(folds: Places, near: Path) -> Path:
+    """All folds as one file, for each task of a job to hold."""
+    for dataset in folds:
+        downloading.download(dataset, near / "parts")
+    path = near / "folds.txt"
+    path.write_bytes(b"".join(part.read_bytes() for part in sorted((near / "parts").iterdir())))
+    return path
+
+
+def _folded(
+    inputs: Places, folds: Places, links: Place, uris: Place, launcher: Launcher, args: list[str]
+) -> Outcome:
+    with launcher.workplace("canonicalize") as tmp:
+        whole_links, whole_uris = join(tmp, "links"), join(tmp, "uris")
+        side = {"uris": whole_uris}
+        whole = launch(Canonicalize, inputs, whole_links, launcher, args, side)
+        outcome = fold_keys_job.run(whole_links, whole_uris, folds, links, uris, launcher)
+    outcome.notes = whole.notes
+    outcome.counters = Counter({**whole.counters, **outcome.counters})
+    return outcome
 
 
 def canonicalized(outcome: Outcome) -> StepResult:
@@ -205,26 +252,24 @@ def canonicalized(outcome: Outcome) -> StepResult:
 
 
 def assign_ids(
-    canonical_links: Paths,
-    uris: Paths,
-    output: Path,
-    map_output: Path,
+    canonical_links: Places,
+    uris: Places,
+    output: Place,
+    map_output: Place,
     launcher: Launcher,
     *,
     nodes: str = "linked",
 ) -> StepResult:
     """Ids for keys. Raises BadInput where no key gets one: a crawl without links has no ranks."""
-    inputs = [str(where) for where in (*canonical_links, *(uris if nodes == "all" else ()))]
-    with workplace(output, launcher) as there:
-        found, mapped = there.tmp / "input_links", there.tmp / "map"
-        outcome = assign_ids_job.run(inputs, found, mapped, there, nodes=nodes)
+    inputs = [*canonical_links, *(uris if nodes == "all" else ())]
+    outputs = {output: ORDER["input_links"], map_output: ORDER["map"]}
+    with delivering(launcher, outputs) as (there, (input_links, mapped)):
+        outcome = assign_ids_job.run(inputs, input_links, mapped, there, nodes=nodes)
         require_nodes(outcome, inputs, nodes)
-        deliver(found, output, ORDER["input_links"])
-        deliver(mapped, map_output, ORDER["map"])
     return result_of(outcome, "input_links")
 
 
-def require_nodes(outcome: Outcome, inputs: Paths, nodes: str) -> None:
+def require_nodes(outcome: Outcome, inputs: Places, nodes: str) -> None:
     """Raise BadInput where assign_ids gave no id."""
     if not outcome.rows["map"]:
         raise BadInput(
@@ -235,16 +280,14 @@ def require_nodes(outcome: Outcome, inputs: Paths, nodes: str) -> None:
         )
 
 
-def gen_graph(input_links: Paths, maps: Paths, output: Path, launcher: Launcher) -> StepResult:
+def gen_graph(input_links: Places, maps: Places, output: Place, launcher: Launcher) -> StepResult:
     """Links with ids to graph lines; maps add the nodes that no link points to."""
-    with workplace(output, launcher) as there:
-        found = there.tmp / "graph"
-        outcome = launch(GenGraph, [*input_links, *maps], found, there)
+    with delivering(launcher, {output: ORDER["graph"]}) as (there, (graph,)):
+        outcome = launch(GenGraph, [*input_links, *maps], graph, there)
         if not outcome.counters["nodes"]:
             raise BadInput(
                 ", ".join(map(str, input_links)), "no links", "at least one line with an id"
             )
-        deliver(found, output, ORDER["graph"])
     return result_of(outcome, "graph")
 
 
@@ -270,37 +313,31 @@ def page_rank(
         try:
             rank(graph, folder, there, stop, on_round=keep)
         except NotConverged:
-            deliver(scores_in(folder, stop, rounds), output, ORDER["ranks"])
+            deliver(Path(scores_in(folder, stop, rounds)), output, ORDER["ranks"])
             raise
-        deliver(scores_in(folder, stop, rounds), output, ORDER["ranks"])
+        deliver(Path(scores_in(folder, stop, rounds)), output, ORDER["ranks"])
     return rounds
 
 
 def join_scores(
-    ranks: Paths,
-    maps: Paths,
-    uris: str | Path,
-    output: Path,
+    ranks: Places,
+    maps: Places,
+    uris: Place,
+    output: Place,
     launcher: Launcher,
     *,
     digits: int = DIGITS,
 ) -> StepResult:
     """Scores joined with keys and URIs, best first; Parquet when the output's name says so."""
-    parquet = output.suffix == ".parquet"
-    with workplace(output, launcher) as there:
-        found = there.tmp / "scores"
-        outcome = join_scores_job.run(
-            [str(where) for where in (*ranks, *maps)],
-            str(uris),
-            found,
-            there,
-            digits=digits,
-            columns="all" if parquet else "three",
-        )
-        if parquet:
-            write_parquet(found, output, digits, sum(part["scores"] for part in outcome.sums))
-        else:
-            deliver(found, output, by_score(digits))
+    inputs = [*ranks, *maps]
+    if isinstance(output, Path) and output.suffix == ".parquet":
+        with workplace(output, launcher) as there:
+            folder = there.tmp / "scores"
+            outcome = join_scores_job.run(inputs, uris, folder, there, digits=digits, columns="all")
+            write_parquet(folder, output, digits, sum(part["scores"] for part in outcome.sums))
+    else:
+        with delivering(launcher, {output: by_score(digits)}) as (there, (scores,)):
+            outcome = join_scores_job.run(inputs, uris, scores, there, digits=digits)
     return result_of(outcome, "scores")
 
 

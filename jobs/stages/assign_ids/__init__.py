@@ -1,0 +1,1 @@
+"""The stages of jobs/assign_ids.py."""

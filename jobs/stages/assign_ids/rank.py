@@ -1,0 +1,27 @@
+"""The keys of each range, numbered from 0 and counted.
+
+Writes `label number key`, which makes a map line, and `label number key source`; how many keys a
+range has, as a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jobs.kernel.formats.side_lines import PLAN, to_json
+from jobs.mapreduce.ranged_job import RangedJob
+from jobs.stages.assign_ids.numbering import NumberingJob, numbered
+
+
+class AssignIdsRank(RangedJob, NumberingJob):
+    def reduce_key(self, label: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
+        count = 0
+        for number, key, source in numbered(values):
+            count = number + 1
+            row = b"%s\t%d\t%s" % (label, number, key)
+            yield b"%s\t%s" % (row, source) if source else row
+        yield PLAN + b"\t" + to_json([label.decode(), count])
+
+
+if __name__ == "__main__":
+    AssignIdsRank.run()

@@ -1,0 +1,35 @@
+"""Split points of equal ranges, from a uniform sample of the keys, as notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jobs.kernel.formats.ranges import Sample, split_points
+from jobs.kernel.formats.side_lines import PLAN
+from jobs.mapreduce.job import Pair
+from jobs.stages.assign_ids.nodes import NodesJob, row_of
+
+
+class AssignIdsSample(NodesJob):
+    def load_args(self, args: list[str]) -> None:
+        super().load_args(args)
+        self._sample = Sample()
+
+    def map_line(self, line: bytes) -> Iterator[Pair]:
+        for key in self.node_keys(row_of(line)):
+            self._sample.add(key)
+        yield from ()
+
+    def map_end(self) -> Iterator[Pair]:
+        for key in self._sample.keys():  # noqa: SIM118 (not a dict)
+            yield b"sample", key
+
+    def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
+        for value in values:
+            self._sample.add(value)
+        for point in split_points(self._sample.keys(), self.options.reducers or 1):
+            yield PLAN + b"\t" + point
+
+
+if __name__ == "__main__":
+    AssignIdsSample.run()

@@ -1,0 +1,1 @@
+"""The stages of jobs/fold_chains.py."""

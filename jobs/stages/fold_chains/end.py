@@ -1,0 +1,27 @@
+"""The keys whose chains came to an end; the others are in loops, or lead there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jobs.kernel.formats.lines import Fold
+from jobs.mapreduce.job import Job, Pair
+from jobs.stages.fold_chains.jump import DONE
+from jobs.stages.fold_chains.steps import ended
+
+
+class FoldChainsEnd(Job):
+    def map_line(self, line: bytes) -> Iterator[Pair]:
+        key, _, rest = line.partition(b"\t")
+        yield key, rest
+
+    def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
+        for target, kind, hops, state in (value.split(b"\t") for value in values):
+            if state == DONE:
+                yield ended(Fold(key, target, kind, int(hops)), self.counts)
+            else:
+                self.counts["unfolded.loop"] += 1
+
+
+if __name__ == "__main__":
+    FoldChainsEnd.run()

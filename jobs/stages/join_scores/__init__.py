@@ -1,0 +1,1 @@
+"""The stages of jobs/join_scores.py."""

@@ -1,0 +1,1 @@
+"""The stages of jobs/select_links.py."""

@@ -1,0 +1,53 @@
+"""What of each key counts, and the fold candidates of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jobs.kernel.captures.choosing import Named, choose
+from jobs.kernel.formats.lines import UNKNOWN, Capture, Link
+from jobs.kernel.formats.side_lines import FOLDS
+from jobs.mapreduce.job import Pair
+from jobs.stages.select_links.captures import FIRST, NOTHING, SECOND, TAKE, CapturesJob, joined
+
+#: counters that tell of links of an extraction that left out when they were found
+DATED, UNDATED, DATED_CAPTURES = TIMES = ("links.dated", "links.undated", "captures.dated")
+_SENT = (
+    "uri", "timestamp", "status", "digest", "kind", "id", "refers_to", "refers_to_uri",
+    "refers_to_timestamp",
+)  # fmt: skip
+
+
+class SelectLinksDecide(CapturesJob):
+    def map_capture(self, key: bytes, capture: Capture) -> Iterator[Pair]:
+        self.counts[DATED_CAPTURES] += capture.timestamp != UNKNOWN
+        yield key, joined(FIRST, *[getattr(capture, name) for name in _SENT])
+
+    def map_link(self, link: Link) -> Iterator[Pair]:
+        self.counts[UNDATED if link.timestamp == UNKNOWN else DATED] += 1
+        source_key = self.key_of(link.source)
+        if source_key and link.hop in b"RC" and (target_key := self.key_of(link.target)):
+            yield source_key, joined(SECOND, link.hop, link.source, link.timestamp, target_key)
+
+    def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
+        captures, named = list[Capture](), list[Named]()
+        for order, *fields in (value.split(b"\t") for value in values):
+            if order == FIRST:
+                captures.append(NOTHING._replace(**dict(zip(_SENT, fields, strict=True))))
+            else:
+                named.append(Named(*fields))
+        chosen = choose(key, captures, named, self.rules)
+        for kind, target in chosen.folds:
+            yield FOLDS + b"\t" + joined(key, kind, target)
+        if not self.rules.latest:
+            return
+        self.counts["revisits"] += chosen.revisits
+        self.counts["revisits.original"] += chosen.revisits - len(chosen.lost)
+        for uri, timestamp in sorted(set(chosen.places)):
+            yield joined(TAKE, key, uri, timestamp, UNKNOWN)
+        for revisit in chosen.lost:
+            yield self.elsewhere(key, revisit)
+
+
+if __name__ == "__main__":
+    SelectLinksDecide.run()

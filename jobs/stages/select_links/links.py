@@ -1,0 +1,56 @@
+"""The links of the captures that were taken, and their canonical addresses as fold candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from jobs.kernel.captures.choosing import CANONICAL
+from jobs.kernel.formats.lines import UNKNOWN, Capture, Link, format_link
+from jobs.kernel.formats.side_lines import FOLDS
+from jobs.mapreduce.job import Pair
+from jobs.stages.select_links.captures import FIRST, SECOND, TAKE, THIRD, CapturesJob, joined
+
+
+class SelectLinksLinks(CapturesJob):
+    WORD = TAKE
+
+    def map_capture(self, key: bytes, capture: Capture) -> Iterator[Pair]:
+        yield key, joined(FIRST, capture.uri, capture.timestamp)
+
+    def map_link(self, link: Link) -> Iterator[Pair]:
+        """Without a key nothing is known, and canonicalize tells."""
+        key = self.key_of(link.source) or b"!" + link.source
+        yield key, joined(THIRD, link.source, link.timestamp, link.hop, link.target)
+
+    def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
+        known = set[tuple[bytes, bytes]]()
+        taken: dict[tuple[bytes, bytes], set[bytes]] = {}
+        for order, uri, timestamp, *fields in (value.split(b"\t") for value in values):
+            capture = (uri, timestamp)
+            if order == FIRST:
+                known.add(capture)
+            elif order == SECOND:
+                taken.setdefault(capture, set()).add(fields[0])
+            else:
+                hop, target = fields
+                link = Link(target, uri, hop)
+                yield from self._selected(key, link, taken.get(capture, ()))
+                if capture not in taken and hop != b"C":
+                    if capture in known:
+                        self.counts["links.superseded"] += 1
+                    else:  # of a capture that is not there, so that nothing says that it is old
+                        self.counts["links.without-capture"] += 1
+                        yield format_link(link)
+
+    def _selected(self, key: bytes, link: Link, sources: Iterable[bytes]) -> Iterator[bytes]:
+        """The link for each URI that its capture stands for; `-` for the source itself."""
+        for source in sorted(sources):
+            source_key = key if source == UNKNOWN else self.key_of(source)
+            if link.hop != b"C":
+                yield format_link(link if source == UNKNOWN else link._replace(source=source))
+            elif self.rules.canonical and source_key and (to := self.key_of(link.target)):
+                yield FOLDS + b"\t" + joined(source_key, CANONICAL, to)
+
+
+if __name__ == "__main__":
+    SelectLinksLinks.run()

@@ -1,0 +1,43 @@
+"""What the stages of select_links that look for originals of revisits share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jobs.kernel.captures.choosing import is_original
+from jobs.kernel.formats.lines import UNKNOWN, Capture
+from jobs.mapreduce.job import Pair
+from jobs.stages.select_links.captures import FIRST, NOTHING, TAKE, CapturesJob, joined
+
+
+class OriginalsJob(CapturesJob):
+    """Captures meet revisits under what name_of says."""
+
+    def name_of(self, key: bytes, capture: Capture) -> bytes | None:
+        """What revisits name the capture by, if they can."""
+        raise NotImplementedError
+
+    def map_capture(self, key: bytes, capture: Capture) -> Iterator[Pair]:
+        if is_original(capture) and (name := self.name_of(key, capture)) is not None:
+            yield name, joined(FIRST, key, capture.uri, capture.timestamp)
+
+    def reduce_key(self, name: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
+        originals = list[list[bytes]]()
+        for order, *fields in (value.split(b"\t") for value in values):
+            if order == FIRST:
+                originals.append(fields)
+                continue
+            key, uri, timestamp, *named = fields
+            if originals:
+                self.counts["revisits.original"] += 1
+            else:
+                refers_to_uri, refers_to_timestamp = named or (UNKNOWN, UNKNOWN)
+                revisit = NOTHING._replace(
+                    uri=uri,
+                    timestamp=timestamp,
+                    refers_to_uri=refers_to_uri,
+                    refers_to_timestamp=refers_to_timestamp,
+                )
+                yield self.elsewhere(key, revisit, id_known=False)
+            for original, *capture in originals:
+                yield joined(TAKE, original, *capture, UNKNOWN if original == key else uri)

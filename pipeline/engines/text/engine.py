@@ -1,0 +1,150 @@
+"""The steps of a run by the jobs of `jobs/`, on datasets of text lines: in the work folder, or at a
+URL, where they stay but for what users take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from jobs.kernel.captures.choosing import Rules
+from jobs.kernel.captures.extraction_options import ExtractionOptions
+from jobs.kernel.errors import NotConverged
+from jobs.kernel.formats import downloading
+from jobs.kernel.storage.opening import Place
+from jobs.mapreduce.launcher import Launcher
+from jobs.mapreduce.orphans import end_orphans
+from pipeline.contract import (
+    TEXT,
+    TEXT_AT_URL,
+    ArchiveReport,
+    ArchiveTask,
+    OnRound,
+    Ranked,
+    Round,
+    Stop,
+    Told,
+)
+from pipeline.data.graph import read_graph
+from pipeline.engines.text import steps
+from pipeline.engines.text.cluster_extraction import Extraction
+from pipeline.engines.text.local_extraction import extract_here
+from pipeline.engines.text.rounds import checkpoint, rank, scores_in
+from pipeline.engines.text.selecting import select_links
+from pipeline.options import PrecedenceOptions, Ties
+from pipeline.precedence.captured import captured_columns
+from pipeline.precedence.caveats import LinkCounts
+from pipeline.precedence.files import write_precedence
+from pipeline.workfolder.claim import claim
+from pipeline.workfolder.dataset_store import DatasetStore
+from pipeline.workfolder.far import bringing, links_that_count, of_archives
+from pipeline.workfolder.manifest import Manifest
+
+
+class TextEngine:
+    """One work folder, and a launcher that knows where the datasets are."""
+
+    suffix = ""
+
+    def __init__(self, work: Path, launcher: Launcher) -> None:
+        self.work, self.launcher, self.data = work, launcher, launcher.data
+        self.store = DatasetStore(work, launcher.data)
+        self.form = "text at a URL" if self.data else "text"
+        self.datasets = TEXT_AT_URL if self.data else TEXT
+
+    def take(self, manifest: Manifest) -> None:
+        """The folder at the URL becomes the work folder's own, and nobody writes there any more."""
+        if self.data:
+            claim(self.data, manifest)
+            end_orphans(self.launcher)
+
+    def at(self, dataset: str) -> Place:
+        return self.store.location(dataset)
+
+    def extract(
+        self, tasks: Sequence[ArchiveTask], options: ExtractionOptions
+    ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
+        """On this machine some archives a job; at a URL all in one job, and what its task failed on
+        by itself in another."""
+        if not self.data:
+            yield from extract_here(tasks, options, self.launcher, self.store)
+        elif tasks:
+            yield from Extraction(self.launcher, self.data, options).all_of(tasks)
+
+    def select_links(self, rules: Rules, keep_www: bool) -> Told:
+        self.store.drop("selected")
+        return asdict(
+            select_links(
+                of_archives(self.store, "links"), of_archives(self.store, "captures"),
+                self.at("selected") if rules.latest else None, self.at("folds"),
+                self.launcher, rules, keep_www=keep_www,
+            )
+        )  # fmt: skip
+
+    def canonicalize(self, keep_www: bool, folded: bool) -> Told:
+        return asdict(
+            steps.canonicalize(
+                links_that_count(self.store), of_archives(self.store, "captures"),
+                self.at("canonical_links"), self.at("uris"), self.launcher,
+                folds=[self.at("folds")] if folded else [], keep_www=keep_www,
+            )
+        )  # fmt: skip
+
+    def assign_ids(self, nodes: str) -> Told:
+        return asdict(
+            steps.assign_ids(
+                [self.at("canonical_links")], [self.at("uris")], self.at("input_links"),
+                self.at("map"), self.launcher, nodes=nodes,
+            )
+        )  # fmt: skip
+
+    def gen_graph(self, nodes: str) -> Told:
+        maps = [self.at("map")] if nodes == "all" else []
+        graph = self.at("graph")
+        return asdict(steps.gen_graph([self.at("input_links")], maps, graph, self.launcher))
+
+    def rank(self, stop: Stop, rounds: list[Round], on_round: OnRound) -> list[Round]:
+        folder = self.at("rounds")
+        if not rounds:
+            self.store.drop("rounds")
+        elif stop.iterations is not None and not self.store.exists(f"rounds/round-{len(rounds)}"):
+            return rounds  # they were moved to `ranks` by a run that ended before it said so
+        try:
+            _, rounds = rank(self.at("graph"), folder, self.launcher, stop, rounds, on_round)
+        except NotConverged:  # for whom they are good enough
+            self.store.put(scores_in(folder, stop, rounds), "ranks")
+            raise
+        self.store.put(scores_in(folder, stop, rounds), "ranks")
+        return rounds
+
+    def checkpoint(self, stop: Stop, rounds: list[Round]) -> tuple[str, ...]:
+        return checkpoint(stop, rounds)
+
+    def join_scores(self, digits: int) -> Told:
+        """At a URL, `scored` is what the job leaves, and `scores` what is brought here of it."""
+        output = self.at("scored" if self.data else "scores")
+        inputs, uris = [self.at("ranks")], self.at("uris")
+        result = steps.join_scores(
+            inputs, [self.at("map")], uris, output, self.launcher, digits=digits
+        )
+        if self.data:
+            self.store.drop("scores")
+            downloading.download(output, self.work / "scores")
+        return asdict(result)
+
+    def export_precedence(
+        self, options: PrecedenceOptions, links: LinkCounts | None = None
+    ) -> Told:
+        scores, output = self.work / "scores", self.work / "precedence.txt"
+        with self.launcher.scratch("uris") as tmp:
+            uris = bringing(self.store, tmp)("uris")
+            return write_precedence(scores, uris, output, tmp, options, links=links)
+
+    def ranked(self, ties: Ties = "key") -> Ranked:
+        with self.launcher.scratch("ranked") as tmp:
+            brought = bringing(self.store, tmp)
+            graph, ranks = read_graph(brought("graph")), read_graph(brought("ranks"))
+            captured = captured_columns(
+                graph, brought("uris"), [brought("map")], tmp, weighed=ties == "links"
+            )
+            return Ranked(graph, ranks, *captured)
