@@ -15,13 +15,20 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 from mrjob.step import MRStep
 
 from jobs.kernel.archive.damage import MAX_LISTED
 from jobs.kernel.archive.faults import of_unread
-from jobs.kernel.captures.extraction import DEFAULTS, Options, extract, require_pages
+from jobs.kernel.captures.extraction import extract, require_pages
+from jobs.kernel.captures.extraction_options import (
+    DEFAULTS,
+    ExtractionOptions,
+    LinksKept,
+    Nofollow,
+    Outlinks,
+)
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.lines import format_capture, format_link
 from jobs.kernel.formats.rows import Capture, Link
@@ -34,25 +41,6 @@ from jobs.mapreduce.alone import main
 from jobs.mapreduce.job import Job, Pair
 
 HELD = 1 << 23  # bytes of lines that are held in memory until their archive ends, then on a disk
-ON_REQUEST = ("timestamps", "canonical")
-
-
-def parameters_of(options: Options) -> dict[str, Any]:
-    """What extraction's results depend on, by option name."""
-    given = options._asdict()
-    del given["bodies"]  # links without bodies are none: only audits go without
-    for name in ON_REQUEST:  # an extraction without is the one that it was before there were these
-        if not given[name]:
-            del given[name]
-    return {f"--{name.replace('_', '-')}": value for name, value in given.items()}
-
-
-def arguments_of(options: Options) -> list[str]:
-    """The same as words of a command line."""
-    given = parameters_of(options).items()
-    flags = [name for name, value in given if value is True]
-    pairs = [(name, str(value)) for name, value in given if not isinstance(value, bool)]
-    return flags + [word for pair in pairs for word in pair]
 
 
 class ExtractLinks(Job):
@@ -61,11 +49,10 @@ class ExtractLinks(Job):
 
     def configure_args(self) -> None:
         super().configure_args()
-        self.add_passthru_arg(
-            "--outlinks", choices=("auto", "html", "metadata", "both"), default="auto"
-        )
-        self.add_passthru_arg("--links", choices=("nav", "all"), default="nav")
-        self.add_passthru_arg("--nofollow", choices=("keep", "drop"), default="keep")
+        for name, choices in (("outlinks", Outlinks), ("links", LinksKept), ("nofollow", Nofollow)):
+            self.add_passthru_arg(
+                f"--{name}", choices=get_args(choices), default=getattr(DEFAULTS, name)
+            )
         self.add_passthru_arg("--forms", action="store_true")
         self.add_passthru_arg("--pdf", action="store_true")
         self.add_passthru_arg("--timestamps", action="store_true")
@@ -103,9 +90,9 @@ class ExtractLinks(Job):
             except Exception as error:  # ours, not the archive's: the log has to say where
                 raise RuntimeError(f"{archive}: {type(error).__name__}: {error}") from error
 
-    def extraction(self) -> Options:
-        names = [name for name in Options._fields if name != "bodies"]
-        return Options(**{name: getattr(self.options, name) for name in names})
+    def extraction(self) -> ExtractionOptions:
+        names = [name for name in ExtractionOptions._fields if name != "bodies"]
+        return ExtractionOptions(**{name: getattr(self.options, name) for name in names})
 
     def _lines(self, path: str, uri: str) -> Iterator[bytes]:
         counters: Counter[str] = Counter()

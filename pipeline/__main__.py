@@ -1,7 +1,7 @@
 """The command crawlrank, by that name or as `python -m pipeline`.
 
-Importing it takes a second, in which there is nothing yet to end well; and the processes of pools,
-which import this file, do without it.
+Until its command is loaded there is nothing yet to end well; and the processes of pools, which
+import this file, do without it.
 """
 
 from __future__ import annotations
@@ -10,10 +10,6 @@ import _signal as signal  # type: ignore[import-not-found]  # `signal` imports e
 import os
 import resource
 import sys
-
-#: bytes of addresses that libraries take, which crash where they get but some of them, and those to
-#: begin with: threads that get no memory at all wait for ever
-TO_LOAD, TO_BEGIN = 320 << 20, 64 << 20
 
 
 def main() -> None:
@@ -24,12 +20,7 @@ def main() -> None:
         sys.modules["_distutils_hack"].remove_shim()
     _modest()
     try:
-        from jobs.kernel.machine.shortage import require_addresses
-
-        require_addresses(TO_LOAD + TO_BEGIN)
         from pipeline.cli import main as command
-
-        require_addresses(TO_BEGIN)
     except Exception as error:
         _explain(error)
         raise

@@ -15,12 +15,12 @@ from jobs.kernel.errors import NotConverged
 
 if TYPE_CHECKING:
     from jobs.kernel.captures.choosing import Rules
-    from jobs.kernel.captures.extraction import Options
+    from jobs.kernel.captures.extraction_options import ExtractionOptions
     from jobs.kernel.storage.opening import Place
     from pipeline.data.graph import Graph, Mask
+    from pipeline.options import PrecedenceOptions, Ties
     from pipeline.precedence.caveats import LinkCounts
-    from pipeline.precedence.export import Options as PrecedenceOptions
-    from pipeline.ranking.classes import Preferences, Ties
+    from pipeline.ranking.classes import Preferences
     from pipeline.workfolder.dataset_store import DatasetStore
     from pipeline.workfolder.manifest import Manifest
 
@@ -206,7 +206,7 @@ class Engine(Protocol):
         BadInput where it is another's, JobFailed where jobs of a dead driver cannot be ended."""
 
     def extract(
-        self, tasks: Sequence[ArchiveTask], options: Options
+        self, tasks: Sequence[ArchiveTask], options: ExtractionOptions
     ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
         """Each archive once its parts are in place, or with its error, as they are done."""
 

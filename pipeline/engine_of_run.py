@@ -13,8 +13,8 @@ from jobs.mapreduce.launcher import Launcher, out_of_reach
 from pipeline.contract import EMBEDDED, Engine
 from pipeline.data.memory import half_of_machine
 from pipeline.engines.text.engine import TextEngine
+from pipeline.options import RunOptions
 from pipeline.progress import Reporter
-from pipeline.run_options import RunOptions
 from pipeline.workfolder.imported import KEYS
 from pipeline.workfolder.manifest import Manifest
 

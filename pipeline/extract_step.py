@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from jobs.extract_links import parameters_of
 from jobs.kernel.storage.opening import Place
 from pipeline.contract import Engine, Told
 from pipeline.engines.text import archive_reports
-from pipeline.run_options import FULL, RunOptions
+from pipeline.options import FULL, RunOptions
 from pipeline.workfolder.archive_identity import Identified, identify
 from pipeline.workfolder.archives import (
     Given,
@@ -62,7 +61,7 @@ class ExtractStep:
         note_glances(self.manifest, self.identified)
 
     def parameters(self) -> dict[str, Any]:
-        options = parameters_of(self.options.extraction)
+        options = self.options.extraction.parameters()
         return {"form": self.engine.form, "archives": sorted(self.given), **options}
 
     def work(self) -> Told:

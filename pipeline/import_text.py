@@ -73,11 +73,8 @@ def import_text(work: Path, texts: Texts, *, budget: int, threads: int) -> Impor
         manifest = Manifest(work)
         _refuse_used(work, manifest)
         started = time.monotonic()
-        entry: dict[str, Any] = {
-            "kind": texts.kind,
-            "files": [str(path) for path in files],
-            "datasets": {},
-        }
+        named = [str(path) for path in files]
+        entry: dict[str, Any] = {"kind": texts.kind, "files": named, "datasets": {}}
         _save(manifest, entry)
         with temporary(work) as tmp:
             found = _convert(texts, tmp, budget, threads)

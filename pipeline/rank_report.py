@@ -10,16 +10,17 @@ from dataclasses import asdict
 from pathlib import Path
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.formats.order import DIGITS
 from jobs.kernel.storage.endless import require_file
 from pipeline.contract import Round, Stop
 from pipeline.data.datasets import write_file
-from pipeline.ranking.digits import MAX_DIGITS, order_digits
+from pipeline.ranking.digits import order_digits
 
 
 def shared_digits(stop: Stop, eta: float) -> int:
     """Digits that scores share: all nine after a fixed number of rounds, which are the same on
     every runner; after a tolerance, enough for scores that are certainly different."""
-    return MAX_DIGITS if stop.iterations is not None else order_digits(eta)
+    return DIGITS if stop.iterations is not None else order_digits(eta)
 
 
 def write_rank_report(stop: Stop, rounds: list[Round], path: Path) -> None:

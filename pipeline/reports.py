@@ -13,7 +13,8 @@ from typing import Any
 from rich.table import Table
 
 from pipeline.contract import Round, Stop
-from pipeline.data.datasets import best_first, is_file, replacing
+from pipeline.data.datasets import is_file, replacing
+from pipeline.data.scores_table import best_first
 from pipeline.ranking.validation_report import ValidationReport
 from pipeline.terminal import cell, new_table
 from pipeline.workfolder.imported import SELECT

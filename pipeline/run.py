@@ -22,15 +22,14 @@ from pipeline.contract import STEPS, Engine, Told
 from pipeline.data.allocators import give_back, give_back_at_once
 from pipeline.engine_of_run import engine_of
 from pipeline.extract_step import ExtractStep
+from pipeline.options import PrecedenceOptions, RunOptions, ValidationOptions
 from pipeline.precedence.caveats import link_counts
-from pipeline.precedence.export import Options as PrecedenceOptions
 from pipeline.progress import Reporter
 from pipeline.rank_report import shared_digits
 from pipeline.rank_step import RANK, RankStep
 from pipeline.ranking.validation import validate
-from pipeline.ranking.validation_report import ValidationOptions, ValidationReport
+from pipeline.ranking.validation_report import ValidationReport
 from pipeline.reports import write_report
-from pipeline.run_options import RunOptions
 from pipeline.workfolder.imported import SELECT, require_import, steps_of
 from pipeline.workfolder.lock import locked
 from pipeline.workfolder.manifest import Manifest

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.contract import EMBEDDED
+from pipeline.options import RunOptions
 from pipeline.progress import Quiet
 from pipeline.run import run
-from pipeline.run_options import RunOptions
 from pipeline.workfolder import digests
 from pipeline.workfolder.integrity import checked
 from pipeline.workfolder.manifest import Manifest

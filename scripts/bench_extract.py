@@ -101,14 +101,15 @@ def lexbor(archives: list[Path], out: Path) -> None:
 
 def crawlrank(archives: list[Path], out: Path) -> None:
     """crawlrank's extraction and keys."""
-    from jobs.kernel.captures.extraction import Options, extract
+    from jobs.kernel.captures.extraction import extract
+    from jobs.kernel.captures.extraction_options import ExtractionOptions
     from jobs.kernel.formats.rows import Link
     from jobs.kernel.keys.keys import key_of
 
     with out.open("wb") as lines:
         for archive in archives:
             with archive.open("rb") as stream:
-                found = extract(stream, archive.name, Options(), Counter())
+                found = extract(stream, archive.name, ExtractionOptions(), Counter())
                 links = (item for item in found if isinstance(item, Link))
                 for page, of_page in groupby(links, attrgetter("source")):
                     if source := key_of(page):

@@ -28,7 +28,7 @@ import zstandard
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from jobs.kernel.archive.records import MAX_RECORD  # noqa: E402
+from jobs.kernel.archive.damage import MAX_RECORD  # noqa: E402
 
 MIB = 2**20
 SAMPLE = ROOT / "sample_data" / "aut-example.warc.gz"

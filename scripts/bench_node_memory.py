@@ -34,11 +34,10 @@ from pipeline.engines.embedded import ids, scores
 from pipeline.engines.embedded.engine import EmbeddedEngine
 from pipeline.engines.embedded.pagerank import ranks
 from pipeline.engines.embedded.spellings import URIS
+from pipeline.options import PrecedenceOptions, ValidationOptions
 from pipeline.precedence import export as precedence
-from pipeline.precedence.export import Options
 from pipeline.ranking.classes import PREFERENCE_BYTES
 from pipeline.ranking.validation import VALIDATION_BYTES, validate
-from pipeline.ranking.validation_report import ValidationOptions
 
 LINKS = 4
 SMALL = Memory(LEAST)  # or DuckDB would hold what it need not
@@ -107,11 +106,11 @@ STEPS: dict[str, tuple[Callable[[EmbeddedEngine], Any], int]] = {
     "page-rank plain": (lambda engine: _rank(engine, Stop(iterations=2)), ranks.NODE_BYTES),
     "join-scores": (lambda engine: engine.join_scores(9), scores.NODE_BYTES),
     "export-precedence": (
-        lambda engine: engine.export_precedence(Options(eta=1e-9)),
+        lambda engine: engine.export_precedence(PrecedenceOptions(eta=1e-9)),
         precedence.NODE_BYTES,
     ),
     "export-precedence links": (
-        lambda engine: engine.export_precedence(Options(eta=1e-9, ties="links")),
+        lambda engine: engine.export_precedence(PrecedenceOptions(eta=1e-9, ties="links")),
         precedence.TIED_BYTES,
     ),
     "validate-opic": (_validate, VALIDATION_BYTES),

@@ -16,7 +16,8 @@ import numpy as np
 from synthetic import web_like
 
 from pipeline.data.graph import Graph, read_graph
-from pipeline.ranking.opic import OpicOptions, opic
+from pipeline.options import OpicOptions
+from pipeline.ranking.opic import opic
 
 
 def made(edges: int) -> Graph:

@@ -17,7 +17,8 @@ sys.path.insert(0, str(ROOT))
 
 from jobs.kernel.archive.records import Record, open_archive, read_records  # noqa: E402
 from jobs.kernel.archive.wat import described  # noqa: E402
-from jobs.kernel.captures.extraction import Options, extract  # noqa: E402
+from jobs.kernel.captures.extraction import extract  # noqa: E402
+from jobs.kernel.captures.extraction_options import ExtractionOptions  # noqa: E402
 from jobs.kernel.formats.rows import Capture, Link  # noqa: E402
 from jobs.kernel.keys.uris import as_crawled  # noqa: E402
 from jobs.kernel.links.body_links import body_links  # noqa: E402
@@ -34,7 +35,7 @@ Categories = dict[tuple[bytes, bytes, bytes], str]  # link -> category
 
 def links_and_captures(path: Path, kept: str) -> tuple[set[Link], set[Capture]]:
     with open_archive(path) as stream:
-        items = list(extract(stream, "-", Options(links=kept), Counter()))  # type: ignore[arg-type]
+        items = list(extract(stream, "-", ExtractionOptions(links=kept), Counter()))  # type: ignore[arg-type]
     captures = {item._replace(offset=b"-") for item in items if isinstance(item, Capture)}
     return {item for item in items if isinstance(item, Link)}, captures
 

@@ -16,7 +16,8 @@ from selectolax.lexbor import LexborHTMLParser
 
 from jobs.kernel.archive.frames import zlib
 from jobs.kernel.archive.records import Record, read_records
-from jobs.kernel.captures.extraction import Options, extract
+from jobs.kernel.captures.extraction import extract
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.rows import Link
 from jobs.kernel.keys.keys import KeyFunction, key_function
 from jobs.kernel.links.documents import document
@@ -93,7 +94,7 @@ def join(archives: list[Path]) -> None:
 def links(archives: list[Path]) -> Iterator[Link]:
     for archive in archives:
         with archive.open("rb") as stream:
-            for item in extract(stream, archive.name, Options(), Counter()):
+            for item in extract(stream, archive.name, ExtractionOptions(), Counter()):
                 if isinstance(item, Link):
                     yield item
 

@@ -20,15 +20,15 @@ from synthetic import web_like
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from jobs.kernel.captures.extraction import Options
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.rows import Capture
 from pipeline.contract import ArchiveReport, ArchiveTask
 from pipeline.data.memory import half_of_machine
 from pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
 from pipeline.engines.embedded.engine import EmbeddedEngine
+from pipeline.options import RunOptions
 from pipeline.progress import Quiet
 from pipeline.run import Run, Step
-from pipeline.run_options import RunOptions
 from pipeline.workfolder.work_folder import OF_ARCHIVES, temporary
 
 LINKS_AN_ARCHIVE = 2_000_000
@@ -55,7 +55,7 @@ class Made(EmbeddedEngine):
     pages: Iterator[Iterator[tuple[bytes, list[bytes]]]]
 
     def extract(
-        self, tasks: Sequence[ArchiveTask], options: Options
+        self, tasks: Sequence[ArchiveTask], options: ExtractionOptions
     ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
         for name in OF_ARCHIVES:
             self.path(name).mkdir(exist_ok=True)

@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from jobs.kernel.archive.records import open_archive  # noqa: E402
-from jobs.kernel.captures.extraction import Options, extract  # noqa: E402
+from jobs.kernel.captures.extraction import extract  # noqa: E402
+from jobs.kernel.captures.extraction_options import ExtractionOptions  # noqa: E402
 from jobs.kernel.errors import BadInput  # noqa: E402
 
 HEADER = "file\trecords\tcaptures\tpages\tL\tR\tE\tX\tdamage"
@@ -27,7 +28,7 @@ def row(folder: Path, name: str) -> str:
     unreadable = ""
     with open_archive(folder / name) as stream:
         try:
-            for _ in extract(stream, name, Options(links="all"), counters):
+            for _ in extract(stream, name, ExtractionOptions(links="all"), counters):
                 pass
         except BadInput as error:
             unreadable = f"unreadable: {error.found}"

@@ -13,7 +13,8 @@ import zstandard
 
 from jobs.kernel.archive.damage import Damage
 from jobs.kernel.archive.records import Record, read_records
-from jobs.kernel.captures.extraction import Options, extract
+from jobs.kernel.captures.extraction import extract
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.rows import Capture, Link
 
 ARCHIVES = Path(__file__).parent / "data" / "archives"
@@ -149,7 +150,7 @@ def extracted(
     data: bytes | Path, **options: object
 ) -> tuple[list[Link], list[Capture], list[Damage], Counter[str]]:
     counters: Counter[str] = Counter()
-    chosen = Options(**options)  # type: ignore[arg-type]
+    chosen = ExtractionOptions(**options)  # type: ignore[arg-type]
     with io.BytesIO(data) if isinstance(data, bytes) else data.open("rb") as stream:
         items = list(extract(stream, "test.warc", chosen, counters))
     return (

@@ -22,7 +22,7 @@ from pipeline.cli import main
 from pipeline.contract import Stop
 from pipeline.data.datasets import ORDER, merged
 from pipeline.engines.text import steps
-from pipeline.precedence.export import Options
+from pipeline.options import PrecedenceOptions
 from pipeline.precedence.files import write_precedence
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -169,6 +169,6 @@ def chain(
         path("graph"), path("ranks"), launcher, Stop(rounds), lambda entry, rounds: None
     )
     steps.join_scores([path("ranks")], [path("map")], path("uris"), path("scores"), launcher)
-    options = Options(eta=done[-1]["eta"])
+    options = PrecedenceOptions(eta=done[-1]["eta"])
     write_precedence(path("scores"), path("uris"), path("precedence.txt"), launcher.tmp, options)
     return datasets(out)

@@ -23,7 +23,7 @@ from crawls import Said, checked
 WATCHED = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link", "os.symlink"}
 CHANGES = ("delete_dir", "move", "copy_file", "create_dir", "open_output_stream")
 SECONDS = 120
-PRELOADED = ["failpoints", "pipeline.cli", "pipeline.run", "pipeline.engines.embedded.engine"]
+PRELOADED = ["failpoints", "pipeline.cli.run", "pipeline.engines.embedded.engine"]
 
 
 class Ended(NamedTuple):

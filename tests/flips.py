@@ -43,7 +43,7 @@ from pipeline.engines.embedded.pagerank import (
 from pipeline.engines.embedded.pagerank.ranks import rank
 from pipeline.engines.text.packed_ranking import rank_packed
 from pipeline.export_text import export_text
-from pipeline.precedence.export import Options
+from pipeline.options import PrecedenceOptions
 from pipeline.ranking.validation import validate
 
 URI = "http://127.0.0.1:18081/p0.html"
@@ -133,7 +133,7 @@ def join_scores(work: Path, tmp: Path) -> None:
 
 
 def precedence(work: Path, tmp: Path) -> None:
-    _engine(work, tmp).export_precedence(Options())
+    _engine(work, tmp).export_precedence(PrecedenceOptions())
 
 
 def opic(work: Path, tmp: Path) -> None:

@@ -22,7 +22,8 @@ from archive_samples import WRAPPINGS
 from mutation_samples import DEFLATED, STORED, Samples, answer, samples, wacz
 
 from jobs.kernel.archive.damage import REASONS, Damage
-from jobs.kernel.captures.extraction import DEFAULTS, Options, extract
+from jobs.kernel.captures.extraction import extract
+from jobs.kernel.captures.extraction_options import DEFAULTS, ExtractionOptions
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.lines import format_capture, format_link, parse_capture, parse_link
 from jobs.kernel.formats.rows import Capture, Link
@@ -59,7 +60,7 @@ class Mutation(NamedTuple):
 
     data: bytes
     origin: str
-    options: Options
+    options: ExtractionOptions
 
 
 def mutation(seed: int, number: int, *, reference: bool = False) -> Mutation:
@@ -71,8 +72,8 @@ def mutation(seed: int, number: int, *, reference: bool = False) -> Mutation:
     return Mutation(data, origin, _options(rng))
 
 
-def _options(rng: random.Random) -> Options:
-    return Options(
+def _options(rng: random.Random) -> ExtractionOptions:
+    return ExtractionOptions(
         outlinks=rng.choice(("auto", "html", "metadata", "both")),
         links=rng.choice(("nav", "all", "all")),
         nofollow=rng.choice(("keep", "drop")),

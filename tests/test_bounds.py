@@ -159,12 +159,13 @@ def test_json_of_a_wat_that_is_nested_or_large(text: str) -> None:
 PROGRAM = """
 import resource, sys
 from collections import Counter
-from jobs.kernel.captures.extraction import Options, extract
+from jobs.kernel.captures.extraction import extract
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 counters = Counter()
 limit = int(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 with open(sys.argv[1], "rb") as stream:
-    for _ in extract(stream, "x", Options(links="all", max_record=2**22), counters):
+    for _ in extract(stream, "x", ExtractionOptions(links="all", max_record=2**22), counters):
         pass
 print(counters["captures"], counters["damage"])
 """

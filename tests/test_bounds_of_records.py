@@ -13,7 +13,8 @@ from archive_samples import extracted, lz4_frame, page, warc, whole, zstd
 from growth import assert_bounded
 from mutation_samples import DEFLATED
 
-from jobs.kernel.captures.extraction import DEFAULTS, Options, extract
+from jobs.kernel.captures.extraction import extract
+from jobs.kernel.captures.extraction_options import DEFAULTS, ExtractionOptions
 from pipeline.analysis.inspect.inspection import inspect_archive
 from pipeline.engines.embedded.extraction_task import ArchiveWork, extract_archive
 
@@ -90,7 +91,7 @@ def test_large_headers_are_not_kept(kind: str, tmp_path: Path) -> None:
         if not path.exists():
             with path.open("wb") as file:
                 file.writelines(header_of(kind, number) for number in range(count))
-        read_all(path, Options(timestamps=True))
+        read_all(path, ExtractionOptions(timestamps=True))
 
     for count in (1, 10, 80):
         read(count)
@@ -98,7 +99,7 @@ def test_large_headers_are_not_kept(kind: str, tmp_path: Path) -> None:
     assert_bounded(read, 80, kept)
 
 
-def read_all(path: Path, options: Options = DEFAULTS) -> None:
+def read_all(path: Path, options: ExtractionOptions = DEFAULTS) -> None:
     with path.open("rb") as stream:
         for _ in extract(stream, "x", options, Counter(), {}):
             pass

@@ -13,7 +13,8 @@ from drawing import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pipeline.ranking.classes import Ties, cut, preferences, preferred_first
+from pipeline.options import Ties
+from pipeline.ranking.classes import cut, preferences, preferred_first
 from pipeline.ranking.digits import digits_for, rounded
 
 FEW = st.sampled_from([0.15, 0.2, 0.25, 1.0, 1.1, 1.15, 3.0, 9.95])

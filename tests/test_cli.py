@@ -5,17 +5,21 @@ from __future__ import annotations
 import gzip
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import click
 import pyarrow.parquet as pq
 import pytest
-from crawls import INLINE, ROOT, Said, crawlrank, datasets, ok
+from crawls import INLINE, ROOT, Said, crawlrank, datasets, environment, ok
 
-from pipeline.cli import main
+from pipeline.cli import loaded, main
 from pipeline.contract import STEPS
 
 COMMANDS = list(main.commands)
+HEAVY = {"numpy", "numba", "pyarrow", "duckdb", "mrjob", "selectolax"}
+OF_FOLDERS = ("status", "check", "plot", "diff", "explain", "import-text", "export-text")
 
 
 def test_the_steps_are_commands() -> None:
@@ -27,7 +31,7 @@ def test_the_steps_are_commands() -> None:
 def test_help(name: str, option: str) -> None:
     said = ok(name, option)
     assert said.out.startswith("Usage: ")
-    command = main.commands[name]
+    command = loaded(name)
     for parameter in command.params:
         if isinstance(parameter, click.Option):
             assert parameter.opts[0] in said.out
@@ -44,17 +48,56 @@ def test_the_group_says_what_it_is_for() -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
+def test_the_group_has_the_first_sentence_of_each_help(name: str) -> None:
+    listed, command = main.commands[name], loaded(name)
+    assert command.name == name
+    for limit in range(10, 120):
+        assert listed.get_short_help_str(limit) == command.get_short_help_str(limit)
+
+
+def heavy_libraries_of(*words: str) -> set[str]:
+    """Those that a process has loaded when the command has ended."""
+    code = f"""
+import atexit, sys
+atexit.register(lambda: sys.stderr.write(" ".join({HEAVY!r} & sys.modules.keys())))
+sys.argv = ["crawlrank", *{words!r}]
+from pipeline.__main__ import main
+main()
+"""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize("words", [("--help",), ("--version",)])
+def test_the_group_loads_no_heavy_library(words: tuple[str, ...]) -> None:
+    assert heavy_libraries_of(*words) == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "needed"),
+    [
+        *((name, set()) for name in OF_FOLDERS),
+        ("inspect", {"selectolax"}),
+        ("extract-links", {"numba", "numpy", "pyarrow", "mrjob", "selectolax"}),
+    ],
+)
+def test_a_command_loads_what_it_needs(name: str, needed: set[str]) -> None:
+    assert heavy_libraries_of(name, "--help") <= needed
+
+
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_and_option_is_documented(name: str) -> None:
     pages = "\n".join(page.read_text() for page in (ROOT / "docs").glob("*.md"))
     assert name in pages
-    options = [p for p in main.commands[name].params if isinstance(p, click.Option)]
+    options = [p for p in loaded(name).params if isinstance(p, click.Option)]
     missing = [option.opts[0] for option in options if option.opts[0] not in pages]
     assert not missing
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_says_what_it_does(name: str) -> None:
-    options = [p for p in main.commands[name].params if isinstance(p, click.Option)]
+    options = [p for p in loaded(name).params if isinstance(p, click.Option)]
     assert [option.opts[0] for option in options if not option.help] == []
 
 

@@ -13,7 +13,8 @@ from crawls import LOOPBACK, SAMPLES, crawlrank, ok
 from heritrix_cases import DATA
 from warcio.archiveiterator import ArchiveIterator
 
-from jobs.kernel.captures.extraction import Options, extract
+from jobs.kernel.captures.extraction import extract
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.rows import Link
 from pipeline.analysis.audit import described_pages, outlinks
 from pipeline.analysis.audit.outlinks import MAX_OUTLINKS, Comparison, compare_archive
@@ -99,7 +100,7 @@ def test_the_loopback_crawl_has_all_true_links_on_both_sides() -> None:
 def edges(archive: Path, outlinks: Any) -> set[tuple[str, str]]:
     """The links that the extraction gives, page and target."""
     with archive.open("rb") as stream:
-        items = extract(stream, archive.name, Options(outlinks=outlinks), Counter())
+        items = extract(stream, archive.name, ExtractionOptions(outlinks=outlinks), Counter())
         return {
             (item.source.decode(), item.target.decode()) for item in items if isinstance(item, Link)
         }

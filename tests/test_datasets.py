@@ -24,8 +24,8 @@ from pipeline.data.datasets import (
     refuse_existing,
     replacing,
     write_file,
-    write_parquet,
 )
+from pipeline.data.scores_table import write_parquet
 from pipeline.engines.text.steps import gen_graph
 
 ROWS = {

@@ -3,6 +3,7 @@ is that of the function or object that it stands for, and of the job."""
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable
 from pathlib import Path
@@ -10,12 +11,12 @@ from typing import Any
 
 import click
 import pytest
-from crawls import LOOPBACK, ok
+from crawls import LOOPBACK, ROOT, ok
 
 from jobs.assign_ids import AssignIds
 from jobs.canonicalize import Canonicalize
 from jobs.extract_links import ExtractLinks
-from jobs.kernel.captures.extraction import Options
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.mapreduce.launcher import CLUSTERS, RUNNERS
 from jobs.select_links import SelectLinks
 from pipeline import cli, import_text
@@ -24,17 +25,15 @@ from pipeline.analysis.audit import findings, outlinks
 from pipeline.analysis.compare import diff, explain
 from pipeline.contract import EMBEDDED, Stop
 from pipeline.engines.text import steps
-from pipeline.precedence.export import Options as PrecedenceOptions
+from pipeline.options import PrecedenceOptions, RunOptions, ValidationOptions
 from pipeline.progress import reporter
 from pipeline.ranking import classes
-from pipeline.ranking.validation_report import ValidationOptions
-from pipeline.run_options import RunOptions
 
 #: what each command hands its options to
 FILLED: dict[str, tuple[Callable[..., Any], ...]] = {
-    "extract-links": (Options,),
-    "inspect": (Options,),
-    "run": (Options, PrecedenceOptions, ValidationOptions, Stop, RunOptions),
+    "extract-links": (ExtractionOptions,),
+    "inspect": (ExtractionOptions,),
+    "run": (ExtractionOptions, PrecedenceOptions, ValidationOptions, Stop, RunOptions),
     "page-rank": (Stop,),
     "select-links": (),
     "canonicalize": (steps.canonicalize,),
@@ -56,6 +55,18 @@ JOBS = {
 }
 
 
+def test_types_of_options_have_names_of_their_own() -> None:
+    names = [
+        node.name
+        for folder in ("jobs", "pipeline", "scripts", "tests")
+        for path in (ROOT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.ClassDef) and node.name.endswith("Options")
+    ]
+    assert len(set(names)) == len(names) > 5
+    assert "Options" not in names
+
+
 def defaults_of(what: Callable[..., Any]) -> dict[str, Any]:
     parameters = inspect.signature(what).parameters.values()
     return {each.name: each.default for each in parameters if each.default is not each.empty}
@@ -63,7 +74,7 @@ def defaults_of(what: Callable[..., Any]) -> dict[str, Any]:
 
 def given_by(command: str) -> dict[str, Any]:
     """Defaults of the options, without those that are none."""
-    context = click.Context(cli.main.commands[command])
+    context = click.Context(cli.loaded(command))
     options = [each for each in context.command.params if isinstance(each, click.Option)]
     given = {str(each.name): each.get_default(context) for each in options}
     return {name: value for name, value in given.items() if isinstance(value, str | int | float)}

@@ -28,7 +28,8 @@ from work_folders import await_end, files_of, tree_of
 
 from jobs.kernel.errors import BadInput
 from pipeline.data.database import database
-from pipeline.precedence.export import Options, export_precedence
+from pipeline.options import PrecedenceOptions
+from pipeline.precedence.export import export_precedence
 
 ROUNDS = ("--iterations", "3", "--no-validate", "--jobs", "2")
 RANKED = re.compile(r" s +round (\d+)")
@@ -73,7 +74,7 @@ def test_a_disk_that_fills_while_lines_are_sorted(tmp_path: Path) -> None:
         tiny_disk(tmp_path / "disk", "100k") as disk,
         pytest.raises(OSError, match="No space left"),
     ):
-        export_precedence(scores, None, disk / "precedence.txt", tmp_path, Options())
+        export_precedence(scores, None, disk / "precedence.txt", tmp_path, PrecedenceOptions())
 
 
 @pytest.mark.parametrize(
@@ -169,12 +170,14 @@ def test_more_rounds_after_too_few(tmp_path: Path) -> None:
 
 
 def interrupted(run: subprocess.Popen[str]) -> Said:
-    """After the signal that a terminal sends, to all processes of the run."""
+    """After the signal that a terminal sends, to all processes of the run. err: without what
+    Python tells of imports, which names libraries."""
     tree = tree_of(run.pid)
     os.killpg(run.pid, signal.SIGINT)
     out, err = run.communicate(timeout=60)
     await_end(tree)
-    return checked(Said(run.returncode, out, err))
+    own = [line for line in err.splitlines(keepends=True) if not line.startswith("import time:")]
+    return checked(Said(run.returncode, out, "".join(own)))
 
 
 def begun(*words: object, python: tuple[str, ...] = ()) -> subprocess.Popen[str]:
@@ -255,8 +258,7 @@ def test_control_c_while_it_starts(imported: int, tmp_path: Path) -> None:
         for _ in range(imported):
             run.stderr.readline()
         said = interrupted(run)
-    lines = filter(None, said.err.splitlines())  # what importtime wrote may be cut
-    told = [line for line in lines if not line.startswith("import time:")]
+    told = [line for line in said.err.splitlines() if line]  # what Python wrote may be cut
     assert said.code == 130
     assert told[-1].startswith("crawlrank: interrupted")
     assert [line for line in told[:-1] if not re.match(" +[0-9.]+ s ", line)] == []

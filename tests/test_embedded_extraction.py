@@ -12,7 +12,7 @@ import pytest
 from cluster import inline
 from crawls import DAMAGED, LOOPBACK, SAMPLES, SMALL
 
-from jobs.kernel.captures.extraction import Options
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.lines import format_capture, format_link, parse_capture, parse_link
 from jobs.kernel.formats.rows import UNKNOWN, Capture
 from pipeline.contract import ArchiveReport, ArchiveTask
@@ -38,8 +38,9 @@ def extracted(
     tmp = work / "tmp"
     tmp.mkdir(parents=True)
     found = extract_archives(
-        tasks_of(*paths), work / "links", work / "captures", tmp=tmp, options=Options(**options),
-        processes=processes, read=lambda *far: read.append(far),
+        tasks_of(*paths), work / "links", work / "captures", tmp=tmp,
+        options=ExtractionOptions(**options), processes=processes,
+        read=lambda *far: read.append(far),
     )  # fmt: skip
     reports = {report.path: report for _, report in found}
     assert not list(tmp.iterdir())
@@ -69,7 +70,7 @@ def test_links_captures_and_reports_are_those_of_the_job(tmp_path: Path, kept: A
     for path in ARCHIVES:
         links, captures = tmp_path / f"{path.name}.txt", tmp_path / f"{path.name}.tsv"
         job_reports = steps.extract_links(
-            [path], links, captures, inline(tmp_path), Options(links=kept)
+            [path], links, captures, inline(tmp_path), ExtractionOptions(links=kept)
         )
         (expected,) = job_reports
         told = reports[str(path)]

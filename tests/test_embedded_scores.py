@@ -20,11 +20,12 @@ from samples import write
 from jobs.kernel.errors import BadInput
 from jobs.mapreduce.launcher import Launcher
 from pipeline.data import parquet
-from pipeline.data.datasets import best_first
+from pipeline.data.scores_table import best_first
 from pipeline.engines.embedded.scores import join_scores
 from pipeline.engines.text.steps import join_scores as join_scores_by_jobs
+from pipeline.options import PrecedenceOptions
 from pipeline.precedence import lines as precedence_lines
-from pipeline.precedence.export import Options, export_precedence
+from pipeline.precedence.export import export_precedence
 
 BUDGET = 1 << 30
 NO_ID = 2**32 - 1
@@ -148,7 +149,7 @@ def test_scores_are_those_of_the_job(
 
 
 OPTIONS = st.builds(
-    Options,
+    PrecedenceOptions,
     bins=st.sampled_from([1, 3, 5, 125]),
     classes_over=st.sampled_from(["captured", "all"]),
     ties=st.sampled_from(["key", "together"]),
@@ -160,7 +161,7 @@ OPTIONS = st.builds(
 @settings(max_examples=examples(15), deadline=None)
 @given(crawls(), OPTIONS)
 def test_precedences_are_the_same_from_text_and_from_numbers(
-    tmp_path_factory: pytest.TempPathFactory, crawl: Crawl, options: Options
+    tmp_path_factory: pytest.TempPathFactory, crawl: Crawl, options: PrecedenceOptions
 ) -> None:
     """Joined by key from text, by key from Parquet, and by number: one file, one summary."""
     folder = tmp_path_factory.mktemp("precedence")
@@ -209,7 +210,7 @@ def test_hashes_in_several_ranges_find_what_meets(
     monkeypatch.setattr(precedence_lines, "HASHES", 2)
     summary = export_precedence(
         tmp_path / "scores.parquet", tmp_path / "uris.parquet", tmp_path / "p.txt", tmp_path,
-        Options(bins=2), ids=tmp_path / "ids.npy",
+        PrecedenceOptions(bins=2), ids=tmp_path / "ids.npy",
     )  # fmt: skip
     assert (summary.uris, summary.duplicates_removed, summary.spellings_rewritten) == (10, 1, 1)
     lines = ["http://a.example/ 1\n", *(f"http://b.example/{n} 2\n" for n in range(9))]
@@ -261,7 +262,7 @@ def test_a_node_without_spelling_is_named(tmp_path: Path) -> None:
     ):
         export_precedence(
             tmp_path / "scores.parquet", tmp_path / "uris.parquet", tmp_path / "p.txt", tmp_path,
-            Options(bins=2), ids=tmp_path / "ids.npy",
+            PrecedenceOptions(bins=2), ids=tmp_path / "ids.npy",
         )  # fmt: skip
 
 

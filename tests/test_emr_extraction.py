@@ -13,7 +13,7 @@ from emr_around import bucket_in, emr_around, packaged, run_emr  # noqa: F401 - 
 from made_emr import MadeEmr
 
 from jobs.extract_links import ExtractLinks
-from jobs.kernel.captures.extraction import Options
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import BadInput, JobFailed
 from jobs.mapreduce.launcher import Launcher
 from pipeline.cli import main
@@ -50,8 +50,8 @@ def test_an_archive_whose_task_dies_costs_itself(
     data = "s3://crawl/costs"
     with held_cluster(conf, tmp_path, data) as held:
         engine = TextEngine(tmp_path, launcher(tmp_path, held, data))
-        done = [*engine.extract(tasks, Options())]
-        again = [*engine.extract(tasks[1:2], Options())]
+        done = [*engine.extract(tasks, ExtractionOptions())]
+        again = [*engine.extract(tasks[1:2], ExtractionOptions())]
     assert [(task.content, report.error) for task, report in done] == [
         ("a", None),
         ("c", None),
@@ -98,7 +98,7 @@ def test_a_cluster_that_is_at_fault_is_told_with_its_last_lines(
         held.write_text(text.replace('"cluster_id"', '"python_bin": "false", "cluster_id"'))
         engine = TextEngine(tmp_path, launcher(tmp_path, held, data))
         with pytest.raises(JobFailed, match="the job ExtractLinks failed; its last lines"):
-            [*engine.extract(tasks, Options())]
+            [*engine.extract(tasks, ExtractionOptions())]
 
 
 def test_an_archive_without_an_entry_is_reported_as_not_read(tmp_path: Path) -> None:

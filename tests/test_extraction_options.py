@@ -7,8 +7,8 @@ from pathlib import Path
 from archive_samples import page
 from crawls import INLINE, ok
 
-from jobs.extract_links import ExtractLinks, arguments_of, parameters_of
-from jobs.kernel.captures.extraction import Options
+from jobs.extract_links import ExtractLinks
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from pipeline.workfolder.archives import extraction_mark
 
 HTML = "<a href=l><a href=n rel=nofollow><img src=e><form action=x></form>"
@@ -32,25 +32,29 @@ def test_the_command_hands_them_on(tmp_path: Path) -> None:
     assert sorted(more) == [*everything, "http://h/x X"]
 
 
-OTHER = Options("both", "all", "drop", True, True, 2**20, 7, timestamps=True, canonical=True)
+OTHER = ExtractionOptions(
+    "both", "all", "drop", True, True, 2**20, 7, timestamps=True, canonical=True
+)
 
 
 def test_the_job_takes_what_the_pipeline_gives() -> None:
-    assert arguments_of(OTHER) == [
+    assert OTHER.arguments() == [
         *("--forms", "--pdf", "--timestamps", "--canonical", "--outlinks", "both"),
         *("--links", "all", "--nofollow", "drop"),
         *("--max-record", "1048576", "--max-links-per-page", "7"),
     ]
-    for options in (Options(), OTHER):
-        assert ExtractLinks(arguments_of(options)).extraction() == options
+    for options in (ExtractionOptions(), OTHER):
+        assert ExtractLinks(options.arguments()).extraction() == options
 
 
 def test_every_option_marks_an_extraction() -> None:
-    for name in Options._fields:
-        changed = Options()._replace(**{name: getattr(OTHER, name)})
-        marks = {extraction_mark(options, "x", "text") for options in (changed, Options())}
+    for name in ExtractionOptions._fields:
+        changed = ExtractionOptions()._replace(**{name: getattr(OTHER, name)})
+        marks = {
+            extraction_mark(options, "x", "text") for options in (changed, ExtractionOptions())
+        }
         assert len(marks) == 1 + (name != "bodies")
 
 
 def test_folders_made_before_there_were_some_options_stay_good() -> None:
-    assert not {"--timestamps", "--canonical"} & parameters_of(Options()).keys()
+    assert not {"--timestamps", "--canonical"} & ExtractionOptions().parameters().keys()

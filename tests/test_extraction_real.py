@@ -16,7 +16,8 @@ from growth import assert_in_proportion
 from samples import DATA, REFERENCE, needs_reference
 
 from jobs.kernel.archive.records import Record, open_archive, read_records
-from jobs.kernel.captures.extraction import Options, extract
+from jobs.kernel.captures.extraction import extract
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.rows import Capture, Link
 from jobs.kernel.links.documents import document
 from jobs.kernel.links.html_links import read_page
@@ -101,6 +102,6 @@ def test_real_archives_in_all_modes() -> None:
         for outlinks in ("auto", "html", "metadata", "both"):
             counters: Counter[str] = Counter()
             with open_archive(path) as stream:
-                items = list(extract(stream, path.name, Options(outlinks), counters))  # type: ignore[arg-type]
+                items = list(extract(stream, path.name, ExtractionOptions(outlinks), counters))  # type: ignore[arg-type]
             assert counters["links"] == sum(isinstance(item, Link) for item in items)
             assert counters["captures"] == sum(isinstance(item, Capture) for item in items)

@@ -11,13 +11,14 @@ import pytest
 from archive_samples import page
 from several_crawls import captured, html_record, response, revisit
 
-from jobs.kernel.captures.extraction import Options, extract
+from jobs.kernel.captures.extraction import extract
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.lines import format_capture, parse_capture
 from jobs.kernel.formats.rows import Capture, Link
 
 
 def found(data: bytes, **more: Any) -> tuple[list[Link], list[Capture]]:
-    items = list(extract(io.BytesIO(data), "a.warc", Options(**more), Counter()))
+    items = list(extract(io.BytesIO(data), "a.warc", ExtractionOptions(**more), Counter()))
     links = [item for item in items if isinstance(item, Link)]
     return links, [item for item in items if isinstance(item, Capture)]
 

@@ -27,7 +27,7 @@ from hadoop.processes import wait
 from hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
 
 from jobs.extract_links import ExtractLinks
-from jobs.kernel.captures.extraction import Options
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import BadInput, JobFailed
 from jobs.kernel.formats.side_lines import side_name
 from jobs.kernel.storage import stores
@@ -152,11 +152,17 @@ def test_an_archive_whose_task_is_killed_each_time_costs_itself(far: str, tmp_pa
     tasks = [ArchiveTask(name.rpartition("/")[2], name, "") for name in names]
     dying = replace(launcher(far, tmp_path), job_class=lambda job: DYING.get(job, job))
     engine = TextEngine(tmp_path, dying)
-    reports = {report.path: (task, report) for task, report in engine.extract(tasks, Options())}
+    reports = {
+        report.path: (task, report) for task, report in engine.extract(tasks, ExtractionOptions())
+    }
     assert [name for name in names if reports[name][1].error] == [names[1]]
     assert reports[names[1]][1].error == LOST
     assert all(engine.store.exists(f"links/{task.part}") for task, _ in reports.values())
-    alone = [*TextEngine(tmp_path, launcher(f"{far}/b", tmp_path)).extract(tasks[:1], Options())]
+    alone = [
+        *TextEngine(tmp_path, launcher(f"{far}/b", tmp_path)).extract(
+            tasks[:1], ExtractionOptions()
+        )
+    ]
     counters = alone[0][1].counters
     assert [reports[name][1].counters for name in (names[0], names[2])] == [counters] * 2
     told = engine.canonicalize(keep_www=False, folded=False)

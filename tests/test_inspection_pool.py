@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from crawls import COMMAND, LOOPBACK, environment
 
-from jobs.kernel.captures.extraction import Options
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from pipeline.analysis.inspect.inspection_pool import KILLED, inspect_archives
 
 
@@ -52,7 +52,7 @@ def test_a_killed_process_costs_one_archive(tmp_path: Path) -> None:
     archive = long_archive(tmp_path / "a.warc")
     killer = threading.Thread(target=kill_readers, args=(archive, 2), daemon=True)
     killer.start()
-    killed, good = inspect_archives([archive, LOOPBACK], Options(bodies=False), 2)
+    killed, good = inspect_archives([archive, LOOPBACK], ExtractionOptions(bodies=False), 2)
     killer.join()
     assert killed.error == KILLED
     assert good.error is None

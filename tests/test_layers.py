@@ -22,7 +22,8 @@ JOBS = (
     "jobs.stages",
 )
 PIPELINE = (
-    *("pipeline.terminal", "pipeline.contract", "pipeline.data", "pipeline.ranking"),
+    *("pipeline.terminal", "pipeline.version", "pipeline.contract", "pipeline.options"),
+    *("pipeline.data", "pipeline.ranking"),
     *("pipeline.workfolder", "pipeline.precedence", "pipeline.engines", "pipeline.analysis"),
     "pipeline.package",
 )

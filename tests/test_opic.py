@@ -31,8 +31,9 @@ from hypothesis import strategies as st
 
 from jobs.kernel.machine import machine_code
 from pipeline.data.graph import Graph
+from pipeline.options import OpicOptions, Policy
 from pipeline.ranking import opic as module
-from pipeline.ranking.opic import Checkpoint, OpicOptions, OpicResult, Policy, opic
+from pipeline.ranking.opic import Checkpoint, OpicResult, opic
 
 POLICIES: tuple[Policy, ...] = ("cycle", "random", "greedy")
 DATA = Path(__file__).parent / "data" / "pagerank"

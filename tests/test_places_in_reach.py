@@ -10,8 +10,8 @@ from crawls import LOOPBACK, crawlrank
 
 from jobs.kernel.errors import BadInput
 from pipeline.engine_of_run import engine_of
+from pipeline.options import RunOptions
 from pipeline.progress import reporter
-from pipeline.run_options import RunOptions
 
 FAR = ("s3://bucket/crawl", "hdfs:///user/me/crawl")
 

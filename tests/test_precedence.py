@@ -22,8 +22,9 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
 from jobs.kernel.keys.uris import as_crawled
 from pipeline.data.memory import parse_size
+from pipeline.options import PrecedenceOptions
 from pipeline.precedence import lint
-from pipeline.precedence.export import Options, Summary, export_precedence
+from pipeline.precedence.export import Summary, export_precedence
 from pipeline.precedence.heritrix_loader import load
 from pipeline.precedence.scored import FIXED, ByKey, open_scored
 
@@ -58,7 +59,9 @@ def form_of(uri: str) -> str | None:
         return None
 
 
-def expected(scores: Scores, spellings: list[Spelling], options: Options) -> list[tuple[str, int]]:
+def expected(
+    scores: Scores, spellings: list[Spelling], options: PrecedenceOptions
+) -> list[tuple[str, int]]:
     """The lines, from DESIGN's text: form and precedence."""
     bins = options.bins
     rounded = {key: float(f"{score:.8e}") for key, score in scores.items()}
@@ -101,7 +104,11 @@ class Written(NamedTuple):
 
 
 def write(
-    folder: Path, scores: Scores, spellings: list[Spelling] | None, options: Options, seed: int = 0
+    folder: Path,
+    scores: Scores,
+    spellings: list[Spelling] | None,
+    options: PrecedenceOptions,
+    seed: int = 0,
 ) -> Written:
     """The file for these rows, given in an order of the seed's."""
     rng = random.Random(seed)
@@ -125,7 +132,7 @@ def write(
 
 def test_by_hand(tmp_path: Path) -> None:
     """Three captured nodes, a c e, in five bins: 1, 2, 4; the others as their place would be."""
-    found = write(tmp_path, SCORES, SPELLINGS, Options())
+    found = write(tmp_path, SCORES, SPELLINGS, PrecedenceOptions())
     assert found.lines == [
         ("http://a/", 1), ("http://www.a/", 1), ("http://b/", 2), ("http://c/", 2),
         ("http://d/", 4), ("http://e/", 4), ("http://f/", 5), ("http://z/", 5),
@@ -138,7 +145,7 @@ def test_by_hand(tmp_path: Path) -> None:
 
 
 OPTIONS = [
-    Options(bins=bins, classes_over=over, ties=ties, spellings=spellings)  # type: ignore[arg-type]
+    PrecedenceOptions(bins=bins, classes_over=over, ties=ties, spellings=spellings)  # type: ignore[arg-type]
     for bins in (1, 5, 125)
     for over in ("captured", "all")
     for ties in ("key", "links", "together")
@@ -147,7 +154,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_every_option(tmp_path: Path, options: Options) -> None:
+def test_every_option(tmp_path: Path, options: PrecedenceOptions) -> None:
     scores = {**SCORES, "g)/": 1.5, "h)/": 1.5 + 1e-10, "i)/": 1.5 + 1e-7}  # h ties, i does not
     spellings = [*SPELLINGS, *(Spelling(f"{c})/", f"http://{c}/", 1, int(c > "g")) for c in "ghi")]
     assert write(tmp_path, scores, spellings, options).lines == expected(scores, spellings, options)
@@ -166,7 +173,7 @@ def test_ties_by_links_captures_and_key(
         for c in "abcdefgh"
         for host in ("", "www.")
     ]
-    options = Options(
+    options = PrecedenceOptions(
         bins=data.draw(st.sampled_from([2, 5, 125])),
         ties="links",
         classes_over=data.draw(st.sampled_from(["captured", "all"])),
@@ -177,12 +184,12 @@ def test_ties_by_links_captures_and_key(
 
 def test_without_uris_ties_are_by_key(tmp_path: Path) -> None:
     scores = dict.fromkeys(SCORES, 1.0)
-    by_links = write(tmp_path, scores, None, Options(ties="links"))
-    assert by_links.lines == write(tmp_path, scores, None, Options(ties="key")).lines
+    by_links = write(tmp_path, scores, None, PrecedenceOptions(ties="links"))
+    assert by_links.lines == write(tmp_path, scores, None, PrecedenceOptions(ties="key")).lines
 
 
 def test_a_table_of_spellings_needs_links_for_ties_by_links_only(tmp_path: Path) -> None:
-    write(tmp_path, SCORES, SPELLINGS, Options())
+    write(tmp_path, SCORES, SPELLINGS, PrecedenceOptions())
     columns = {"key": ["a)/", "b)/"], "uri": ["http://a/", "http://b/"], "captures": [1, 1]}
     pq.write_table(pa.table(columns), tmp_path / "uris.parquet")
     (tmp_path / "scores.txt").write_text("2.0\thttp://a/\ta)/\n1.0\thttp://b/\tb)/\n")
@@ -199,20 +206,22 @@ def test_a_table_of_spellings_needs_links_for_ties_by_links_only(tmp_path: Path)
 def test_counts_beyond_what_a_table_holds(tmp_path: Path) -> None:
     """Nobody has so many links; a file that says so is ordered somehow, the same each time."""
     spellings = [Spelling(f"{c})/", f"http://{c}/", 10**18 - 1, 10**18 - 1) for c in "abcdef"]
-    found = write(tmp_path, SCORES, spellings, Options(ties="links"))
-    assert found.lines == expected(SCORES, spellings, Options())
+    found = write(tmp_path, SCORES, spellings, PrecedenceOptions(ties="links"))
+    assert found.lines == expected(SCORES, spellings, PrecedenceOptions())
 
 
 def test_without_uris_all_nodes_count(tmp_path: Path) -> None:
-    found = write(tmp_path, SCORES, None, Options(bins=3))
+    found = write(tmp_path, SCORES, None, PrecedenceOptions(bins=3))
     assert [value for _, value in found.lines] == [1, 1, 2, 2, 3, 3]
     assert found.summary.classes_cut_over == "all"
 
 
 def test_without_captures_all_nodes_count(tmp_path: Path) -> None:
     spellings = [s._replace(captures=0) for s in SPELLINGS]
-    found = write(tmp_path, SCORES, spellings, Options(bins=3, spellings="captured"))
-    assert found.lines == expected(SCORES, spellings, Options(bins=3, spellings="captured"))
+    found = write(tmp_path, SCORES, spellings, PrecedenceOptions(bins=3, spellings="captured"))
+    assert found.lines == expected(
+        SCORES, spellings, PrecedenceOptions(bins=3, spellings="captured")
+    )
     assert found.summary.classes_cut_over == "all"
 
 
@@ -231,8 +240,8 @@ def test_forms_that_meet_take_the_best_class(tmp_path: Path) -> None:
         Spelling("b)/", "http://h/%", 1),
         Spelling("b)/", "http://h:99999999/", 1),
     ]
-    found = write(tmp_path, scores, spellings, Options(bins=2))
-    assert found.lines == expected(scores, spellings, Options(bins=2))
+    found = write(tmp_path, scores, spellings, PrecedenceOptions(bins=2))
+    assert found.lines == expected(scores, spellings, PrecedenceOptions(bins=2))
     assert ("http://h/", 1) in found.lines
     assert found.summary.duplicates_removed == 2
     assert found.summary.spellings_rewritten >= 2
@@ -243,7 +252,7 @@ def test_forms_that_meet_take_the_best_class(tmp_path: Path) -> None:
 @pytest.mark.parametrize("captures", [0, 1])
 def test_where_heritrix_takes_no_uri_the_summary_says_why(tmp_path: Path, captures: int) -> None:
     spellings = [Spelling("a)/", "http://[::1]/", captures)]
-    written = write(tmp_path, {"a)/": 1.0}, spellings, Options())
+    written = write(tmp_path, {"a)/": 1.0}, spellings, PrecedenceOptions())
     assert (written.lines, written.summary.spellings_rejected) == ([], 1)
     check_file(written)
 
@@ -254,7 +263,7 @@ def test_scores_without_a_uri_of_the_web_are_refused(
     tmp_path: Path, uri: str, captures: int
 ) -> None:
     with pytest.raises(BadInput, match="no URI in it"):
-        write(tmp_path, {"a)/": 1.0}, [Spelling("a)/", uri, captures)], Options())
+        write(tmp_path, {"a)/": 1.0}, [Spelling("a)/", uri, captures)], PrecedenceOptions())
     assert not (tmp_path / "precedence.txt").exists()
 
 
@@ -288,7 +297,7 @@ def test_hostile_uris(tmp_path_factory: pytest.TempPathFactory, data: st.DataObj
     ]
     numbers = st.floats(0.15, 1e6) | st.sampled_from([1.0, 1.0 + 1e-12])
     scores = {f"{key})/": data.draw(numbers) for key in sorted({*keys[1:], keys[0]})}
-    options = Options(bins=data.draw(st.sampled_from([1, 2, 5, 125])))
+    options = PrecedenceOptions(bins=data.draw(st.sampled_from([1, 2, 5, 125])))
     folder = tmp_path_factory.mktemp("p")
     found = write(folder, scores, spellings, options)
     assert found.lines == expected(scores, spellings, options)
@@ -313,7 +322,7 @@ def check_file(found: Written) -> None:
 
 
 def test_the_summary_file_says_the_same(tmp_path: Path) -> None:
-    write(tmp_path, SCORES, SPELLINGS, Options())
+    write(tmp_path, SCORES, SPELLINGS, PrecedenceOptions())
     outputs = ("--uris", tmp_path / "uris.txt", "--output", tmp_path / "new" / "p.txt")
     ok("export-precedence", tmp_path / "scores.txt", *outputs, "--unlisted", 7)
     told: dict[str, Any] = json.loads((tmp_path / "new" / "p.summary.json").read_text())
@@ -327,7 +336,7 @@ def test_the_summary_file_says_the_same(tmp_path: Path) -> None:
 
 
 def test_a_gzip_file_by_its_name(tmp_path: Path) -> None:
-    found = write(tmp_path, SCORES, SPELLINGS, Options())
+    found = write(tmp_path, SCORES, SPELLINGS, PrecedenceOptions())
     uris = ("--uris", tmp_path / "uris.txt")
     ok("export-precedence", tmp_path / "scores.txt", *uris, "--output", tmp_path / "p.txt.gz")
     assert gzip.decompress((tmp_path / "p.txt.gz").read_bytes()) == found.path.read_bytes()
@@ -344,18 +353,20 @@ def test_a_gzip_file_by_its_name(tmp_path: Path) -> None:
 def test_scores_that_are_none(tmp_path: Path, rows: str, found: str) -> None:
     (tmp_path / "scores.txt").write_text(rows)
     with pytest.raises(BadInput) as caught:
-        export_precedence(tmp_path / "scores.txt", None, tmp_path / "p.txt", tmp_path, Options())
+        export_precedence(
+            tmp_path / "scores.txt", None, tmp_path / "p.txt", tmp_path, PrecedenceOptions()
+        )
     assert found in str(caught.value)
     assert not (tmp_path / "p.txt").exists()
 
 
 def test_a_scored_page_without_a_spelling_is_not_lost(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"1 keys that have no spelling in uris, the first b\)/"):
-        write(tmp_path, SCORES, [s for s in SPELLINGS if s.key != "b)/"], Options())
+        write(tmp_path, SCORES, [s for s in SPELLINGS if s.key != "b)/"], PrecedenceOptions())
 
 
 def test_what_it_writes_passes_the_commands_lint(tmp_path: Path) -> None:
-    found = write(tmp_path, SCORES, SPELLINGS, Options())
+    found = write(tmp_path, SCORES, SPELLINGS, PrecedenceOptions())
     assert "8 lines, 8 of them load" in ok("export-precedence", "--lint", found.path).out
     found.path.write_text("http://a/  1\n")
     assert crawlrank("export-precedence", "--lint", found.path).code == 3

@@ -18,11 +18,12 @@ from test_opic import published
 
 from jobs.kernel.errors import BadInput, NotConverged
 from pipeline.data.graph import Graph
+from pipeline.options import ValidationOptions
 from pipeline.precedence.captured import captured_nodes
 from pipeline.ranking import validation as module
 from pipeline.ranking.opic import opic
 from pipeline.ranking.validation import validate
-from pipeline.ranking.validation_report import ValidationOptions, ValidationReport, tables
+from pipeline.ranking.validation_report import ValidationReport, tables
 
 WEB = web_like(400, seed=11)
 require = ValidationReport.require

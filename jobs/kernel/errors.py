@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+UNEXPECTED = "an error that was not foreseen (CRAWLRANK_DEBUG=1 shows where; please report it)"
+
 
 class CrawlrankError(Exception):
     """Base of all: the message is for the user, `exit_code` for the shell."""

@@ -14,12 +14,13 @@ from rich.table import Table
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.storage.opening import Place
-from pipeline.cli.options import OUTPUT, archives_argument, max_record_option, memory_option
+from pipeline.cli.archive_arguments import archives_argument
+from pipeline.cli.options import OUTPUT, max_record_option, memory_option
 from pipeline.cli.outputs import check_files
 from pipeline.data.datasets import replacing
 from pipeline.data.memory import Memory, half_of_machine
 from pipeline.terminal import console, lines, printable
-from pipeline.workfolder.manifest import crawlrank_version
+from pipeline.version import crawlrank_version
 
 STDOUT = Path("-")
 JSON = "Also write it as JSON; `-`: to standard output, in place of the tables."
@@ -142,6 +143,3 @@ def compare_outlinks(archives: tuple[Place, ...], output: Path | None, max_recor
     if failed:
         raise failed[0]
     found.require_pages(", ".join(map(str, archives)))
-
-
-COMMANDS = (audit_precedence, compare_outlinks)

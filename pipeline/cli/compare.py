@@ -17,7 +17,7 @@ from pipeline.cli.options import OUTPUT, memory_option, work_option
 from pipeline.data.datasets import replacing
 from pipeline.data.memory import Memory, half_of_machine
 from pipeline.terminal import console, lines
-from pipeline.workfolder.manifest import crawlrank_version
+from pipeline.version import crawlrank_version
 
 if TYPE_CHECKING:
     import duckdb
@@ -128,6 +128,3 @@ def _show(tables: Iterable[Table], data: dict[str, Any], output: Path | None) ->
         output.parent.mkdir(parents=True, exist_ok=True)
         with replacing(output) as place:
             place.write_text(json.dumps(data, indent=1) + "\n")
-
-
-COMMANDS = (diff, explain)

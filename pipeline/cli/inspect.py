@@ -11,18 +11,19 @@ from typing import Any
 
 import click
 
-from jobs.kernel.captures.extraction import Options
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import BadInput
 from jobs.kernel.storage.opening import Place
 from pipeline.analysis.inspect.inspection import Total
 from pipeline.analysis.inspect.inspection_json import Writer
 from pipeline.analysis.inspect.inspection_pool import inspect_archives
-from pipeline.cli.options import OUTPUT, archives_argument, extraction_options, jobs_option
+from pipeline.cli.archive_arguments import archives_argument
+from pipeline.cli.options import OUTPUT, extraction_options, jobs_option
 from pipeline.cli.outputs import check_files
 from pipeline.data.datasets import replacing
 from pipeline.progress import reporter
 from pipeline.terminal import console, lines
-from pipeline.workfolder.manifest import crawlrank_version
+from pipeline.version import crawlrank_version
 
 STDOUT = Path("-")
 
@@ -40,7 +41,7 @@ STDOUT = Path("-")
     is_flag=True,
     help="Look at records and their headers only, into no page: two to four times as fast.",
 )
-@extraction_options
+@extraction_options()
 @click.option("--strict", is_flag=True, help="Damage inside an archive is an error (exit 3).")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @jobs_option
@@ -48,7 +49,7 @@ def inspect(
     archives: tuple[Place, ...],
     output: Path | None,
     no_links: bool,
-    options: Options,
+    extraction: ExtractionOptions,
     strict: bool,
     quiet: bool,
     processes: int,
@@ -60,8 +61,8 @@ def inspect(
     """
     if output and output != STDOUT:
         check_files(output, inputs=archives)
-    options = options._replace(bodies=not no_links)
-    total = _inspect(archives, options, processes, output, quiet)
+    extraction = extraction._replace(bodies=not no_links)
+    total = _inspect(archives, extraction, processes, output, quiet)
     if total.failed:
         first = total.failed[0]
         more = f" (and {len(total.failed) - 1} more archives)" if len(total.failed) > 1 else ""
@@ -77,7 +78,11 @@ def inspect(
 
 
 def _inspect(
-    archives: Sequence[Place], options: Options, processes: int, output: Path | None, quiet: bool
+    archives: Sequence[Place],
+    options: ExtractionOptions,
+    processes: int,
+    output: Path | None,
+    quiet: bool,
 ) -> Total:
     from pipeline.analysis.inspect.inspection_report import report, row
 
@@ -114,6 +119,3 @@ def _writer(output: Path | None, options: dict[str, Any]) -> Iterator[Writer | N
         output.parent.mkdir(parents=True, exist_ok=True)
         with replacing(output) as place, place.open("w") as stream:
             yield Writer(stream, crawlrank_version(), options)
-
-
-COMMANDS = (inspect,)

@@ -66,6 +66,3 @@ def package(
     for path in build(out, Target(python, machine, glibc), wheels, upload):
         if path.parent == out:
             click.echo(printable(f"{path.stat().st_size:>13,}  {path}"))
-
-
-COMMANDS = (package,)

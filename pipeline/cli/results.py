@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 import click
 from click.core import ParameterSource
@@ -14,16 +14,23 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.order import DIGITS
 from pipeline.cli.options import (
     OUTPUT,
-    class_options,
     digits_option,
     output_option,
+    precedence_options,
     report_option,
     ties_option,
 )
 from pipeline.cli.outputs import check_files, said
 from pipeline.cli.parameter_types import Number
+from pipeline.options import (
+    MAX_BINS,
+    ClassesOver,
+    Policy,
+    PrecedenceOptions,
+    ValidationOptions,
+    VirtualPage,
+)
 from pipeline.precedence import lint
-from pipeline.precedence.export import Options as PrecedenceOptions
 from pipeline.rank_report import read_rank_report
 from pipeline.reports import write_report
 from pipeline.terminal import console, printable
@@ -42,7 +49,7 @@ from pipeline.terminal import console, printable
     help="What Heritrix loads; or for other crawlers, a line a page, best first: seeds with scores"
     " for `nutch inject`, or url, score, class, position, key and captures.",
 )
-@class_options
+@precedence_options
 @click.option("--eta", type=Number(0), help="Error bound of a score (default: the report's).")
 @digits_option
 @report_option
@@ -55,12 +62,10 @@ def export_precedence(
     output: Path | None,
     form: str,
     lint_file: Path | None,
-    bins: int,
-    unlisted: int | None,
+    precedence: PrecedenceOptions,
     eta: float | None,
     digits: int | None,
     report: Path | None,
-    **cut: Any,
 ) -> None:
     """The file that Heritrix loads, and the beans that make it use it as meant.
 
@@ -77,25 +82,29 @@ def export_precedence(
     if form != "heritrix":
         _require_heritrix(form, "unlisted", "spellings")
     check_files(output, inputs=[scores, *([uris] if uris else [])])
-    known_eta, known = read_rank_report(report) if report else (None, DIGITS)
-    options = PrecedenceOptions(
-        bins=bins,
-        unlisted=unlisted,
+    known_eta, known_digits = read_rank_report(report) if report else (None, DIGITS)
+    options = replace(
+        precedence,
         eta=known_eta if eta is None else eta,
-        digits=known if digits is None else digits,
-        **cut,
+        digits=known_digits if digits is None else digits,
     )
+    said(_written(Path(scores), Path(uris) if uris else None, output, options, form), {})
+
+
+def _written(
+    scores: Path, uris: Path | None, output: Path, options: PrecedenceOptions, form: str
+) -> dict[str, int]:
+    """The counts of what was written in that format."""
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=output.parent) as tmp:
-        given = Path(scores), Path(uris) if uris else None, output, Path(tmp), options
         if form == "heritrix":
             from pipeline.precedence.files import write_precedence
 
-            said(write_precedence(*given)["rows"], {})
-        else:
-            from pipeline.precedence.export_scores import export_scores
+            entry = write_precedence(scores, uris, output, Path(tmp), options)
+            return cast("dict[str, int]", entry["rows"])
+        from pipeline.precedence.export_scores import export_scores
 
-            said(asdict(export_scores(*given, form)), {})
+        return asdict(export_scores(scores, uris, output, Path(tmp), options, form))
 
 
 def _require_heritrix(form: str, *names: str) -> None:
@@ -135,39 +144,43 @@ def check_precedence_file(path: Path) -> None:
 @output_option(help="Report to write: a file such as report.json, or a folder for one.")
 @click.option(
     "--policy",
-    type=click.Choice(["cycle", "random", "greedy"]),
-    default="cycle",
+    type=click.Choice(get_args(Policy)),
+    default=ValidationOptions.policy,
     show_default=True,
     help="The order in which OPIC reads pages.",
 )
 @click.option(
     "--opic-error",
     type=Number(1e-13, 1),
-    default=1e-6,
+    default=ValidationOptions.opic_error,
     show_default=True,
     help="Stop at this certificate of the probabilities.",
 )
 @click.option(
     "--max-visits",
     type=Number(0, min_open=True),
-    default=200.0,
+    default=ValidationOptions.max_visits,
     show_default=True,
     help="Visits at most, in multiples of N, the number of pages.",
 )
 @click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the random policy."
+    "--seed",
+    type=click.IntRange(0),
+    default=ValidationOptions.seed,
+    show_default=True,
+    help="Of the random policy.",
 )
 @click.option(
     "--virtual-page",
-    type=click.Choice(["teleport", "edge"]),
-    default="teleport",
+    type=click.Choice(get_args(VirtualPage)),
+    default=ValidationOptions.virtual_page,
     show_default=True,
     help="edge: the paper's plain one, which has another fixed point and gets no verdict.",
 )
 @click.option(
     "--bins",
-    type=click.IntRange(1, 125),
-    default=5,
+    type=click.IntRange(1, MAX_BINS),
+    default=ValidationOptions.bins,
     show_default=True,
     help="Classes that are compared.",
 )
@@ -175,7 +188,7 @@ def check_precedence_file(path: Path) -> None:
 @click.option(
     "--digits",
     type=click.IntRange(1, 17),
-    default=DIGITS,
+    default=ValidationOptions.digits,
     show_default=True,
     help="Scores that agree to so many digits are equal, as in the precedence file.",
 )
@@ -183,14 +196,14 @@ def check_precedence_file(path: Path) -> None:
 @click.option("--map", "maps", multiple=True, help="Ids and keys, needed with --uris.")
 @click.option(
     "--classes-over",
-    type=click.Choice(["captured", "all"]),
+    type=click.Choice(get_args(ClassesOver)),
     help="Pages of which each class gets an equal share (default: captured with --uris and --map,"
     " else all).",
 )
 @click.option(
     "--min-agreement",
     type=Number(0, 1),
-    default=0.99,
+    default=ValidationOptions.min_agreement,
     show_default=True,
     help="Exit 4 when a smaller part of the pages that scores tell apart agrees on the class.",
 )
@@ -200,14 +213,14 @@ def validate_opic(
     output: Path,
     uris: str | None,
     maps: tuple[str, ...],
-    classes_over: str | None,
+    classes_over: ClassesOver | None,
     **options: Any,
 ) -> None:
     """Check RANKS against an OPIC run on GRAPH, with a bound for both."""
     from pipeline.data.graph import read_graph
     from pipeline.precedence.captured import captured_columns
     from pipeline.ranking.validation import validate
-    from pipeline.ranking.validation_report import ValidationOptions, tables
+    from pipeline.ranking.validation_report import tables
 
     known = uris is not None and bool(maps)
     if not known and (uris or maps or classes_over == "captured"):
@@ -217,12 +230,9 @@ def validate_opic(
         with tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp:
             weighed = options["ties"] == "links"
             captured, preferred = captured_columns(pages, uris, maps, Path(tmp), weighed=weighed)
-    asked = ValidationOptions(**options, classes_over=classes_over or "captured")  # type: ignore[arg-type]
+    asked = ValidationOptions(**options, classes_over=classes_over or "captured")
     report = validate(pages, read_graph(ranks), asked, captured=captured, preferred=preferred)
     write_report(report, output)
     for table in tables(report):
         console().print(table)
     report.require()
-
-
-COMMANDS = (export_precedence, validate_opic)

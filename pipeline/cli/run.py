@@ -1,64 +1,64 @@
-"""`run`, `status`, `check` and `plot`: a work folder as a whole."""
+"""`run`: from archives, or from imported text, to a precedence file."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import click
 
-from jobs.kernel.captures.extraction import Options
+from jobs.kernel.storage.endless import require_file
 from jobs.kernel.storage.opening import Place
+from jobs.mapreduce.launcher import CLUSTERS, RUNNERS, out_of_reach
+from pipeline import run as runs
+from pipeline.cli.archive_arguments import run_archives_argument
 from pipeline.cli.options import (
-    LATEST,
-    OUTPUT,
-    check_archives_option,
-    class_options,
-    data_url,
     extraction_options,
-    fold_option,
+    jobs_option,
     keep_www_option,
-    make_rules,
-    make_stop,
+    memory_option,
     nodes_option,
-    run_archives_argument,
-    run_options,
+    precedence_options,
+    rules_options,
     stop_options,
     work_option,
 )
 from pipeline.cli.parameter_types import Number
-from pipeline.data.memory import Memory
-from pipeline.precedence.export import Options as PrecedenceOptions
+from pipeline.contract import EMBEDDED
+from pipeline.options import CHECKS, RunOptions, ValidationOptions
 from pipeline.progress import reporter
-from pipeline.ranking.classes import Ties
+from pipeline.ranking.validation_report import ValidationFailed
 from pipeline.terminal import console, printable
 from pipeline.workfolder.imported import SELECT, steps_of
-from pipeline.workfolder.manifest import Manifest, require_manifest
+from pipeline.workfolder.manifest import Manifest
 
 TOP = 10
+_DATA = re.compile(r"(hdfs://[\w.:-]*|s3:/|file://)/[\w./=+@-]+\Z", re.ASCII)
+
+
+def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
+    if path:
+        require_file(path)
+    return path
 
 
 @click.command()
 @run_archives_argument
 @work_option
-@extraction_options
-@click.option(
-    "--captures",
-    type=click.Choice(["union", "latest"]),
-    default="union",
-    show_default=True,
-    help=LATEST,
-)
-@fold_option
+@extraction_options()
+@rules_options("--captures")
 @keep_www_option
 @nodes_option
 @stop_options
-@class_options
-@click.option("--validate/--no-validate", default=True, help="Check the ranks against OPIC.")
+@precedence_options
+@click.option(
+    "--validate/--no-validate", default=RunOptions.validate, help="Check the ranks against OPIC."
+)
 @click.option(
     "--min-agreement",
     type=Number(0, 1),
-    default=0.99,
+    default=ValidationOptions.min_agreement,
     show_default=True,
     help="Part of the pages that scores tell apart whose class must agree with OPIC's, or exit 4.",
 )
@@ -70,38 +70,54 @@ TOP = 10
     help="Accept other archives or options than the folder was made with; what they change is"
     " done again.",
 )
-@check_archives_option
+@click.option(
+    "--check-archives",
+    type=click.Choice(CHECKS),
+    default=RunOptions.check_archives,
+    show_default=True,
+    help="How a changed archive is noticed. quick: by size, time of change and pieces; all is read"
+    " where the time is another. full: all is read of every archive.",
+)
 @click.option("--quiet", is_flag=True, help="Show no progress and no tables.")
-@run_options
+@click.option(
+    "--runner",
+    type=click.Choice([EMBEDDED, *RUNNERS, *CLUSTERS]),
+    default=RunOptions.runner,
+    show_default=True,
+    help="embedded: this process and a pool, the fastest on one machine; local and inline run"
+    " the jobs of a cluster, as processes of this machine or in this process; hadoop, emr and"
+    " spark run them there.",
+)
+@click.option(
+    "--data",
+    metavar="URL",
+    help="Where the datasets of a cluster lie: a folder of its own, hdfs://, s3:// or file:///.",
+)
+@click.option(
+    "--cluster-conf",
+    "conf",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    callback=_is_file,
+    help="How tasks are run on the cluster, as `crawlrank package` writes an example of"
+    " (default: the runner's own search, see docs).",
+)
+@click.option(
+    "--reducers",
+    type=click.IntRange(1, 4096),
+    default=RunOptions.reducers,
+    show_default=True,
+    help="Reduce tasks of a job on a cluster.",
+)
+@jobs_option
+@memory_option
 def run(
     archives: tuple[Place, ...],
     work: Path,
-    options: Options,
-    captures: str,
-    folds: tuple[str, ...],
-    keep_www: bool,
-    nodes: str,
-    iterations: int | None,
-    tolerance: float | None,
-    max_rounds: int,
-    bins: int,
-    unlisted: int | None,
-    classes_over: str,
-    ties: Ties,
-    spellings: str,
-    validate: bool,
-    min_agreement: float,
-    strict: bool,
-    skip_bad_files: bool,
-    force: bool,
-    check_archives: str,
-    quiet: bool,
     runner: str,
     data: str | None,
-    conf: Path | None,
-    reducers: int,
-    processes: int | None,
-    memory: Memory | None,
+    min_agreement: float,
+    quiet: bool,
+    **asked: Any,
 ) -> None:
     """From ARCHIVES to a precedence file in the work folder.
 
@@ -110,41 +126,38 @@ def run(
 
     Run it again after an interruption, or with more archives: what is done is kept.
     """
-    from pipeline import run as runs
-    from pipeline.ranking.validation_report import ValidationFailed, ValidationOptions
-    from pipeline.run_options import RunOptions
-
     if not (archives or ((work / "manifest.json").exists() and Manifest(work).imported)):
         raise click.UsageError("Missing argument 'ARCHIVES...'.")
-    precedence = PrecedenceOptions(bins, unlisted, classes_over, ties, spellings)  # type: ignore[arg-type]
-    asked = RunOptions(
-        runner=runner,
-        processes=processes,
-        memory=memory,
-        data=data_url(runner, data),
-        reducers=reducers,
-        conf=conf,
-        extraction=options,
-        rules=make_rules(captures, folds),
-        keep_www=keep_www,
-        nodes=nodes,
-        stop=make_stop(iterations, tolerance, max_rounds, runner),
-        precedence=precedence,
-        validation=ValidationOptions(min_agreement=min_agreement),
-        validate=validate,
-        strict=strict,
-        skip_bad_files=skip_bad_files,
-        force=force,
-        check_archives=check_archives,
+    validation = ValidationOptions(min_agreement=min_agreement)
+    options = RunOptions(
+        runner=runner, data=_data_url(runner, data), validation=validation, **asked
     )
     try:
-        runs.run(work, archives, asked, reporter(quiet))
+        runs.run(work, archives, options, reporter(quiet))
     except ValidationFailed:
         if not quiet:
             _show_result(work, "was written, but its validation failed.")
         raise
     if not quiet:
         _show_result(work, "is ready for Heritrix.")
+
+
+def _data_url(runner: str, data: str | None) -> str | None:
+    """Where the datasets of a run lie that are not in its work folder. Raises UsageError."""
+    if data is None:
+        if runner in CLUSTERS:
+            raise click.UsageError(f"--runner {runner} needs --data URL, where its datasets lie.")
+        return None
+    if runner == EMBEDDED:
+        raise click.UsageError("--data is for the other runners; embedded works in --work.")
+    if not _DATA.match(data) or ".." in data.split("/"):
+        raise click.UsageError(
+            f"--data {printable(data)}: a folder is needed, such as hdfs:///user/me/crawl or"
+            " s3://bucket/crawl, of letters, digits and . _ - = + @ only."
+        )
+    if why := out_of_reach(runner, data):
+        raise click.UsageError(f"--data {printable(data)}: {why}")
+    return data.rstrip("/")
 
 
 def _show_result(work: Path, said: str) -> None:
@@ -188,87 +201,3 @@ def _opinion(told: dict[str, Any]) -> str:
         return "OPIC says nothing of the classes: scores tell no pages apart."
     pages = "one page that its score tells" if apart == 1 else f"{apart:,} pages that scores tell"
     return f"OPIC agrees on the class of {agreement:.2%} of the {pages} apart."
-
-
-@click.command()
-@work_option
-def status(work: Path) -> None:
-    """Steps, rows, rounds, archives and damage of a work folder."""
-    from pipeline.contract import STEPS
-    from pipeline.precedence.caveats import caveats_in, caveats_table
-    from pipeline.reports import status_tables
-    from pipeline.workfolder.integrity import Checked, checked
-
-    out, manifest = console(), require_manifest(work)
-    faults, unseen = list[Checked](), ""
-    try:
-        faults += (result for result in checked(work, manifest, digests=False) if result.fault)
-    except (OSError, RuntimeError) as error:  # clients of stores raise both
-        data, said = manifest.parameters.get("--data"), str(error).partition("\n")[0]
-        unseen = f"What lies at {data} was not looked at: {said}"
-    for table in status_tables(manifest, steps_of(manifest, list(STEPS)), faults):
-        out.print(table)
-        out.print()
-    if caveats := caveats_in(work, manifest):
-        out.print(caveats_table(caveats))
-        out.print()
-    if unseen:
-        click.echo(printable(unseen))
-
-
-@click.command()
-@work_option
-@click.option(
-    "--check-archives",
-    type=click.Choice(["full"]),
-    help="full: also read the archives, where they were when they were extracted.",
-)
-def check(work: Path, check_archives: str | None) -> None:
-    """Compare every dataset of a work folder with the sizes and digests in its manifest.
-
-    All files are read. `run` itself compares sizes, the digests of what it reads, and those of
-    scores, precedence file and report. Exit 3 where something is not as it was left; `run` with the
-    same options makes it again.
-    """
-    from pipeline.reports import checked_table
-    from pipeline.workfolder.integrity import checked, checked_archives, damaged
-
-    manifest = require_manifest(work)
-    results = list(checked(work, manifest, digests=True))
-    if check_archives:
-        results += checked_archives(manifest)
-    console().print(checked_table(results))
-    for result in results:
-        if result.fault:
-            raise damaged(work, manifest, result)
-
-
-@click.command()
-@work_option
-@click.option(
-    "--out", type=OUTPUT, help="Folder for the pictures (default: plots in the work folder)."
-)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["png", "svg"]),
-    default="png",
-    show_default=True,
-    help="Of pixels, or of lines that stay sharp at any size.",
-)
-def plot(work: Path, out: Path | None, form: str) -> None:
-    """Pictures of a finished run: distribution of scores, rank against indegree, classes by host.
-
-    Needs matplotlib: pip install 'crawlrank[plot]'.
-    """
-    from pipeline.analysis.plots import plots
-
-    try:
-        written = plots.plot(work, out or work / "plots", form)
-    except plots.NoMatplotlib as error:
-        raise click.UsageError(str(error)) from error
-    for path in written:
-        click.echo(printable(str(path)))
-
-
-COMMANDS = (run, status, check, plot)

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from jobs.kernel.captures.extraction import Options
+from jobs.kernel.captures.choosing import Rules
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.order import DIGITS
 from jobs.kernel.storage.opening import Place
+from jobs.mapreduce.launcher import Launcher
+from pipeline.cli.archive_arguments import archives_argument
 from pipeline.cli.options import (
-    LATEST,
     OUTPUT,
-    archives_argument,
     digits_option,
     extraction_options,
-    fold_option,
     keep_www_option,
-    make_launcher,
-    make_rules,
-    make_stop,
+    launcher_options,
     nodes_option,
     output_option,
     report_option,
-    runner_options,
+    rules_options,
     stop_options,
 )
 from pipeline.cli.outputs import check_format, check_outputs, said
-from pipeline.contract import Round
+from pipeline.contract import Round, Stop
 from pipeline.engines.text import archive_reports, selecting, steps
 from pipeline.progress import reporter
 from pipeline.rank_report import read_rank_report, write_rank_report
@@ -45,33 +44,33 @@ from pipeline.workfolder.archives import given_archives
     type=click.Choice(["text", "parquet"]),
     help="What the outputs are (default: what their names say, text in folders).",
 )
-@extraction_options
-@click.option(
-    "--timestamps",
-    is_flag=True,
-    help="For select-links: links with the time of their capture, captures with what revisits"
-    " refer to.",
-)
-@click.option(
-    "--canonical",
-    is_flag=True,
-    help="For select-links: what pages name as their canonical address, as links of hop C.",
+@extraction_options(
+    click.option(
+        "--timestamps",
+        is_flag=True,
+        help="For select-links: links with the time of their capture, captures with what revisits"
+        " refer to.",
+    ),
+    click.option(
+        "--canonical",
+        is_flag=True,
+        help="For select-links: what pages name as their canonical address, as links of hop C.",
+    ),
 )
 @click.option("--strict", is_flag=True, help="Damage inside an archive is an error (exit 3).")
 @click.option("--skip-bad-files", is_flag=True, help="Go on without unreadable archives.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
-@runner_options
+@launcher_options
 def extract_links(
     archives: tuple[Place, ...],
     output: Path,
     captures: Path,
     form: str | None,
-    options: Options,
+    extraction: ExtractionOptions,
     strict: bool,
     skip_bad_files: bool,
     quiet: bool,
-    runner: str,
-    processes: int | None,
+    launcher: Launcher,
 ) -> None:
     """Links and captures of archives: WARC, ARC, WAT and WACZ files, folders, globs, s3:// URLs."""
     check_outputs(output, captures, inputs=archives)
@@ -84,8 +83,8 @@ def extract_links(
             given,
             output,
             captures,
-            make_launcher(runner, processes, shown.read),
-            options,
+            replace(launcher, on_read=shown.read),
+            extraction,
             tables=form == "parquet",
         )
     finally:
@@ -102,14 +101,7 @@ def extract_links(
     required=True,
     help="Captures of the same archives, from extract-links --timestamps as the links.",
 )
-@click.option(
-    "--take",
-    type=click.Choice(["union", "latest"]),
-    default="union",
-    show_default=True,
-    help=LATEST,
-)
-@fold_option
+@rules_options("--take")
 @click.option(
     "--output",
     type=OUTPUT,
@@ -119,27 +111,24 @@ def extract_links(
     "--folds", "folds_output", help="Pages to write that are one with others, 4 columns."
 )
 @keep_www_option
-@runner_options
+@launcher_options
 def select_links(
     links: tuple[str, ...],
     captures: tuple[str, ...],
-    take: str,
-    folds: tuple[str, ...],
+    rules: Rules,
     output: Path | None,
     folds_output: Path,
     keep_www: bool,
-    runner: str,
-    processes: int | None,
+    launcher: Launcher,
 ) -> None:
     """Of several captures of a page the links that count, and which pages are one."""
-    if (take == "latest") != (output is not None):
+    if rules.latest != (output is not None):
         raise click.UsageError(
             "--take latest and --output belong together; with --take union all links count, and"
             " canonicalize reads them as they are"
         )
     outputs = [folds_output] if output is None else [output, folds_output]
     check_outputs(*outputs, inputs=[*links, *captures])
-    rules, launcher = make_rules(take, folds), make_launcher(runner, processes)
     result = selecting.select_links(
         links, captures, output, folds_output, launcher, rules, keep_www=keep_www, timed=True
     )
@@ -153,7 +142,7 @@ def select_links(
 @output_option(help="Canonical links to write: `target_key source_key`, sorted.")
 @output_option("--uris", help="Spellings of each key to write, 5 columns.")
 @keep_www_option
-@runner_options
+@launcher_options
 def canonicalize(
     links: tuple[str, ...],
     captures: tuple[str, ...],
@@ -161,12 +150,10 @@ def canonicalize(
     output: Path,
     uris: Path,
     keep_www: bool,
-    runner: str,
-    processes: int | None,
+    launcher: Launcher,
 ) -> None:
     """URIs to keys (SURT): links between pages, whatever their spelling."""
     check_outputs(output, uris, inputs=[*links, *captures, *folds])
-    launcher = make_launcher(runner, processes)
     result = steps.canonicalize(
         links, captures, output, uris, launcher, folds=folds, keep_www=keep_www
     )
@@ -179,19 +166,17 @@ def canonicalize(
 @output_option(help="Input links to write: `id target_key source_key`.")
 @output_option("--map", "map_output", help="Ids to write: `id key`.")
 @nodes_option
-@runner_options
+@launcher_options
 def assign_ids(
     canonical_links: tuple[str, ...],
     uris: tuple[str, ...],
     output: Path,
     map_output: Path,
     nodes: str,
-    runner: str,
-    processes: int | None,
+    launcher: Launcher,
 ) -> None:
     """Ids 0…N-1 in byte order of the key."""
     check_outputs(output, map_output, inputs=[*canonical_links, *uris])
-    launcher = make_launcher(runner, processes)
     result = steps.assign_ids(canonical_links, uris, output, map_output, launcher, nodes=nodes)
     said(result.rows, result.counters)
 
@@ -200,17 +185,16 @@ def assign_ids(
 @click.argument("input_links", nargs=-1, required=True)
 @click.option("--map", "maps", multiple=True, help="Ids, to add the pages that nothing links to.")
 @output_option(help="Graph to write: `id<TAB>1.0<TAB>O:id,id,…`.")
-@runner_options
+@launcher_options
 def gen_graph(
     input_links: tuple[str, ...],
     maps: tuple[str, ...],
     output: Path,
-    runner: str,
-    processes: int | None,
+    launcher: Launcher,
 ) -> None:
     """The graph that PageRank iterates on; dangling pages point to dummy."""
     check_outputs(output, inputs=[*input_links, *maps])
-    result = steps.gen_graph(input_links, maps, output, make_launcher(runner, processes))
+    result = steps.gen_graph(input_links, maps, output, launcher)
     said(result.rows, result.counters)
 
 
@@ -225,21 +209,18 @@ def gen_graph(
     " read it.",
 )
 @click.option("--quiet", is_flag=True, help="Show no progress.")
-@runner_options
+@launcher_options
 def page_rank(
     graph: Path,
     output: Path,
-    iterations: int | None,
-    tolerance: float | None,
-    max_rounds: int,
+    stop: Stop,
     report: Path | None,
     quiet: bool,
-    runner: str,
-    processes: int | None,
+    launcher: Launcher,
 ) -> None:
     """Rounds of PageRank, until certified or exactly --iterations."""
     check_outputs(output, inputs=[graph])
-    stop = make_stop(iterations, tolerance, max_rounds, runner)
+    stop = stop.on(launcher.runner)
     shown = reporter(quiet)
     shown.step("page-rank")
 
@@ -250,7 +231,7 @@ def page_rank(
             write_rank_report(stop, rounds, report)
 
     try:
-        steps.page_rank(graph, output, make_launcher(runner, processes), stop, on_round)
+        steps.page_rank(graph, output, launcher, stop, on_round)
     finally:
         shown.close()
 
@@ -262,7 +243,7 @@ def page_rank(
 @output_option(help="Scores to write, best first; all columns when it ends in .parquet.")
 @digits_option
 @report_option
-@runner_options
+@launcher_options
 def join_scores(
     ranks: tuple[str, ...],
     maps: tuple[str, ...],
@@ -270,24 +251,11 @@ def join_scores(
     output: Path,
     digits: int | None,
     report: Path | None,
-    runner: str,
-    processes: int | None,
+    launcher: Launcher,
 ) -> None:
     """Scores with their URIs, best first."""
     check_outputs(output, inputs=[*ranks, *maps, uris])
     known = read_rank_report(report)[1] if report else DIGITS
     digits = known if digits is None else digits
-    launcher = make_launcher(runner, processes)
     result = steps.join_scores(ranks, maps, uris, output, launcher, digits=digits)
     said(result.rows, result.counters)
-
-
-COMMANDS = (
-    extract_links,
-    select_links,
-    canonicalize,
-    assign_ids,
-    gen_graph,
-    page_rank,
-    join_scores,
-)

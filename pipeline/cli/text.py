@@ -97,6 +97,3 @@ def export_text(work: Path, out: Path) -> None:
     """The recipe's own text files, from links.txt to precedence.txt, and captures.txt."""
     for path in write_text_files(work, out):
         click.echo(printable(str(path)))
-
-
-COMMANDS = (import_text, export_text)

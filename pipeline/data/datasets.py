@@ -18,30 +18,14 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
-
 from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import DUMMY, parse_score_row
+from jobs.kernel.formats.lines import DUMMY
 from jobs.kernel.formats.order import DIGITS, descending
 from jobs.kernel.formats.reading import open_part, parts
-from jobs.kernel.formats.rows import ScoreRow
-from pipeline.data.parquet import CHECKED, parquet_batches, parquet_file
 
-ROW_GROUP = 100_000
 OPEN_AT_ONCE = 200
 SORTED_AT_ONCE = 500_000  # lines in memory
 LineKey = Callable[[bytes], Any]
-
-#: the columns of scores in Parquet
-SCORES = pa.schema(
-    [
-        ("score", pa.float64()), ("uri", pa.string()), ("key", pa.string()), ("id", pa.int64()),
-        ("inlinks", pa.int64()), ("outlinks", pa.int64()), ("captures", pa.int64()),
-        ("last", pa.string()), ("probability", pa.float64()),
-    ]
-)  # fmt: skip
 
 
 def _by_id(line: bytes) -> float | int:
@@ -206,43 +190,3 @@ def refuse_existing(output: Path) -> None:
         raise BadInput(
             str(output), "is there already and not empty", "a new folder", "Remove it first."
         )
-
-
-def best_first(scores: Path, digits: int = DIGITS) -> Iterator[ScoreRow]:
-    """The rows of a scores dataset, text or Parquet, in order; those not asked for are not read."""
-    if path := parquet_file(scores):
-        for batch in parquet_batches(path, ("score", "uri", "key")):
-            for score, uri, key in zip(*(c.to_pylist() for c in batch.columns), strict=True):
-                yield ScoreRow(score, uri.encode(), key.encode())
-        return
-    for line in merged(scores, by_score(digits)):
-        yield parse_score_row(line.rstrip(b"\n"))
-
-
-def scores_writer(stream: BinaryIO) -> pq.ParquetWriter:
-    """Rows of SCORES; only what repeats is worth the search of a dictionary."""
-    return pq.ParquetWriter(
-        stream,
-        SCORES,
-        compression="zstd",
-        use_dictionary=["inlinks", "outlinks", "captures", "last"],
-        **CHECKED,
-    )
-
-
-def write_parquet(scores: Path, output: Path, digits: int, total: float) -> None:
-    """Scores with all columns as one Parquet file, in order. total: the sum of all scores."""
-    lines = merged(scores, by_score(digits))
-    with (
-        replacing(output) as place,
-        place.open("wb") as stream,  # pyarrow takes names in UTF-8 only
-        scores_writer(stream) as file,
-    ):
-        while chunk := list(islice(lines, ROW_GROUP)):
-            rows = [line.decode("utf-8", "replace").rstrip("\n").split("\t") for line in chunk]
-            columns = [
-                pa.array(values, pa.string()).cast(column.type)
-                for values, column in zip(zip(*rows, strict=True), SCORES, strict=False)
-            ]
-            columns.append(pc.divide(columns[0], total))
-            file.write_table(pa.table(columns, SCORES))

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.contract import SUMMARY
-from pipeline.ranking.classes import Ties
+from pipeline.options import Ties
 from pipeline.workfolder.imported import steps_of
 from pipeline.workfolder.manifest import Manifest
 

@@ -20,7 +20,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
@@ -31,37 +30,17 @@ from pipeline.data.database import database
 from pipeline.data.datasets import write_file
 from pipeline.data.graph import Floats, Mask
 from pipeline.data.memory import half_of_machine
+from pipeline.options import PrecedenceOptions, Ties
 from pipeline.precedence.caveats import Caveat, CutCounts, LinkCounts, caveats_of
 from pipeline.precedence.lines import Formed, Lines
 from pipeline.precedence.scored import FIXED, Scored, open_scored
-from pipeline.ranking.classes import CUT_BYTES, PREFERENCE_BYTES, Classes, Ties, cut, places_of
+from pipeline.ranking.classes import CUT_BYTES, PREFERENCE_BYTES, Classes, cut, places_of
 from pipeline.ranking.digits import rounded
 
 BUDGET = 2 << 30  # bytes of memory, for what does not grow with the nodes alone
 NODE_BYTES = 8 + 2 + CUT_BYTES  # scores, two marks, and classes while they are cut
 TIED_BYTES = NODE_BYTES + PREFERENCE_BYTES  # with ties by links
 KEPT_BYTES = 8 + 2 + 5 + 5  # of them while lines are sorted: places, classes, ids of keys
-
-
-@dataclass(frozen=True)
-class Options:
-    """How classes are cut and what is listed; DESIGN, precedence.
-
-    eta: the certificate's bound per node, None where it is not known.
-    digits: significant digits that scores must share to count as equal.
-    """
-
-    bins: int = 5
-    unlisted: int | None = None
-    classes_over: Literal["captured", "all"] = "captured"
-    ties: Ties = "key"
-    spellings: Literal["all", "captured"] = "all"
-    eta: float | None = None
-    digits: int = DIGITS
-
-    @property
-    def unlisted_precedence(self) -> int:
-        return self.bins + 1 if self.unlisted is None else self.unlisted
 
 
 @dataclass
@@ -111,7 +90,7 @@ def export_precedence(
     uris: str | Path | None,
     output: Path,
     tmp: Path,
-    options: Options,
+    options: PrecedenceOptions,
     *,
     ids: Path | None = None,
     budget: int | None = None,
@@ -178,7 +157,9 @@ def _some(pieces: Iterable[bytes], lines: Lines, where: str) -> Iterator[bytes]:
         raise BadInput(where, "no URI in it", "at least one http or https URI", cure)
 
 
-def _classified(scores: Floats, formed: Formed, options: Options, summary: Summary) -> Lines:
+def _classified(
+    scores: Floats, formed: Formed, options: PrecedenceOptions, summary: Summary
+) -> Lines:
     """The lines, once classes are cut; and what the summary says of nodes."""
     over = formed.captured if options.classes_over == "captured" else None
     if over is None or not over.any():

@@ -36,7 +36,8 @@ from jobs.kernel.rank.plain_round import BASE
 from pipeline.data.database import batches, database
 from pipeline.data.datasets import write_file
 from pipeline.data.parquet import parquet_batches, parquet_file
-from pipeline.precedence.export import BUDGET, Options
+from pipeline.options import PrecedenceOptions
+from pipeline.precedence.export import BUDGET
 from pipeline.precedence.scored import ByKey, decoded, insert, row_batches
 from pipeline.ranking.classes import cut, preferences, preferred_first
 
@@ -99,7 +100,7 @@ def export_scores(
     uris: str | Path | None,
     output: Path,
     tmp: Path,
-    options: Options,
+    options: PrecedenceOptions,
     form: str,
     *,
     budget: int = BUDGET,
@@ -135,7 +136,7 @@ def _counted(uris: str | Path) -> Iterator[pa.RecordBatch]:
     return row_batches(SPELLED, rows)
 
 
-def _placed(db: duckdb.DuckDBPyConnection, by_key: ByKey, options: Options) -> pa.Table:
+def _placed(db: duckdb.DuckDBPyConnection, by_key: ByKey, options: PrecedenceOptions) -> pa.Table:
     """The class and the position of each node."""
     counted = db.sql(COUNTED).fetchnumpy()
     found = cut(

@@ -7,9 +7,10 @@ from typing import Any
 
 from pipeline.contract import BEANS
 from pipeline.data.datasets import require_name, write_file
+from pipeline.options import PrecedenceOptions
 from pipeline.precedence.beans import beans_fragment
 from pipeline.precedence.caveats import LinkCounts
-from pipeline.precedence.export import Options, export_precedence
+from pipeline.precedence.export import export_precedence
 
 
 def write_precedence(
@@ -17,7 +18,7 @@ def write_precedence(
     uris: Path | None,
     output: Path,
     tmp: Path,
-    options: Options,
+    options: PrecedenceOptions,
     *,
     ids: Path | None = None,
     budget: int | None = None,

@@ -20,9 +20,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.data.database import batches, feed
+from pipeline.options import MAX_BINS
 from pipeline.precedence.heritrix_column import forms
 from pipeline.precedence.scored import NO_NODE
-from pipeline.ranking.classes import MAX_BINS, Numbers, Order, Preferences, preferred_first
+from pipeline.ranking.classes import Numbers, Order, Preferences, preferred_first
 
 EXAMPLES = 10
 HASHES = 1 << 26  # at a time, of 8 bytes

@@ -27,19 +27,18 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pipeline.data.graph import Floats, Mask, Positions
-from pipeline.ranking.digits import MAX_DIGITS, rounded
+from pipeline.options import MAX_BINS, CutOptions, Ties
+from pipeline.ranking.digits import rounded
 
-MAX_BINS = 125
 SLICE = 1 << 16  # nodes at a time
 CUT_BYTES = 38  # a node, at most at a time; sorting takes 28, finding what is near 37
 PREFERENCE_BYTES = 8 + 13  # a node, with ties by links: preferences, and what is sorted by them
-Ties = Literal["key", "links", "together"]
 Order = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int8]
 Preferences = npt.NDArray[np.uint64]
@@ -66,9 +65,9 @@ def cut(
     scores: Floats,
     bins: int,
     *,
-    digits: int = MAX_DIGITS,
+    digits: int = CutOptions.digits,
     mask: Mask | None = None,
-    ties: Ties = "key",
+    ties: Ties = CutOptions.ties,
     eta: float = 0.0,
     preferred: Preferences | None = None,
 ) -> Classes:

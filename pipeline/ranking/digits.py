@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
+from jobs.kernel.formats.order import DIGITS
 from pipeline.data.graph import Floats
 
-MAX_DIGITS = 9
 BLOCK = 1 << 14  # scores whose steps stay in the cache of a core
 POWERS = 10.0 ** np.arange(23)  # all that are doubles
 
@@ -49,8 +49,8 @@ def _rounded(scores: Floats, digits: int) -> Floats:
 def digits_for(eta: float) -> int:
     """Significant digits that a certificate resolves: min(9, floor(-log10(2 eta))), at least 1."""
     if eta == 0:
-        return MAX_DIGITS
-    return 1 if eta >= 0.05 else min(MAX_DIGITS, math.floor(-math.log10(2 * eta)))
+        return DIGITS
+    return 1 if eta >= 0.05 else min(DIGITS, math.floor(-math.log10(2 * eta)))
 
 
 def order_digits(eta: float) -> int:
@@ -60,4 +60,4 @@ def order_digits(eta: float) -> int:
     What `digits_for` resolves is up to a hundred times coarser: right for comparing two programs,
     but an order by it would place pages by their keys whose scores are known to differ.
     """
-    return MAX_DIGITS if eta == 0 else max(1, min(MAX_DIGITS, 1 + math.ceil(-math.log10(2 * eta))))
+    return DIGITS if eta == 0 else max(1, min(DIGITS, 1 + math.ceil(-math.log10(2 * eta))))

@@ -28,33 +28,20 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from jobs.kernel.machine.machine_code import compiled
 from pipeline.data.graph import Floats, Graph, Positions, Targets
 from pipeline.data.mapped import release
+from pipeline.options import OpicOptions, Policy, VirtualPage
 from pipeline.ranking import opic_loops as loops
 from pipeline.ranking.certificate import DAMPING, SAFETY, TELEPORT, UNIT
 
-Policy = Literal["cycle", "random", "greedy"]
-VirtualPage = Literal["teleport", "edge"]
 PAGES = 1 << 18  # visited at once
 OPIC_BYTES = 68  # a node, of the policy that takes most: greedy, for its tree
 PATIENCE = 4  # checkpoints that eta may take to fall by a tenth
-
-
-@dataclass(frozen=True)
-class OpicOptions:
-    """opic_error: the certificate to reach. max_visits: in multiples of N; cycle makes whole sweeps
-    of N, at least one. seed: of the random policy. virtual_page: see the module."""
-
-    policy: Policy = "cycle"
-    opic_error: float = 1e-6
-    max_visits: float = 200.0
-    seed: int = 0
-    virtual_page: VirtualPage = "teleport"
 
 
 class Checkpoint(NamedTuple):

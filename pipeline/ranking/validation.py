@@ -29,17 +29,18 @@ import numpy as np
 import numpy.typing as npt
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.formats.order import DIGITS
 from pipeline.data.graph import Floats, Graph, Mask
+from pipeline.options import ValidationOptions
 from pipeline.ranking.certificate import Certificate, certificate
 from pipeline.ranking.classes import Classes, Order, Preferences, cut, position_type
 from pipeline.ranking.correlations import kendall, spearman
-from pipeline.ranking.digits import MAX_DIGITS, digits_for, rounded
+from pipeline.ranking.digits import digits_for, rounded
 from pipeline.ranking.opic import Checkpoint, OpicResult, opic
 from pipeline.ranking.validation_report import (
     ClassComparison,
     OrderComparison,
     Overlap,
-    ValidationOptions,
     ValidationReport,
 )
 
@@ -72,7 +73,7 @@ def validate(
     _check_same(graph, ranks)
     proof, other = certificate(ranks), opic(graph, options, watch)
     etas = [eta for eta in (proof.eta, other.best.eta) if eta <= NO_DIGIT]
-    compared = min([MAX_DIGITS, *map(digits_for, etas)]) if etas else 1
+    compared = min([DIGITS, *map(digits_for, etas)]) if etas else 1
     digits = compared if len(etas) == 2 else 0
     distance = _distance(ranks.scores, other)
     allowed = proof.probability + other.best.certificate + ROUNDING

@@ -10,10 +10,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from jobs.kernel.errors import NotConverged
+from pipeline.options import ValidationOptions
 from pipeline.ranking.certificate import Certificate
-from pipeline.ranking.classes import Ties
-from pipeline.ranking.digits import MAX_DIGITS
-from pipeline.ranking.opic import OpicOptions, OpicResult
+from pipeline.ranking.opic import OpicResult
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,17 +22,6 @@ WIDEST = 10  # classes that a table of them still fits on a screen
 
 class ValidationFailed(NotConverged):
     """PageRank and OPIC do not agree; all other results are there."""
-
-
-@dataclass(frozen=True)
-class ValidationOptions(OpicOptions):
-    """OPIC's, and those of the classes, as in the precedence file. digits: of PageRank's order."""
-
-    bins: int = 5
-    classes_over: Literal["captured", "all"] = "captured"
-    ties: Ties = "key"
-    digits: int = MAX_DIGITS
-    min_agreement: float = 0.99
 
 
 @dataclass(frozen=True)

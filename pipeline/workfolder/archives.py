@@ -13,8 +13,7 @@ from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any
 
-from jobs.extract_links import parameters_of
-from jobs.kernel.captures.extraction import Options
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import BadInput
 from jobs.kernel.storage.opening import Place, place, real, size_of
 from pipeline.contract import ArchiveReport, ArchiveTask
@@ -45,19 +44,19 @@ def archive_tasks(given: Given, suffix: str = ".parquet") -> list[ArchiveTask]:
     ]
 
 
-def extraction_mark(options: Options, content: str, form: str) -> str:
+def extraction_mark(options: ExtractionOptions, content: str, form: str) -> str:
     """Of one archive's extraction, to datasets of that form."""
-    return fingerprint(content, form, parameters_of(options))
+    return fingerprint(content, form, options.parameters())
 
 
-def extraction_entry(options: Options, manifest: Manifest) -> dict[str, Any]:
+def extraction_entry(options: ExtractionOptions, manifest: Manifest) -> dict[str, Any]:
     """What the manifest says of the step: totals over the archives."""
     total: Counter[str] = Counter()
     for entry in manifest.archives.values():
         add_counters(total, entry["counters"])
     rows = {"links": total["links"], "captures": total["captures"]}
     return {
-        "parameters": parameters_of(options),
+        "parameters": options.parameters(),
         "rows": rows,
         "counters": dict(sorted(total.items())),
     }

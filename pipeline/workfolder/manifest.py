@@ -24,13 +24,13 @@ import json
 import os
 import time
 from collections.abc import Iterable
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.storage.opening import Place, is_url, open_binary, read_range, size_of
 from pipeline.data.datasets import replacing
+from pipeline.version import crawlrank_version
 from pipeline.workfolder.dataset_store import Record
 from pipeline.workfolder.digests import sync_folder
 
@@ -39,13 +39,6 @@ LINES = ("archives", "parts")  # of which there may be hundreds of thousands
 DIGEST = ',\n "digest": "'  # what stands before the digest, which is the last
 SAMPLED = 1 << 16
 SAVING = 20  # times as long as the manifest took to save, it is not saved again unless it must be
-
-
-def crawlrank_version() -> str:
-    try:
-        return version("crawlrank")
-    except PackageNotFoundError:  # run from a checkout that is not installed
-        return "unknown"
 
 
 def fingerprint(*of: Any) -> str:

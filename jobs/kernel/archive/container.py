@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import BinaryIO, NamedTuple
 
 from jobs.kernel.archive.byte_runs import FrameSearch
+from jobs.kernel.archive.damage import MAX_RECORD
 from jobs.kernel.archive.frames import Frames
 from jobs.kernel.archive.record_headers import read_header
 from jobs.kernel.archive.record_starts import LONGEST_LINE, WARC_LINE
-from jobs.kernel.archive.records import MAX_RECORD
 from jobs.kernel.archive.run_reader import RunReader
 from jobs.kernel.archive.wacz import BEGINNINGS
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+MAX_RECORD = 32 * 2**20  # memory is up to four times that and the program; docs/decisions.md
 MAX_LISTED = 1000  # damages of one archive that are listed; all are counted
 REASONS = {
     "bad-header": "no record begins where one should; skipped to the next",

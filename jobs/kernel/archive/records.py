@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from jobs.kernel.archive.byte_runs import FrameSearch, Run
-from jobs.kernel.archive.damage import Damage, shown
+from jobs.kernel.archive.damage import MAX_RECORD, Damage, shown
 from jobs.kernel.archive.frames import Frames
 from jobs.kernel.archive.http_payload import MAX_HTTP_HEADER, decode, split_message
 from jobs.kernel.archive.record_headers import (
@@ -37,7 +37,6 @@ from jobs.kernel.archive.run_reader import RunReader
 from jobs.kernel.errors import BadInput
 from jobs.kernel.storage.endless import require_file
 
-MAX_RECORD = 32 * 2**20  # memory is up to four times that and the program; docs/decisions.md
 LONGEST_TYPE = 1024  # characters of a media type with its parameters: a thousand are remembered
 EXPECTED = "a WARC or ARC file, plain, gzip, zstd or lz4"
 

@@ -29,16 +29,17 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, partial
-from typing import BinaryIO, Literal, NamedTuple
+from typing import BinaryIO
 
 from jobs.kernel.archive.damage import Damage
 from jobs.kernel.archive.faults import guarded, is_of_record, words
 from jobs.kernel.archive.metadata import Junk, Outlink, is_metadata, read_metadata
 from jobs.kernel.archive.metadata_matching import MetadataMatching
-from jobs.kernel.archive.records import MAX_RECORD, Record
+from jobs.kernel.archive.records import Record
 from jobs.kernel.archive.wacz import read_archives
 from jobs.kernel.archive.wat import described
 from jobs.kernel.captures.capture_rows import CaptureRows
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.rows import UNKNOWN, Capture, Link
 from jobs.kernel.keys.uris import as_crawled, field
@@ -60,34 +61,10 @@ OTHER_SCHEMES = frozenset({"dns", "ftp", "ftps", "screenshot", "thumbnail", "urn
 LINKING_FIELDS = frozenset({"location", "refresh", "link", "x-robots-tag"})
 
 
-class Options(NamedTuple):
-    """What to extract; see the head of this file. max_record in bytes.
-
-    forms: the addresses of forms with method GET are links too (X). pdf: read PDFs as well.
-    bodies: look into bodies at all; without, there are captures and damage, and no links.
-    timestamps: links tell when their page was captured, and captures their ids and what revisits
-    refer to. canonical: what a page names as its canonical address is there as a link of hop C.
-    """
-
-    outlinks: Literal["auto", "html", "metadata", "both"] = "auto"
-    links: Literal["nav", "all"] = "nav"
-    nofollow: Literal["keep", "drop"] = "keep"
-    forms: bool = False
-    pdf: bool = False
-    max_record: int = MAX_RECORD
-    max_links_per_page: int = 100_000
-    bodies: bool = True
-    timestamps: bool = False
-    canonical: bool = False
-
-
-DEFAULTS = Options()
-
-
 def extract(
     stream: BinaryIO,
     archive_name: str,
-    options: Options,
+    options: ExtractionOptions,
     counters: Counter[str],
     examples: Examples | None = None,
 ) -> Iterator[Link | Capture | Damage]:
@@ -117,7 +94,7 @@ def extract(
 def _extracted(
     stream: BinaryIO,
     archive_name: str,
-    options: Options,
+    options: ExtractionOptions,
     counters: Counter[str],
     examples: Examples,
 ) -> Iterator[Link | Capture | Damage]:
@@ -173,7 +150,11 @@ class _Extraction:
     """The state of one archive: which metadata counts, and what the page at hand gave already."""
 
     def __init__(
-        self, archive_name: str, options: Options, counters: Counter[str], examples: Examples
+        self,
+        archive_name: str,
+        options: ExtractionOptions,
+        counters: Counter[str],
+        examples: Examples,
     ) -> None:
         self._archive = field(archive_name, 4096)
         self._options = options

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
-from jobs.kernel.archive.damage import Damage
+from jobs.kernel.archive.damage import MAX_RECORD, Damage
 from jobs.kernel.archive.faults import guarded
 from jobs.kernel.archive.metadata import Outlink, read_metadata
-from jobs.kernel.archive.records import MAX_RECORD, Record
+from jobs.kernel.archive.records import Record
 from jobs.kernel.archive.wacz import read_archives
 from jobs.kernel.archive.wat import is_wat
 from jobs.kernel.captures.extraction import BASE

@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 
 from jobs.kernel.archive.container import Container, container
 from jobs.kernel.archive.damage import Damage
-from jobs.kernel.captures.extraction import Options, extract, require_pages
-from jobs.kernel.errors import BadInput
+from jobs.kernel.captures.extraction import extract, require_pages
+from jobs.kernel.captures.extraction_options import ExtractionOptions
+from jobs.kernel.errors import UNEXPECTED, BadInput
 from jobs.kernel.formats.rows import Capture, Link
 from jobs.kernel.keys.keys import key_of
 from jobs.kernel.links.dropped import LONGEST_EXAMPLE, MAX_EXAMPLES, Examples
@@ -28,7 +29,6 @@ MAX_DAMAGE = 10_000  # places of one archive that are listed
 MAX_PLACES = 5  # of each reason, over all archives
 MAX_HOSTS, MAX_HOSTS_IN_ALL = 100_000, 1_000_000
 LONGEST_HOST = 255
-UNEXPECTED = "an error that was not foreseen (CRAWLRANK_DEBUG=1 shows where; please report it)"
 
 _HOST = re.compile(rb"https?://(?:[^/?#]*@)?(\[[^]/?#]*]|[^/?#:]*)", re.IGNORECASE).match
 
@@ -112,7 +112,7 @@ class Inspection(Summary):
             examples.append(uri.decode("utf-8", "replace")[:LONGEST_EXAMPLE])
 
 
-def inspect_archive(archive: Place, options: Options) -> Inspection:
+def inspect_archive(archive: Place, options: ExtractionOptions) -> Inspection:
     """The audit of one archive; an error is a part of it, so that others can go on."""
     found = Inspection(path=str(archive), links=options.bodies)
     begin = time.perf_counter()

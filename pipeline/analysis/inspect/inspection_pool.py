@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
-from jobs.kernel.captures.extraction import Options
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import died
 from jobs.kernel.links.pdf_links import require_reader
 from jobs.kernel.machine.cores import at_a_time
@@ -24,7 +24,7 @@ KILLED = died("perhaps for want of memory or threads")
 
 
 def inspect_archives(
-    archives: Sequence[Place], options: Options, processes: int
+    archives: Sequence[Place], options: ExtractionOptions, processes: int
 ) -> Iterator[Inspection]:
     """The audit of each. Where a process is killed, the archives that were being read then are
     read again, each in a process of its own, so that no more than one result is lost."""
@@ -43,7 +43,7 @@ def inspect_archives(
 
 
 def _in_order(
-    pool: ProcessPoolExecutor, todo: deque[Place], options: Options, ahead: int
+    pool: ProcessPoolExecutor, todo: deque[Place], options: ExtractionOptions, ahead: int
 ) -> Iterator[Inspection]:
     """What is given leaves todo; some stay there if a process is killed."""
     waiting: deque[Future[Inspection]] = deque()
@@ -58,7 +58,7 @@ def _in_order(
             yield found
 
 
-def _alone(archive: Place, options: Options) -> Inspection:
+def _alone(archive: Place, options: ExtractionOptions) -> Inspection:
     with _pool(1) as pool:
         try:
             with deaf():

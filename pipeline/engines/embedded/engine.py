@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from jobs.kernel.captures.choosing import Rules
-from jobs.kernel.captures.extraction import Options
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import NotConverged
 from pipeline.contract import (
     COLUMNS,
@@ -33,10 +33,10 @@ from pipeline.engines.embedded.scores import join_scores
 from pipeline.engines.embedded.selecting import FOLDS, select_links
 from pipeline.engines.embedded.spellings import URIS, canonicalize
 from pipeline.engines.embedded.turning import transposed
+from pipeline.options import PrecedenceOptions, Ties
 from pipeline.precedence.caveats import LinkCounts
-from pipeline.precedence.export import Options as PrecedenceOptions
 from pipeline.precedence.files import write_precedence
-from pipeline.ranking.classes import PREFERENCE_BYTES, Ties
+from pipeline.ranking.classes import PREFERENCE_BYTES
 from pipeline.ranking.validation import VALIDATION_BYTES
 from pipeline.workfolder.dataset_store import DatasetStore, remove
 from pipeline.workfolder.work_folder import WorkFolder, links_of
@@ -68,7 +68,7 @@ class EmbeddedEngine(WorkFolder):
         self.processes, self.read, self.keyed = processes, read, keyed
 
     def extract(
-        self, tasks: Sequence[ArchiveTask], options: Options
+        self, tasks: Sequence[ArchiveTask], options: ExtractionOptions
     ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
         processes = self.memory.extracting(self.processes)
         return extract_archives(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from jobs.kernel.captures.extraction import Options
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import died
 from jobs.kernel.storage.opening import size_of
 from pipeline.contract import ArchiveReport, ArchiveTask
@@ -19,7 +19,7 @@ def extract_archives(
     captures: Path,
     *,
     tmp: Path,
-    options: Options | None = None,
+    options: ExtractionOptions | None = None,
     processes: int = 1,
     read: Callable[[int, int], None] = lambda done, total: None,
 ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
@@ -33,7 +33,7 @@ def extract_archives(
     """
     sizes = {task.content: size_of(task.place) for task in tasks}
     done = _BytesRead(sum(sizes.values()), read)
-    works = {_work(task, options or Options(), tmp): task for task in tasks}
+    works = {_work(task, options or ExtractionOptions(), tmp): task for task in tasks}
     ordered = sorted(works, key=lambda work: -sizes[works[work].content])
     for folder in (links, captures):
         folder.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ def extract_archives(
         yield task, ArchiveReport(str(task.place), task.part, *answer)
 
 
-def _work(task: ArchiveTask, options: Options, tmp: Path) -> ArchiveWork:
+def _work(task: ArchiveTask, options: ExtractionOptions, tmp: Path) -> ArchiveWork:
     name = str(task.place).rpartition("/")[2]
     return ArchiveWork(
         task.place, name, tmp / f"links-{task.part}", tmp / f"captures-{task.part}", options

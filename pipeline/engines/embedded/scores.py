@@ -26,12 +26,13 @@ from jobs.kernel.formats.rows import UNKNOWN
 from pipeline.data.csr import Csr
 from pipeline.data.csr_files import open_csr
 from pipeline.data.database import LEAST, batches, database, feed, write_behind
-from pipeline.data.datasets import SCORES, replacing, scores_writer
+from pipeline.data.datasets import replacing
 from pipeline.data.graph import Floats, Mask, Positions
 from pipeline.data.key_numbers import numbered, open_ids
 from pipeline.data.memory import require_memory
 from pipeline.data.parquet import parquet_batches, reading
 from pipeline.data.scores_file import open_scores
+from pipeline.data.scores_table import SCORES, scores_writer
 from pipeline.ranking.classes import CUT_BYTES, Order, order_of, places_of
 
 FIXED = 300 << 20  # bytes for Python, its libraries and the batches on their way

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from multiprocessing.pool import ThreadPool
 from typing import NamedTuple
 
-from jobs.extract_links import ExtractLinks, arguments_of
-from jobs.kernel.captures.extraction import Options
+from jobs.extract_links import ExtractLinks
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.storage import stores
 from jobs.kernel.storage.opening import Place, absolute, size_of
 from jobs.mapreduce.launch import launch
@@ -45,7 +45,7 @@ class Extraction(NamedTuple):
 
     launcher: Launcher
     data: str
-    options: Options
+    options: ExtractionOptions
 
     def all_of(self, tasks: Sequence[ArchiveTask]) -> Iterator[Reported]:
         """A report for each, as a job ends. Raises JobFailed where the cluster is at fault."""
@@ -90,7 +90,7 @@ class Extraction(NamedTuple):
         with self.launcher.scratch("archives") as near:
             listed = near / "archives.txt"
             listed.write_text("".join(f"{json.dumps(names)}\n" for names in lists))
-            args = [*arguments_of(self.options), "--listed", *args]
+            args = [*self.options.arguments(), "--listed", *args]
             side = {"captures": captures}
             return launch(ExtractLinks, [listed], links, self.launcher, args, side)
 

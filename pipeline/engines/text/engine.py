@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from jobs.kernel.captures.choosing import Rules
-from jobs.kernel.captures.extraction import Options
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import NotConverged
 from jobs.kernel.formats import downloading
 from jobs.kernel.storage.opening import Place
@@ -31,11 +31,10 @@ from pipeline.engines.text.cluster_extraction import Extraction
 from pipeline.engines.text.local_extraction import extract_here
 from pipeline.engines.text.rounds import checkpoint, rank, scores_in
 from pipeline.engines.text.selecting import select_links
+from pipeline.options import PrecedenceOptions, Ties
 from pipeline.precedence.captured import captured_columns
 from pipeline.precedence.caveats import LinkCounts
-from pipeline.precedence.export import Options as PrecedenceOptions
 from pipeline.precedence.files import write_precedence
-from pipeline.ranking.classes import Ties
 from pipeline.workfolder.claim import claim
 from pipeline.workfolder.dataset_store import DatasetStore
 from pipeline.workfolder.far import bringing, links_that_count, of_archives
@@ -63,7 +62,7 @@ class TextEngine:
         return self.store.location(dataset)
 
     def extract(
-        self, tasks: Sequence[ArchiveTask], options: Options
+        self, tasks: Sequence[ArchiveTask], options: ExtractionOptions
     ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
         """On this machine some archives a job; at a URL all in one job, and what its task failed on
         by itself in another."""

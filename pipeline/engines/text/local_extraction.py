@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from jobs.extract_links import ExtractLinks, arguments_of
-from jobs.kernel.captures.extraction import Options
+from jobs.extract_links import ExtractLinks
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.storage.opening import size_of
 from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
@@ -19,7 +19,10 @@ Reported = tuple[ArchiveTask, ArchiveReport]
 
 
 def extract_here(
-    tasks: Sequence[ArchiveTask], options: Options, launcher: Launcher, store: DatasetStore
+    tasks: Sequence[ArchiveTask],
+    options: ExtractionOptions,
+    launcher: Launcher,
+    store: DatasetStore,
 ) -> Iterator[Reported]:
     """Each archive once its parts are in the store, or with its error."""
     at_once = AT_ONCE * (launcher.processes or 1)
@@ -30,13 +33,16 @@ def extract_here(
 
 
 def _extract(
-    tasks: Sequence[ArchiveTask], options: Options, launcher: Launcher, store: DatasetStore
+    tasks: Sequence[ArchiveTask],
+    options: ExtractionOptions,
+    launcher: Launcher,
+    store: DatasetStore,
 ) -> Iterator[Reported]:
     by_path = {str(task.place): task for task in tasks}
     with launcher.scratch("extract-links") as tmp:
         links, captures = tmp / "links", tmp / "captures"
         named = writable_names([task.place for task in tasks], tmp)
-        args, side = arguments_of(options), {"captures": captures}
+        args, side = options.arguments(), {"captures": captures}
         outcome = launch(ExtractLinks, list(named), links, launcher, args, side)
         for report in archive_reports(outcome, named):
             task = by_path[report.path]

@@ -15,9 +15,9 @@ from jobs import fold_chains
 from jobs import fold_keys as fold_keys_job
 from jobs import join_scores as join_scores_job
 from jobs.canonicalize import Canonicalize
-from jobs.extract_links import ExtractLinks, arguments_of
+from jobs.extract_links import ExtractLinks
 from jobs.gen_graph import GenGraph
-from jobs.kernel.captures.extraction import Options
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import BadInput, NotConverged
 from jobs.kernel.formats import downloading
 from jobs.kernel.formats.order import DIGITS
@@ -30,8 +30,9 @@ from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
 from jobs.mapreduce.outcome import Outcome
 from pipeline.contract import ArchiveReport, Round, StepResult, Stop
-from pipeline.data.datasets import ORDER, by_score, deliver, write_parquet
+from pipeline.data.datasets import ORDER, by_score, deliver
 from pipeline.data.row_groups import deliver_rows
+from pipeline.data.scores_table import write_parquet
 from pipeline.engines.text.archive_reports import archive_reports, writable_names
 from pipeline.engines.text.delivering import Places, delivering, workplace
 from pipeline.engines.text.rounds import rank, scores_in
@@ -44,7 +45,7 @@ def extract_links(
     links: Path,
     captures: Path,
     launcher: Launcher,
-    options: Options | None = None,
+    options: ExtractionOptions | None = None,
     *,
     tables: bool = False,
 ) -> list[ArchiveReport]:
@@ -52,7 +53,7 @@ def extract_links(
 
     tables: outputs that are folders get Parquet, as files do whose names say so.
     """
-    args = arguments_of(options or Options())
+    args = (options or ExtractionOptions()).arguments()
     if options and options.pdf:
         require_reader()
     with workplace(links, launcher) as there:

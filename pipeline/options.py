@@ -1,23 +1,80 @@
-"""What a run is asked for."""
+"""What commands and programs may ask for: each value with its type, bounds and default, once."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from jobs.extract_links import parameters_of
 from jobs.kernel.captures.choosing import Rules
-from jobs.kernel.captures.extraction import Options
-from jobs.mapreduce.launcher import CLUSTERS, RUNNERS
+from jobs.kernel.captures.extraction_options import ExtractionOptions
+from jobs.kernel.formats.order import DIGITS
+from jobs.mapreduce.launcher import CLUSTERS, RUNNERS, Launcher
 from pipeline.contract import EMBEDDED, Stop
-from pipeline.data.memory import Memory
-from pipeline.precedence.export import Options as PrecedenceOptions
-from pipeline.ranking.validation_report import ValidationOptions
+
+if TYPE_CHECKING:
+    from pipeline.data.memory import Memory
 
 MRJOB = " or ".join(RUNNERS)  # the datasets of these are the same
 CLUSTER = " or ".join(CLUSTERS)
+NODES = ("linked", "all")
 QUICK, FULL = CHECKS = ("quick", "full")
+
+MAX_BINS = 125
+ClassesOver = Literal["captured", "all"]
+Ties = Literal["key", "links", "together"]
+Spellings = Literal["all", "captured"]
+Policy = Literal["cycle", "random", "greedy"]
+VirtualPage = Literal["teleport", "edge"]
+
+
+@dataclass(frozen=True)
+class CutOptions:
+    """How classes are cut; pipeline/ranking/classes.py has the equation. bins: 1 to MAX_BINS.
+
+    digits: significant digits that scores must share to count as equal.
+    """
+
+    bins: int = 5
+    classes_over: ClassesOver = "captured"
+    ties: Ties = "key"
+    digits: int = DIGITS
+
+
+@dataclass(frozen=True)
+class PrecedenceOptions(CutOptions):
+    """How classes are cut and what is listed; DESIGN, precedence.
+
+    unlisted: precedence of URIs that are not in the file, 1 to MAX_BINS + 1; None: bins + 1.
+    eta: the certificate's bound per node, None where it is not known.
+    """
+
+    unlisted: int | None = None
+    spellings: Spellings = "all"
+    eta: float | None = None
+
+    @property
+    def unlisted_precedence(self) -> int:
+        return self.bins + 1 if self.unlisted is None else self.unlisted
+
+
+@dataclass(frozen=True)
+class OpicOptions:
+    """opic_error: the certificate to reach. max_visits: in multiples of N; cycle makes whole sweeps
+    of N, at least one. seed: of the random policy. virtual_page: see pipeline/ranking/opic.py."""
+
+    policy: Policy = "cycle"
+    opic_error: float = 1e-6
+    max_visits: float = 200.0
+    seed: int = 0
+    virtual_page: VirtualPage = "teleport"
+
+
+@dataclass(frozen=True)
+class ValidationOptions(CutOptions, OpicOptions):
+    """OPIC's, and those of the classes, as in the precedence file. digits: of PageRank's order."""
+
+    min_agreement: float = 0.99
 
 
 @dataclass(frozen=True)
@@ -29,12 +86,12 @@ class RunOptions:
     processes: int | None = None
     memory: Memory | None = None
     data: str | None = None  # URL of the datasets of a cluster
-    reducers: int = 8
+    reducers: int = Launcher.ranges
     conf: Path | None = None
-    extraction: Options = field(default_factory=Options)
+    extraction: ExtractionOptions = field(default_factory=ExtractionOptions)
     rules: Rules = field(default_factory=Rules)  # of several captures of a page, and what folds
     keep_www: bool = False
-    nodes: str = "linked"
+    nodes: str = NODES[0]
     stop: Stop = field(default_factory=Stop)
     precedence: PrecedenceOptions = field(default_factory=PrecedenceOptions)
     validation: ValidationOptions = field(default_factory=ValidationOptions)
@@ -62,7 +119,7 @@ class RunOptions:
             "--runner": EMBEDDED if self.runner == EMBEDDED else CLUSTER if self.data else MRJOB,
             **({"--data": self.data} if self.data else {}),
             **self.rules.parameters(),
-            **parameters_of(self.extraction),
+            **self.extraction.parameters(),
             "--keep-www": self.keep_www,
             "--nodes": self.nodes,
             "--iterations": stop.iterations,

@@ -1,0 +1,52 @@
+"""What extraction is asked for; extraction.py says what each choice means."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from jobs.kernel.archive.damage import MAX_RECORD
+
+Outlinks = Literal["auto", "html", "metadata", "both"]
+LinksKept = Literal["nav", "all"]
+Nofollow = Literal["keep", "drop"]
+ON_REQUEST = ("timestamps", "canonical")
+
+
+class ExtractionOptions(NamedTuple):
+    """What to extract. max_record in bytes.
+
+    forms: the addresses of forms with method GET are links too (X). pdf: read PDFs as well.
+    bodies: look into bodies at all; without, there are captures and damage, and no links.
+    timestamps: links tell when their page was captured, and captures their ids and what revisits
+    refer to. canonical: what a page names as its canonical address is there as a link of hop C.
+    """
+
+    outlinks: Outlinks = "auto"
+    links: LinksKept = "nav"
+    nofollow: Nofollow = "keep"
+    forms: bool = False
+    pdf: bool = False
+    max_record: int = MAX_RECORD
+    max_links_per_page: int = 100_000
+    bodies: bool = True
+    timestamps: bool = False
+    canonical: bool = False
+
+    def parameters(self) -> dict[str, Any]:
+        """What extraction's results depend on, by option name."""
+        given = self._asdict()
+        del given["bodies"]  # links without bodies are none: only audits go without
+        for name in ON_REQUEST:  # the parameters of an older extraction have none of these
+            if not given[name]:
+                del given[name]
+        return {f"--{name.replace('_', '-')}": value for name, value in given.items()}
+
+    def arguments(self) -> list[str]:
+        """The same as words of a command line."""
+        given = self.parameters().items()
+        flags = [name for name, value in given if value is True]
+        pairs = [(name, str(value)) for name, value in given if not isinstance(value, bool)]
+        return flags + [word for pair in pairs for word in pair]
+
+
+DEFAULTS = ExtractionOptions()
