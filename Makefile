@@ -38,7 +38,7 @@ unexport PYTHONDONTWRITEBYTECODE
 COUNT ?= 20000
 SEED  ?= 1
 
-.PHONY: help setup pipeline test lint types unit test-large test-kill test-heritrix test-hadoop test-spark compiled test-compiled fuzz bench benchmarks clean
+.PHONY: help setup pipeline test lint types unit quick test-large test-kill test-heritrix test-hadoop test-spark compiled test-compiled fuzz bench benchmarks clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -75,6 +75,13 @@ export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell $(PYTHON) -c 'import os; print(o
 
 unit: setup ## pytest
 	$(BIN)/pytest -n auto --dist worksteal $(if $(TESTS),-m "$(TESTS)")
+
+# a part of every folder, and one run of each engine
+QUICK := $(patsubst %,tests/test_%.py,layers lines keys records html_links extraction tables classes \
+  graph ranking embedded_ranks heritrix_form lint manifest cli sample)
+
+quick: lint types ## Lint, types and the tests to run while at work, two minutes
+	$(BIN)/pytest -n auto --dist worksteal $(QUICK)
 
 test-large: setup ## Large cases of what `make test` tests small, some minutes
 	$(BIN)/pytest -m large -n auto --dist worksteal $(call with,large)
