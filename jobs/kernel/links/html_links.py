@@ -10,23 +10,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice, product
-from typing import NamedTuple
+from itertools import islice
 
 from selectolax.lexbor import LexborCSSSelector, LexborHTMLParser, LexborNode
 
 from jobs.kernel.keys.uris import base_uri
-from jobs.kernel.links.css_links import css_references, may_hold_links
+from jobs.kernel.links.css_links import css_references
 from jobs.kernel.links.dropped import Examples
+from jobs.kernel.links.html_selection import SPECIAL, Row, Selection, nav_selection, selection_for
 from jobs.kernel.links.joining import Base
 from jobs.kernel.links.link_rules import (
-    CANONICAL_RULES,
-    FORM_RULES,
-    NAV_RULES,
-    RULES,
     Attributes,
-    Reader,
-    Rule,
     asks_nofollow,
     robots_nofollow,
 )
@@ -49,7 +43,6 @@ _OF_SVG = frozenset({"image", "use"})
 _HTML_IN_SVG = frozenset({"foreignObject", "foreignobject", "desc", "title"})
 _FOLLOWED = frozenset({"a", "area", "form"})
 # One for all pages, as it takes longer to make than a small page to parse.
-_BACKGROUND = re.compile(rb"background[\t\n\f\r ]*=").search
 _find = LexborCSSSelector().find  # type: ignore[no-untyped-call]
 # In XHTML such an element may be empty; in HTML it would hold the rest of the page.
 _XHTML_EMPTY = re.compile(
@@ -57,55 +50,6 @@ _XHTML_EMPTY = re.compile(
     rb"([^<>\"']*(?:(?:\"[^<\"]*\"|'[^<']*')[^<>\"']*)*)/>",
     re.IGNORECASE,
 )
-
-
-_Row = tuple[str, str, str, Reader | None]
-_Rules = dict[str, list[_Row]]
-
-
-class _Selection(NamedTuple):
-    """What to read: by element, for each of its rules, attribute, context, hop and reader; and
-    the selector of these elements, as lexbor finds them in a tenth of the time of a loop."""
-
-    rules: _Rules
-    selector: str
-    marked: str  # the same where elements of HTML are marked
-    attributes: frozenset[str]  # that are read
-    styled: bool
-
-
-def _selection(
-    rules: tuple[Rule, ...], special: tuple[str, ...], styled: bool = False
-) -> _Selection:
-    table: _Rules = {element: [] for element in special}
-    for rule in rules:
-        row = (rule.attribute, rule.context, rule.hop, rule.read)
-        table.setdefault(rule.element, []).append(row)
-    attributes = _READ.union([rule.attribute for rule in rules], ["style"] * styled)
-    names = [*table, "[style]"] if styled else [*table]
-    marked = [*names, *[MARK + name for name in table]]
-    return _Selection(table, _any(names), _any(marked), attributes, styled)
-
-
-def _any(names: list[str]) -> str:
-    return f":is({','.join(names)})"
-
-
-_READ = frozenset(("content", "href", "http-equiv", "method", "name", "rel", "srcdoc", "type"))
-_SPECIAL = ("base", "iframe", "meta", "style")
-_PIECES = ("base", "iframe", "meta")
-_NAV = _selection(NAV_RULES, _PIECES)
-_NAV_CANONICAL = _selection(NAV_RULES + CANONICAL_RULES, _PIECES)
-_PLAIN = tuple(rule for rule in RULES if rule.attribute != "background")
-# Most pages have neither backgrounds, forms to read nor styles, and cells of tables are many.
-_SELECTIONS = {
-    (background, form, style, canonical): _selection(
-        (RULES if background else _PLAIN) + FORM_RULES * form + CANONICAL_RULES * canonical,
-        _SPECIAL,
-        style,
-    )
-    for background, form, style, canonical in product((False, True), repeat=4)
-}
 
 
 def html_links(
@@ -188,10 +132,7 @@ class Document:
         self.left_out = 0  # documents in srcdoc that are too deep, or cut
         self.nofollow = False
         self._forms, self._nav, self._depth = forms, nav, depth
-        if nav:
-            selection = _NAV_CANONICAL if canonical else _NAV
-        else:
-            selection = _selection_for(text.lower(), forms, canonical)
+        selection = nav_selection(canonical) if nav else selection_for(text, forms, canonical)
         if is_simple(text):
             self._read(text, selection, selection.selector)
             return
@@ -205,7 +146,7 @@ class Document:
         """Whether there are so many references that no more are read."""
         return self.size >= _MOST_REFERENCES
 
-    def _read(self, piece: bytes, selection: _Selection, selector: str) -> None:
+    def _read(self, piece: bytes, selection: Selection, selector: str) -> None:
         rules, styled = selection.rules, selection.styled
         kind, add = None, list[str]().append
         self._begin = len(self.references)
@@ -225,7 +166,7 @@ class Document:
             kind = None
             if element in rules and (element not in _OF_SVG or _is_of_svg(node)):
                 self._add(element, attributes, rules[element])
-                if element in _SPECIAL:
+                if element in SPECIAL:
                     self._special(element, node, attributes)
             if styled and (style := attributes.get("style")):
                 self._add_style(style, f"{element}/@style")
@@ -241,7 +182,7 @@ class Document:
         self,
         element: str,
         attributes: Attributes,
-        rules: list[_Row],
+        rules: list[Row],
     ) -> None:
         relations = attributes.get("rel")
         flag = bool(relations) and element in _FOLLOWED and asks_nofollow(relations or "")
@@ -281,12 +222,6 @@ class Document:
         if "(" in css or "@" in css:
             for text in islice(css_references(css), _MOST_REFERENCES):
                 self._run(("E", context, False)).append(text)
-
-
-def _selection_for(lower: bytes, forms: bool, canonical: bool) -> _Selection:
-    """For a page, given in lower case."""
-    background = b"background" in lower and _BACKGROUND(lower) is not None
-    return _SELECTIONS[background, forms, may_hold_links(lower), canonical]
 
 
 def _is_of_svg(node: LexborNode) -> bool:
