@@ -13,7 +13,6 @@ import os
 import pickle
 import signal
 import threading
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -39,10 +38,12 @@ class Died:
 
 
 @dataclass
-class _Worker(Generic[Task]):
+class _Worker:
+    """number: of the task that it has."""
+
     process: BaseProcess
     pipe: Connection[Any, Any]
-    task: Task | None = None
+    number: int | None = None
 
 
 def answers(
@@ -50,67 +51,91 @@ def answers(
     tasks: Sequence[Task],
     processes: int,
     told: Callable[[Task, int], None] = lambda task, far: None,
+    *,
+    ahead: int | None = None,
+    apart: bool = False,
 ) -> Iterator[tuple[Task, Answer | Died]]:
     """Each task with its answer, as they are done. told: hears how far each is.
 
-    processes: at most, as cores.py bounds them. An exception in `work` is raised here
-    and ends all. With one process nothing is started.
+    processes: at most, as cores.py bounds them. ahead: no task begins that many behind the first
+    that is not done. An exception in `work` is raised here and ends all. With one process nothing
+    is started, unless tasks are to be apart from this process.
     """
     processes = min(at_a_time(processes), len(tasks))
-    if processes <= 1:
+    if processes <= 1 and not apart:
         for task in tasks:
             yield task, work(task, lambda far, task=task: told(task, far))  # type: ignore[misc]
         return
-    todo = deque(tasks)
+    todo = _Todo(tasks, ahead)
     with _started(work, processes) as workers:
-        for worker in workers:
-            _give(worker, todo)
-        while busy := [worker for worker in workers if worker.task is not None]:
+        while busy := todo.given_to(workers):
             for pipe in wait([worker.pipe for worker in busy]):
                 worker = next(worker for worker in busy if worker.pipe is pipe)
-                given = worker.task
-                assert given is not None  # or it would not be busy
                 try:
                     what, value = worker.pipe.recv()
                 except (EOFError, OSError):
                     how = _end_of(worker.process)
-                    workers[workers.index(worker)] = fresh = _start(work)
-                    _give(fresh, todo)
-                    yield given, Died(how)
+                    workers[workers.index(worker)] = _start(work)
+                    yield todo.done(worker), Died(how)
                     continue
                 if what == "far":
-                    told(given, value)
+                    told(todo.of(worker), value)
                 elif what == "error":
                     raise value
                 else:
-                    _give(worker, todo)
-                    yield given, value
+                    yield todo.done(worker), value
 
 
-def _give(worker: _Worker[Task], todo: deque[Task]) -> None:
-    worker.task = todo.popleft() if todo else None
-    if worker.task is not None:
-        # one that has just died is found when its answer is waited for
-        with contextlib.suppress(OSError):
-            worker.pipe.send(worker.task)
+class _Todo(Generic[Task]):
+    """Tasks that no worker has yet, and the numbers of those that some have."""
+
+    def __init__(self, tasks: Sequence[Task], ahead: int | None) -> None:
+        self._tasks, self._next, self._undone = tasks, 0, set[int]()
+        self._ahead = len(tasks) if ahead is None else ahead
+
+    def given_to(self, workers: Sequence[_Worker]) -> list[_Worker]:
+        """Give the next tasks to workers that have none; those that have one then."""
+        for worker in workers:
+            if worker.number is None and self._may_begin():
+                worker.number = self._next
+                self._undone.add(self._next)
+                # one that has just died is found when its answer is waited for
+                with contextlib.suppress(OSError):
+                    worker.pipe.send(self._tasks[self._next])
+                self._next += 1
+        return [worker for worker in workers if worker.number is not None]
+
+    def _may_begin(self) -> bool:
+        first = min(self._undone, default=self._next)
+        return self._next < len(self._tasks) and self._next - first < self._ahead
+
+    def of(self, worker: _Worker) -> Task:
+        assert worker.number is not None  # or nothing would come of it
+        return self._tasks[worker.number]
+
+    def done(self, worker: _Worker) -> Task:
+        task = self.of(worker)
+        self._undone.discard(worker.number or 0)
+        worker.number = None
+        return task
 
 
 @contextlib.contextmanager
-def _started(work: Callable[..., Any], count: int) -> Iterator[list[_Worker[Any]]]:
-    workers: list[_Worker[Any]] = []
+def _started(work: Callable[..., Any], count: int) -> Iterator[list[_Worker]]:
+    workers: list[_Worker] = []
     try:
         workers += (_start(work) for _ in range(count))
         yield workers
     finally:
         for worker in workers:
             worker.pipe.close()  # those that wait for a task leave
-            if worker.task is not None:
+            if worker.number is not None:
                 worker.process.terminate()
         for worker in workers:
             worker.process.join()
 
 
-def _start(work: Callable[..., Any]) -> _Worker[Any]:
+def _start(work: Callable[..., Any]) -> _Worker:
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     named = pickle.dumps(work)  # the worker imports what it names where an error can be told
