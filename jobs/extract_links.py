@@ -21,7 +21,8 @@ from mrjob.step import MRStep
 
 from jobs.kernel.archive.damage import MAX_LISTED
 from jobs.kernel.archive.faults import of_unread
-from jobs.kernel.captures.extraction import extract, require_pages
+from jobs.kernel.captures.counters import require_pages
+from jobs.kernel.captures.extraction import extract
 from jobs.kernel.captures.extraction_options import (
     DEFAULTS,
     ExtractionOptions,

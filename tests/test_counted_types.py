@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from archive_samples import extracted, warc
 
-from jobs.kernel.captures.extraction import MAX_TYPES
+from jobs.kernel.captures.counters import MAX_TYPES
 
 
 def types(*media_types: str) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from jobs.kernel.captures.extraction import MAX_TYPES
+from jobs.kernel.captures.counters import MAX_TYPES
 from pipeline.workfolder.counting import add_counters
 
 

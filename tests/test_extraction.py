@@ -15,7 +15,7 @@ from archive_samples import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.kernel.captures.extraction import totals
+from jobs.kernel.captures.counters import totals
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.lines import format_capture, format_link, parse_capture, parse_link
 from jobs.kernel.formats.rows import Capture, Link

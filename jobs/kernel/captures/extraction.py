@@ -25,9 +25,8 @@ follow (nofollow) is counted, and kept or dropped; Heritrix's lines do not tell 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from typing import BinaryIO
 
@@ -39,8 +38,8 @@ from jobs.kernel.archive.records import Record
 from jobs.kernel.archive.wacz import read_archives
 from jobs.kernel.archive.wat import described
 from jobs.kernel.captures.capture_rows import CaptureRows
+from jobs.kernel.captures.counters import count_type, named_reason
 from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.rows import UNKNOWN, Capture, Link
 from jobs.kernel.keys.uris import as_crawled, field
 from jobs.kernel.links.body_links import body_links, resolved
@@ -53,11 +52,7 @@ from jobs.kernel.links.page_links import PageLinks
 CAPTURED = ("response", "resource", "revisit")
 KINDS = (*CAPTURED, "metadata", "request", "warcinfo", "conversion", "continuation")
 BASE = "base/@href"  # Heritrix lists it like a link
-MAX_TYPES = 100  # media types of an archive that are counted by name; they are open-ended input
-TYPES = "captures.type."
-_MEDIA_TYPE = re.compile(r"[a-z]{1,20}/[a-z0-9!#$&^_.+-]{1,80}").fullmatch
 # What archives hold besides web pages, counted by name.
-OTHER_SCHEMES = frozenset({"dns", "ftp", "ftps", "screenshot", "thumbnail", "urn", "whois"})
 LINKING_FIELDS = frozenset({"location", "refresh", "link", "x-robots-tag"})
 
 
@@ -111,39 +106,10 @@ def _extracted(
         yield from extraction.rest()
 
 
-def require_pages(archive: str, counters: Mapping[str, int]) -> None:
-    """Raises BadInput for an archive that cannot have links, by what `extract` counted of it."""
-    conversions = counters.get("records.conversion", 0)
-    without_pages = conversions + counters.get("records.warcinfo", 0)
-    if conversions and without_pages == counters.get("records") and not counters.get("wat"):
-        raise BadInput(
-            archive,
-            f"a WET file: {conversions:,} records with the text of pages, and no links",
-            "a WARC, ARC or WAT file",
-            "Give the WARC or the WAT of the same pages.",
-        )
-
-
-def totals(counters: Counter[str]) -> dict[str, int]:
-    """What a report on one archive says, in order: records, captures, pages, links, damage."""
-    names = ("records", "captures", "pages.html", "metadata.used", "links", "damage")
-    return {name: counters[name] for name in names}
-
-
 @lru_cache(1000)  # most records of an archive have one of few
 def _media_type(value: str) -> bytes:
     """Of the value of a header, without its parameters."""
     return field(value.partition(";")[0].lower())
-
-
-def _count_type(media_type: str, counters: Counter[str]) -> None:
-    """By name; the first MAX_TYPES names that are media types, and the rest as `other`."""
-    name = TYPES + media_type
-    if name not in counters and media_type != "-":
-        known = sum(counter.startswith(TYPES) for counter in counters)
-        if known >= MAX_TYPES or not _MEDIA_TYPE(media_type):
-            name = TYPES + "other"
-    counters[name] += 1
 
 
 class _Extraction:
@@ -212,7 +178,7 @@ class _Extraction:
     def _capture(self, record: Record) -> list[Link | Capture | Damage]:
         uri = as_crawled(record.uri)
         if isinstance(uri, str):
-            self._dropped(f"capture.{_named(uri, record.uri)}", record.uri)
+            self._dropped(f"capture.{named_reason(uri, record.uri)}", record.uri)
             return []
         found: list[Link | Capture | Damage]
         found = [*self._rows.add_capture(record, self._row(record, uri))]
@@ -243,7 +209,7 @@ class _Extraction:
         self._counters[f"captures.{record.kind}"] += 1
         self._counters[f"captures.status.{status}"] += 1
         media_type = _media_type(record.media_type)
-        _count_type(media_type.decode(), self._counters)
+        count_type(media_type.decode(), self._counters)
         row = Capture(
             uri,
             record.timestamp.encode() or b"-",
@@ -294,7 +260,7 @@ class _Extraction:
     def _outlinks(self, record: Record) -> Iterator[Link | Damage]:
         source = as_crawled(record.uri)
         if isinstance(source, str):
-            self._dropped(f"metadata.{_named(source, record.uri)}", record.uri)
+            self._dropped(f"metadata.{named_reason(source, record.uri)}", record.uri)
             return
         self._counters["metadata.used"] += 1
         if self._links.page != (source, record.timestamp):
@@ -329,9 +295,3 @@ def _references(record: Record) -> dict[str, bytes]:
         found["refers_to_uri"] = uri if isinstance(uri, bytes) else UNKNOWN
         found["refers_to_timestamp"] = record.refers_to_timestamp.encode() or UNKNOWN
     return found
-
-
-def _named(reason: str, uri: str) -> str:
-    """The reason why a record is of no page, by its scheme where archives often have that."""
-    scheme = uri.partition(":")[0].strip().lower()
-    return f"scheme.{scheme}" if scheme in OTHER_SCHEMES else reason

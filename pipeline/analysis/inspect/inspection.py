@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 
 from jobs.kernel.archive.container import Container, container
 from jobs.kernel.archive.damage import Damage
-from jobs.kernel.captures.extraction import extract, require_pages
+from jobs.kernel.captures.counters import require_pages
+from jobs.kernel.captures.extraction import extract
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import UNEXPECTED, BadInput
 from jobs.kernel.formats.rows import Capture, Link

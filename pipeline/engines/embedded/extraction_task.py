@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, cast
 
 from jobs.kernel.archive.damage import MAX_LISTED, Damage
 from jobs.kernel.archive.faults import of_unread
-from jobs.kernel.captures.extraction import extract, require_pages
+from jobs.kernel.captures.counters import require_pages
+from jobs.kernel.captures.extraction import extract
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.rows import Capture, Link
