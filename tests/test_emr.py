@@ -165,14 +165,19 @@ def test_an_interruption_ends_the_cluster(
     before = set(emr.clusters)
     emr.held.set()
     main = threading.get_ident()
-    timer = threading.Timer(1.0, signal.pthread_kill, (main, signal.SIGINT))
+
+    def interrupt() -> None:
+        while not any(cluster.steps for cluster in set(emr.clusters) - before):
+            time.sleep(0.05)
+        time.sleep(0.5)  # the driver waits for the step then
+        signal.pthread_kill(main, signal.SIGINT)
+
     try:
         with pytest.raises(KeyboardInterrupt), held_cluster(conf, tmp_path, DATA) as held:
             launcher = Launcher("emr", tmp_path, data="s3://crawl/i", conf=held, ranges=1)
-            timer.start()
+            threading.Thread(target=interrupt, daemon=True).start()
             launch(GenGraph, ["s3://crawl/in"], "s3://crawl/i/graph", launcher)
     finally:
-        timer.cancel()
         (cluster,) = set(emr.clusters) - before
         for step in cluster.steps:
             step.state = "CANCELLED"
