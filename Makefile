@@ -16,20 +16,18 @@ REAL := $(wildcard $(REFERENCE)/archives/ics-uci/*.gz)
 define BENCH_EXTRACT
 $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]' \
 	  && $(MAKE) compiled \
-	  && $(BIN)/python scripts/bench_extract.py $(REAL) --profile --processes 2 --compiled $(COMPILED)
+	  && $(BIN)/python scripts/bench/bench_extract.py $(REAL) --profile --processes 2 --compiled $(COMPILED)
 endef
 
-# where `make compiled` leaves the packages, and the tests of what is compiled in them
+# where `make compiled` leaves the packages, and the tests of the folders that are compiled in them
 COMPILED ?= work/compiled
-COMPILED_TESTS := $(wildcard tests/test_extraction*.py) $(patsubst %,tests/test_%.py,bounds \
-  capture_rows charsets css_links documents frames header_links html_links http_payload joining \
-  lines metadata mutations record_headers records uris)
+COMPILED_TESTS := $(addprefix tests/jobs/kernel/,archive captures formats keys links markup)
 
 # files with tests of a marker: those alone are imported
-with = $(shell grep -l 'mark\.$(1)\b' tests/test_*.py)
+with = $(shell grep -rl --include='test_*.py' 'mark\.$(1)\b' tests)
 
 # tests that disturb whatever else runs in a Hadoop
-FAULTS := tests/test_hadoop_faults.py
+FAULTS := tests/systems/test_hadoop_faults.py
 
 # Python keeps what it has compiled, which hundreds of processes of tests would compile again
 unexport PYTHONDONTWRITEBYTECODE
@@ -77,8 +75,8 @@ unit: setup ## pytest
 	$(BIN)/pytest -n auto --dist worksteal $(if $(TESTS),-m "$(TESTS)")
 
 # a part of every folder, and one run of each engine
-QUICK := $(patsubst %,tests/test_%.py,layers lines keys records html_links extraction tables classes \
-  graph ranking embedded_ranks heritrix_form lint manifest cli sample)
+QUICK := $(foreach name,layers lines keys records html_links extraction tables classes graph ranking \
+  embedded_ranks heritrix_form lint manifest cli sample,$(shell find tests -name test_$(name).py))
 
 quick: lint types ## Lint, types and the tests to run while at work, two minutes
 	$(BIN)/pytest -n auto --dist worksteal $(QUICK)
@@ -124,24 +122,24 @@ fuzz: setup ## Extraction of 20,000 mutated archives (COUNT, SEED); finds go to 
 	$(BIN)/python scripts/fuzz.py --count $(COUNT) --seed $(SEED) --out work/fuzz
 
 bench: setup ## Speed of extraction where REFERENCE has archives, and of OPIC
-	$(BIN)/python scripts/bench_opic.py
+	$(BIN)/python scripts/bench/bench_opic.py
 	$(if $(REAL),$(BENCH_EXTRACT))
 
 benchmarks: setup ## Measure anew all that docs/benchmarks.md says; an hour or two
 	mkdir -p work/benchmarks
 	$(if $(REAL),$(BENCH_EXTRACT) --json work/benchmarks/extract.json)
-	$(if $(REAL),$(BIN)/python scripts/bench_pipeline.py $(REAL) --json work/benchmarks/pipeline.json)
-	$(BIN)/python scripts/bench_keys.py --json work/benchmarks/keys.json
-	$(BIN)/python scripts/bench_opic.py --json work/benchmarks/opic.json
+	$(if $(REAL),$(BIN)/python scripts/bench/bench_pipeline.py $(REAL) --json work/benchmarks/pipeline.json)
+	$(BIN)/python scripts/bench/bench_keys.py --json work/benchmarks/keys.json
+	$(BIN)/python scripts/bench/bench_opic.py --json work/benchmarks/opic.json
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
-	$(BIN)/python scripts/bench_rank.py --edges 1,10 --json work/benchmarks/rank.json
-	$(BIN)/python scripts/bench_rounds.py --json work/benchmarks/rounds.json
-	$(BIN)/python scripts/bench_compare.py --json work/benchmarks/compare.json
-	$(BIN)/python scripts/bench_scale.py --json work/benchmarks/scale.json
-	$(BIN)/python scripts/bench_memory.py --folder work/benchmarks/memory --json work/benchmarks/memory.json
-	$(if $(REAL),$(BIN)/python scripts/bench_jobs.py $(REAL) --copies 8 --json work/benchmarks/jobs.json)
-	$(BIN)/python scripts/make_benchmarks_page work/benchmarks
-	$(if $(REAL),$(BIN)/python scripts/scaling.py work/benchmarks --page)
+	$(BIN)/python scripts/bench/bench_rank.py --edges 1,10 --json work/benchmarks/rank.json
+	$(BIN)/python scripts/bench/bench_rounds.py --json work/benchmarks/rounds.json
+	$(BIN)/python scripts/bench/bench_compare.py --json work/benchmarks/compare.json
+	$(BIN)/python scripts/bench/bench_scale.py --json work/benchmarks/scale.json
+	$(BIN)/python scripts/bench/bench_memory.py --folder work/benchmarks/memory --json work/benchmarks/memory.json
+	$(if $(REAL),$(BIN)/python scripts/bench/bench_jobs.py $(REAL) --copies 8 --json work/benchmarks/jobs.json)
+	$(BIN)/python scripts/docs/make_benchmarks_page work/benchmarks
+	$(if $(REAL),$(BIN)/python scripts/costs/scaling.py work/benchmarks --page)
 
 clean: ## Remove .venv, caches and the sample's work folder
 	rm -rf $(VENV) work/sample .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -1,4 +1,4 @@
-"""assign_ids: every key that gets an id, its rank in byte order over the whole data.
+"""assign_ids: gives keys their ids, which are their ranks in byte order over the whole data.
 
 Reads canonical links (`target_key source_key`, any order) and, with `--nodes all`, also uris.
 Writes input links, `id target_key source_key`, and the side dataset `map`, `id target_key`.
@@ -9,11 +9,11 @@ Three small jobs, because a rank needs the counts of all ranges before it:
 
   sample   a uniform sample of the keys gives split points of equal ranges. Shuffle: at most
            SAMPLE_SIZE keys a map task.
-  rank     each range goes to one reducer, sorted by (label, canonical link), which numbers its
-           keys from 0 and counts them. Shuffle: every link once, as long as its line.
+  rank     one reducer gets each range, sorted by (label, canonical link); it numbers the keys
+           from 0 and counts them. Shuffle: every link once, as long as its line.
   offset   adds to each number the keys of the ranges before it. No shuffle.
 
-At a URL, where a job takes long to start, one job does it where the links are few:
+At a URL, where a job takes long to start, few links take one job:
 
   whole    one reducer numbers all keys. Shuffle: as rank.
 """
@@ -25,13 +25,13 @@ from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
 
-from jobs.kernel.storage.opening import Place
+from jobs.kernel.storage.opening import PathOrUrl
 from jobs.kernel.storage.stores import join
 from jobs.mapreduce.alone import main
 from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
 from jobs.mapreduce.outcome import Note, Outcome
-from jobs.mapreduce.ranged_job import write_points
+from jobs.mapreduce.planned_jobs import write_points
 from jobs.stages.assign_ids.nodes import NodesJob
 from jobs.stages.assign_ids.offset import AssignIdsOffset
 from jobs.stages.assign_ids.rank import AssignIdsRank
@@ -47,22 +47,27 @@ class AssignIds(NodesJob):
 
 
 def run(
-    inputs: Sequence[Place], output: Place, map_output: Place, launcher: Launcher, *, nodes: str
+    inputs: Sequence[PathOrUrl],
+    output: PathOrUrl,
+    map_output: PathOrUrl,
+    launcher: Launcher,
+    *,
+    nodes: str,
 ) -> Outcome:
     """Assign ids to the keys in `inputs` (canonical links; uris too for nodes="all").
 
     Writes the folders `output` (input links) and `map_output`; the outcome counts `nodes` and
     `input_links`.
     """
-    own, side = ["--nodes", nodes], {"map": map_output}
+    args, side = ["--nodes", nodes], {"map": map_output}
     if launcher.is_small(inputs):
-        return launch(AssignIdsWhole, inputs, output, launcher, [*own, "--reducers", "1"], side)
-    own += ["--reducers", str(launcher.ranges)]
-    with launcher.workplace("assign_ids") as tmp, launcher.scratch("plan") as near:
-        points, offsets = near / "points.json", near / "offsets.json"
-        outcome = launch(AssignIdsSample, inputs, join(tmp, "sample"), launcher, own)
+        return launch(AssignIdsWhole, inputs, output, launcher, [*args, "--reducers", "1"], side)
+    args += ["--reducers", str(launcher.ranges)]
+    with launcher.workplace("assign_ids") as tmp, launcher.scratch("plan") as plan:
+        points, offsets = plan / "points.json", plan / "offsets.json"
+        outcome = launch(AssignIdsSample, inputs, join(tmp, "sample"), launcher, args)
         write_points(points, (note.value for note in _plan_of(outcome)))
-        ranked, args = join(tmp, "ranked"), [*own, "--plan", str(points)]
+        ranked, args = join(tmp, "ranked"), [*args, "--plan", str(points)]
         outcome = launch(AssignIdsRank, inputs, ranked, launcher, args)
         offsets.write_text(json.dumps(_offsets(_plan_of(outcome))))
         args = ["--plan", str(offsets)]
@@ -73,9 +78,9 @@ def _plan_of(outcome: Outcome) -> list[Note]:
     return outcome.notes.get("plan", [])
 
 
-def _offsets(counted: Sequence[Note]) -> dict[str, int]:
-    """By the label of a range, the keys of the ranges before it."""
-    counts = dict(sorted(json.loads(note.value) for note in counted))
+def _offsets(notes: Sequence[Note]) -> dict[str, int]:
+    """label of a range -> number of keys in the ranges before it"""
+    counts = dict(sorted(json.loads(note.value) for note in notes))
     return dict(zip(counts, accumulate(counts.values(), initial=0), strict=False))
 
 

@@ -5,15 +5,15 @@ Reads lines of links (`target source hop`) and of captures (10 columns). Writes 
 `key<TAB>URI<TAB>captures<TAB>links<TAB>last timestamp14`, sorted likewise.
 
 Hops I and P are never edges (Heritrix writes an inferred favicon.ico for every page: a false hub),
-nor is C, what a page names as its canonical address; such lines are counted and dropped, as are
-lines whose URIs are of no page (usable.py) and URIs of which surt makes no key. With
-`--keep-www` keys keep the `www.` or `www2.` of their host, which surt takes off. With `--folds`, a
-file of few folds, keys that fold give way at once; jobs/fold_keys.py does it for many.
+nor is C, the canonical address that a page names. Such lines are counted and dropped, as are lines
+whose URIs are not those of pages (usable.py) and URIs of which surt makes no key. With `--keep-www`
+keys keep the `www.` or `www2.` of their host, which surt takes off. With `--folds`, a file of few
+folds, keys that fold are replaced at once; jobs/fold_keys.py does it for many.
 
-Through the shuffle go, under the target's key, one line for each distinct link of a map task and
-one for each distinct spelling with its counts: at most two lines for a link and one for a capture,
-each as long as its two URIs; pages repeat their menus, so combining in the mapper's memory (at
-most COMBINED entries) saves about as many lines as links repeat within a task.
+The shuffle has, under the target's key, one line for each distinct link of a map task and one for
+each distinct spelling with its counts: at most two lines for a link and one for a capture, each as
+long as its two URIs. Pages repeat their menus, so combining in the mapper's memory (at most
+COMBINED entries) saves about as many lines as links repeat within a task.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from jobs.kernel.formats.datasets import CAPTURES
 from jobs.kernel.formats.lines import (
-    CAPTURE,
-    CAPTURE_WIDTHS,
     UNLINKED,
     parse_capture,
     parse_else,
@@ -35,7 +34,7 @@ from jobs.kernel.formats.side_lines import DROPPED
 from jobs.kernel.formats.usable import why_unusable
 from jobs.kernel.keys.keys import key_keeping_www, key_of
 from jobs.mapreduce.alone import main
-from jobs.mapreduce.job import Pair
+from jobs.mapreduce.job import KeyValue
 from jobs.stages.merging import LINK, SPELLING, Counts, MergingJob, added
 
 COMBINED = 200_000
@@ -46,7 +45,7 @@ class Canonicalize(MergingJob):
     def configure_args(self) -> None:
         super().configure_args()
         self.add_passthru_arg("--keep-www", action="store_true", help="keep `www.` in keys")
-        self.add_file_arg("--folds", help="keys that others stand for; set by the driver")
+        self.add_file_arg("--folds", help="keys that others replace; set by the driver")
 
     def __init__(self, args: list[str] | None = None) -> None:
         super().__init__(args)
@@ -59,14 +58,14 @@ class Canonicalize(MergingJob):
         key = self._own_key(uri)
         if key is None or not self.options.folds:
             return key
-        if self._folds is None:  # read when first needed: in the driver the file has another path
+        if self._folds is None:  # read when needed, as in the driver the file has another path
             with Path(self.options.folds).open("rb") as lines:
                 folds = (parse_fold(line.rstrip(b"\n")) for line in lines)
                 self._folds = {fold.key: fold.target_key for fold in folds}
         return self._folds.get(key, key)
 
-    def map_line(self, line: bytes) -> Iterator[Pair]:
-        if line.count(b"\t") + 1 in CAPTURE_WIDTHS:
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
+        if line.count(b"\t") + 1 in CAPTURES.widths:
             capture = parse_capture(line)
             if why := why_unusable(line, capture.uri):
                 yield from self._dropped(why, capture.uri)
@@ -79,8 +78,8 @@ class Canonicalize(MergingJob):
         if len(self._links) + len(self._spellings) >= COMBINED:
             yield from self.map_end()
 
-    def _map_link(self, line: bytes) -> Iterator[Pair]:
-        target, source, hop, _ = parse_else(parse_link, line, CAPTURE)
+    def _map_link(self, line: bytes) -> Iterator[KeyValue]:
+        target, source, hop, _ = parse_else(parse_link, line, CAPTURES)
         uris = (target, source)
         if why := why_unusable(line, *uris):
             yield from self._dropped(why, next(uri for uri in uris if why_unusable(uri, uri)))
@@ -98,16 +97,16 @@ class Canonicalize(MergingJob):
         self._spelled(source_key, source, (0, 0, UNKNOWN))
 
     def _spelled(self, key: bytes, uri: bytes, counts: Counts) -> None:
-        place = (key, uri)
-        known = self._spellings.get(place)
-        self._spellings[place] = counts if known is None else added(known, counts)
+        spelling = (key, uri)
+        known = self._spellings.get(spelling)
+        self._spellings[spelling] = counts if known is None else added(known, counts)
 
-    def _dropped(self, why: str, uri: bytes) -> Iterator[Pair]:
+    def _dropped(self, why: str, uri: bytes) -> Iterator[KeyValue]:
         self.counts[f"dropped.{why}"] += 1
         if self.counts[f"dropped.{why}"] <= EXAMPLES:
             yield DROPPED, why.encode() + b"\t" + uri
 
-    def map_end(self) -> Iterator[Pair]:
+    def map_end(self) -> Iterator[KeyValue]:
         for (key, uri), (captures, links, last) in self._spellings.items():
             yield key, b"%s%s\t%d\t%d\t%s" % (SPELLING, uri, captures, links, last)
         for target_key, source_key in self._links:

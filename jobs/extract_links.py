@@ -1,11 +1,11 @@
-"""extract_links: archives to links and captures; one archive a task, read where it lies.
+"""extract_links: archives to links and captures; one archive a task, read where it is.
 
-Reads archives (WARC, ARC; plain or gzip). Writes links, `target source hop`, and the side dataset
-`captures` (10 columns). What is damaged in an archive goes out as `@damage` lines (JSON: archive,
-offset, reason, detail), and each archive ends with an `@archive` line: its digest and counters, or
-the error that made it useless, and then none of its rows goes out. No shuffle: the output is as
-large as the links of the pages, a few per cent of a gzipped archive. On clusters (`--listed`) a
-task reads the archives of one line of a list, so that small ones share it.
+Reads archives (jobs/kernel/archive/sources.py). Writes links, `target source hop`, and the side
+dataset `captures` (10 columns). Damage goes out as `@damage` lines (JSON: archive, offset, reason,
+detail). Each archive ends with an `@archive` line: its digest and counters, or the error that made
+it useless; then none of its rows goes out. No shuffle: the output is as large as the links of the
+pages, a few per cent of a gzipped archive. On clusters (`--listed`) a task reads the archives of
+one line of a list, so that small ones share it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from typing import Any, get_args
 
 from mrjob.step import MRStep
 
-from jobs.kernel.archive.damage import MAX_LISTED
-from jobs.kernel.archive.faults import of_unread
+from jobs.kernel.archive.damage import MAX_LISTED, of_unread
 from jobs.kernel.captures.counters import require_pages
 from jobs.kernel.captures.extraction import extract
 from jobs.kernel.captures.extraction_options import (
@@ -33,15 +32,15 @@ from jobs.kernel.captures.extraction_options import (
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.lines import format_capture, format_link
 from jobs.kernel.formats.rows import Capture, Link
-from jobs.kernel.formats.side_lines import ARCHIVE, CAPTURES, DAMAGE, RAN, READ, to_json
+from jobs.kernel.formats.side_lines import ARCHIVE, CAPTURES, DAMAGE, READ, to_json
 from jobs.kernel.links.pdf_links import require_reader
 from jobs.kernel.storage.digesting import digested
 from jobs.kernel.storage.opening import opened
-from jobs.kernel.storage.positions import told_position
+from jobs.kernel.storage.positions import reported_position
 from jobs.mapreduce.alone import main
-from jobs.mapreduce.job import Job, Pair
+from jobs.mapreduce.job import Job, KeyValue
 
-HELD = 1 << 23  # bytes of lines that are held in memory until their archive ends, then on a disk
+HELD = 1 << 23  # bytes of lines that wait in memory for the end of their archive; more, on disk
 
 
 class ExtractLinks(Job):
@@ -54,10 +53,8 @@ class ExtractLinks(Job):
             self.add_passthru_arg(
                 f"--{name}", choices=get_args(choices), default=getattr(DEFAULTS, name)
             )
-        self.add_passthru_arg("--forms", action="store_true")
-        self.add_passthru_arg("--pdf", action="store_true")
-        self.add_passthru_arg("--timestamps", action="store_true")
-        self.add_passthru_arg("--canonical", action="store_true")
+        for name in ("--forms", "--pdf", "--timestamps", "--canonical"):
+            self.add_passthru_arg(name, action="store_true")
         self.add_passthru_arg(
             "--listed",
             action="store_true",
@@ -67,10 +64,10 @@ class ExtractLinks(Job):
         self.add_passthru_arg("--max-links-per-page", type=int, default=DEFAULTS.max_links_per_page)
 
     def mapper_raw(self, input_path: str, input_uri: str) -> Iterator[tuple[None, bytes]]:
-        for line in self.without_notes(self._lines(input_path, input_uri)):
+        for line in self.notes.taken_from(self._lines(input_path, input_uri)):
             yield None, line
-        self.note(RAN, self.when_it_ran())
-        for line in self.notes_at_end():
+        self.notes.add(*self.notes.ran())
+        for line in self.notes.at_end():
             yield None, line
 
     # on a cluster: lists of archives, one a task
@@ -83,12 +80,12 @@ class ExtractLinks(Job):
     def by_line(self) -> bool:
         return bool(self.options.listed)
 
-    def map_line(self, line: bytes) -> Iterator[Pair]:
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
         for archive in json.loads(line):
             try:
-                for found in self._lines(archive, archive):
-                    yield b"", found
-            except Exception as error:  # ours, not the archive's: the log has to say where
+                for row in self._lines(archive, archive):
+                    yield b"", row
+            except Exception as error:  # our fault, not the archive's: the log must name it
                 raise RuntimeError(f"{archive}: {type(error).__name__}: {error}") from error
 
     def extraction(self) -> ExtractionOptions:
@@ -115,13 +112,13 @@ class ExtractLinks(Job):
     def _read(
         self, path: str, uri: str, end: dict[str, Any], damage: list[list[object]]
     ) -> Iterator[bytes]:
-        """The rows of an archive; the first damages go to a list, its digest to its end."""
+        """The rows of an archive. The first damages go to a list, its digest to its end."""
         options, counters = self.extraction(), end["counters"]
         if options.pdf:
             require_reader()
         with (
             opened(path) as file,
-            told_position(file, self._tell),
+            reported_position(file, self._report),
             digested(file, partial(end.__setitem__, "digest")) as stream,
         ):
             for item in extract(stream, uri.rpartition("/")[2], options, counters):
@@ -133,9 +130,9 @@ class ExtractLinks(Job):
                     damage.append(list(item))
         require_pages(uri, counters)
 
-    def _tell(self, place: int) -> None:
-        """For progress; and a sign of life for Hadoop, which ends silent tasks."""
-        self.set_status(READ % place)
+    def _report(self, position: int) -> None:
+        """Progress, and a sign of life for Hadoop, which ends silent tasks."""
+        self.set_status(READ % position)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,18 @@
-"""fold_chains: where each key that folds goes in the end.
+"""fold_chains: the key that each key folds into in the end.
 
 Reads fold candidates (`key<TAB>kind<TAB>target_key`, of jobs/select_links.py). Writes folds,
 `key<TAB>target_key<TAB>kind<TAB>hops`, sorted by key within a part: the end of the chain that
-begins with the key, by which kind of step, and how many steps. A key with several targets stays
-(`unfolded.ambiguous`); so do the members of a loop and whatever leads into it (`unfolded.loop`).
+begins with the key, the kind of its first step, and the number of steps. A key with several targets
+stays (`unfolded.ambiguous`), as do members of a loop and keys that lead into it (`unfolded.loop`).
 
   edges  one target for each key. Shuffle: one line a candidate.
-  jump   every key takes its target's target, so that a round doubles what is known of a chain: one
-         of n steps takes log2(n) + 1 rounds. After a round in which no chain came to its end none
-         is left, as chains of all shorter lengths come with each; what is left is in loops or
-         leads there. Shuffle: two lines a key.
-  end    the keys that came to an end. Shuffle: one line a key.
+  jump   every key takes its target's target, so that a round doubles the known length of a chain:
+         a chain of n steps takes log2(n) + 1 rounds. With a chain come chains of all shorter
+         lengths, so after a round in which no chain ended, the remaining keys are in loops or
+         lead into them. Shuffle: two lines a key.
+  end    the keys whose chains ended. Shuffle: one line a key.
 
-At a URL, where a job takes long to start, one job does it where the candidates are few:
+At a URL, where a job takes long to start, few candidates take one job:
 
   whole  one reducer holds the target of each key and follows it. Shuffle: one line a candidate.
 """
@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from jobs.kernel.storage.opening import Place
+from jobs.kernel.storage.opening import PathOrUrl
 from jobs.kernel.storage.stores import join
 from jobs.mapreduce.alone import main
 from jobs.mapreduce.job import Job
@@ -44,8 +44,8 @@ class FoldChains(Job):
         return run(inputs, output, launcher)
 
 
-def run(candidates: Sequence[Place], output: Place, launcher: Launcher) -> Outcome:
-    """Folds of the candidates, into the new folder `output`."""
+def run(candidates: Sequence[PathOrUrl], output: PathOrUrl, launcher: Launcher) -> Outcome:
+    """Write the folds of the candidates to the new folder `output`."""
     if launcher.is_small(candidates, IN_MEMORY):
         return launch(FoldChainsWhole, candidates, output, launcher, ["--reducers", "1"])
     with launcher.workplace("fold_chains") as tmp:
@@ -56,8 +56,8 @@ def run(candidates: Sequence[Place], output: Place, launcher: Launcher) -> Outco
         while ended:
             number += 1
             jumped = join(tmp, f"round-{number}")
-            done = launch(FoldChainsJump, [edges], jumped, launcher)
-            ended, edges = done.counters["ended"], jumped
+            outcome = launch(FoldChainsJump, [edges], jumped, launcher)
+            ended, edges = outcome.counters["ended"], jumped
         outcome = launch(FoldChainsEnd, [edges], output, launcher)
         outcome.counters += counters
     return outcome

@@ -1,11 +1,12 @@
-"""fold_keys: canonical links and uris with the keys that others stand for replaced by those.
+"""fold_keys: in canonical links and uris, keys that fold become the keys that they fold into.
 
 Reads canonical links, uris and folds (`key<TAB>target_key<TAB>kind<TAB>hops`). Writes canonical
 links and uris as jobs/canonicalize.py does, distinct and sorted again.
 
-  source  links meet the folds of their sources. Shuffle: one line a link and one a fold.
-  target  links and uris meet the folds of their targets and keys. Shuffle: likewise, and one a URI.
-  merge   what now has the same key is one. Shuffle: one line a link and one a URI.
+  source  links are joined with the folds of their sources. Shuffle: one line a link and a fold.
+  target  links and uris are joined with the folds of their targets and keys. Shuffle: one line a
+          link, a fold and a URI.
+  merge   links and URIs of the same key become one. Shuffle: one line a link and a URI.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import Place
+from jobs.kernel.storage.opening import PathOrUrl
 from jobs.kernel.storage.stores import join
 from jobs.mapreduce.alone import main
 from jobs.mapreduce.job import Job
@@ -30,7 +31,7 @@ class FoldKeys(Job):
     DATASET = FoldKeysMerge.DATASET
 
     def run_with(self, inputs: list[str], output: Path, launcher: Launcher) -> Outcome:
-        """Alone: canonical links, uris and folds on the command line."""
+        """inputs: canonical links, uris and folds."""
         if len(inputs) != 3:
             raise BadInput("the inputs", f"{len(inputs)} of them", "canonical links, uris, folds")
         links, uris, folds = map(Path, inputs)
@@ -38,8 +39,8 @@ class FoldKeys(Job):
 
 
 def run(
-    canonical_links: Place, uris: Place, folds: Sequence[Place], output: Place, uris_output: Place,
-    launcher: Launcher,
+    canonical_links: PathOrUrl, uris: PathOrUrl, folds: Sequence[PathOrUrl],
+    output: PathOrUrl, uris_output: PathOrUrl, launcher: Launcher,
 ) -> Outcome:  # fmt: skip
     """Writes the folders `output` and `uris_output`."""
     with launcher.workplace("fold_keys") as tmp:

@@ -4,20 +4,20 @@ Reads input links (`id target_key source_key`) and, for nodes without incoming l
 (`id key`). Writes one line a node, `id<TAB>1.0<TAB>O:id,id,…`, targets ascending; dangling nodes
 point to `dummy`, and one line `dummy<TAB>1.0<TAB>O:dummy` ends the part that it falls into.
 
-Self-links and links from sources without an id are counted and dropped; these sources are counted
-too. Through the shuffle go, under the key of a node, its id once a map task and the ids it points
-to (combined in the mapper's memory, at most COMBINED ids at a time), and under its id its key, so
-that an id of two keys shows: two to three short lines for an edge at most, as long as a key and an
-id. Input sorted by target gains little from combining, input sorted by source nearly all.
+Self-links and links from sources without an id are counted and dropped; these sources are counted,
+too. The shuffle has, under the key of a node, its id once a map task and the ids it points to
+(combined in the mapper's memory, at most COMBINED ids at a time), and under its id its key, so that
+an id with two keys is found. That is at most two to three short lines an edge, as long as a key and
+an id. Combining saves little for input sorted by target, and nearly all for input sorted by source.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from jobs.kernel.formats.datasets import MAP
 from jobs.kernel.formats.lines import (
     DUMMY,
-    MAP_ROW,
     START_SCORE,
     format_graph_line,
     parse_else,
@@ -27,7 +27,7 @@ from jobs.kernel.formats.lines import (
 from jobs.kernel.formats.order import ascending_id
 from jobs.kernel.formats.rows import GraphLine
 from jobs.mapreduce.alone import main
-from jobs.mapreduce.job import Job, Pair
+from jobs.mapreduce.job import Job, KeyValue
 
 COMBINED = 200_000
 IDENTITY, KEY, TARGETS = b"I", b"K", b"T"
@@ -44,19 +44,19 @@ class GenGraph(Job):
         self._targets: dict[bytes, list[bytes]] = {}
         self._held = 0
 
-    def map_line(self, line: bytes) -> Iterator[Pair]:
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
         if line.count(b" ") + line.count(b"\t") == 1:
             yield from self._identified(*parse_map_row(line))
             return
-        identity, key, source = parse_else(parse_input_link, line, MAP_ROW)
+        identity, key, source = parse_else(parse_input_link, line, MAP)
         yield from self._identified(identity, key)
         self._targets.setdefault(source, []).append(identity)
         self._held += 1
         if self._held >= COMBINED:
             yield from self._flush()
 
-    def _identified(self, identity: bytes, key: bytes) -> Iterator[Pair]:
-        """The id to its key, and the key to its id: neither may have two."""
+    def _identified(self, identity: bytes, key: bytes) -> Iterator[KeyValue]:
+        """The id under its key, and the key under its id, as neither may have two."""
         if (identity, key) in self._known:
             return
         if len(self._known) >= COMBINED:
@@ -65,13 +65,13 @@ class GenGraph(Job):
         yield key, IDENTITY + identity
         yield ID_KEY + ascending_id(identity), KEY + key
 
-    def _flush(self) -> Iterator[Pair]:
+    def _flush(self) -> Iterator[KeyValue]:
         for source, targets in self._targets.items():
             yield source, TARGETS + b",".join(targets)
         self._targets.clear()
         self._held = 0
 
-    def map_end(self) -> Iterator[Pair]:
+    def map_end(self) -> Iterator[KeyValue]:
         yield from self._flush()
         yield DUMMY_KEY, IDENTITY
 
@@ -89,22 +89,22 @@ class GenGraph(Job):
             if value[:1] == IDENTITY:
                 identities.add(value[1:])
             else:
-                found = value[1:].split(b",")
-                links += len(found)
-                targets.update(found)
+                linked = value[1:].split(b",")
+                links += len(linked)
+                targets.update(linked)
         yield from self._node(key, sorted(identities), targets, links)
 
     def _check_id(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
-        """Every value is the key of this id."""
+        """Report an id with two keys. values: its keys."""
         first = next(values)
-        other = next((value for value in values if value != first), first)
-        if other == first:
+        second = next((value for value in values if value != first), None)
+        if second is None:
             return
-        one, two = sorted(value[1:].decode() for value in (first, other))
+        keys = " and ".join(sorted(value[1:].decode() for value in (first, second)))
         yield from self.bad_group(
             key,
-            [first, other],
-            found=f"id {key[len(ID_KEY) + 1 :].decode()}: has the keys {one} and {two}",
+            [first, second],
+            found=f"id {key[len(ID_KEY) + 1 :].decode()}: has the keys {keys}",
             expected="one key for an id",
             cure="Make input links and map with assign-ids.",
         )
@@ -117,11 +117,11 @@ class GenGraph(Job):
             self.counts["sources-without-id"] += 1
             return
         if len(identities) > 1:
-            one, other = (identity.decode() for identity in identities[:2])
+            first, second = identities[:2]
             yield from self.bad_group(
                 key,
-                [IDENTITY + identity for identity in identities[:2]],
-                found=f"key {key.decode()}: has the ids {one} and {other}",
+                [IDENTITY + first, IDENTITY + second],
+                found=f"key {key.decode()}: has the ids {first.decode()} and {second.decode()}",
                 expected="one id for a key",
                 cure="Make input links and map with assign-ids.",
             )

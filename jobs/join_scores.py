@@ -1,19 +1,19 @@
 """join_scores: ids back to URIs, best score first.
 
-Reads ranks (graph lines), map rows (`id key`) and uris (5 columns). Writes, in the order of the
-rounded scores, best first, then of the keys, `score<TAB>URI<TAB>key`; the URI is the spelling of
-the key captured most, else linked most, then first in byte order. With `--columns all` also id,
+Reads ranks (graph lines), map rows (`id key`) and uris (5 columns). Writes
+`score<TAB>URI<TAB>key`, best rounded score first, then by key. The URI is the spelling of the key
+with the most captures, then the most links, then the first in byte order. `--columns all` adds id,
 inlinks, outlinks, captures and last timestamp.
 
 Three small jobs:
 
-  id       scores meet keys at their id, inlinks are counted. Shuffle: one line a node from ranks,
-           one from map, and one for each distinct target of a map task.
-  key      they meet the spellings at their key; each task samples its rows for split points.
-           Shuffle: one line a node and one a spelling.
+  id       scores are joined with keys at their id, inlinks are counted. Shuffle: one line a node
+           from ranks, one from map, and one for each distinct target of a map task.
+  key      nodes are joined with spellings at their key; each task samples its rows for split
+           points. Shuffle: one line a node and one a spelling.
   sort     range-partitioned by (score, key). Shuffle: one line a node, as long as its output line.
 
-At a URL, where a job takes long to start, one job does it where the nodes are few:
+At a URL, where a job takes long to start, few nodes take one job:
 
   whole    one reducer joins and sorts all. Shuffle: as id and key together.
 """
@@ -26,14 +26,14 @@ from pathlib import Path
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.order import DIGITS
 from jobs.kernel.formats.ranges import split_points
-from jobs.kernel.storage.opening import Place, is_url
+from jobs.kernel.storage.opening import PathOrUrl
 from jobs.kernel.storage.stores import join
 from jobs.mapreduce.alone import main
-from jobs.mapreduce.bad_lines import Source
-from jobs.mapreduce.launch import input_paths, launch
+from jobs.mapreduce.bad_lines import MappedInputs
+from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
 from jobs.mapreduce.outcome import Outcome
-from jobs.mapreduce.ranged_job import write_points
+from jobs.mapreduce.planned_jobs import write_points
 from jobs.stages.join_scores.id import JoinScoresId
 from jobs.stages.join_scores.key import JoinScoresKey
 from jobs.stages.join_scores.rows import RowsJob
@@ -47,21 +47,18 @@ class JoinScores(RowsJob):
     DATASET = "scores"
 
     def run_with(self, inputs: list[str], output: Path, launcher: Launcher) -> Outcome:
-        """Alone: ranks and map first, uris last on the command line."""
+        """inputs: ranks and map first, uris last."""
+        options = self.options
+        ranks_and_map, uris = inputs[:-1], inputs[-1]
         return run(
-            inputs[:-1],
-            inputs[-1],
-            output,
-            launcher,
-            digits=self.options.digits,
-            columns=self.options.columns,
+            ranks_and_map, uris, output, launcher, digits=options.digits, columns=options.columns
         )
 
 
 def run(
-    ranks_and_map: Sequence[Place],
-    uris: Place,
-    output: Place,
+    ranks_and_map: Sequence[PathOrUrl],
+    uris: PathOrUrl,
+    output: PathOrUrl,
     launcher: Launcher,
     *,
     digits: int = DIGITS,
@@ -73,39 +70,27 @@ def run(
         outcome = launch(JoinScoresWhole, inputs, output, launcher, [*own, "--reducers", "1"])
         _require_nodes(outcome, ranks_and_map)
         return outcome
-    with launcher.workplace("join_scores") as tmp, launcher.scratch("plan") as near:
-        return _run(ranks_and_map, uris, output, launcher, own, tmp, near / "points.json")
-
-
-def _run(
-    ranks_and_map: Sequence[Place],
-    uris: Place,
-    output: Place,
-    launcher: Launcher,
-    own: list[str],
-    tmp: Place,
-    points: Path,
-) -> Outcome:
-    keyed, spelled = join(tmp, "keyed"), join(tmp, "spelled")
     args = ["--reducers", str(launcher.ranges)]
-    summed = launch(JoinScoresId, ranks_and_map, keyed, launcher, args)
-    _require_nodes(summed, ranks_and_map)
-    origin = None
-    if not is_url(output):
-        origin = Source(JoinScoresId, args, input_paths(JoinScoresId, ranks_and_map))
-    sampled = launch(JoinScoresKey, [keyed, uris], spelled, launcher, [*args, *own], origin=origin)
-    positions = (note.value for note in sampled.notes.get("plan", ()))
-    write_points(points, split_points(positions, launcher.ranges))
-    args = [*args, "--plan", str(points)]
-    outcome = launch(JoinScoresSort, [spelled], output, launcher, args)
+    with launcher.workplace("join_scores") as tmp, launcher.scratch("plan") as plan:
+        keyed, spelled, points = join(tmp, "keyed"), join(tmp, "spelled"), plan / "points.json"
+        summed = launch(JoinScoresId, ranks_and_map, keyed, launcher, args)
+        _require_nodes(summed, ranks_and_map)
+        origin = MappedInputs(JoinScoresId, args, ranks_and_map)
+        sampled = launch(
+            JoinScoresKey, [keyed, uris], spelled, launcher, [*args, *own], origin=origin
+        )
+        positions = (note.value for note in sampled.notes.get("plan", ()))
+        write_points(points, split_points(positions, launcher.ranges))
+        args = [*args, "--plan", str(points)]
+        outcome = launch(JoinScoresSort, [spelled], output, launcher, args)
     outcome.sums = summed.sums
     return outcome
 
 
-def _require_nodes(outcome: Outcome, ranks_and_map: Sequence[Place]) -> None:
+def _require_nodes(outcome: Outcome, ranks_and_map: Sequence[PathOrUrl]) -> None:
     if not outcome.rows["main"]:
-        named = ", ".join(map(str, ranks_and_map))
-        raise BadInput(named, "no nodes", "a line in ranks and one in map each")
+        where = ", ".join(map(str, ranks_and_map))
+        raise BadInput(where, "no nodes", "a line in ranks and one in map each")
 
 
 if __name__ == "__main__":

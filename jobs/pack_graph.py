@@ -1,12 +1,12 @@
 """pack_graph: graph lines to partitions of packed arrays, the structure of packed rounds.
 
 Reads graph lines, writes lines of sections (jobs/kernel/rank/packed_graph.py, packing.py): for each
-partition its structure, and the state that the first round starts with: the scores in the graph.
-Where the sections of a partition are, its sums, and what steers the first round goes out as a note.
+partition its structure, and the state at the start of the first round: the scores in the graph. The
+note of a partition has the positions of its sections, its sums, and what steers the first round.
 
-Through the shuffle go arrays, compressed: each line of the graph to its partition, and to each
-other partition the distinct ids there that it points to, some HELD edges of a task at a time. A
-task that reduces holds a partition: some 60 bytes an edge.
+The shuffle has compressed arrays: each line of the graph for its partition, and for each other
+partition the distinct ids there that it points to, some HELD edges of a task at a time. A reduce
+task holds a partition: some 60 bytes an edge.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from jobs.kernel.formats.lines import DUMMY, parse_graph_line
 from jobs.kernel.formats.side_lines import PLAN, to_json
 from jobs.kernel.rank.packed_graph import (
     Held,
-    Ids,
+    NodeIds,
     Sections,
     abroad,
     bad_nodes,
@@ -33,7 +33,7 @@ from jobs.kernel.rank.packed_graph import (
 from jobs.kernel.rank.packed_round import GroupSums, Partition, flows_of, sums_of
 from jobs.kernel.rank.packing import Writer, from_text, pieces, to_text
 from jobs.mapreduce.alone import main
-from jobs.mapreduce.job import Pair
+from jobs.mapreduce.job import KeyValue
 from jobs.mapreduce.packed_job import PackedJob
 from jobs.page_rank import bad_node
 
@@ -54,7 +54,7 @@ class PackGraph(PackedJob):
         self._ids, self._scores = array("q"), array("d")
         self._degrees, self._targets = array("q"), array("q")
 
-    def map_line(self, line: bytes) -> Iterator[Pair]:
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
         node, score, targets = parse_graph_line(line)
         if node == DUMMY:
             self._dummies.append(score)
@@ -67,13 +67,13 @@ class PackGraph(PackedJob):
         if max(len(self._targets), len(self._ids)) >= HELD:
             yield from self._send()
 
-    def map_end(self) -> Iterator[Pair]:
+    def map_end(self) -> Iterator[KeyValue]:
         yield from self._send()
         last = self.plan.label(len(self.plan.labels) - 1)
         for score in self._dummies:
             yield last, DUMMIES + repr(score).encode()
 
-    def _send(self) -> Iterator[Pair]:
+    def _send(self) -> Iterator[KeyValue]:
         held = Held(
             np.array(self._ids, np.int64), np.array(self._scores, float),
             np.array(self._degrees, np.int64), np.array(self._targets, np.int64),
@@ -84,14 +84,14 @@ class PackGraph(PackedJob):
             yield plan.label(len(plan.labels) - 1), DANGLES
         for own, share in shares(held, plan.ranges):
             yield plan.label(own), LINES + to_text(share._asdict())
-            for other, ids in abroad(own, share.targets, plan.ranges):
+            for partition, ids in abroad(own, share.targets, plan.ranges):
                 for piece in pieces({"ids": ids}):
-                    yield plan.label(other), TARGETS + b"%d " % own + to_text(piece)
+                    yield plan.label(partition), TARGETS + b"%d " % own + to_text(piece)
 
     def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
         plan, own = self.plan, self.plan.partition(key)
         lines: list[Held] = []
-        targets: dict[int, list[Ids]] = {}
+        targets: dict[int, list[NodeIds]] = {}
         dummies: list[float] = []
         dangling = False
         for value in values:
@@ -112,32 +112,28 @@ class PackGraph(PackedJob):
             yield from bad_node(self, b"%d" % node, count)
         if len(dummies) > 1 or (dangling and not dummies):
             yield from bad_node(self, DUMMY, len(dummies))
-        told: dict[str, Any] = {"partition": own, "dummies": dummies, "nodes": len(held.ids)}
+        report: dict[str, Any] = {"partition": own, "dummies": dummies, "nodes": len(held.ids)}
         if len(held.ids) and not bad:
-            told |= self._told(held)
-            places = told["sections"] = dict[str, list[int]]()
-            made = sections(own, held, incoming, plan.ranges)
-            told["groups"] = (made["linking"]["groups"] + made["linking"]["dangling"]).tolist()
-            told["steering"] = _group_sums(made, plan.ranges.groups).as_json()
-            for name, arrays in made.items():
-                yield from self._writer.lines(key, name, arrays, places)
-        yield PLAN + b"\t" + to_json(told)
-
-    def _told(self, held: Held) -> dict[str, object]:
-        return {
-            "edges": len(held.targets),
-            "dangling": int((held.degrees == 0).sum()),
-            "scores": math.fsum(held.scores.tolist()),
-        }
+            report["edges"] = len(held.targets)
+            report["dangling"] = int((held.degrees == 0).sum())
+            report["scores"] = math.fsum(held.scores.tolist())
+            packed = sections(own, held, incoming, plan.ranges)
+            linking = packed["linking"]
+            report["groups"] = (linking["groups"] + linking["dangling"]).tolist()
+            report["steering"] = _group_sums(packed, plan.ranges.groups).as_json()
+            positions = report["sections"] = dict[str, list[int]]()
+            for name, arrays in packed.items():
+                yield from self._writer.lines(key, name, arrays, positions)
+        yield PLAN + b"\t" + to_json(report)
 
 
-def _group_sums(made: Sections, groups: int) -> GroupSums:
-    """Of the scores in the graph."""
-    linking, scores = made["linking"], made["state"]["plain"]
-    part = Partition(linking, made["local"], made["outgoing"])
+def _group_sums(packed: Sections, groups: int) -> GroupSums:
+    """The sums of the scores in the graph."""
+    linking, scores = packed["linking"], packed["state"]["plain"]
+    part = Partition(linking, packed["local"], packed["outgoing"])
     flows, _ = flows_of(part, scores, groups)
     weights = sums_of(scores, linking["groups"])
-    weights += sums_of(made["dangling"]["plain"], linking["dangling"])
+    weights += sums_of(packed["dangling"]["plain"], linking["dangling"])
     return GroupSums(int(linking["first_group"][0]), flows.ravel(), weights)
 
 

@@ -1,13 +1,13 @@
 """packed_round: one round of PageRank on partitions of packed arrays; packed_round.py.
 
-Reads a list of partitions and writes their states. A mapper sends one block of numbers for each
-other partition that its partition points to, summed for each node there; a reducer adds what came
-to its partition, measures the residual of the vector that entered the round, sweeps, and writes the
-new state. What steers the next round goes out as a note.
+Reads a list of partitions and writes their states. A mapper sends one block of numbers to each
+other partition that its partition points to, summed for each node there. A reducer adds the blocks
+for its partition, measures the residual of the vector that entered the round, sweeps, and writes
+the new state. A note has what steers the next round.
 
-Structure and state do not go through the shuffle: both tasks of a partition read them where they
-lie (Schimmy: Lin and Schatz, *Design Patterns for Efficient Graph Algorithms in MapReduce*, 2010).
-Blocks are added in the order of the partitions that they come from, in whichever they arrive.
+Structure and state do not go through the shuffle, as both tasks of a partition read them from the
+datasets (Schimmy: Lin and Schatz, *Design Patterns for Efficient Graph Algorithms in MapReduce*,
+2010). Blocks are added in the order of their partitions, whatever the order in which they arrive.
 A task holds one partition at a time.
 """
 
@@ -18,6 +18,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from jobs.kernel.formats.side_lines import PLAN, to_json
+from jobs.kernel.rank.array_types import Floats
 from jobs.kernel.rank.packed_checks import (
     check_incoming,
     check_inside,
@@ -25,7 +26,6 @@ from jobs.kernel.rank.packed_checks import (
     check_state,
 )
 from jobs.kernel.rank.packed_round import (
-    Floats,
     Left,
     Partition,
     alone,
@@ -36,10 +36,10 @@ from jobs.kernel.rank.packed_round import (
 )
 from jobs.kernel.rank.packing import Array, Writer, from_text, pieces, read_section, to_text
 from jobs.mapreduce.alone import main
-from jobs.mapreduce.job import Pair
+from jobs.mapreduce.job import KeyValue
 from jobs.mapreduce.packed_job import PartitionJob
 
-MARK = b"M"  # each partition has one, be it that nothing comes to it
+MARK = b"M"  # of each partition, also without blocks
 
 
 class PackedRound(PartitionJob):
@@ -49,7 +49,7 @@ class PackedRound(PartitionJob):
         super().load_args(args)
         self._writer = Writer()
 
-    def map_partition(self, own: int) -> Iterator[Pair]:
+    def map_partition(self, own: int) -> Iterator[KeyValue]:
         plan = self.plan
         yield plan.label(own), MARK
         where = plan.structure[own]
@@ -59,30 +59,32 @@ class PackedRound(PartitionJob):
         linking, state = read_section(where, "linking"), self._state(own)
         check_outgoing(where, linking, outgoing, plan.ranges.partitions)
         check_state(plan.state[own], state, len(linking["degrees"]))
-        x = entering(state, linking, plan.gammas, plan.factors).x
-        for other, numbers in enumerate(contributions(x, linking, outgoing)):
+        base = plan.equation.base
+        x = entering(state, linking, plan.gammas, plan.factors, base).x
+        for partition, numbers in enumerate(contributions(x, linking, outgoing)):
             if len(numbers):
-                for place, piece in enumerate(pieces({"numbers": numbers})):
-                    yield plan.label(other), b"%d.%d %s" % (own, place, to_text(piece))
+                for position, piece in enumerate(pieces({"numbers": numbers})):
+                    yield plan.label(partition), b"%d.%d %s" % (own, position, to_text(piece))
 
     def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
-        own, places = self.plan.partition(key), dict[str, list[int]]()
+        own, positions = self.plan.partition(key), dict[str, list[int]]()
         left = self._round(own, _blocks(values))
-        yield from self._writer.lines(key, "state", left.state, places)
-        yield from self._writer.lines(key, "dangling", {"plain": left.dangling}, places)
-        told = {"partition": own, "sections": places, "sums": left.sums.as_dict()}
-        told["steering"] = {**left.products, **left.groups.as_json()}
-        yield PLAN + b"\t" + to_json(told)
+        yield from self._writer.lines(key, "state", left.state, positions)
+        yield from self._writer.lines(key, "dangling", {"plain": left.dangling}, positions)
+        report = {"partition": own, "sections": positions, "sums": left.sums.as_dict()}
+        report["steering"] = {**left.products, **left.groups.as_json()}
+        yield PLAN + b"\t" + to_json(report)
 
     def _round(self, own: int, blocks: dict[int, dict[int, Floats]]) -> Left:
         plan, where = self.plan, self.plan.structure[own]
         partitions, groups = plan.ranges.partitions, plan.ranges.groups
         linking, state = read_section(where, "linking"), self._state(own)
-        part = Partition(linking, read_section(where, "local"), read_section(where, "outgoing"))
+        sections = (linking, read_section(where, "local"), read_section(where, "outgoing"))
+        part = Partition(*sections, plan.equation)
         check_outgoing(where, linking, part.outgoing, partitions)
-        check_inside(where, *part, groups)
+        check_inside(where, *sections, groups)
         check_state(plan.state[own], state, len(part.degrees))
-        enters = entering(state, linking, plan.gammas, plan.factors)
+        enters = entering(state, linking, plan.gammas, plan.factors, plan.equation.base)
         if partitions == 1:
             return alone(part, enters.x, plan.span, plan.tolerance)
         none = [np.zeros(0)]
@@ -102,14 +104,14 @@ class PackedRound(PartitionJob):
 
 
 def _blocks(values: Iterator[bytes]) -> dict[int, dict[int, Floats]]:
-    """What came, by the partition that it is from and its place in what that has sent."""
-    found: dict[int, dict[int, Floats]] = {}
+    """Blocks of numbers, by the partition that sent them and their position among its own."""
+    blocks: dict[int, dict[int, Floats]] = {}
     for value in values:
         if value != MARK:
             name, _, text = value.partition(b" ")
-            source, _, place = name.partition(b".")
-            found.setdefault(int(source), {})[int(place)] = from_text(text)["numbers"]
-    return found
+            source, _, position = name.partition(b".")
+            blocks.setdefault(int(source), {})[int(position)] = from_text(text)["numbers"]
+    return blocks
 
 
 if __name__ == "__main__":

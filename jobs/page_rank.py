@@ -1,15 +1,15 @@
 """page_rank: one plain round of PageRank, the recipe's job.
 
-    x'_i = 0.15 + 0.85 * sum over edges j->i of x_j / outdegree_j
+    x'_i = base + damping * sum over edges j->i of x_j / outdegree_j,  base = 1 - damping
 
-Reads and writes graph lines, `id<TAB>score<TAB>O:id,id,…`; only the score changes. Iterating is
-the driver's part. Sums of the round (mass, residuals: plain_round.py) go out as side lines.
+Reads and writes graph lines, `id<TAB>score<TAB>O:id,id,…`; only the score changes. The driver
+iterates. Sums of the round (mass, residuals: plain_round.py) are side lines.
 
-Through the shuffle go the structure (each line once) and the contributions, one line for each
-distinct target of a map task, or of COMBINED contributions: at most one short line an edge, less
-the better the lines of a task share targets; `dummy`, to which all dangling nodes point, gets one
-a task. Contributions that meet in a mapper travel as their exact sum in a few doubles, so that the
-new score is the same, bit for bit, however the graph was split.
+The shuffle has the structure (each line once) and the contributions, one line for each distinct
+target of a map task, or of COMBINED contributions. That is at most one short line an edge, and less
+where the lines of a task share targets; `dummy`, to which all dangling nodes point, gets one a
+task. A mapper sends contributions to the same target as their exact sum in a few doubles, so that
+the new score is the same, bit for bit, however the graph was split.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from jobs.kernel.formats.lines import DUMMY, format_graph_line, parse_graph_line
 from jobs.kernel.formats.order import ascending_id
 from jobs.kernel.formats.rows import GraphLine
 from jobs.kernel.formats.side_lines import SUMS, to_json
+from jobs.kernel.rank.equation import RECIPE, Equation
 from jobs.kernel.rank.plain_round import RoundTally, exact_parts, new_score
 from jobs.mapreduce.alone import main
-from jobs.mapreduce.job import Job, Pair
+from jobs.mapreduce.job import Job, KeyValue
 
 COMBINED = 200_000
 CONTRIBUTION, STRUCTURE = b"C", b"S"
@@ -39,14 +40,21 @@ class PageRank(Job):
             default=0.0,
             help="mean residual of this round if known; sharpens the bound for probabilities",
         )
+        self.add_passthru_arg(
+            "--damping",
+            type=float,
+            default=RECIPE.damping,
+            help="the share of a page's score that its links pass on",
+        )
 
     def load_args(self, args: list[str]) -> None:
         super().load_args(args)
         self._contributions: dict[bytes, list[float]] = {}
         self._held = 0
-        self._tally = RoundTally(self.options.shift)
+        self._equation = Equation(self.options.damping)
+        self._tally = RoundTally(self.options.shift, self._equation)
 
-    def map_line(self, line: bytes) -> Iterator[Pair]:
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
         node, score, targets = parse_graph_line(line)
         yield ascending_id(node), STRUCTURE + line
         contribution = score / len(targets)
@@ -56,7 +64,7 @@ class PageRank(Job):
         if self._held >= COMBINED:
             yield from self.map_end()
 
-    def map_end(self) -> Iterator[Pair]:
+    def map_end(self) -> Iterator[KeyValue]:
         for target, values in self._contributions.items():
             numbers = values if len(values) == 1 else exact_parts(values)
             sent = b" ".join(repr(number).encode() for number in numbers)
@@ -75,7 +83,7 @@ class PageRank(Job):
                 if len(contributions) >= COMBINED:
                     contributions = exact_parts(contributions)
         if len(lines) == 1:
-            yield self._scored(parse_graph_line(lines[0]), new_score(contributions))
+            yield self._scored(parse_graph_line(lines[0]), new_score(contributions, self._equation))
         else:
             node = key if key == DUMMY else key[1:]
             yield from bad_node(self, node, len(lines))
@@ -93,12 +101,12 @@ class PageRank(Job):
 
 
 def bad_node(job: Job, node: bytes, lines: int) -> Iterator[bytes]:
-    """Report a node that has not one line, by the pairs that PageRank maps lines to."""
-    found = f"has {lines} lines" if lines else "is pointed to, but has no line of its own"
+    """Report a node without exactly one line, by the pairs that PageRank maps lines to."""
+    fault = f"has {lines} lines" if lines else "is pointed to, but has no line of its own"
     yield from job.bad_group(
         ascending_id(node),
         [STRUCTURE] * 2 if lines else [CONTRIBUTION],
-        found=f"id {node.decode()}: {found}",
+        found=f"id {node.decode()}: {fault}",
         expected="one line for every id and for dummy",
         cure="Make the graph with gen-graph.",
     )

@@ -1,19 +1,20 @@
-"""select_links: of several captures of a page, whose links count, and which pages are one.
+"""select_links: which captures' links count, and which pages fold into others.
 
 Reads links with timestamps (`target source hop timestamp`) and captures (14 columns), as
 extract_links writes them with `--timestamps` and `--canonical`. Writes the selected links (`target
 source hop`), with `--captures latest` only, and always the fold candidates of keys as the side
-dataset `folds` (`key<TAB>kind<TAB>target_key`), which jobs/fold_chains.py makes a table of. What is
-chosen, and why, is in jobs/kernel/captures/choosing.py.
+dataset `folds` (`key<TAB>kind<TAB>target_key`), which jobs/fold_chains.py makes a table of. The
+rules are in jobs/kernel/captures/choosing.py.
 
-Up to four small jobs; without `latest` the first is all:
+Up to four small jobs; without `latest` only the first:
 
-  decide     captures and links of hops R and C meet at their key, which is decided. Shuffle: one
-             line a capture and one such link. Memory: what is known of one key.
+  decide     captures and links of hops R and C meet at their key. Shuffle: a line for each of
+             them. Memory: all that is known of one key.
   id         revisits whose original has another digest or key meet captures at the id that they
              name.
-  timestamp  then at URI and time. Shuffle of both: one line a capture; only where there are such.
-  links      links meet what was decided at their source's key. Shuffle: every link, as its line.
+  timestamp  the rest of them, at URI and time. Shuffle of both: a line for each capture. Both run
+             only if there are such revisits.
+  links      links meet the decisions at their source's key. Shuffle: every link, as its line.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from jobs.kernel.captures.choosing import Rules
-from jobs.kernel.storage.opening import Place
+from jobs.kernel.captures.choosing import CaptureRules
+from jobs.kernel.storage.opening import PathOrUrl
 from jobs.kernel.storage.stores import join
 from jobs.mapreduce.alone import main
 from jobs.mapreduce.launch import launch
@@ -40,8 +41,8 @@ class SelectLinks(CapturesJob):
     DATASET = "selected"
 
     def run_with(self, inputs: list[str], output: Path, launcher: Launcher) -> Outcome:
-        """Alone: links first, captures last on the command line."""
-        with launcher.scratch("candidates") as tmp:  # `output` is to be new when the last one runs
+        """As a program: links first, captures last on the command line."""
+        with launcher.scratch("candidates") as tmp:  # the last job needs a new `output`
             candidates = tmp / "folds"
             outcome, _ = run(
                 inputs[:-1], inputs[-1:], output, candidates, launcher, self.rules,
@@ -52,62 +53,59 @@ class SelectLinks(CapturesJob):
         return outcome
 
 
-Places = Sequence[Place]
-
-
 def run(
-    links: Places,
-    captures: Places,
-    output: Place,
-    candidates: Place,
+    links: Sequence[PathOrUrl],
+    captures: Sequence[PathOrUrl],
+    output: PathOrUrl,
+    candidates: PathOrUrl,
     launcher: Launcher,
-    rules: Rules,
+    rules: CaptureRules,
     *,
     keep_www: bool = False,
-) -> tuple[Outcome, list[Place]]:
-    """All stages. Writes the folder `output`, with `latest` only, and in `candidates` the folders
-    of fold candidates that are returned."""
+) -> tuple[Outcome, list[PathOrUrl]]:
+    """All stages. Writes the folder `output`, with `latest` only, and folders of fold candidates in
+    `candidates`, which are returned."""
     args = ["--captures", "latest" if rules.latest else "union"]
     args += ["--redirects"] * rules.redirects + ["--canonical"] * rules.canonical
     args += ["--keep-www"] * keep_www
     with launcher.workplace("select_links") as tmp:
         stages = _Stages(launcher, args, tmp)
-        found = [join(candidates, "decide")]
-        stages.launch(SelectLinksDecide, [*links, *captures], {"folds": found[0]})
+        folds = [join(candidates, "decide")]
+        stages.launch(SelectLinksDecide, [*links, *captures], {"folds": folds[0]})
         if rules.latest:
             for stage in (SelectLinksId, SelectLinksTimestamp):
                 if stages.has_lost_revisits():
                     stages.launch(stage, [*captures, *stages.outputs])
-            found.append(join(candidates, "links"))
+            folds.append(join(candidates, "links"))
             inputs = [*links, *captures, *stages.outputs]
-            stages.launch(SelectLinksLinks, inputs, {"folds": found[1]}, output)
-    return stages.outcome, found
+            stages.launch(SelectLinksLinks, inputs, {"folds": folds[1]}, output)
+    return stages.outcome, folds
 
 
 class _Stages:
-    """Stages one after the other; what all of them told, but the rows, which are the last one's."""
+    """Stages one after the other. outcome: counters of all of them, rows of the last one."""
 
-    def __init__(self, launcher: Launcher, args: Sequence[str], tmp: Place) -> None:
+    def __init__(self, launcher: Launcher, args: Sequence[str], tmp: PathOrUrl) -> None:
         self._launcher, self._args, self._tmp = launcher, args, tmp
-        self.outputs: list[Place] = []
+        self.outputs: list[PathOrUrl] = []
         self.outcome = Outcome()
 
     def launch(
         self,
         stage: type[CapturesJob],
-        inputs: Places,
-        side: Mapping[str, Place] | None = None,
-        output: Place | None = None,
+        inputs: Sequence[PathOrUrl],
+        side: Mapping[str, PathOrUrl] | None = None,
+        output: PathOrUrl | None = None,
     ) -> None:
         output = output or join(self._tmp, stage.__name__)
-        done = launch(stage, inputs, output, self._launcher, self._args, side)
-        done.counters += self.outcome.counters
-        self.outcome, self.outputs = done, [*self.outputs, output]
+        outcome = launch(stage, inputs, output, self._launcher, self._args, side)
+        outcome.counters += self.outcome.counters
+        self.outcome, self.outputs = outcome, [*self.outputs, output]
 
     def has_lost_revisits(self) -> bool:
         counters = self.outcome.counters
-        found = counters["revisits.original"] + counters["revisits.own-outlinks"]
-        return found < counters["revisits"]
+        solved = counters["revisits.original"] + counters["revisits.own-outlinks"]
+        return solved < counters["revisits"]
 
 
 if __name__ == "__main__":

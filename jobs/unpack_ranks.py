@@ -1,7 +1,7 @@
-"""unpack_ranks: the states of the last round to graph lines with their scores, by id.
+"""unpack_ranks: the states of the last round as graph lines, by id.
 
-Reads a list of partitions; no shuffle. `dummy`, whose score the driver knows when the round is
-over, comes behind the last partition.
+Reads a list of partitions; no shuffle. The line of `dummy`, whose score the driver knows after the
+round, follows the last partition.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from jobs.kernel.formats.rows import GraphLine
 from jobs.kernel.rank.packed_checks import check_lines, check_state
 from jobs.kernel.rank.packing import Array, Where, read_section
 from jobs.mapreduce.alone import main
-from jobs.mapreduce.job import Pair
+from jobs.mapreduce.job import KeyValue
 from jobs.mapreduce.packed_job import PartitionJob
 
 
 class UnpackRanks(PartitionJob):
     DATASET = "ranks"
 
-    def map_partition(self, own: int) -> Iterator[Pair]:
+    def map_partition(self, own: int) -> Iterator[KeyValue]:
         for text in graph_lines(self.plan.structure[own], self.plan.state[own]):
             yield b"", text
         if own == max(self.plan.structure):

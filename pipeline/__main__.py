@@ -1,7 +1,7 @@
 """The command crawlrank, by that name or as `python -m pipeline`.
 
-Until its command is loaded there is nothing yet to end well; and the processes of pools, which
-import this file, do without it.
+Until the command is loaded, a signal ends the process at once, as there is nothing to clean up. The
+processes of pools import this file, and do without that.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
         signal.signal(signal.SIGINT, _leave)
     if "_distutils_hack" in sys.modules and sys.version_info < (3, 12):
-        # mrjob imports distutils, and Python's own loads in a tenth of the time of setuptools'
+        # mrjob imports distutils; Python's own loads ten times as fast as that of setuptools
         sys.modules["_distutils_hack"].remove_shim()
     _modest()
     try:
@@ -28,10 +28,10 @@ def main() -> None:
 
 
 def _modest() -> None:
-    """Libraries start no threads when they are loaded, in tasks and workers neither: where none can
-    be started, OpenBLAS sends SIGINT, and jemalloc, which is not used, writes to stderr. Under
-    `ulimit -v` they reserve fewer addresses. pyarrow allocates by the C library, which can be told
-    to give back what was freed (pipeline/data/allocators.py); mimalloc keeps it for itself."""
+    """Let libraries start no threads when they are loaded, here and in tasks and workers: if none
+    can start, OpenBLAS sends SIGINT, and jemalloc, which is not used, writes to stderr. Under
+    `ulimit -v`, let them reserve fewer addresses. pyarrow allocates with the C library, which gives
+    freed memory back on request (pipeline/data/allocators.py); mimalloc keeps it."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     os.environ.setdefault("JE_ARROW_MALLOC_CONF", "background_thread:false")
@@ -41,7 +41,7 @@ def _modest() -> None:
 
 
 def _explain(error: Exception) -> None:
-    """End with the message for what the machine has too little of to load the libraries."""
+    """Exit with a message if the machine lacks memory or threads to load the libraries."""
     from jobs.kernel.errors import Shortage
     from jobs.kernel.machine.shortage import shortage_of
 
@@ -52,7 +52,8 @@ def _explain(error: Exception) -> None:
 
 
 def _leave(*_: object) -> None:
-    """At once: an exception would pass through half-made modules, and some take it for theirs."""
+    """Exit at once: an exception would pass through modules that are being loaded, and some of them
+    catch it."""
     os.write(2, b"crawlrank: interrupted\n")
     os._exit(130)
 

@@ -1,7 +1,7 @@
-"""What the driver and the engines of a run agree on: types and tables, nothing that works.
+"""What the driver and the engines of a run agree on: types and tables.
 
-pipeline/run.py knows which steps are done already; an engine does them, on datasets of its own form
-in a work folder. All engines leave the same ids, and the same scores within what DESIGN allows.
+pipeline/run.py decides which steps are to be done; an engine does them, on datasets of its own form
+in a work folder. All engines make the same ids, and the same scores within what DESIGN allows.
 """
 
 from __future__ import annotations
@@ -14,39 +14,41 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from jobs.kernel.errors import NotConverged
 
 if TYPE_CHECKING:
-    from jobs.kernel.captures.choosing import Rules
+    from jobs.kernel.captures.choosing import CaptureRules
     from jobs.kernel.captures.extraction_options import ExtractionOptions
-    from jobs.kernel.storage.opening import Place
+    from jobs.kernel.storage.opening import PathOrUrl
     from pipeline.data.graph import Graph, Mask
     from pipeline.options import PrecedenceOptions, Ties
     from pipeline.precedence.caveats import LinkCounts
     from pipeline.ranking.classes import Preferences
+    from pipeline.ranking.methods import Method
     from pipeline.workfolder.dataset_store import DatasetStore
     from pipeline.workfolder.manifest import Manifest
 
-EMBEDDED = "embedded"  # the engine of this process and a pool, as --runner names it
+EMBEDDED = "embedded"  # the runner without jobs: this process and a pool
+PAGERANK = "pagerank"  # the default ranking; see ranking/methods.py
 BEANS, SUMMARY = "crawler-beans-fragment.xml", "precedence.summary.json"
 PRECEDENCE = ("precedence.txt", SUMMARY, BEANS)
 
-Told = dict[str, Any]  # what the manifest says of a step: rows, counters …
-Round = dict[str, Any]  # what it says of a round of PageRank
-# called after each round with its entry and all entries; whether they are saved, so that what the
-# rounds before have left may go
+StepEntry = dict[str, Any]  # what the manifest holds of a step: rows, counters …
+Round = dict[str, Any]  # what it holds of a round of PageRank
+# called after each round with its entry and all entries; returns whether these are saved, so that
+# files of earlier rounds may be removed
 OnRound = Callable[[Round, list[Round]], bool]
 
 
 class Datasets(NamedTuple):
-    """The datasets that a step reads, and those that it leaves, whole or not at all."""
+    """The datasets that a step reads, and those that it writes, whole or not at all."""
 
     reads: tuple[str, ...]
     writes: tuple[str, ...]
 
 
-#: step -> the steps that it goes by, in the order of a run
+#: step -> the steps whose results it uses, in the order of a run
 STEPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "extract-links": (),
-        "select-links": ("extract-links",),  # in runs that ask for it
+        "select-links": ("extract-links",),  # only in runs with rules for several captures or folds
         "canonicalize": ("extract-links", "select-links"),
         "assign-ids": ("canonicalize",),
         "gen-graph": ("assign-ids",),
@@ -57,7 +59,7 @@ STEPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 
-#: of an engine whose datasets are text
+#: of the engine whose datasets are text
 TEXT: Mapping[str, Datasets] = MappingProxyType(
     {
         "extract-links": Datasets((), ("links", "captures")),
@@ -74,12 +76,12 @@ TEXT: Mapping[str, Datasets] = MappingProxyType(
     }
 )
 
-#: of one whose text is at a URL, and what users take on this machine
+#: of the same engine with datasets at a URL: scored is there, scores on this machine
 TEXT_AT_URL: Mapping[str, Datasets] = MappingProxyType(
     {**TEXT, "join-scores": TEXT["join-scores"]._replace(writes=("scored", "scores"))}
 )
 
-#: of one whose datasets are columns and arrays
+#: of the engine whose datasets are columns and arrays
 COLUMNS: Mapping[str, Datasets] = MappingProxyType(
     {
         "extract-links": TEXT["extract-links"],
@@ -97,8 +99,7 @@ COLUMNS: Mapping[str, Datasets] = MappingProxyType(
 )
 
 
-#: of the scores, where nobody asks for one: a sweep costs little, a round of the jobs is a sort of
-#: all edges
+#: defaults: a sweep of the embedded engine costs little, a round of the jobs sorts all edges
 TOLERANCE, TOLERANCE_OF_JOBS = 1e-9, 1e-6
 
 
@@ -106,7 +107,7 @@ TOLERANCE, TOLERANCE_OF_JOBS = 1e-9, 1e-6
 class Stop:
     """When to stop: after exactly `iterations` rounds, or at a certificate <= `tolerance`.
 
-    tolerance: None stands for the default of the runner, which `on` fills in.
+    tolerance: None until `on` fills in the default of the runner.
     """
 
     iterations: int | None = None
@@ -114,7 +115,7 @@ class Stop:
     max_rounds: int = 200
 
     def on(self, runner: str) -> Stop:
-        """The same with the default tolerance of the runner, where it has none."""
+        """The same, with the default tolerance of the runner if it has none."""
         if self.tolerance is not None:
             return self
         return replace(self, tolerance=TOLERANCE if runner == EMBEDDED else TOLERANCE_OF_JOBS)
@@ -128,8 +129,13 @@ class Stop:
 
     def reached(self, rounds: list[Round]) -> bool:
         if self.iterations is not None:
-            return len(rounds) >= self.iterations
+            return len(rounds) >= self.iterations or self._exact(rounds)
         return bool(rounds) and rounds[-1]["certificate"] <= self.bound
+
+    @staticmethod
+    def _exact(rounds: list[Round]) -> bool:
+        """Only a method without error has the certificate 0: no bound of rounding is."""
+        return bool(rounds) and rounds[-1]["certificate"] == 0
 
     def exhausted(self, rounds: list[Round]) -> bool:
         return self.iterations is None and len(rounds) >= self.max_rounds
@@ -138,7 +144,7 @@ class Stop:
         return self.reached(rounds) or self.exhausted(rounds)
 
     def not_converged(self, rounds: list[Round]) -> NotConverged:
-        """What to raise when the rounds are exhausted and the scores are in place."""
+        """The error to raise when the rounds are exhausted and the scores are in place."""
         return NotConverged(
             f"PageRank: after {len(rounds)} rounds the certificate is "
             f"{rounds[-1]['certificate']:.2e}, above the tolerance {self.bound:.2e}. The "
@@ -149,7 +155,7 @@ class Stop:
 
 @dataclass
 class StepResult:
-    """What a step reports: rows by dataset, counters, examples of what was dropped."""
+    """The result of a step: rows by dataset, counters, examples of dropped URIs."""
 
     rows: dict[str, int] = field(default_factory=dict)
     counters: dict[str, int] = field(default_factory=dict)
@@ -160,8 +166,8 @@ class StepResult:
 class ArchiveReport:
     """One archive after extraction. part: the name of its file in links and captures.
 
-    error: found, expected and cure, when nothing in it could be read. digest: of all its bytes, ''
-    where they could not be read.
+    error: found, expected and cure, if nothing in the archive could be read. digest: of all its
+    bytes, '' if they could not be read.
     """
 
     path: str
@@ -176,12 +182,12 @@ class ArchiveTask(NamedTuple):
     """An archive to extract. content: its fingerprint. part: its file in links and captures."""
 
     content: str
-    place: Place
+    archive: PathOrUrl
     part: str
 
 
-class Ranked(NamedTuple):
-    """What validation compares. captured, preferred: of the nodes, by position."""
+class ValidationInput(NamedTuple):
+    """What validation compares. captured, preferred: of each node, by position."""
 
     graph: Graph
     ranks: Graph
@@ -190,10 +196,10 @@ class Ranked(NamedTuple):
 
 
 class Engine(Protocol):
-    """The steps, each on what the one before has left in the work folder, or at a URL.
+    """The steps. Each reads the datasets of earlier steps, in the work folder or at a URL.
 
-    form: of the datasets, as messages name it. suffix: how the name of a part of links and
-    captures ends. datasets: of each step. store: where datasets lie.
+    form: of the datasets, as messages name it. suffix: of the file names of parts of links and
+    captures. datasets: of each step. store: the location of the datasets.
     """
 
     form: str
@@ -202,38 +208,41 @@ class Engine(Protocol):
     store: DatasetStore
 
     def take(self, manifest: Manifest) -> None:
-        """Make where the datasets lie this work folder's own, before the first change there. Raises
-        BadInput where it is another's, JobFailed where jobs of a dead driver cannot be ended."""
+        """Claim the location of the datasets for this work folder, before the first change there.
+        Raises BadInput if it belongs to another work folder, JobFailed if jobs of a dead driver
+        cannot be ended."""
 
     def extract(
         self, tasks: Sequence[ArchiveTask], options: ExtractionOptions
     ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
-        """Each archive once its parts are in place, or with its error, as they are done."""
+        """Each archive as soon as its parts are in place, or its error is known."""
 
-    def select_links(self, rules: Rules, keep_www: bool) -> Told:
-        """Leave folds, and with rules.latest the selected links, which the steps behind then take
-        for links."""
+    def select_links(self, rules: CaptureRules, keep_www: bool) -> StepEntry:
+        """Write folds, and with rules.latest the selected links, which later steps read instead
+        of links."""
 
-    def canonicalize(self, keep_www: bool, folded: bool) -> Told:
-        """folded: keys that fold give way."""
+    def canonicalize(self, keep_www: bool, folded: bool) -> StepEntry:
+        """folded: keys that fold are replaced by those that they fold into."""
 
-    def assign_ids(self, nodes: str) -> Told: ...
+    def assign_ids(self, nodes: str) -> StepEntry: ...
 
-    def gen_graph(self, nodes: str) -> Told: ...
+    def gen_graph(self, nodes: str) -> StepEntry: ...
 
-    def rank(self, stop: Stop, rounds: list[Round], on_round: OnRound) -> list[Round]:
-        """Go on behind these rounds, whose checkpoint is as they left it, and leave ranks, also
-        when it raises NotConverged; all rounds. What rounds leave stays for the caller to drop."""
+    def rank(
+        self, method: Method, stop: Stop, rounds: list[Round], on_round: OnRound
+    ) -> list[Round]:
+        """Resume after these rounds from their checkpoint, and write ranks, also when NotConverged
+        is raised. Returns all rounds. The caller drops the files of rounds."""
 
     def checkpoint(self, stop: Stop, rounds: list[Round]) -> tuple[str, ...]:
-        """The datasets to go on from behind these rounds, that have no checksums of their own."""
+        """The datasets to resume from after these rounds, except those with checksums inside."""
 
-    def join_scores(self, digits: int) -> Told: ...
+    def join_scores(self, digits: int) -> StepEntry: ...
 
     def export_precedence(
         self, options: PrecedenceOptions, links: LinkCounts | None = None
-    ) -> Told:
-        """links: what the graph is made of, for the caveats; None: not known."""
+    ) -> StepEntry:
+        """links: counts of the links in the graph, for the caveats; None if not known."""
 
-    def ranked(self, ties: Ties = "key") -> Ranked:
-        """With what is preferred where ties are by links."""
+    def validation_input(self, ties: Ties = "key") -> ValidationInput:
+        """The column `preferred` is there if ties are by links."""

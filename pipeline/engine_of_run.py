@@ -22,9 +22,9 @@ from pipeline.workfolder.manifest import Manifest
 def engine_of(
     work: Path, options: RunOptions, tmp: Path, reporter: Reporter, stack: ExitStack
 ) -> Engine:
-    """What it starts ends with the stack."""
+    """The engine. What it starts ends with the stack."""
     if options.runner == EMBEDDED:
-        from pipeline.engines.embedded.engine import EmbeddedEngine  # what it imports takes a while
+        from pipeline.engines.embedded.engine import EmbeddedEngine  # slow to import
 
         processes = at_a_time(options.processes)
         memory = options.memory or half_of_machine()
@@ -39,7 +39,7 @@ def engine_of(
         launcher = replace(
             launcher, data=options.data, ranges=options.reducers, conf=options.conf, on_read=None
         )
-        if options.conf:  # its package lies beside it
+        if options.conf:  # its package is in the same folder
             os.environ.setdefault("CRAWLRANK_PACKAGE", str(options.conf.resolve().parent))
         if options.runner == "emr":
             from pipeline.engines.text.emr_cluster import cluster_of_run

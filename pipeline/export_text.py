@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.formats.datasets import CAPTURES
 from jobs.kernel.formats.lines import CANONICAL, DUMMY, parse_graph_line, parse_link
-from jobs.kernel.formats.rows import USUAL_CAPTURE
-from pipeline.contract import EMBEDDED
 from pipeline.data.datasets import ORDER, by_score, merged, write_file
 from pipeline.data.memory import half_of_machine
-from pipeline.workfolder.dataset_folders import DatasetFolders, finished_manifest
 from pipeline.workfolder.imported import GRAPH, WITHOUT_URIS
+from pipeline.workfolder.results.dataset_folders import DatasetFolders, finished_manifest
+from pipeline.workfolder.results.opened import are_columns
 
 Convert = Callable[[bytes], Iterator[bytes]]
 #: datasets of columns that the files of nodes, and of keys, are made of
@@ -32,7 +32,7 @@ def _two_columns(line: bytes) -> Iterator[bytes]:
 
 
 def _usual_columns(line: bytes) -> Iterator[bytes]:
-    yield b"\t".join(line.rstrip(b"\n").split(b"\t")[:USUAL_CAPTURE]) + b"\n"
+    yield b"\t".join(line.rstrip(b"\n").split(b"\t")[: CAPTURES.usual]) + b"\n"
 
 
 def _score_of_id(line: bytes) -> Iterator[bytes]:
@@ -58,7 +58,7 @@ def export_text(work: Path, out: Path) -> list[Path]:
         raise BadInput(str(out), "the work folder itself", "another folder", "Name one with --out.")
     manifest = finished_manifest(work)
     last = f"pr{len(manifest.steps['page-rank']['rounds'])}.txt"
-    write = _from_columns if manifest.parameters["--runner"] == EMBEDDED else _from_lines
+    write = _from_columns if are_columns(manifest.parameters) else _from_lines
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=out) as tmp:
         folders = DatasetFolders(work, manifest, Path(tmp), digests=True)
@@ -97,7 +97,9 @@ def _from_lines(folders: DatasetFolders, out: Path, last: str, tmp: Path) -> lis
 
 
 def _from_columns(folders: DatasetFolders, out: Path, last: str, tmp: Path) -> list[Path]:
-    from pipeline.engines.embedded.text import TextSource  # what it imports takes a while
+    from pipeline.engines.embedded.text_files.export_rows import (
+        TextSource,  # what it imports takes a while
+    )
 
     kind = folders.manifest.imported.get("kind")
     for dataset in (*OF_NODES, *(OF_KEYS if kind != GRAPH else ())):

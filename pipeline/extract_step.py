@@ -1,7 +1,7 @@
 """The step extract-links of a run: which archives are new or lost, and their extraction.
 
-The manifest knows each archive by its content, so archives may be moved; what is extracted of one
-is kept as long as its part is as it was left.
+The manifest knows each archive by its content, so archives may be moved. What was extracted from
+one is kept as long as its part is unchanged.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from jobs.kernel.storage.opening import Place
-from pipeline.contract import Engine, Told
+from jobs.kernel.storage.opening import PathOrUrl
+from pipeline.contract import Engine, StepEntry
 from pipeline.engines.text import archive_reports
 from pipeline.options import FULL, RunOptions
 from pipeline.workfolder.archive_identity import Identified, identify
 from pipeline.workfolder.archives import (
-    Given,
+    ArchivePaths,
     archive_tasks,
     check_archives,
     entry_of,
@@ -30,24 +30,24 @@ from pipeline.workfolder.step_state import StepState
 
 
 class ExtractStep:
-    """given: archives by content; identified: the same, with what their files show. pending: those
-    to extract, as `check` has found last."""
+    """given: archives by content. identified: the same, with size and time of their files.
+    pending: those to extract, by the last `check`."""
 
     def __init__(self, state: StepState, engine: Engine, options: RunOptions) -> None:
         self.state, self.engine, self.options = state, engine, options
         self.manifest = state.manifest
-        self.given: Given = {}
+        self.given: ArchivePaths = {}
         self.identified: dict[str, Identified] = {}
         self.pending: list[str] = []
 
-    def take(self, archives: Sequence[Place]) -> None:
+    def take(self, archives: Sequence[PathOrUrl]) -> None:
         """Look at the archives of this run. Raises BadInput for one that cannot be read."""
         full = self.options.check_archives == FULL
         self.identified = identify(archives, self.manifest.archives, full=full)
-        self.given = {content: one.glance.path for content, one in self.identified.items()}
+        self.given = {content: file.glance.path for content, file in self.identified.items()}
 
     def check(self) -> None:
-        """Which archives are to be extracted. Raises BadInput for others than before, unless
+        """Find the archives to extract. Raises BadInput for other archives than before, unless
         forced."""
         if not self.manifest.imported:
             self.pending = check_archives(
@@ -56,7 +56,7 @@ class ExtractStep:
             )  # fmt: skip
 
     def forget(self) -> None:
-        """Drop from the manifest what is not given, or is to be extracted."""
+        """Drop archives from the manifest that are not given or are to be extracted."""
         forget_archives(self.manifest, self.given, self.pending)
         note_glances(self.manifest, self.identified)
 
@@ -64,9 +64,9 @@ class ExtractStep:
         options = self.options.extraction.parameters()
         return {"form": self.engine.form, "archives": sorted(self.given), **options}
 
-    def work(self) -> Told:
-        """Each archive is in the manifest soon after it is done: saving takes a small part of the
-        time, however many there are."""
+    def work(self) -> StepEntry:
+        """Extract the pending archives. Each is in the manifest soon after it is done; saving takes
+        a small part of the time, however many there are."""
         pending = {content: self.given[content] for content in self.pending}
         tasks, sizes = archive_tasks(pending, self.engine.suffix), sizes_of(pending)
         try:

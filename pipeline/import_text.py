@@ -23,7 +23,7 @@ from pipeline.workfolder.lock import locked
 from pipeline.workfolder.manifest import Manifest, file_fingerprint, fingerprint
 from pipeline.workfolder.work_folder import clear_leftovers, refuse_foreign, temporary
 
-Files = Sequence[str]
+TextFiles = Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class Texts:
     source_first: the columns of links are `source target`.
     """
 
-    links: Files = ()
-    captures: Files = ()
-    canonical_links: Files = ()
-    input_links: Files = ()
-    map: Files = ()
+    links: TextFiles = ()
+    captures: TextFiles = ()
+    canonical_links: TextFiles = ()
+    input_links: TextFiles = ()
+    map: TextFiles = ()
     graph: str = ""
     source_first: bool = False
 
@@ -49,7 +49,7 @@ class Texts:
     def files(self) -> list[Path]:
         """All that is read. Raises BadInput for what is not there."""
         named = [*self.links, *self.captures, *self.canonical_links, *self.input_links, *self.map]
-        return [part for where in [*named, *filter(None, [self.graph])] for part in parts(where)]
+        return [part for name in [*named, *filter(None, [self.graph])] for part in parts(name)]
 
 
 @dataclass(frozen=True)
@@ -77,12 +77,12 @@ def import_text(work: Path, texts: Texts, *, budget: int, threads: int) -> Impor
         entry: dict[str, Any] = {"kind": texts.kind, "files": named, "datasets": {}}
         _save(manifest, entry)
         with temporary(work) as tmp:
-            found = _convert(texts, tmp, budget, threads)
-            made = sorted(path for path in tmp.iterdir() if not path.name.startswith("."))
-            for folder in made:
+            imported = _convert(texts, tmp, budget, threads)
+            folders = sorted(path for path in tmp.iterdir() if not path.name.startswith("."))
+            for folder in folders:
                 move(folder, work / folder.name)
         store = DatasetStore(work)
-        entry["datasets"] = {folder.name: store.record(folder.name) for folder in made}
+        entry["datasets"] = {folder.name: store.record(folder.name) for folder in folders}
         entry["fingerprint"] = fingerprint(
             texts.kind, texts.source_first, list(map(file_fingerprint, files))
         )
@@ -92,13 +92,13 @@ def import_text(work: Path, texts: Texts, *, budget: int, threads: int) -> Impor
             {
                 "fingerprint": entry["fingerprint"],
                 "parameters": {},
-                "rows": found.rows,
-                "counters": found.counters,
-                "examples": found.examples,
+                "rows": imported.rows,
+                "counters": imported.counters,
+                "examples": imported.examples,
                 "seconds": round(time.monotonic() - started, 3),
             },
         )
-    return found
+    return imported
 
 
 def _refuse_used(work: Path, manifest: Manifest) -> None:
@@ -121,20 +121,20 @@ def _save(manifest: Manifest, entry: dict[str, Any]) -> None:
 def _convert(texts: Texts, tmp: Path, budget: int, threads: int) -> Imported:
     """Write the datasets as folders in tmp."""
     # pyarrow and numpy take a while
-    from pipeline.engines.embedded.from_text import Reading
-    from pipeline.engines.embedded.graph_from_text import read_graph_lines
+    from pipeline.engines.embedded.text_files.import_graph import read_graph_lines
+    from pipeline.engines.embedded.text_files.import_rows import TextReader
 
     if texts.graph:
         counts = read_graph_lines(texts.graph, texts.map, tmp, budget=budget, threads=threads)
         return Imported(counts.rows, counts.counters, [])
-    reading = Reading()
+    reader = TextReader()
     rows = {}
     if texts.links:
-        rows["links"] = reading.links(texts.links, tmp / "links", texts.source_first)
-        rows["captures"] = reading.captures(texts.captures, tmp / "captures")
+        rows["links"] = reader.links(texts.links, tmp / "links", texts.source_first)
+        rows["captures"] = reader.captures(texts.captures, tmp / "captures")
         named = ", ".join([*texts.links, *texts.captures])
-        require_usable(named, sum(rows.values()), reading.dropped)
+        require_usable(named, sum(rows.values()), reader.dropped)
     else:
-        rows["links"] = reading.key_links(texts.canonical_links, texts.input_links, tmp / "links")
-        rows["keys"] = reading.map_keys(texts.map, tmp / "keys")
-    return Imported(rows, dict(reading.dropped), reading.examples)
+        rows["links"] = reader.key_links(texts.canonical_links, texts.input_links, tmp / "links")
+        rows["keys"] = reader.map_keys(texts.map, tmp / "keys")
+    return Imported(rows, dict(reader.dropped), reader.examples)

@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from jobs.kernel.captures.choosing import Rules
+from jobs.kernel.captures.choosing import CaptureRules
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.order import DIGITS
 from jobs.mapreduce.launcher import CLUSTERS, RUNNERS, Launcher
-from pipeline.contract import EMBEDDED, Stop
+from pipeline.contract import EMBEDDED, PAGERANK, Stop
 
 if TYPE_CHECKING:
     from pipeline.data.memory import Memory
 
-MRJOB = " or ".join(RUNNERS)  # the datasets of these are the same
+MRJOB = " or ".join(RUNNERS)  # these make the same datasets
 CLUSTER = " or ".join(CLUSTERS)
 NODES = ("linked", "all")
 QUICK, FULL = CHECKS = ("quick", "full")
@@ -30,9 +30,9 @@ VirtualPage = Literal["teleport", "edge"]
 
 @dataclass(frozen=True)
 class CutOptions:
-    """How classes are cut; pipeline/ranking/classes.py has the equation. bins: 1 to MAX_BINS.
+    """How scores are cut into classes; pipeline/ranking/classes.py has the equation.
 
-    digits: significant digits that scores must share to count as equal.
+    bins: 1 to MAX_BINS. digits: scores with the same significant digits count as equal.
     """
 
     bins: int = 5
@@ -43,7 +43,7 @@ class CutOptions:
 
 @dataclass(frozen=True)
 class PrecedenceOptions(CutOptions):
-    """How classes are cut and what is listed; DESIGN, precedence.
+    """How classes are cut and which URIs are listed; DESIGN, precedence.
 
     unlisted: precedence of URIs that are not in the file, 1 to MAX_BINS + 1; None: bins + 1.
     eta: the certificate's bound per node, None where it is not known.
@@ -60,8 +60,9 @@ class PrecedenceOptions(CutOptions):
 
 @dataclass(frozen=True)
 class OpicOptions:
-    """opic_error: the certificate to reach. max_visits: in multiples of N; cycle makes whole sweeps
-    of N, at least one. seed: of the random policy. virtual_page: see pipeline/ranking/opic.py."""
+    """opic_error: the certificate to reach. max_visits: in multiples of N; the policy cycle makes
+    whole sweeps of N, at least one. seed: of the policy random. virtual_page: see
+    pipeline/ranking/opic.py."""
 
     policy: Policy = "cycle"
     opic_error: float = 1e-6
@@ -72,15 +73,15 @@ class OpicOptions:
 
 @dataclass(frozen=True)
 class ValidationOptions(CutOptions, OpicOptions):
-    """OPIC's, and those of the classes, as in the precedence file. digits: of PageRank's order."""
+    """Options of OPIC, and of classes as in the precedence file. digits: of PageRank's order."""
 
     min_agreement: float = 0.99
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What a run is asked for. Processes, memory, the bound on rounds and what to do about
-    damage do not change results and may differ from one run in a folder to the next."""
+    """Options of a run. Processes, memory, the bound on rounds and the treatment of damage do not
+    change results and may differ between runs in the same folder."""
 
     runner: str = EMBEDDED
     processes: int | None = None
@@ -89,9 +90,10 @@ class RunOptions:
     reducers: int = Launcher.ranges
     conf: Path | None = None
     extraction: ExtractionOptions = field(default_factory=ExtractionOptions)
-    rules: Rules = field(default_factory=Rules)  # of several captures of a page, and what folds
+    rules: CaptureRules = field(default_factory=CaptureRules)  # which captures count, what folds
     keep_www: bool = False
     nodes: str = NODES[0]
+    method: str = PAGERANK  # a row of ranking/methods.py
     stop: Stop = field(default_factory=Stop)
     precedence: PrecedenceOptions = field(default_factory=PrecedenceOptions)
     validation: ValidationOptions = field(default_factory=ValidationOptions)
@@ -99,21 +101,21 @@ class RunOptions:
     strict: bool = False
     skip_bad_files: bool = False
     force: bool = False
-    check_archives: str = QUICK  # how much of archives is read to see whether they changed
+    check_archives: str = QUICK  # how much of an archive is read to see whether it changed
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stop", self.stop.on(self.runner))
         if self.selects:
-            asked = self.extraction._replace(timestamps=True, canonical=self.rules.canonical)
-            object.__setattr__(self, "extraction", asked)
+            extraction = self.extraction._replace(timestamps=True, canonical=self.rules.canonical)
+            object.__setattr__(self, "extraction", extraction)
 
     @property
     def selects(self) -> bool:
-        """Whether there is a step select-links."""
+        """Whether the run has a step select-links."""
         return any(self.rules)
 
     def parameters(self) -> dict[str, Any]:
-        """What results depend on, by option name."""
+        """The options that results depend on, by name."""
         stop, precedence = self.stop, self.precedence
         return {
             "--runner": EMBEDDED if self.runner == EMBEDDED else CLUSTER if self.data else MRJOB,
@@ -122,6 +124,7 @@ class RunOptions:
             **self.extraction.parameters(),
             "--keep-www": self.keep_www,
             "--nodes": self.nodes,
+            "--method": self.method,
             "--iterations": stop.iterations,
             "--tolerance": None if stop.iterations is not None else stop.tolerance,
             "--bins": precedence.bins,

@@ -1,4 +1,4 @@
-"""What a run shows while it works: a bar on a terminal, plain lines elsewhere, nothing if quiet."""
+"""The progress of a run: a bar on a terminal, plain lines elsewhere, nothing if quiet."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Protocol
 
 from rich.console import Console
 from rich.filesize import decimal
@@ -16,42 +15,34 @@ from rich.progress import TimeRemainingColumn as Remaining
 from pipeline.terminal import printable
 
 EVERY = 30.0  # seconds between two lines about the archives read
-OTHER_MEASURE = ("extract-links", "page-rank")  # steps whose parts say less than bytes and rounds
+OTHER_MEASURE = ("extract-links", "page-rank")  # these show bytes and rounds, not parts
 
 
-class Reporter(Protocol):
-    """Told of steps and of what goes on inside them; `read`: bytes of archives, of all."""
+class Reporter:
+    """Called by a run for its steps and what goes on inside them. This one shows nothing."""
 
-    def step(self, name: str, skipped: bool = False) -> None: ...
+    def step(self, name: str, skipped: bool = False) -> None:
+        """A step begins, or is skipped."""
 
-    def task(self, job: str, done: int, total: int) -> None: ...
+    def task(self, job: str, done: int, total: int) -> None:
+        """So many parts of a job are done."""
 
-    def read(self, done: int, total: int) -> None: ...
+    def read(self, done: int, total: int) -> None:
+        """So many bytes of archives were read."""
 
-    def round(self, said: str) -> None: ...
+    def round(self, line: str) -> None:
+        """A round of the ranking ended; the line describes it."""
 
-    def note(self, text: str) -> None: ...
+    def note(self, text: str) -> None:
+        """A message for the user."""
 
-    def close(self) -> None: ...
-
-
-class Quiet:
-    def step(self, name: str, skipped: bool = False) -> None: ...
-
-    def task(self, job: str, done: int, total: int) -> None: ...
-
-    def read(self, done: int, total: int) -> None: ...
-
-    def round(self, said: str) -> None: ...
-
-    def note(self, text: str) -> None: ...
-
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """The run ends."""
 
 
-class Plain:
-    """One line for each step and each round, with the seconds since the start; of a step that reads
-    archives a line every EVERY seconds, too."""
+class Plain(Reporter):
+    """A line for each step and each round, with the seconds since the start; while a step reads
+    archives, also a line every EVERY seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -66,8 +57,6 @@ class Plain:
         self._step = self._last = self._clock()
         self._line(f"{name}: unchanged, kept" if skipped else name)
 
-    def task(self, job: str, done: int, total: int) -> None: ...
-
     def read(self, done: int, total: int) -> None:
         now = self._clock()
         if 0 < done < total and now - self._last >= EVERY:
@@ -76,24 +65,22 @@ class Plain:
             left = timedelta(seconds=round(spent * (total - done) / done))
             self._line(f"  {_volume(done, total, spent)}, about {left} left")
 
-    def round(self, said: str) -> None:
-        self._line(f"  {said}")
+    def round(self, line: str) -> None:
+        self._line(f"  {line}")
 
     def note(self, text: str) -> None:
         self._line(printable(text))
 
-    def close(self) -> None: ...
 
-
-class Bars:
-    """A live bar: the step, its tasks or rounds, the residual's bound, time spent and left."""
+class Bars(Reporter):
+    """A live bar: the step, its parts, bytes or rounds, the time spent and the time left."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._bars = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
-            TextColumn("{task.fields[said]}"),
+            TextColumn("{task.fields[detail]}"),
             TimeElapsedColumn(),
             Remaining(),
             console=console,
@@ -111,23 +98,22 @@ class Bars:
             self._console.print(f"[dim]{name}: unchanged, kept[/dim]")
             return
         self._name = name
-        self._bar = self._bars.add_task(name, total=None, said="")
+        self._bar = self._bars.add_task(name, total=None, detail="")
 
     def task(self, job: str, done: int, total: int) -> None:
         if self._bar is not None and self._name not in OTHER_MEASURE:
-            self._bars.update(
-                self._bar, completed=done, total=total, said=f"part {done} of {total}"
-            )
+            detail = f"part {done} of {total}"
+            self._bars.update(self._bar, completed=done, total=total, detail=detail)
 
     def read(self, done: int, total: int) -> None:
         if self._bar is not None:
             spent = self._bars.tasks[-1].elapsed or 0.0
-            said = _volume(done, total, spent)
-            self._bars.update(self._bar, completed=done, total=total, said=said)
+            detail = _volume(done, total, spent)
+            self._bars.update(self._bar, completed=done, total=total, detail=detail)
 
-    def round(self, said: str) -> None:
+    def round(self, line: str) -> None:
         if self._bar is not None:
-            self._bars.update(self._bar, said=said)
+            self._bars.update(self._bar, detail=line)
 
     def note(self, text: str) -> None:
         self._console.print(printable(text), markup=False, highlight=False)
@@ -153,6 +139,6 @@ def _volume(done: int, total: int, seconds: float) -> str:
 def reporter(quiet: bool) -> Reporter:
     """The reporter for this process: quiet, live on a terminal, or plain lines."""
     if quiet:
-        return Quiet()
+        return Reporter()
     console = Console(file=sys.stderr)
     return Bars(console) if console.is_terminal else Plain()

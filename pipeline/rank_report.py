@@ -11,7 +11,7 @@ from pathlib import Path
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.order import DIGITS
-from jobs.kernel.storage.endless import require_file
+from jobs.kernel.storage.opening import require_file
 from pipeline.contract import Round, Stop
 from pipeline.data.datasets import write_file
 from pipeline.ranking.digits import order_digits
@@ -24,17 +24,17 @@ def shared_digits(stop: Stop, eta: float) -> int:
 
 
 def write_rank_report(stop: Stop, rounds: list[Round], path: Path) -> None:
-    told = {"stop": asdict(stop), "rounds": rounds}
-    write_file([json.dumps(told, indent=1).encode() + b"\n"], path)
+    report = {"stop": asdict(stop), "rounds": rounds}
+    write_file([json.dumps(report, indent=1).encode() + b"\n"], path)
 
 
 def read_rank_report(path: Path) -> tuple[float, int]:
     """(eta, digits) of the scores that page-rank has left. Raises BadInput."""
     require_file(path, "a report of page-rank")
     try:
-        told = json.loads(path.read_bytes())
-        eta = float(told["rounds"][-1]["eta"])
-        digits = shared_digits(Stop(**told["stop"]), eta) if eta >= 0 else 0
+        report = json.loads(path.read_bytes())
+        eta = float(report["rounds"][-1]["eta"])
+        digits = shared_digits(Stop(**report["stop"]), eta) if eta >= 0 else 0
     except (OSError, ValueError, LookupError, TypeError):
         digits = 0
     if not digits:

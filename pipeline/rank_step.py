@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from pipeline.contract import Engine, Round, Stop, Told
+from pipeline.contract import PAGERANK, Engine, Round, StepEntry, Stop
 from pipeline.progress import Reporter
+from pipeline.ranking.methods import Method
 from pipeline.reports import round_line
-from pipeline.workfolder.dataset_store import Record
+from pipeline.workfolder.dataset_store import DatasetRecord
 from pipeline.workfolder.step_state import StepState
 
 RANK = "page-rank"
@@ -16,16 +17,21 @@ RANK = "page-rank"
 class RankStep:
     """Rounds from the last one that was entered; each is in the manifest soon after it."""
 
-    def __init__(self, state: StepState, engine: Engine, stop: Stop, reporter: Reporter) -> None:
-        self.state, self.engine, self.stop, self.reporter = state, engine, stop, reporter
+    def __init__(
+        self, state: StepState, engine: Engine, method: Method, stop: Stop, reporter: Reporter
+    ) -> None:
+        self.state, self.engine, self.reporter = state, engine, reporter
+        self.method, self.stop = method, stop
         self.manifest = state.manifest
-        self._records: dict[str, Record] = {}  # of the checkpoint that was entered last
+        self._records: dict[str, DatasetRecord] = {}  # of the checkpoint that was entered last
 
     def parameters(self) -> dict[str, Any]:
         tolerance = None if self.stop.iterations is not None else self.stop.tolerance
-        return {"iterations": self.stop.iterations, "tolerance": tolerance}
+        named = {} if self.method.name == PAGERANK else {"method": self.method.name}
+        # PageRank without its name: folders of earlier versions keep their ranks
+        return {"iterations": self.stop.iterations, "tolerance": tolerance, **named}
 
-    def work(self) -> Told:
+    def work(self) -> StepEntry:
         rounds: list[Round] = []
 
         def on_round(_: Round, so_far: list[Round]) -> bool:
@@ -37,7 +43,7 @@ class RankStep:
 
         before = self._before()
         try:
-            rounds = self.engine.rank(self.stop, before, on_round)
+            rounds = self.engine.rank(self.method, self.stop, before, on_round)
         except BaseException:
             if len(rounds) > len(before):
                 self._enter(rounds)  # for those who allow more of them

@@ -1,17 +1,18 @@
-"""What may reach a terminal: nothing that steers it, whatever URIs and file names hold."""
+"""Text and tables for a terminal: nothing in URIs or file names can control it."""
 
 from __future__ import annotations
 
 import io
 import sys
 from collections.abc import Iterator
+from copy import copy
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
-from rich.markup import escape
+from rich.markup import escape, render
 from rich.table import Table
 
-WIDE = 10_000  # columns of a pipe or file: no line is folded, no cell cut
+WIDE = 10_000  # columns of a pipe or file, so that no line is folded and no cell cut
 
 
 def printable(text: str) -> str:
@@ -24,33 +25,43 @@ def cell(text: str) -> str:
     return escape(printable(text).replace("\n", "\\n"))
 
 
-def new_table(title: str, *columns: str) -> Table:
-    """Columns whose name starts with > are numbers."""
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for column in columns:
-        right = column.startswith(">")
-        table.add_column(column.lstrip(">"), justify="right" if right else "left")
-    return table
+class TextTable(Table):
+    """A table for people. What comes from outside is shown as plain text, also in the title."""
+
+    def __init__(self, title: str, *columns: str) -> None:
+        """Columns with a name that starts with > are numbers."""
+        super().__init__(title=cell(title), title_justify="left", box=None, pad_edge=False)
+        for column in columns:
+            right = column.startswith(">")
+            self.add_column(column.lstrip(">"), justify="right" if right else "left")
+
+    def add(self, *values: str | int | None) -> None:
+        """A row. Whole numbers get commas, None is an empty cell."""
+        texts = (f"{value:,}" if isinstance(value, int) else value or "" for value in values)
+        self.add_row(*map(cell, texts))
 
 
 def lines(table: Table, width: int) -> Iterator[str]:
-    """The table in plain text, a line a row: columns keep their width, and what is behind the
-    edge of the terminal is cut. width: that of the terminal, in cells."""
-    text = io.StringIO()
-    Console(file=text, width=WIDE, color_system=None).print(table)
+    """The table in plain text, a line for its title and for each row. Columns keep their width;
+    lines are cut at the edge of the terminal. width: of the terminal, in cells."""
+    if isinstance(table.title, str):
+        yield render(table.title).plain  # rich would fold it to the width of the table
+    text, body = io.StringIO(), copy(table)
+    body.title = None
+    Console(file=text, width=WIDE, color_system=None).print(body)
     for line in text.getvalue().splitlines():
         shown = line.rstrip()
         yield shown if cell_len(shown) <= width else set_cell_size(shown, width - 1) + "…"
 
 
 def console(stderr: bool = False) -> Console:
-    """As wide as the terminal; elsewhere so wide that tables keep their lines whole."""
+    """A console as wide as the terminal, and WIDE for a pipe or file."""
     stream = sys.stderr if stderr else sys.stdout
     return Console(file=stream, width=None if stream.isatty() else WIDE)
 
 
 def escape_unwritable() -> None:
-    """Characters that the encoding of a stream does not have are written as escapes."""
+    """Write characters that the encoding of stdout or stderr lacks as escapes."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

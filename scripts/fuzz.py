@@ -2,10 +2,11 @@
 
     scripts/fuzz.py --count 20000 --jobs 2 --out work/fuzz
 
-Archives are those of tests/mutations.py, by seed and number. Each is read in a worker process
-under a limit of address space. A worker that dies, or that takes longer than the limit, is a find:
-its number is reported, and another worker goes on behind it. Finds go to --out, each as the archive
-itself and what was said of it. `--only NUMBER` reads one archive again in this process.
+Archives are those of tests/support/inputs/mutations.py, by seed and number. Each is read in a
+worker process under a limit of address space. A worker that dies, or that takes longer than the
+limit, is a find: its number is reported, and another worker goes on behind it. Finds go to --out,
+each as the archive itself and what was said of it. `--only NUMBER` reads one archive again in this
+process.
 Exit code 1 if there is a find.
 """
 
@@ -29,7 +30,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from mutations import Mutation, checked, mutation  # noqa: E402
+from support.inputs.mutations import Mutation, checked, mutation  # noqa: E402
 
 SECONDS = 3.0  # of processor time for one archive, which is at most some 100 KB large
 HANGS = 60.0  # seconds without a word from a worker

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crawls import MORE_WEB, WEB, write_warc
-from drawing import examples
 from hypothesis import HealthCheck, settings
+from support.crawls import MORE_WEB, WEB, write_warc
+from support.drawing import examples
 
 settings.register_profile(
     "steady",

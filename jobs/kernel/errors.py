@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-UNEXPECTED = "an error that was not foreseen (CRAWLRANK_DEBUG=1 shows where; please report it)"
+DEBUG = "CRAWLRANK_DEBUG"  # in the environment: unforeseen exceptions are raised as they are
+UNEXPECTED = f"an error that was not foreseen ({DEBUG}=1 shows where; please report it)"
 
 
 class CrawlrankError(Exception):
@@ -30,14 +31,14 @@ class BadInput(CrawlrankError):
         super().__init__(message)
 
     def __reduce__(self) -> tuple[type[BadInput], tuple[str, str, str, str]]:
-        """So that it goes from a process of a pool to the one that tells the user."""
+        """Lets it pass from a process of a pool to its parent."""
         return BadInput, (self.where, self.found, self.expected, self.cure)
 
 
 class Shortage(CrawlrankError):
-    """Something of the machine is used up (jobs/kernel/machine/shortage.py); no input is at fault.
+    """A resource of the machine is used up (jobs/kernel/machine/shortage.py); no input is at fault.
 
-    where: file, folder or job, '' if unknown. found: what is wanting. cure: what to do about it.
+    where: file, folder or job, '' if unknown. found: what is used up. cure: what to do about it.
     """
 
     exit_code = 3
@@ -57,14 +58,14 @@ class NotConverged(CrawlrankError):
 
 
 class JobFailed(CrawlrankError):
-    """A job of the runner failed; the message carries the task's own last lines."""
+    """A job of the runner failed; the message has the task's last lines."""
 
     exit_code = 5
 
 
 def died(how: str) -> list[str]:
-    """Found, expected and cure of an archive whose process died, for want of memory or by a fault
-    of a parser. how: a signal or an exit code."""
+    """Found, expected and cure of an archive whose process died of a lack of memory or a fault of a
+    parser. how: a signal or an exit code."""
     return [
         f"the process that read it died ({how})",
         "an archive that can be read in the memory there is",

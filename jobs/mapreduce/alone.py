@@ -1,5 +1,5 @@
-"""A job as a program, `python -m jobs.NAME`: a task of it, or the whole job on this machine, run
-the same way as the pipeline runs it."""
+"""A job as a program, `python -m jobs.NAME`: one task, or the whole job on this machine, run as the
+pipeline runs it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def main(job_class: type[Job]) -> None:
 
 
 def run_alone(job: Job) -> None:
-    """Datasets to --output-dir (side datasets in `_NAME` folders of it), or the main one to stdout;
-    what there is to tell to stderr. On a cluster the side lines stay in the output."""
+    """Write datasets to --output-dir (side datasets to its folders `_NAME`), or the main one to
+    stdout; rows and counters to stderr. On a cluster the side lines stay in the output."""
     from jobs.mapreduce.launcher import RUNNERS
 
     if (job.options.runner or "inline") in RUNNERS:
@@ -53,14 +53,13 @@ def _run_here(job: Job) -> None:
             for part in sorted(output.glob("part-*")):
                 with part.open("rb") as lines:
                     shutil.copyfileobj(lines, job.stdout)
-        told = {**outcome.rows, **outcome.counters}
-        told[job.DATASET] = told.pop("main", 0)
-        sys.stderr.write("".join(f"{name}\t{told[name]}\n" for name in sorted(told)))
+        counts = {**outcome.rows, **outcome.counters}
+        counts[job.DATASET] = counts.pop("main", 0)
+        sys.stderr.write("".join(f"{name}\t{counts[name]}\n" for name in sorted(counts)))
 
 
 def _run_with(job: Any, inputs: list[str], output: Path, launcher: Launcher) -> Outcome:
-    """Run with the options of the job's own command line: by its `run_with`, if it is several jobs
-    in fact."""
+    """Run with the options of the command line; a job of several stages has a `run_with`."""
     from jobs.mapreduce.launch import launch
 
     if hasattr(job, "run_with"):

@@ -1,9 +1,9 @@
-"""Where in the inputs the lines are that tasks found wrong: looked up after the failure, in order.
+"""The error to raise for lines that tasks found wrong: the first one in the inputs.
 
-Tasks see lines without their places, and runners differ in which task ends first. Of all that the
-tasks reported, the error whose line comes first in the inputs is the one to tell. A line without
-its format hides lines of others, so such come before groups that do not fit together. Those are
-found by mapping the inputs again: the line that makes the last of the pairs in question is wrong.
+Tasks do not know the numbers of their lines, and runners differ in which task ends first. So the
+lines are looked up in the inputs after the failure, in order. A line without its format hides lines
+of others, so such errors come before groups of lines that do not fit together. Groups are found by
+mapping the inputs again: the line that makes the last of the pairs in question is wrong.
 """
 
 from __future__ import annotations
@@ -12,37 +12,52 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from jobs.kernel.errors import BadInput, BadLine
-from jobs.kernel.formats.reading import read_lines
+from jobs.kernel.formats.reading import parts, read_lines
+from jobs.kernel.storage.opening import PathOrUrl
 from jobs.mapreduce.job import Job
 
 Error = dict[str, Any]  # see jobs/mapreduce/job.py, Job.bad_line
 
 
-class Source(NamedTuple):
-    """Files of lines, and the job that maps them."""
+class MappedInputs(NamedTuple):
+    """Datasets of lines, and the job that maps them."""
 
     job: type[Job]
     args: Sequence[str]
-    paths: Sequence[str]
+    inputs: Sequence[PathOrUrl]
 
 
-def first_error(errors: Sequence[Error], inputs: Source, origin: Source) -> BadInput:
+def first_error(errors: Sequence[Error], inputs: MappedInputs, origin: MappedInputs) -> BadInput:
     """The error that comes first, with its file and line. origin: the user's lines, where the
-    inputs of the job are what an earlier stage made of them."""
+    inputs of the job are the output of an earlier stage."""
     lines = [error for error in errors if "line" in error]
-    found = _bad_line(lines, inputs) if lines else _bad_group(errors, origin)
-    where, error = next(found, ("the input", errors[0]))
+    located = _bad_lines(lines, inputs) if lines else _bad_groups(errors, origin)
+    where, error = next(located, ("the input", errors[0]))
+    return _bad_input(where, error)
+
+
+def first_error_at_url(errors: Sequence[Error], inputs: Sequence[PathOrUrl]) -> BadInput:
+    """The first error by kind, file and message, so that it does not depend on the order of tasks.
+    Lines at URLs are not looked up."""
+    error = min(errors, key=lambda e: ("line" not in e, e.get("file", ""), e["found"]))
+    where = error.get("file") or ", ".join(map(str, inputs))
+    if line := error.get("line"):
+        where += f", the line {line[:200]!a}"
+    return _bad_input(where, error)
+
+
+def _bad_input(where: str, error: Error) -> BadInput:
     return BadInput(where, error["found"], error.get("expected", ""), error.get("cure", ""))
 
 
-def _bad_line(errors: Sequence[Error], inputs: Source) -> Iterator[tuple[str, Error]]:
+def _bad_lines(errors: Sequence[Error], inputs: MappedInputs) -> Iterator[tuple[str, Error]]:
     wanted = {error["line"].encode("latin-1"): error for error in errors}
     for where, line in _lines(inputs):
         if line in wanted:
             yield where, wanted[line]
 
 
-def _bad_group(errors: Sequence[Error], origin: Source) -> Iterator[tuple[str, Error]]:
+def _bad_groups(errors: Sequence[Error], origin: MappedInputs) -> Iterator[tuple[str, Error]]:
     missing = {
         error["key"].encode("latin-1"): (error, [v.encode("latin-1") for v in error["values"]])
         for error in errors
@@ -52,7 +67,7 @@ def _bad_group(errors: Sequence[Error], origin: Source) -> Iterator[tuple[str, E
     for where, line in _lines(origin) if missing else ():
         for key, value in _pairs(job, line):
             error, values = missing.get(key, ({}, []))
-            wanted = next((one for one in values if one in (value, value[:1])), None)
+            wanted = next((v for v in values if v in (value, value[:1])), None)
             if wanted is None:
                 continue
             values.remove(wanted)
@@ -68,7 +83,8 @@ def _pairs(job: Job, line: bytes) -> Iterator[tuple[bytes, bytes]]:
         return  # a side line
 
 
-def _lines(source: Source) -> Iterator[tuple[str, bytes]]:
-    for path in source.paths:
-        for file, number, line in read_lines(path):
-            yield f"{file}, line {number}", line
+def _lines(source: MappedInputs) -> Iterator[tuple[str, bytes]]:
+    for dataset in source.inputs:
+        for path in parts(dataset):
+            for file, number, line in read_lines(path.resolve()):
+                yield f"{file}, line {number}", line

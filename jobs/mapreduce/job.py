@@ -2,7 +2,8 @@
 
 **Ends of lines.** Hadoop Streaming ends a line with a tab when it has fewer tabs than a key has
 fields: two fields on the way into a reducer and out of a job without one, one field on the way out
-of a reducer. No line and no value of ours ends so; the one tab is taken off wherever lines arrive.
+of a reducer. None of our lines and values ends with a tab, so it is taken off wherever lines
+arrive.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import time
 import traceback
 from argparse import ArgumentParser
 from collections import Counter
@@ -25,33 +25,24 @@ from mrjob.step import MRStep
 
 from jobs.kernel.errors import BadLine
 from jobs.kernel.formats.reading import BOM
-from jobs.kernel.formats.side_lines import (
-    COUNTERS,
-    END,
-    ERROR,
-    NOTES,
-    RAN,
-    ROWS,
-    SIDE_NAMES,
-    side_name,
-    to_json,
-)
+from jobs.kernel.formats.side_lines import COUNTERS, ERROR, RAN, SIDE_NAMES, side_name, to_json
 from jobs.kernel.machine.shortage import exit_code_of
+from jobs.mapreduce.task_notes import TaskNotes
 
 LINE_FORMAT = "org.apache.hadoop.mapred.lib.NLineInputFormat"
 LINE_BY_LINE = {
     "mapreduce.input.lineinputformat.linespermap": "1",
-    "stream.map.input.ignoreKey": "true",  # the place of the line, with other formats than text
+    "stream.map.input.ignoreKey": "true",  # the position of the line, with formats other than text
 }
 MAX_BAD_LINES = 5  # reported by one task, which reads them in the order of the inputs
-MAX_BAD_GROUPS = 10_000  # reported by one task, which sees them in another order
+MAX_BAD_GROUPS = 10_000  # reported by one task, which does not see them in that order
 
-Pair = tuple[bytes, bytes]
+KeyValue = tuple[bytes, bytes]
 
 
 @cache
 def _options() -> ArgumentParser:
-    """mrjob's own: to define them takes longer than many a task, and all jobs have the same."""
+    """mrjob's options, defined once for all jobs, as that takes longer than many tasks."""
     parser = ArgumentParser(add_help=False)
     for add in (_add_basic_args, _add_job_args, _add_runner_args):
         add(parser)
@@ -64,7 +55,7 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
 
     A subclass defines `map_line(line)` -> pairs, `map_end()` -> pairs, and optionally
     `reduce_key(key, values)` -> lines and `reduce_end()` -> lines. Without `reduce_key` the pairs'
-    values are the output. `self.counts` reaches the driver by itself.
+    values are the output. The driver gets `self.counts` as counters.
     """
 
     INPUT_PROTOCOL = BytesValueProtocol
@@ -72,19 +63,17 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
     OUTPUT_PROTOCOL = BytesValueProtocol
     SORT_VALUES = True  # lines reach a reducer sorted by their first two fields, as bytes
 
-    #: what the plain lines of the output are, as the commands name it
+    #: name of the dataset of plain lines, for commands
     DATASET = "rows"
 
-    #: dataset name -> side lines `@name` that `jobs.mapreduce.launch` writes apart
+    #: names of the datasets of side lines `@name`, which `jobs.mapreduce.launch` writes apart
     SIDE_DATASETS: tuple[str, ...] = ()
 
     def __init__(self, args: list[str] | None = None) -> None:
         super().__init__(args)
         self.counts: Counter[str] = Counter()
+        self.notes = TaskNotes()
         self._errors = 0
-        self._notes: list[bytes] = []
-        self._rows: Counter[bytes] = Counter()
-        self._began, self._ended = time.time(), 0.0  # of this task, then of those that it hears of
 
     def configure_args(self) -> None:
         self.arg_parser = ArgumentParser(usage=self._usage(), add_help=False, parents=[_options()])
@@ -100,40 +89,39 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         return conf
 
     def make_runner(self) -> Any:
-        """As mrjob does, which parses the command line twice more, once for its log."""
+        """As mrjob's, which parses the command line twice more, once for its log."""
         return self._runner_class()(**self._runner_kwargs())
 
     def by_line(self) -> bool:
-        """Whether a line of the input is a task of its own, as it lists what lies elsewhere."""
+        """Whether a line of the input is a task of its own, as for lists of archives."""
         return False
 
     def hadoop_input_format(self) -> str | None:
         return LINE_FORMAT if self.by_line() else None
 
     def _runner_class(self) -> Any:
-        from jobs.mapreduce.runners import changed  # tasks load this file, and need no runners
+        from jobs.mapreduce.runners import runner_class  # which tasks do not need
 
-        return changed.runner_class(super()._runner_class())
+        return runner_class(super()._runner_class())
 
     def own_args(self) -> list[str]:
-        """The options of this job's own command line, to hand on to the job that is launched."""
-        given = []
-        for action in self.arg_parser._actions:  # mrjob itself reads them so
+        """The options of this job's own command line, for the job that is launched."""
+        args = []
+        for action in self.arg_parser._actions:  # mrjob itself reads them there
             value = getattr(self.options, action.dest, None)
             if action.dest not in self._passthru_arg_dests or value in (None, action.default):
                 continue
-            given.append(action.option_strings[-1])
+            args.append(action.option_strings[-1])
             if action.nargs != 0:  # a flag has no value
                 # argparse takes -0.00001 for a number, but -1e-05 for an option
-                text = f"{value:.20f}" if isinstance(value, float) else str(value)
-                given.append(text)
-        return given
+                args.append(f"{value:.20f}" if isinstance(value, float) else str(value))
+        return args
 
     @classmethod
     def run(cls, whole: Callable[[Job], None] = MRJob.run_job) -> None:
-        """One task, as mrjob does, or the whole job. A task that fails as the machine lacks
-        something ends with the exit code of that, which also gets through where the disk has no
-        room for last words.
+        """Run one task, as mrjob does, or the whole job. A task that fails because the machine
+        lacks something ends with the exit code of that shortage, which reaches the driver even
+        where the disk has no room for a message.
 
         whole: runs the job where the command line asks for no task.
         """
@@ -149,7 +137,7 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
                 raise
             with contextlib.suppress(OSError):
                 traceback.print_exc()
-            os._exit(code)  # flushed at the exit, what has no room would fail once more
+            os._exit(code)  # without a flush, which would fail once more on a full disk
 
     # the map and reduce that mrjob sees
 
@@ -168,10 +156,10 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
     def _has_reducer(self) -> bool:
         return type(self).reduce_key is not Job.reduce_key
 
-    def map_line(self, line: bytes) -> Iterator[Pair]:
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
         raise NotImplementedError
 
-    def map_end(self) -> Iterator[Pair]:
+    def map_end(self) -> Iterator[KeyValue]:
         yield from ()
 
     def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
@@ -191,102 +179,67 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
     def _mapper_final(self) -> Iterator[tuple[bytes | None, bytes]]:
         yield from self._paired(self.map_end())
         yield from self._paired(self._flush_counters())
-        for line in self.notes_at_end():
+        for line in self.notes.at_end():
             yield None, line
 
-    def _paired(self, pairs: Iterator[Pair]) -> Iterator[tuple[bytes | None, bytes]]:
+    def _paired(self, pairs: Iterator[KeyValue]) -> Iterator[tuple[bytes | None, bytes]]:
         """Pairs for the shuffle; without a reducer, lines for the output."""
         if self._has_reducer():
             yield from pairs
             return
         lines = (key + b"\t" + value if key in SIDE_NAMES else value for key, value in pairs)
-        for line in self.without_notes(lines):
+        for line in self.notes.taken_from(lines):
             yield None, line
-
-    def without_notes(self, lines: Iterator[bytes]) -> Iterator[bytes]:
-        """The lines that are no notes, counted; notes are kept for the end of the task."""
-        for line in lines:
-            name = side_name(line)
-            if name in NOTES:
-                self._notes.append(line)
-            else:
-                self._rows[name] += 1
-                yield line
-
-    def note(self, name: bytes, value: bytes) -> None:
-        """Keep a note for the end of the task."""
-        self._notes.append(name + b"\t" + value)
-
-    def notes_at_end(self) -> Iterator[bytes]:
-        """The notes of this task, and behind them how many bytes they are at most: a cluster may
-        write each with a tab at its end."""
-        if self._rows:
-            rows = {name[1:].decode() or "main": count for name, count in self._rows.items()}
-            self._notes.append(ROWS + b"\t" + to_json(rows))
-            self._rows.clear()
-        if self._notes:
-            yield from self._notes
-            yield END + b"\t%d" % sum(len(line) + 2 for line in self._notes)
-            self._notes.clear()
 
     def _reducer(self, key: bytes, values: Iterator[bytes]) -> Iterator[tuple[None, bytes]]:
         ended = (value.removesuffix(b"\t") for value in values)
         if key == RAN:
-            self._heard_of(ended)
+            self.notes.add_ran(ended)
             return
         lines = (
             (key + b"\t" + value for value in ended)
             if key in SIDE_NAMES
             else self.reduce_key(key, ended)
         )
-        for line in self.without_notes(lines):
+        for line in self.notes.taken_from(lines):
             yield None, line
 
     def _reducer_final(self) -> Iterator[tuple[None, bytes]]:
-        for line in self.without_notes(self.reduce_end()):
+        for line in self.notes.taken_from(self.reduce_end()):
             yield None, line
-        self._notes += [key + b"\t" + value for key, value in self._flush_counters()]
-        for line in self.notes_at_end():
+        for name, value in self._flush_counters():
+            self.notes.add(name, value)
+        for line in self.notes.at_end():
             yield None, line
 
-    def _flush_counters(self) -> Iterator[Pair]:
+    def _flush_counters(self) -> Iterator[KeyValue]:
         if self.counts:
             yield COUNTERS, to_json(dict(self.counts))
         self.counts.clear()
-        yield RAN, self.when_it_ran()
-
-    def when_it_ran(self) -> bytes:
-        """Begin and end, in seconds of the clock of the task's machine."""
-        return b"%.3f %.3f" % (self._began, max(self._ended, time.time()))
-
-    def _heard_of(self, tasks: Iterator[bytes]) -> None:
-        """Map tasks of this job, of which the reducer tells in one line with itself."""
-        for value in tasks:
-            began, ended = map(float, value.split())
-            self._began, self._ended = min(self._began, began), max(self._ended, ended)
+        yield self.notes.ran()
 
     # errors in the input
 
-    def bad_line(self, line: bytes, error: BadLine) -> Iterator[Pair]:
-        """Report a line that has not its format; the driver finds its file and number, on a cluster
-        the task tells the file."""
-        what = {"found": error.found, "expected": error.expected}
+    def bad_line(self, line: bytes, error: BadLine) -> Iterator[KeyValue]:
+        """Report a line that does not have its format. The driver looks up its file and number; on
+        a cluster the task knows the file."""
+        report = {"found": error.found, "expected": error.expected}
         if file := os.environ.get("mapreduce_map_input_file"):  # noqa: SIM112 (Hadoop names it so)
-            what["file"] = file
-        yield from self._bad_input(MAX_BAD_LINES, line=line.decode("latin-1"), **what)
+            report["file"] = file
+        yield from self._bad_input(MAX_BAD_LINES, line=line.decode("latin-1"), **report)
 
-    def _bad_input(self, most: int, **what: Any) -> Iterator[Pair]:
-        """Report input that cannot be used: found, expected, cure, and what its place is found by:
-        the line, or key and values of pairs (see bad_group)."""
+    def _bad_input(self, most: int, **report: Any) -> Iterator[KeyValue]:
+        """Report input that cannot be used: found, expected, cure; and the line, or key and values
+        of pairs (see bad_group), by which the driver looks it up."""
         self._errors += 1
         if self._errors <= most:
-            yield ERROR, to_json(what)
+            yield ERROR, to_json(report)
 
-    def bad_group(self, key: bytes, values: Sequence[bytes], **what: str) -> Iterator[bytes]:
-        """The same from a reducer: lines that do not fit together. At fault is the input line that
-        maps to the last of these values under `key`; a value of one byte stands for all that
+    def bad_group(self, key: bytes, values: Sequence[bytes], **report: str) -> Iterator[bytes]:
+        """Report, from a reducer, lines that do not fit together. The wrong one is the input line
+        that maps to the last of these values under `key`; a value of one byte stands for all that
         start with it."""
-        what["key"] = key.decode("latin-1")
-        shown = [value.decode("latin-1") for value in values]
-        for name, error in self._bad_input(MAX_BAD_GROUPS, values=shown, **what):
+        report["key"] = key.decode("latin-1")
+        texts = [value.decode("latin-1") for value in values]
+        for name, error in self._bad_input(MAX_BAD_GROUPS, values=texts, **report):
             yield name + b"\t" + error

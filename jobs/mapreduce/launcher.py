@@ -1,4 +1,4 @@
-"""How jobs are run: on which runner, where what they leave lies, whom to tell."""
+"""How jobs are run: runner, location of their datasets, callbacks for progress."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jobs.kernel.machine.cores import at_a_time
-from jobs.kernel.storage.opening import FILE, HDFS, S3, SCHEMES, Place
+from jobs.kernel.storage.opening import FILE, HDFS, S3, SCHEMES, PathOrUrl
 from jobs.kernel.storage.stores import join, remove, size_of_dataset
 
 if TYPE_CHECKING:
     from jobs.mapreduce.job import Job
 
-RUNNERS = ("local", "inline")  # what they leave is the same
+RUNNERS = ("local", "inline")  # on this machine; both leave the same
 CLUSTERS = ("hadoop", "emr", "spark")
-#: what URLs of datasets each can read and write; any other runner, all of them
+#: the URLs of datasets that a runner can read and write; other runners, all of them
 REACHED = {**dict.fromkeys(RUNNERS, (FILE,)), "emr": (S3, HDFS)}
 SMALL = 1 << 28  # bytes, half a minute of a task
 TaskProgress = Callable[[str, int, int], None]
@@ -27,7 +27,7 @@ BytesProgress = Callable[[int, int], None]
 
 
 def out_of_reach(runner: str, data: str) -> str:
-    """Why a runner cannot have its datasets at a URL; '' where it can."""
+    """Why a runner cannot have its datasets at a URL; '' where it can have them there."""
     reached = REACHED.get(runner, SCHEMES)
     if data.startswith(reached):
         return ""
@@ -40,37 +40,38 @@ def out_of_reach(runner: str, data: str) -> str:
 
 @dataclass
 class Starting:
-    """What jobs took besides the time from their first task's begin to their last task's end, in
-    seconds; and jobs that were launched again, by name."""
+    """seconds: what jobs took before their first task began and after their last task ended.
+    again: number of jobs that were launched again, by name."""
 
     seconds: float = 0.0
     again: Counter[str] = field(default_factory=Counter)
 
     def add(self, seconds: float, ran: tuple[float, float] | None) -> None:
-        """A job that took so long; ran: begin and end of its tasks by their machines' clocks."""
+        """A job that took `seconds`. ran: begin and end of its tasks, by their machines' clocks."""
         self.seconds += max(0.0, seconds - (ran[1] - ran[0])) if ran else 0.0
 
     def taken(self) -> dict[str, Any]:
-        """What came together since the last call, for a step's entry in the manifest."""
-        told = {"starting": round(self.seconds, 3), "launched_again": dict(self.again)}
+        """What was added since the last call, for a step's entry in the manifest."""
+        entry: dict[str, Any] = {"starting": round(self.seconds, 3)}
+        if self.again:
+            entry["launched_again"] = dict(self.again)
         self.seconds, self.again = 0.0, Counter()
-        return {name: value for name, value in told.items() if name == "starting" or value}
+        return entry
 
 
 @dataclass(frozen=True)
 class Launcher:
-    """How jobs are run.
+    """runner: of RUNNERS or CLUSTERS. tmp: folder for intermediate files; the caller removes it.
+    data: URL of the folder of all datasets, also of intermediate ones, where they are not on this
+    machine. conf: mrjob's configuration of a cluster; without it mrjob looks for one. cluster:
+    starts a cluster for the first job and returns the configuration that names it. processes: tasks
+    at a time, as jobs/kernel/machine/cores.py bounds them. ranges: reduce tasks of jobs that
+    partition by range.
 
-    runner: of RUNNERS or CLUSTERS. tmp: folder for intermediate files, removed by whoever made it.
-    data: URL of the folder of all datasets, for jobs that leave them where they are; intermediate
-    ones go there too. conf: mrjob's configuration of a cluster; where there is none, mrjob looks
-    for its own. cluster: starts a cluster when a job needs it, and gives the configuration that
-    names it. processes: tasks at a time, as jobs/kernel/machine/cores.py bounds them.
-    ranges: reduce tasks of jobs that partition by range.
-    on_task: told (job, tasks done, tasks of this phase) whenever a task ends.
-    on_read: told (bytes read, bytes of all) of the archives of a job that reads such, every now
-    and then. small: bytes of input at a URL that one task reads sooner than another job starts.
-    starting: counts what jobs take to start and to end.
+    on_task: called with (job, tasks done, tasks of this phase) whenever a task ends. on_read:
+    called now and then with (bytes read, bytes of all) of the archives of a job. small: bytes of
+    input at a URL that one task reads sooner than another job starts. starting: counts what jobs
+    take to start and to end.
     """
 
     runner: str
@@ -79,7 +80,7 @@ class Launcher:
     ranges: int = 8
     on_task: TaskProgress | None = None
     on_read: BytesProgress | None = None
-    job_class: Callable[[type[Job]], type[Job]] = lambda job: job  # tests put their runner in here
+    job_class: Callable[[type[Job]], type[Job]] = lambda job: job  # tests give the job their runner
     data: str | None = None
     conf: Path | None = None
     cluster: Callable[[], Path] | None = None
@@ -89,28 +90,28 @@ class Launcher:
     def __post_init__(self) -> None:
         object.__setattr__(self, "processes", at_a_time(self.processes))
 
-    def is_small(self, datasets: Iterable[Place], most: int | None = None) -> bool:
-        """Whether the datasets, at URLs, are so small that stages had better share a job. most:
-        bytes, where fewer are to be held. Raises OSError."""
+    def is_small(self, datasets: Iterable[PathOrUrl], most: int | None = None) -> bool:
+        """Whether the datasets are at URLs and so small that all stages should be one job. most:
+        bytes that this job can hold in memory. Raises OSError."""
         if not self.data:
             return False
         size = sum(size_of_dataset(dataset) for dataset in datasets)
         return size < min(self.small, self.small if most is None else most)
 
     @contextlib.contextmanager
-    def workplace(self, name: str) -> Iterator[Place]:
-        """A new folder for what goes between the stages of a job, removed afterwards; in `data`, or
-        else in `tmp`."""
+    def workplace(self, name: str) -> Iterator[PathOrUrl]:
+        """A new folder for datasets between stages, removed afterwards; in `data`, if there is one,
+        otherwise in `tmp`."""
         with self.scratch(name) as folder:
             if not self.data:
                 yield folder
                 return
-            far = join(self.data, "tmp", folder.name)
+            at_url = join(self.data, "tmp", folder.name)
             try:
-                yield far
+                yield at_url
             finally:
                 with contextlib.suppress(OSError):
-                    remove(far)
+                    remove(at_url)
 
     @contextlib.contextmanager
     def scratch(self, name: str) -> Iterator[Path]:

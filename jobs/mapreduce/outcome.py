@@ -1,14 +1,26 @@
-"""What a job told besides its datasets: rows, counters, sums, errors and other notes."""
+"""What the tasks of a job report besides its datasets: rows, counters, sums, errors, other notes.
+
+On this machine the parts are read line by line. At a URL only their ends are read, where the notes
+are.
+"""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from multiprocessing.pool import ThreadPool
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from jobs.kernel.formats.side_lines import COUNTERS, END, ERROR, RAN, ROWS, SUMS
+from jobs.kernel.formats.side_lines import COUNTERS, END, ERROR, NOTES, RAN, ROWS, SUMS, side_name
+from jobs.kernel.storage.opening import PathOrUrl
+from jobs.kernel.storage.stores import COMPRESSED, ending, open_part, part_sizes
 from jobs.mapreduce.bad_lines import Error
+
+AT_ONCE = 16  # parts; a store takes its time for each
+LAST = 64  # bytes, more than a line of END has
 
 
 class Note(NamedTuple):
@@ -20,7 +32,7 @@ class Note(NamedTuple):
 
 @dataclass
 class Outcome:
-    """What a job told besides its datasets."""
+    """The reports of all tasks of a job together."""
 
     rows: Counter[str] = field(default_factory=Counter)  # lines written, by dataset
     counters: Counter[str] = field(default_factory=Counter)
@@ -29,8 +41,8 @@ class Outcome:
     notes: dict[str, list[Note]] = field(default_factory=dict)  # other side lines, by name
     ran: tuple[float, float] | None = None  # when the first task began and the last one ended
 
-    def take(self, name: bytes, note: Note) -> None:
-        """A note of that name; those of rows are left to whoever counts the rows."""
+    def add(self, name: bytes, note: Note) -> None:
+        """Add a note of that name, but for rows, which the caller counts."""
         if name == COUNTERS:
             self.counters.update(json.loads(note.value))
         elif name == SUMS:
@@ -43,3 +55,79 @@ class Outcome:
             self.ran = min(before[0], began), max(before[1], ended)
         elif name not in (END, ROWS):
             self.notes.setdefault(name[1:].decode(), []).append(note)
+
+
+# on this machine
+
+
+def split_output(parts: Path, output: Path, side: Mapping[str, PathOrUrl]) -> Outcome:
+    """Split the parts that tasks have written by dataset, into new folders; a part without lines of
+    a dataset is an empty file there."""
+    outcome = Outcome()
+    folders = {name: Path(folder) for name, folder in side.items()}
+    for folder in (output, *folders.values()):
+        folder.mkdir(parents=True)
+    for part in sorted(parts.glob("part-*")):
+        _split_part(part, output, folders, outcome)
+    return outcome
+
+
+def _split_part(part: Path, output: Path, side: dict[str, Path], outcome: Outcome) -> None:
+    with part.open("rb") as lines, (output / part.name).open("wb") as main:
+        files = {name: (folder / part.name).open("wb") for name, folder in side.items()}
+        try:
+            for line in lines:
+                if line[-2:] == b"\t\n":  # see jobs/mapreduce/job.py, ends of lines
+                    line = line[:-2] + b"\n"
+                if not (name := side_name(line)):
+                    main.write(line)
+                    outcome.rows["main"] += 1
+                    continue
+                rest, dataset = line[len(name) + 1 :], name[1:].decode()
+                if (file := files.get(dataset)) is not None:
+                    file.write(rest)
+                    outcome.rows[dataset] += 1
+                else:
+                    outcome.add(name, Note(part.name, rest.rstrip(b"\n")))
+        finally:
+            for file in files.values():
+                file.close()
+
+
+# at a URL
+
+
+def outcome_of(dataset: PathOrUrl) -> Outcome:
+    """The reports of the tasks that wrote the dataset at a URL. Raises OSError."""
+    outcome = Outcome()
+    parts = part_sizes(dataset)
+    with ThreadPool(max(1, min(AT_ONCE, len(parts)))) as pool:
+        for (part, _), lines in zip(parts, pool.imap(_notes, parts), strict=True):
+            for line in lines:
+                name, value = side_name(line), line.partition(b"\t")[2]
+                if name == ROWS:
+                    outcome.rows.update(json.loads(value))
+                outcome.add(name, Note(str(part).rpartition("/")[2], value))
+    return outcome
+
+
+def _notes(part: tuple[PathOrUrl, int]) -> list[bytes]:
+    return [line for line in _last_lines(*part) if side_name(line) in NOTES]
+
+
+def _last_lines(part: PathOrUrl, size: int) -> Iterator[bytes]:
+    """At least the notes of a part, each without its end and the tab that a cluster adds."""
+    if str(part).endswith(COMPRESSED):  # its end cannot be read alone
+        with open_part(part) as stream:
+            yield from (_stripped(line) for line in stream if line.startswith(b"@"))
+        return
+    last = _stripped(ending(part, size, LAST).rstrip(b"\n").rpartition(b"\n")[2])
+    if not last.startswith(END + b"\t"):
+        return
+    count = int(last.partition(b"\t")[2]) + LAST + 1
+    lines = ending(part, size, count).split(b"\n")
+    yield from map(_stripped, lines[1 if count < size else 0 :])
+
+
+def _stripped(line: bytes) -> bytes:
+    return line.rstrip(b"\n").removesuffix(b"\t")

@@ -1,4 +1,4 @@
-"""What the jobs on packed partitions share: the plan of their driver, and lists of partitions."""
+"""What jobs on packed partitions share: their plan, and lists of partitions as input."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from jobs.kernel.rank.packed_plan import Plan, read_plan
-from jobs.mapreduce.job import Pair
-from jobs.mapreduce.planned_job import PlannedJob
+from jobs.mapreduce.job import KeyValue
+from jobs.mapreduce.planned_jobs import PlannedJob
 
 
 class PackedJob(PlannedJob):
-    """Its plan has the ranges, and where packed data are."""
+    """Its plan has the ranges and the locations of packed data."""
 
     @cached_property
     def plan(self) -> Plan:
@@ -19,15 +19,15 @@ class PackedJob(PlannedJob):
 
 
 class PartitionJob(PackedJob):
-    """Reads the numbers of partitions, those of a task in each line, and the partitions where they
-    lie."""
+    """Reads lines of partition numbers, one line a task, and the partitions themselves at their
+    locations."""
 
     def by_line(self) -> bool:
         return True
 
-    def map_line(self, line: bytes) -> Iterator[Pair]:
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
         for number in line.split():
             yield from self.map_partition(int(number))
 
-    def map_partition(self, own: int) -> Iterator[Pair]:
+    def map_partition(self, own: int) -> Iterator[KeyValue]:
         raise NotImplementedError

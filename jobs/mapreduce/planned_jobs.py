@@ -1,4 +1,4 @@
-"""What the jobs share that partition by range; their plan is the list of split points."""
+"""Jobs with a plan, a small file of JSON that the driver writes."""
 
 from __future__ import annotations
 
@@ -6,17 +6,26 @@ import json
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from jobs.kernel.formats.ranges import labels, range_of
-from jobs.mapreduce.planned_job import PlannedJob
+from jobs.mapreduce.job import Job
 
 
-def write_points(path: Path, points: Iterable[bytes]) -> None:
-    """Split points, ascending, as the plan of a RangedJob."""
-    path.write_text(json.dumps([point.decode() for point in points]))
+class PlannedJob(Job):
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_file_arg("--plan", help="what earlier jobs counted; set by the driver")
+
+    @cached_property
+    def plan(self) -> Any:
+        """Read when the first line needs it, as in the driver the file has another path."""
+        return json.loads(Path(self.options.plan).read_bytes())
 
 
 class RangedJob(PlannedJob):
+    """Partitions by range; its plan is the list of split points."""
+
     @cached_property
     def _points(self) -> list[bytes]:
         return [point.encode() for point in self.plan]
@@ -28,3 +37,8 @@ class RangedJob(PlannedJob):
     def label_of(self, key: bytes) -> bytes:
         """The label of the key's range, as jobs/kernel/formats/ranges.py makes them."""
         return self._labels[range_of(key, self._points)]
+
+
+def write_points(path: Path, points: Iterable[bytes]) -> None:
+    """Write the plan of a RangedJob. points: ascending."""
+    path.write_text(json.dumps([point.decode() for point in points]))

@@ -1,7 +1,7 @@
-"""sift: rows of a second dataset, out of what another job has written where it lies.
+"""sift: the rows of a side dataset, out of the output of a job at a URL.
 
-Reads the output of a job on a cluster. Writes the rows that its lines `@name<TAB>row` hold, for one
-name. No shuffle. Of a small dataset the driver does it, before a job would have started.
+Reads that output. Writes the rows that its lines `@name<TAB>row` hold, for one name. No shuffle.
+For small outputs sift_here does the same in the driver, sooner than a job starts.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from multiprocessing.pool import ThreadPool
 
 from jobs.kernel.formats.side_lines import ROWS_ASIDE
-from jobs.kernel.storage.opening import Place
+from jobs.kernel.storage.opening import PathOrUrl
 from jobs.kernel.storage.stores import DONE, join, open_part, part_sizes, write
 from jobs.mapreduce.job import Job
 
@@ -28,21 +28,21 @@ class Sift(Job):
         self._name = f"@{self.options.name}".encode()
 
     def _mapper(self, _: None, line: bytes) -> Iterator[tuple[None, bytes]]:
-        """Lines that all other jobs pass over."""
+        """Side lines, which other jobs skip."""
         name, tab, row = line.partition(b"\t")
         if tab and name == self._name:
             yield None, row.removesuffix(b"\t")
 
 
-def sift_here(dataset: Place, name: str, output: Place) -> None:
-    """The same in this process, at URLs, part by part. Raises OSError."""
+def sift_here(dataset: PathOrUrl, name: str, output: PathOrUrl) -> None:
+    """As the job, in this process, part by part. Raises OSError."""
     parts = [part for part, _ in part_sizes(dataset)]
     with ThreadPool(max(1, min(AT_ONCE, len(parts)))) as pool:
         pool.map(lambda part: _sift_part(part, b"@%s\t" % name.encode(), output), parts)
     write(join(output, DONE), b"")
 
 
-def _sift_part(part: Place, mark: bytes, output: Place) -> None:
+def _sift_part(part: PathOrUrl, mark: bytes, output: PathOrUrl) -> None:
     with open_part(part) as stream:
         rows = [
             line[len(mark) :].removesuffix(b"\n").removesuffix(b"\t")

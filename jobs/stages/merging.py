@@ -1,40 +1,34 @@
-"""What canonicalize and the last stage of fold_keys share: links and spellings of a key that come
-several times are written once."""
+"""What canonicalize and the last stage of fold_keys share: they write repeated links and spellings
+of a key once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.kernel.formats.lines import (
-    URI_ROW,
-    format_uri_row,
-    parse_canonical_link,
-    parse_else,
-    parse_uri_row,
-)
+from jobs.kernel.formats.lines import format_uri_row, parse_link_or_uri_row
 from jobs.kernel.formats.rows import UNKNOWN, UriRow
 from jobs.kernel.formats.side_lines import URIS
-from jobs.mapreduce.job import Job, Pair
+from jobs.mapreduce.job import Job, KeyValue
 
 SPELLING, LINK = b"U", b"V"  # of a key, the spellings come before the links
 Counts = tuple[int, int, bytes]  # captures, links, last timestamp
 
 
-def added(one: Counts, other: Counts) -> Counts:
-    """Counts of two sets of lines together; `-` sorts before every timestamp."""
-    return one[0] + other[0], one[1] + other[1], max(one[2], other[2])
+def added(a: Counts, b: Counts) -> Counts:
+    """The counts of two sets of lines together; `-` sorts before every timestamp."""
+    return a[0] + b[0], a[1] + b[1], max(a[2], b[2])
 
 
-def sent(line: bytes) -> Pair:
-    """A line of canonical links or of uris, as MergingJob wants it. Raises BadLine."""
-    if line.count(b"\t") == 4:
-        return parse_uri_row(line).key, SPELLING + line.partition(b"\t")[2]
-    target, source = parse_else(parse_canonical_link, line, URI_ROW)
-    return target, LINK + source
+def keyed(line: bytes) -> KeyValue:
+    """A line of canonical links or of uris as a pair for MergingJob. Raises BadLine."""
+    row = parse_link_or_uri_row(line)
+    if isinstance(row, UriRow):
+        return row.key, SPELLING + line.partition(b"\t")[2]
+    return row.target_key, LINK + row.source_key
 
 
 class MergingJob(Job):
-    """Its map sends, under their keys, LINK with a source and SPELLING with a row of uris."""
+    """Its map gives a pair for each key: LINK with a source, or SPELLING with a row of uris."""
 
     DATASET = "canonical_links"
     SIDE_DATASETS = ("uris",)

@@ -1,6 +1,4 @@
-"""The command `crawlrank`: one command a step, and those that chain and explain them.
-
-A command is loaded when it is called; its name and the first sentence of its help stand here.
+"""The command `crawlrank`: a command for each step, for all of them, and for their results.
 
 Every error becomes one message and an exit code here: 0 done, 2 wrong usage, 3 bad input, 4 not
 converged or validation below its threshold, 5 a job failed, 130 interrupted.
@@ -8,99 +6,26 @@ converged or validation below its threshold, 5 a job failed, 130 interrupted.
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from typing import Any
 
 import click
 
-from jobs.kernel.errors import UNEXPECTED, BadInput, CrawlrankError
+from jobs.kernel.errors import DEBUG, UNEXPECTED, BadInput, CrawlrankError
 from jobs.kernel.machine.shortage import require_addresses, shortage_of
+from pipeline.cli.commands import COMMANDS, loaded
 from pipeline.cli.interruption import Interruption
 from pipeline.terminal import escape_unwritable, printable
 
 INTERRUPTED = "interrupted; what was finished is kept"
-#: bytes of addresses that libraries take, which crash where they get but some of them, and those to
-#: begin with: threads that get no memory at all wait for ever
+#: bytes of addresses to load the libraries, which crash if they get a part of them, and to begin
+#: work: threads that get no memory at all wait for ever
 TO_LOAD, TO_BEGIN = 320 << 20, 64 << 20
 
-#: command -> the module of this folder that has it under its name; the first sentence of its help
-COMMANDS = {
-    "run": ("run", "From ARCHIVES to a precedence file in the work folder."),
-    "status": ("workfolder", "Steps, rows, rounds, archives and damage of a work folder."),
-    "check": (
-        "workfolder",
-        "Compare every dataset of a work folder with the sizes and digests in its manifest.",
-    ),
-    "plot": (
-        "workfolder",
-        "Pictures of a finished run: distribution of scores, rank against indegree, classes by"
-        " host.",
-    ),
-    "diff": (
-        "compare",
-        "What has changed from WORK_A to WORK_B: pages, classes, the order, and why pages moved.",
-    ),
-    "explain": (
-        "compare",
-        "Why the page of URI has its score, its class and its lines in the precedence file.",
-    ),
-    "import-text": (
-        "text",
-        "Text files to a new work folder, from which `crawlrank run --work DIR` goes on.",
-    ),
-    "export-text": (
-        "text",
-        "The recipe's own text files, from links.txt to precedence.txt, and captures.txt.",
-    ),
-    "inspect": ("inspect", "What is in ARCHIVES: records, captures, links, damage."),
-    "extract-links": (
-        "steps",
-        "Links and captures of archives: WARC, ARC, WAT and WACZ files, folders, globs, s3://"
-        " URLs.",
-    ),
-    "select-links": (
-        "steps",
-        "Of several captures of a page the links that count, and which pages are one.",
-    ),
-    "canonicalize": ("steps", "URIs to keys (SURT): links between pages, whatever their spelling."),
-    "assign-ids": ("steps", "Ids 0…N-1 in byte order of the key."),
-    "gen-graph": ("steps", "The graph that PageRank iterates on; dangling pages point to dummy."),
-    "page-rank": ("steps", "Rounds of PageRank, until certified or exactly --iterations."),
-    "join-scores": ("steps", "Scores with their URIs, best first."),
-    "export-precedence": (
-        "results",
-        "The file that Heritrix loads, and the beans that make it use it as meant.",
-    ),
-    "validate-opic": (
-        "results",
-        "Check RANKS against an OPIC run on GRAPH, with a bound for both.",
-    ),
-    "audit-precedence": (
-        "audit",
-        "How well a crawl kept to the file PRECEDENCE, by its crawl.log files, plain or gzip.",
-    ),
-    "compare-outlinks": (
-        "audit",
-        "Heritrix's outlinks in ARCHIVES against the links of the same pages' HTML.",
-    ),
-    "package": (
-        "package",
-        "What tasks on Hadoop, EMR and Spark need: jobs, their libraries, configuration.",
-    ),
-}
 
-
-def loaded(name: str) -> click.Command:
-    """The command itself, with its options."""
-    module = importlib.import_module(f"pipeline.cli.{COMMANDS[name][0]}")
-    command: click.Command = getattr(module, name.replace("-", "_"))
-    return command
-
-
-class Group(click.Group):
-    """Commands in the order of the steps, errors as messages."""
+class CommandGroup(click.Group):
+    """Lists commands in the order of the steps, and turns errors into messages."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
@@ -129,7 +54,7 @@ class Group(click.Group):
         except (click.Abort, KeyboardInterrupt):
             code = _interrupted()
         except Exception as error:  # no traceback reaches a user
-            if interruption.came:  # and some import or DuckDB made another error of it
+            if interruption.came:  # an import or DuckDB may turn it into another error
                 code = _interrupted()
             elif (code := _failed(error)) is None:
                 raise
@@ -137,21 +62,21 @@ class Group(click.Group):
 
 
 def _interrupted() -> int:
-    # Python ends itself by SIGINT at its exit once a KeyboardInterrupt has come out of an exec of
-    # text, as libraries have when they are imported; one that ends well makes it forget.
+    # Python kills itself with SIGINT at its exit if a KeyboardInterrupt has left an exec of text,
+    # which libraries run when they are imported; an exec that ends well clears that state.
     exec("")
     return _say(INTERRUPTED, 130)
 
 
 def _failed(error: Exception) -> int | None:
-    """The exit code, once the message is on stderr; None where its traceback is asked for."""
+    """Print the message and return the exit code; None if the user wants the traceback."""
     if isinstance(error, CrawlrankError):
         return _say(_message(error), error.exit_code)
     if shortage := shortage_of(error):
         return _say(str(shortage), shortage.exit_code)
     if isinstance(error, OSError):
         return _say(_os_error(error), BadInput.exit_code)
-    if "CRAWLRANK_DEBUG" in os.environ:
+    if DEBUG in os.environ:
         return None
     return _say(f"{UNEXPECTED}: {type(error).__name__}: {error}", 1)
 
@@ -159,7 +84,8 @@ def _failed(error: Exception) -> int | None:
 def _message(error: CrawlrankError) -> str:
     if not isinstance(error, BadInput):
         return str(error)
-    from pipeline.workfolder.dataset_folders import UnusableDataset, as_text_cure
+    from pipeline.workfolder.results.dataset_folders import UnusableDataset
+    from pipeline.workfolder.results.opened import as_text_cure
 
     if isinstance(error, UnusableDataset):
         return str(error)
@@ -168,19 +94,19 @@ def _message(error: CrawlrankError) -> str:
 
 
 def _say(message: str, code: int) -> int:
-    """The message on stderr, without anything that could steer a terminal."""
+    """The message on stderr, without anything that could control a terminal."""
     click.echo(f"crawlrank: {printable(message)}", err=True)
     return code
 
 
 def _os_error(error: OSError) -> str:
-    where = error.filename2 or error.filename
-    name = f"{os.fsdecode(where)}: " if isinstance(where, str | bytes) else ""
+    path = error.filename2 or error.filename
+    name = f"{os.fsdecode(path)}: " if isinstance(path, str | bytes) else ""
     return f"{name}{error.strerror or error}."
 
 
-def _show_version(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
-    if asked and not ctx.resilient_parsing:
+def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
         from pipeline.version import crawlrank_version
 
         click.echo(f"crawlrank, version {crawlrank_version()}")
@@ -188,9 +114,9 @@ def _show_version(ctx: click.Context, param: click.Parameter, asked: bool) -> No
 
 
 @click.group(
-    cls=Group,
+    cls=CommandGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
-    commands={name: click.Command(name, help=short) for name, (_, short) in COMMANDS.items()},
+    commands={name: click.Command(name, help=first) for name, (_, first) in COMMANDS.items()},
 )
 @click.option(
     "--version",
@@ -203,5 +129,6 @@ def _show_version(ctx: click.Context, param: click.Parameter, asked: bool) -> No
 def main() -> None:
     """Rank the pages of a web crawl and write the precedence file for the next one.
 
-    `crawlrank run ARCHIVE… --work DIR` does everything; the other commands are its steps.
+    `crawlrank run ARCHIVE… --work DIR` does everything. Other commands do one of its steps, or show
+    and check results.
     """

@@ -2,66 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
 
-from jobs.kernel.storage.opening import Place
-from pipeline.cli.groups import together
-from pipeline.cli.parameter_types import Archive
+from jobs.kernel.storage.opening import PathOrUrl
+from pipeline.cli.groups import Command, together
+from pipeline.cli.parameter_types import PathOrUrlType
 from pipeline.terminal import printable
 from pipeline.workfolder.finding import find_archives, read_list
 
-ARCHIVE = Archive(path_type=Path)
 EXAMPLES = 3
 
 
-def _listed(ctx: click.Context, param: click.Parameter, lists: tuple[str, ...]) -> None:
-    ctx.meta["archives"] = [name for where in lists for name in read_list(where)]
+def _archives(*, required: bool) -> Callable[[Command], Command]:
+    def read_lists(ctx: click.Context, param: click.Parameter, lists: tuple[str, ...]) -> None:
+        ctx.meta["archives"] = [name for path_or_url in lists for name in read_list(path_or_url)]
+
+    def find(
+        ctx: click.Context, param: click.Parameter, names: tuple[PathOrUrl, ...]
+    ) -> tuple[PathOrUrl, ...]:
+        names = (*names, *ctx.meta.get("archives", ()))
+        if required and not names:
+            raise click.MissingParameter(ctx=ctx, param=param)
+        return _find(names) if names else ()
+
+    return together(
+        click.argument("archives", nargs=-1, type=PathOrUrlType(path_type=Path), callback=find),
+        click.option(
+            "--archives-from",
+            multiple=True,
+            is_eager=True,
+            expose_value=False,
+            callback=read_lists,
+            help="File with more archives, a path or URL on each line; - for standard input.",
+        ),
+    )
 
 
-def _searched(
-    ctx: click.Context, param: click.Parameter, names: tuple[Place, ...]
-) -> tuple[Place, ...]:
-    named = [*names, *ctx.meta.get("archives", ())]
-    if not named:
-        raise click.MissingParameter(ctx=ctx, param=param)
-    return _archives_of(named)
-
-
-def _searched_if_any(
-    ctx: click.Context, param: click.Parameter, names: tuple[Place, ...]
-) -> tuple[Place, ...]:
-    named = [*names, *ctx.meta.get("archives", ())]
-    return _archives_of(named) if named else ()
-
-
-def _archives_of(named: Sequence[Place]) -> tuple[Place, ...]:
-    given = find_archives(named)
-    if given.left_out:
+def _find(names: Sequence[PathOrUrl]) -> tuple[PathOrUrl, ...]:
+    search = find_archives(names)
+    if search.left_out:
         click.echo(
-            f"{len(given.left_out)} files in folders left out, as they have no archive's name: "
-            + ", ".join(map(printable, given.left_out[:EXAMPLES]))
-            + (", …" if len(given.left_out) > EXAMPLES else ""),
+            f"{len(search.left_out)} files in folders left out, as they have no archive's name: "
+            + ", ".join(map(printable, search.left_out[:EXAMPLES]))
+            + (", …" if len(search.left_out) > EXAMPLES else ""),
             err=True,
         )
-    return tuple(given.archives)
+    return tuple(search.archives)
 
 
-_archives_from = click.option(
-    "--archives-from",
-    multiple=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_listed,
-    help="A file of more archives, a path or URL a line; - for standard input.",
-)
-
-archives_argument = together(
-    click.argument("archives", nargs=-1, type=ARCHIVE, callback=_searched), _archives_from
-)
-
-run_archives_argument = together(
-    click.argument("archives", nargs=-1, type=ARCHIVE, callback=_searched_if_any), _archives_from
-)
+archives_argument = _archives(required=True)
+run_archives_argument = _archives(required=False)

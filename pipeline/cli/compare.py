@@ -1,96 +1,86 @@
-"""`diff` and `explain`: what has changed between two runs, and why a page stands where it does."""
+"""`diff` and `explain`: what changed between two runs, and the score of one page."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
-from rich.table import Table
 
+from pipeline.cli.commands import command
+from pipeline.cli.groups import option
 from pipeline.cli.options import OUTPUT, memory_option, work_option
-from pipeline.data.datasets import replacing
-from pipeline.data.memory import Memory, half_of_machine
-from pipeline.terminal import console, lines
-from pipeline.version import crawlrank_version
+from pipeline.cli.outputs import json_option, show, write_json
+from pipeline.data.memory import Memory
 
 if TYPE_CHECKING:
     import duckdb
 
-STDOUT = Path("-")
-json_option = click.option(
-    "--json",
-    "output",
-    type=OUTPUT,
-    help="Also write it as JSON; `-`: to standard output, in place of the tables.",
-)
 
-
-@click.command()
+@command("diff")
 @click.argument("work_a", type=OUTPUT)
 @click.argument("work_b", type=OUTPUT)
-@click.option(
+@option(
     "--top",
     type=click.IntRange(0),
     default=10,
-    show_default=True,
-    help="Pages that are told one by one: of those risen, fallen, new and gone.",
+    help="Pages to list of each kind: risen, fallen, new and gone.",
 )
-@click.option(
+@option(
     "--links",
     type=click.IntRange(0),
     default=3,
-    show_default=True,
-    help="Links won, and lost, that are told of each of them, those that give most.",
+    help="Links won, and links lost, to list for each page: those that give most.",
 )
 @json_option
 @memory_option
 def diff(
-    work_a: Path, work_b: Path, top: int, links: int, output: Path | None, memory: Memory | None
+    work_a: Path, work_b: Path, top: int, links: int, output: Path | None, memory: Memory
 ) -> None:
-    """What has changed from WORK_A to WORK_B: pages, classes, the order, and why pages moved.
+    """The report has pages, classes, the order, and why pages moved.
 
     Both are work folders of finished runs, of any runner. Classes of both are cut as in WORK_B.
     """
     from pipeline.analysis.compare.diff import diff as compared
-    from pipeline.analysis.compare.diff_report import as_data, tables
+    from pipeline.analysis.compare.diff_report import SCHEMA, tables
     from pipeline.workfolder.results.opened import open_finished
 
     with _database(memory) as (db, near):
         before, after = (
             open_finished(work, db, near, name) for work, name in ((work_a, "a"), (work_b, "b"))
         )
-        told = compared(before, after, top=top, links=links)
-    _show(tables(told), as_data(told, crawlrank_version()), output)
+        changes = compared(before, after, top=top, links=links)
+    write_json(SCHEMA, asdict(changes), output)
+    show(tables(changes), output)
 
 
-@click.command()
+@command("explain")
 @work_option
 @click.argument("uri")
-@click.option(
+@option(
     "--links",
     "top",
     type=click.IntRange(0),
     default=10,
-    show_default=True,
-    help="Incoming links that are told one by one, those that give most.",
+    help="Incoming links to list: those that give most.",
 )
 @json_option
 @memory_option
-def explain(work: Path, uri: str, top: int, output: Path | None, memory: Memory | None) -> None:
-    """Why the page of URI has its score, its class and its lines in the precedence file.
+def explain(work: Path, uri: str, top: int, output: Path | None, memory: Memory) -> None:
+    """URI is any spelling of the page, or its key.
 
-    Any spelling will do, or the key. Every link to the page gives 0.85 times its source's score,
-    divided by the number of pages that the source links to.
+    The report says what each link gives to the score: with PageRank 0.85 times its source's score,
+    divided by the number of pages that the source links to. It also has the page's lines in the
+    precedence file.
     """
     from pipeline.analysis.compare.explain import NotAURI, key_of
     from pipeline.analysis.compare.explain import explain as explained
-    from pipeline.analysis.compare.explain_report import as_data, tables
+    from pipeline.analysis.compare.explain_report import SCHEMA, tables
     from pipeline.workfolder.results.opened import open_finished
 
     with _database(memory) as (db, near):
@@ -99,32 +89,20 @@ def explain(work: Path, uri: str, top: int, output: Path | None, memory: Memory 
             key = key_of(finished, uri)
         except NotAURI as error:
             raise click.BadParameter(str(error), param_hint="URI") from error
-        told = explained(finished, uri, key, top)
-    _show(tables(told), as_data(told, crawlrank_version()), output)
+        explanation = explained(finished, uri, key, top)
+    write_json(SCHEMA, asdict(explanation), output)
+    show(tables(explanation), output)
 
 
 @contextlib.contextmanager
-def _database(memory: Memory | None) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
-    """Nothing is written to a work folder: what does not fit goes where temporary files do."""
+def _database(memory: Memory) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
+    """A database in the folder for temporary files, as nothing is written to a work folder."""
     from pipeline.data.database import database
 
-    budget = (memory or half_of_machine()).budget // 2  # arrays have the other half
+    budget = memory.budget // 2  # arrays have the other half
     threads = os.cpu_count() or 1
     with (
         tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp,
         database(Path(tmp), budget=budget, threads=threads) as opened,
     ):
         yield opened
-
-
-def _show(tables: Iterable[Table], data: dict[str, Any], output: Path | None) -> None:
-    if output == STDOUT:
-        click.echo(json.dumps(data, indent=1))
-        return
-    width = console().width
-    for table in tables:
-        click.echo("\n".join([*lines(table, width), ""]))
-    if output:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(output) as place:
-            place.write_text(json.dumps(data, indent=1) + "\n")

@@ -1,10 +1,10 @@
-"""Several click options as one decorator, and as one argument of the command."""
+"""Click options: of a field of options, several as one decorator, several as one argument."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_args, get_type_hints
 
 import click
 
@@ -12,12 +12,28 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Any], Any]
 
 
+def option(*names: str, **attributes: Any) -> Decorator:
+    """An option with a value, whose help shows its default."""
+    return click.option(*names, show_default=True, **attributes)
+
+
+def field_option(owner: object, name: str, help: str, type: Any = None) -> Decorator:
+    """The option of a field of an object of options: its name, its default and, if the field is one
+    of several words, its choices. type: by default as the field's own type says, which the classes
+    that mypyc compiles do not keep."""
+    spelled, default = f"--{name.replace('_', '-')}", getattr(owner, name)
+    if default is False:
+        return click.option(spelled, is_flag=True, help=help)
+    choice = type or click.Choice(get_args(get_type_hints(owner.__class__)[name]))
+    return option(spelled, type=choice, default=default, help=help)
+
+
 def together(*options: Decorator) -> Callable[[Command], Command]:
-    """One decorator of several, shown in the order given."""
+    """One decorator for several, shown in the order given."""
 
     def decorate(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
+        for each in reversed(options):
+            command = each(command)
         return command
 
     return decorate
@@ -26,12 +42,14 @@ def together(*options: Decorator) -> Callable[[Command], Command]:
 def grouped(
     argument: str, make: Callable[..., Any], *options: Decorator
 ) -> Callable[[Command], Command]:
-    """The options, which reach the command as one argument: what `make` gives of their values."""
+    """Options that reach the command as one argument: the result of `make` with their values."""
 
-    def alone() -> None:
-        """Bears the options, for their names."""
+    @click.command()
+    @together(*options)
+    def holder() -> None:
+        """Holds the options, for their names."""
 
-    names = [each.name for each in click.command()(together(*options)(alone)).params]
+    names = [each.name for each in holder.params]
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)

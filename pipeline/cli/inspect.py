@@ -3,50 +3,41 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import Place
+from jobs.kernel.storage.opening import PathOrUrl
 from pipeline.analysis.inspect.inspection import Total
-from pipeline.analysis.inspect.inspection_json import Writer
+from pipeline.analysis.inspect.inspection_json import InspectionWriter
 from pipeline.analysis.inspect.inspection_pool import inspect_archives
 from pipeline.cli.archive_arguments import archives_argument
-from pipeline.cli.options import OUTPUT, extraction_options, jobs_option
-from pipeline.cli.outputs import check_files
-from pipeline.data.datasets import replacing
+from pipeline.cli.commands import command
+from pipeline.cli.options import extraction_options, jobs_option, quiet_option, strict_option
+from pipeline.cli.outputs import check_files, json_option, json_stream, show
 from pipeline.progress import reporter
-from pipeline.terminal import console, lines
+from pipeline.terminal import console
 from pipeline.version import crawlrank_version
 
-STDOUT = Path("-")
 
-
-@click.command()
+@command("inspect")
 @archives_argument
-@click.option(
-    "--json",
-    "output",
-    type=OUTPUT,
-    help="Also write the audit as JSON; `-`: to standard output, in place of the tables.",
-)
+@json_option
 @click.option(
     "--no-links",
     is_flag=True,
-    help="Look at records and their headers only, into no page: two to four times as fast.",
+    help="Read records and their headers only, no pages: two to four times as fast.",
 )
 @extraction_options()
-@click.option("--strict", is_flag=True, help="Damage inside an archive is an error (exit 3).")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@strict_option
+@quiet_option
 @jobs_option
 def inspect(
-    archives: tuple[Place, ...],
+    archives: tuple[PathOrUrl, ...],
     output: Path | None,
     no_links: bool,
     extraction: ExtractionOptions,
@@ -54,13 +45,10 @@ def inspect(
     quiet: bool,
     processes: int,
 ) -> None:
-    """What is in ARCHIVES: records, captures, links, damage.
-
-    The options are those of extract-links, and the counts are what it would give. Nothing is
-    written but the JSON. An archive that cannot be read is told, and does not stop the others.
+    """The report counts records, captures, links and damage, as extract-links with the same options
+    would. No file is written but the JSON. An archive that cannot be read does not stop the others.
     """
-    if output and output != STDOUT:
-        check_files(output, inputs=archives)
+    check_files(output, inputs=archives)
     extraction = extraction._replace(bodies=not no_links)
     total = _inspect(archives, extraction, processes, output, quiet)
     if total.failed:
@@ -78,44 +66,34 @@ def inspect(
 
 
 def _inspect(
-    archives: Sequence[Place],
+    archives: Sequence[PathOrUrl],
     options: ExtractionOptions,
     processes: int,
     output: Path | None,
     quiet: bool,
 ) -> Total:
-    from pipeline.analysis.inspect.inspection_report import report, row
+    from pipeline.analysis.inspect.inspection_report import archive_row, tables
 
     begin = time.perf_counter()
-    total, rows, shown = Total(), [], reporter(quiet)
-    with _writer(output, options._asdict()) as writer:
-        shown.step("inspect")
-        try:
-            for found in inspect_archives(archives, options, processes):
-                total.add(found)
-                rows.append(row(found))
-                shown.task("inspect", total.archives, len(archives))
-                if writer:
-                    writer.add(found)
-        finally:
-            shown.close()
+    total, rows = Total(), []
+    with _writer(output, options) as writer, contextlib.closing(reporter(quiet)) as progress:
+        progress.step("inspect")
+        for archive in inspect_archives(archives, options, processes):
+            total.add(archive)
+            rows.append(archive_row(archive))
+            progress.task("inspect", total.archives, len(archives))
+            if writer:
+                writer.add(archive)
         if writer:
             writer.end(total)
-    if output != STDOUT:
-        width = console().width
-        for title, table in report(rows, total, time.perf_counter() - begin, width):
-            click.echo("\n".join([title, *lines(table, width), ""]))
+    show(tables(rows, total, time.perf_counter() - begin, console().width), output)
     return total
 
 
 @contextlib.contextmanager
-def _writer(output: Path | None, options: dict[str, Any]) -> Iterator[Writer | None]:
-    """Of the JSON, which is put in place when it is complete."""
+def _writer(output: Path | None, options: ExtractionOptions) -> Iterator[InspectionWriter | None]:
     if output is None:
         yield None
-    elif output == STDOUT:
-        yield Writer(sys.stdout, crawlrank_version(), options)
-    else:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(output) as place, place.open("w") as stream:
-            yield Writer(stream, crawlrank_version(), options)
+        return
+    with json_stream(output) as stream:
+        yield InspectionWriter(stream, crawlrank_version(), options._asdict())

@@ -1,4 +1,4 @@
-"""Ctrl-C, and SIGTERM, which ends all as Ctrl-C does, leaving nothing behind."""
+"""Ctrl-C and SIGTERM, which both end a command with its clean-up."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ import threading
 
 
 class Interruption:
-    """came: whether there was one since `begin`."""
+    """came: whether there was a signal since `begin`."""
 
     def __init__(self) -> None:
         self.came = False
 
     def begin(self) -> None:
-        """From now on it raises KeyboardInterrupt; before, it ends the process at once, as nothing
-        is there yet that would have to end well (pipeline/__main__.py)."""
+        """From now on a signal raises KeyboardInterrupt. Before, it ends the process at once, as
+        there is nothing yet to clean up (pipeline/__main__.py)."""
         if threading.current_thread() is not threading.main_thread():
             return
         if sys.unraisablehook is sys.__unraisablehook__:
-            sys.unraisablehook = self._again
+            sys.unraisablehook = self._repeat
         for number in (signal.SIGINT, signal.SIGTERM):
             if signal.getsignal(number) != signal.SIG_IGN:
-                signal.signal(number, self._come)
+                signal.signal(number, self._interrupt)
 
-    def _come(self, *_: object) -> None:
+    def _interrupt(self, *_: object) -> None:
         self.came = True
         raise KeyboardInterrupt
 
-    def _again(self, what: sys.UnraisableHookArgs) -> None:
-        """Where it came while an object was being taken down, it is lost, and comes once more."""
-        if issubclass(what.exc_type, KeyboardInterrupt):
+    def _repeat(self, error: sys.UnraisableHookArgs) -> None:
+        """Repeat an interrupt that Python ignored, as it came while an object was deleted."""
+        if issubclass(error.exc_type, KeyboardInterrupt):
             _thread.interrupt_main()
         else:
-            sys.__unraisablehook__(what)
+            sys.__unraisablehook__(error)

@@ -1,5 +1,5 @@
-"""Options that several commands share. A group of them gives its command one object of
-pipeline/options.py, jobs/ or pipeline/contract.py, whose defaults are those of the options."""
+"""Options that several commands share. A group of options gives its command one object of
+pipeline/options.py, pipeline/contract.py or jobs/, whose defaults are those of the options."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import get_args
 
 import click
 
-from jobs.kernel.captures.choosing import Rules
+from jobs.kernel.captures.choosing import CaptureRules
 from jobs.kernel.captures.extraction_options import (
     DEFAULTS,
     ExtractionOptions,
@@ -20,45 +20,51 @@ from jobs.kernel.captures.extraction_options import (
 from jobs.kernel.formats.order import DIGITS
 from jobs.kernel.machine.cores import A_CORE, at_a_time
 from jobs.mapreduce.launcher import RUNNERS, Launcher
-from pipeline.cli.groups import Command, Decorator, grouped
+from pipeline.cli.groups import Command, Decorator, field_option, grouped, option
 from pipeline.cli.parameter_types import LocalPath, Number, Size
 from pipeline.contract import TOLERANCE, TOLERANCE_OF_JOBS, Stop
+from pipeline.data.memory import Memory, half_of_machine
 from pipeline.options import (
     MAX_BINS,
     NODES,
-    ClassesOver,
+    CutOptions,
     PrecedenceOptions,
     RunOptions,
-    Spellings,
-    Ties,
+    ValidationOptions,
 )
+from pipeline.ranking.methods import METHODS
 
 OUTPUT = LocalPath(path_type=Path)
 
 
 def output_option(*names: str, help: str) -> Decorator:
-    """An output: one file when its name has an extension, else a folder of parts."""
-    return click.option(*(names or ("--output",)), type=OUTPUT, required=True, help=help)
+    """An output: one file if its name has an extension, else a folder of parts."""
+    return option(*(names or ("--output",)), type=OUTPUT, required=True, help=help)
 
 
-work_option = click.option(
-    "--work", type=OUTPUT, required=True, help="Work folder, where everything is kept."
+work_option = option(
+    "--work", type=OUTPUT, required=True, help="Work folder, which holds all that a run writes."
 )
+strict_option = field_option(RunOptions, "strict", "Damage inside an archive is an error (exit 3).")
+skip_bad_files_option = field_option(
+    RunOptions, "skip_bad_files", "Go on without archives that cannot be read."
+)
+quiet_option = click.option("--quiet", is_flag=True, help="Show no progress.")
 
 
-def _lowered(ctx: click.Context, param: click.Parameter, asked: int | None) -> int:
-    most = at_a_time(asked)
-    if asked is not None and most < asked:
-        click.echo(f"--jobs {asked}: lowered to {most}, {A_CORE} for each core", err=True)
+def _lowered(ctx: click.Context, param: click.Parameter, processes: int | None) -> int:
+    most = at_a_time(processes)
+    if processes is not None and most < processes:
+        click.echo(f"--jobs {processes}: lowered to {most}, {A_CORE} for each core", err=True)
     return most
 
 
-jobs_option = click.option(
+jobs_option = option(
     "--jobs",
     "processes",
     type=click.IntRange(1),
     callback=_lowered,
-    help=f"Processes at a time (default: the machine's cores; at most {A_CORE} for each).",
+    help=f"Number of processes (default: one for each core; at most {A_CORE} for each core).",
 )
 
 
@@ -70,123 +76,122 @@ def _launcher(runner: str, processes: int) -> Launcher:
 launcher_options = grouped(
     "launcher",
     _launcher,
-    click.option(
+    option(
         "--runner",
         type=click.Choice(RUNNERS),
         default=RUNNERS[0],
-        show_default=True,
-        help="Where the jobs run: processes of this machine, or this process.",
+        help="local: the jobs run in processes of this machine; inline: in this process.",
     ),
     jobs_option,
 )
 
-memory_option = click.option(
+
+def _or_half(ctx: click.Context, param: click.Parameter, memory: Memory | None) -> Memory:
+    return memory or half_of_machine()
+
+
+memory_option = option(
     "--memory",
     type=Size(),
     metavar="SIZE",
-    help="What the embedded runner's processes may take together, such as 4GB (default: half"
-    " of the machine's).",
+    callback=_or_half,
+    help="Memory that the command may use, such as 4GB (default: half of the machine's).",
 )
 
-max_record_option = click.option(
-    "--max-record",
-    type=click.IntRange(1024),
-    default=DEFAULTS.max_record,
-    show_default=True,
-    help="Largest record body that is read, in bytes, inflated; larger ones are counted.",
+max_record_option = field_option(
+    DEFAULTS,
+    "max_record",
+    "Largest record body that is read, in bytes after decompression; larger ones are counted.",
+    click.IntRange(1024),
 )
 
 EXTRACTION = (
-    click.option(
-        "--outlinks",
-        type=click.Choice(get_args(Outlinks)),
-        default=DEFAULTS.outlinks,
-        show_default=True,
-        help="Links from the HTML, from Heritrix's metadata records, or auto: from the HTML"
-        " where there is a body, from the metadata where there is none.",
+    field_option(
+        DEFAULTS,
+        "outlinks",
+        "Where links come from. html: the HTML; metadata: Heritrix's metadata records; both:"
+        " both; auto: the HTML of pages with a body, the metadata of others.",
+        click.Choice(get_args(Outlinks)),
     ),
-    click.option(
-        "--links",
-        type=click.Choice(get_args(LinksKept)),
-        default=DEFAULTS.links,
-        show_default=True,
-        help="nav: what a reader follows (hops L, R and frames); all: also embeds and guesses.",
+    field_option(
+        DEFAULTS,
+        "links",
+        "nav: links that readers follow (hops L, R and frames); all: also embeds and guesses.",
+        click.Choice(get_args(LinksKept)),
     ),
-    click.option(
-        "--nofollow",
-        type=click.Choice(get_args(Nofollow)),
-        default=DEFAULTS.nofollow,
-        show_default=True,
-        help="Links that their page asks not to follow (rel, robots meta, X-Robots-Tag).",
+    field_option(
+        DEFAULTS,
+        "nofollow",
+        "What to do with links that their page asks not to follow (rel, robots meta,"
+        " X-Robots-Tag).",
+        click.Choice(get_args(Nofollow)),
     ),
-    click.option(
-        "--forms",
-        is_flag=True,
-        help="With --links all, also the addresses of search forms and the like (hop X).",
+    field_option(
+        DEFAULTS,
+        "forms",
+        "With --links all: also the targets of search forms and the like (hop X).",
     ),
-    click.option(
-        "--pdf",
-        is_flag=True,
-        help="Also the links of PDFs; needs the extra crawlrank[pdf].",
-    ),
+    field_option(DEFAULTS, "pdf", "Also read the links of PDFs; needs the extra crawlrank[pdf]."),
     max_record_option,
-    click.option(
-        "--max-links-per-page",
-        type=click.IntRange(1),
-        default=DEFAULTS.max_links_per_page,
-        show_default=True,
-        help="Links of a page that are kept; a page with more is counted.",
+    field_option(
+        DEFAULTS,
+        "max_links_per_page",
+        "Links of a page that are kept, at most; pages with more are counted.",
+        click.IntRange(1),
     ),
 )
 
 
 def extraction_options(*more: Decorator) -> Callable[[Command], Command]:
-    """The argument `extraction`. more: options of the command's own that belong to it."""
+    """The argument `extraction`. more: options that only this command has."""
     return grouped("extraction", ExtractionOptions, *EXTRACTION, *more)
 
 
-keep_www_option = click.option(
-    "--keep-www",
-    is_flag=True,
-    help="Take www.example.org and example.org for two hosts; surt takes them for one.",
+keep_www_option = field_option(
+    RunOptions,
+    "keep_www",
+    "Treat www.example.org and example.org as two hosts; surt treats them as one.",
 )
 
 
-def _rules(take: str, folds: tuple[str, ...]) -> Rules:
-    return Rules(take == "latest", "redirects" in folds, "canonical" in folds)
+def _rules(take: str, folds: tuple[str, ...]) -> CaptureRules:
+    return CaptureRules(take == "latest", "redirects" in folds, "canonical" in folds)
 
 
 def rules_options(name: str) -> Callable[[Command], Command]:
-    """The argument `rules`. name: of the option that says which captures count."""
+    """The argument `rules`. name: the option that says which captures count."""
     return grouped(
         "rules",
         _rules,
-        click.option(
+        option(
             name,
             "take",
             type=click.Choice(["union", "latest"]),
             default="union",
-            show_default=True,
-            help="union: all links of a page; latest: those of its latest capture of status 2xx,"
-            " where it was captured several times.",
+            help="Links of a page with several captures. union: all; latest: those of its latest"
+            " capture of status 2xx.",
         ),
-        click.option(
+        option(
             "--fold",
             "folds",
             type=click.Choice(["redirects", "canonical"]),
             multiple=True,
-            help="Pages that become one: a redirect with its target, a page with the one that its"
-            " `link rel=canonical` names; may be given twice.",
+            help="Pages that become one. redirects: a redirect and its target; canonical: a page"
+            " and the target of its `link rel=canonical`. May be given twice.",
         ),
     )
 
 
-nodes_option = click.option(
-    "--nodes",
-    type=click.Choice(NODES),
-    default=RunOptions.nodes,
-    show_default=True,
-    help="Pages that get a rank: those with an incoming link, or all captured or linked ones.",
+nodes_option = field_option(
+    RunOptions,
+    "nodes",
+    "Pages that get a rank. linked: those with an incoming link; all: captured ones too.",
+    click.Choice(NODES),
+)
+
+
+method_option = field_option(
+    RunOptions, "method", "How pages are ranked, see docs/formulas.md.", click.Choice(list(METHODS))
 )
 
 
@@ -199,73 +204,60 @@ def _stop(iterations: int | None, tolerance: float | None, max_rounds: int) -> S
 stop_options = grouped(
     "stop",
     _stop,
-    click.option(
-        "--iterations",
-        type=click.IntRange(1),
-        help="Exactly this many rounds of the recipe.",
-    ),
-    click.option(
+    option("--iterations", type=click.IntRange(1), help="Do exactly this many rounds."),
+    option(
         "--tolerance",
         type=Number(1e-14, 1, max_open=True),
-        help="Without --iterations: rounds until the scores are certainly this near, relative"
-        f" (default: {TOLERANCE:g} on the embedded runner, {TOLERANCE_OF_JOBS:g} on others).",
+        help="Without --iterations: do rounds until the relative error of the scores is certainly"
+        f" below this (default: {TOLERANCE:g} on the embedded runner, {TOLERANCE_OF_JOBS:g} on"
+        " others).",
     ),
-    click.option(
-        "--max-rounds",
-        type=click.IntRange(1),
-        default=Stop.max_rounds,
-        show_default=True,
-        help="Give up (exit 4) after so many rounds.",
-    ),
+    field_option(Stop, "max_rounds", "Give up after this many rounds (exit 4).", click.IntRange(1)),
 )
 
-ties_option = click.option(
-    "--ties",
-    type=click.Choice(get_args(Ties)),
-    default=PrecedenceOptions.ties,
-    show_default=True,
-    help="Pages of equal score: ordered by key; by the links to them, then captures, then key; or"
-    " kept in one class.",
+ties_option = field_option(
+    CutOptions(),
+    "ties",
+    "Order of pages with equal scores. key: by key; links: by the links to them, then"
+    " captures, then key; together: by key, but all in one class.",
 )
 
 precedence_options = grouped(
     "precedence",
     PrecedenceOptions,
-    click.option(
-        "--bins",
-        type=click.IntRange(1, MAX_BINS),
-        default=PrecedenceOptions.bins,
-        show_default=True,
-        help="Classes, that is precedences in the file; 5: quintiles.",
+    field_option(
+        CutOptions(),
+        "bins",
+        "Number of classes, which are the precedences in the file; 5: quintiles.",
+        click.IntRange(1, MAX_BINS),
     ),
-    click.option(
+    option(
         "--unlisted",
         type=click.IntRange(1, MAX_BINS + 1),
         help="Precedence of URIs that are not in the file (default: bins + 1).",
     ),
-    click.option(
-        "--classes-over",
-        type=click.Choice(get_args(ClassesOver)),
-        default=PrecedenceOptions.classes_over,
-        show_default=True,
-        help="Pages of which each class gets an equal share.",
-    ),
+    field_option(CutOptions(), "classes_over", "Pages that are divided equally among the classes."),
     ties_option,
-    click.option(
-        "--spellings",
-        type=click.Choice(get_args(Spellings)),
-        default=PrecedenceOptions.spellings,
-        show_default=True,
-        help="Spellings of a page that are listed.",
+    field_option(
+        PrecedenceOptions(),
+        "spellings",
+        "Spellings of a page that are listed: all, or those that were captured.",
     ),
 )
 
-digits_option = click.option(
+digits_option = option(
     "--digits",
     type=click.IntRange(1, 17),
-    help="Scores that agree to so many digits are equal; the key orders them (default: the"
-    f" report's, else {DIGITS}).",
+    help="Scores that agree to this many significant digits are equal (default: from --report, else"
+    f" {DIGITS}).",
 )
-report_option = click.option(
-    "--report", type=OUTPUT, help="What page-rank --report wrote: how far its scores are certain."
+report_option = option(
+    "--report", type=OUTPUT, help="Report of page-rank --report, which bounds the error of scores."
+)
+min_agreement_option = field_option(
+    ValidationOptions,
+    "min_agreement",
+    "Exit 4 if OPIC gives a smaller share of pages the same class, among the pages whose score"
+    " decides their class.",
+    Number(0, 1),
 )

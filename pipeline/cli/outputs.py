@@ -1,10 +1,13 @@
-"""What the commands of the steps share: checks of outputs, and counts on stderr."""
+"""What commands write: counts on stderr, tables on stdout, JSON; and the checks of output paths."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, TextIO
 
 import click
 from rich.table import Table
@@ -12,18 +15,56 @@ from rich.table import Table
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.reading import parts
 from jobs.kernel.formats.tables import is_table
-from pipeline.data.datasets import is_file, refuse_existing
-from pipeline.terminal import cell, console
+from pipeline.cli.options import OUTPUT
+from pipeline.data.datasets import is_file, refuse_existing, replacing
+from pipeline.terminal import TextTable, console, lines
+from pipeline.version import crawlrank_version
+
+STDOUT = Path("-")
+
+json_option = click.option(
+    "--json",
+    "output",
+    type=OUTPUT,
+    help="Also write the results as JSON; `-`: to standard output, without the tables.",
+)
 
 
-def said(rows: dict[str, int], counters: dict[str, int]) -> None:
-    """Rows and counters on stderr, so that a pipe sees none of it."""
-    table = Table(box=None, pad_edge=False)
-    table.add_column("what")
-    table.add_column("count", justify="right")
+def print_counts(rows: dict[str, int], counters: dict[str, int]) -> None:
+    """Rows and counters on stderr, so that a pipe gets none of it."""
+    table = TextTable("", "what", ">count")
     for name, count in {**rows, **counters}.items():
-        table.add_row(cell(name), f"{count:,}")
+        table.add(name, count)
     console(stderr=True).print(table)
+
+
+def show(tables: Iterable[Table], output: Path | None) -> None:
+    """Tables on standard output, if the JSON is not there; those without rows are left out."""
+    if output == STDOUT:
+        return
+    width = console().width
+    for table in tables:
+        if table.row_count:
+            click.echo("\n".join([*lines(table, width), ""]))
+
+
+def write_json(schema: str, data: dict[str, Any], output: Path | None) -> None:
+    """One document, to a file or to standard output; nothing without an output."""
+    if output:
+        with json_stream(output) as stream:
+            document = {"schema": schema, "version": crawlrank_version(), **data}
+            stream.write(json.dumps(document, indent=1) + "\n")
+
+
+@contextlib.contextmanager
+def json_stream(output: Path) -> Iterator[TextIO]:
+    """Standard output, or a file that is put in place when it is complete."""
+    if output == STDOUT:
+        yield sys.stdout
+        return
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(output) as temporary, temporary.open("w") as stream:
+        yield stream
 
 
 def check_format(form: str | None, *outputs: Path) -> None:
@@ -35,27 +76,28 @@ def check_format(form: str | None, *outputs: Path) -> None:
 
 
 def check_outputs(*outputs: Path, inputs: Iterable[str | Path]) -> None:
-    """Refuse datasets that are there as folders, that are read, or that are one and the same."""
+    """Refuse datasets that exist as folders, that are inputs too, or that are the same."""
     _check_apart(outputs, inputs)
     for output in outputs:
         refuse_existing(output)
 
 
-def check_files(*outputs: Path, inputs: Iterable[str | Path]) -> None:
-    """The same of what is one file whatever its name: it replaces the one of an earlier run."""
-    _check_apart(outputs, inputs)
-    for output in outputs:
+def check_files(*outputs: Path | None, inputs: Iterable[str | Path]) -> None:
+    """The same for outputs that are one file, which may replace a file of an earlier run."""
+    files = [output for output in outputs if output and output != STDOUT]
+    _check_apart(files, inputs)
+    for output in files:
         if output.is_dir():
             raise BadInput(str(output), "a folder", "the name of a file", "Name a file in it.")
 
 
 def _check_apart(outputs: Sequence[Path], inputs: Iterable[str | Path]) -> None:
-    read: set[Path] = set()
-    for where in inputs:
-        with contextlib.suppress(BadInput):  # what is missing is told of by who reads it
-            read.update(path.resolve() for path in parts(where))
+    known: set[Path] = set()
+    for path_or_url in inputs:
+        with contextlib.suppress(BadInput):  # whoever reads the input reports that it is missing
+            known.update(path.resolve() for path in parts(path_or_url))
     for output in outputs:
-        if output.resolve() in read:
+        if output.resolve() in known:
             raise click.UsageError(f"{output} is an input too, and would be overwritten")
     if len(set(outputs)) < len(outputs):
         raise click.UsageError(f"{outputs[0]} is named for two outputs")

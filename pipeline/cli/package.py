@@ -9,13 +9,15 @@ from pathlib import Path
 
 import click
 
+from pipeline.cli.commands import command
+from pipeline.cli.groups import option
 from pipeline.cli.options import OUTPUT
 from pipeline.package.build import build
-from pipeline.package.target import MACHINES, Target
+from pipeline.package.node_platform import MACHINES, NodePlatform
 from pipeline.terminal import printable
 
 
-class _Url(click.ParamType):  # type: ignore[type-arg]
+class _ClusterUrl(click.ParamType):  # type: ignore[type-arg]
     name = "URL"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
@@ -24,13 +26,13 @@ class _Url(click.ParamType):  # type: ignore[type-arg]
         return value
 
 
-@click.command()
-@click.option("--out", type=OUTPUT, required=True, help="New folder for all of it.")
+@command("package")
+@click.option("--out", type=OUTPUT, required=True, help="New folder for the package.")
 @click.option(
     "--python",
     default=sys.executable,
     metavar="PYTHON",
-    help="A Python of this machine of the version that the nodes have (default: this one).",
+    help="A Python on this machine, of the version that the nodes have (default: this one).",
 )
 @click.option(
     "--machine",
@@ -38,31 +40,30 @@ class _Url(click.ParamType):  # type: ignore[type-arg]
     default=platform.machine() if platform.machine() in MACHINES else MACHINES[0],
     help="Processor of the nodes (default: this machine's).",
 )
-@click.option(
+@option(
     "--glibc",
     type=click.IntRange(17, 99),
-    default=Target.glibc,
-    show_default=True,
-    help="Their C library's version behind `2.`, or an older one.",
+    default=NodePlatform.glibc,
+    help="Version of their C library after `2.`, or an older one.",
 )
 @click.option(
     "--wheels",
     type=OUTPUT,
-    help="A folder of wheels to take all from, without any package index.",
+    help="A folder with all wheels, to use instead of a package index.",
 )
 @click.option(
     "--upload",
-    type=_Url(),
-    help="s3:// URL to copy the wheels and the bootstrap script to, for EMR; or hdfs:// URL for the"
-    " environment, which is copied for every job otherwise.",
+    type=_ClusterUrl(),
+    help="For EMR: s3:// URL to which the wheels and the bootstrap script are copied. For others:"
+    " hdfs:// URL for the environment, which is copied for every job otherwise.",
 )
 def package(
     out: Path, python: str, machine: str, glibc: int, wheels: Path | None, upload: str | None
 ) -> None:
-    """What tasks on Hadoop, EMR and Spark need: jobs, their libraries, configuration.
+    """The package has the jobs, their libraries and a configuration.
 
-    pip finds the libraries as it is configured (PIP_INDEX_URL, PIP_CONSTRAINT and so on).
+    pip finds the libraries with its own configuration (PIP_INDEX_URL, PIP_CONSTRAINT and so on).
     """
-    for path in build(out, Target(python, machine, glibc), wheels, upload):
+    for path in build(out, NodePlatform(python, machine, glibc), wheels, upload):
         if path.parent == out:
             click.echo(printable(f"{path.stat().st_size:>13,}  {path}"))

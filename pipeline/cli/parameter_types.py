@@ -1,4 +1,4 @@
-"""Types of values on the command line: archives, finite numbers, sizes of memory."""
+"""Types of values on the command line: paths and URLs, finite numbers, sizes of memory."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from pipeline.terminal import printable
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
-class Archive(click.Path):
-    """A path, or a URL, which stays a string: paths would fold its slashes."""
+class PathOrUrlType(click.Path):
+    """A path, or a URL, which stays a string: a path would fold its slashes."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         return value if is_url(value) else super().convert(value, param, ctx)
 
 
 class LocalPath(click.Path):
-    """A path of this machine: of a URL, a folder by the name of its scheme would be made."""
+    """A path on this machine: a URL would become a folder with the name of its scheme."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         if _URL.match(os.fsdecode(value)):
@@ -33,7 +33,7 @@ class LocalPath(click.Path):
 
 
 class Number(click.FloatRange):
-    """A range that refuses nan, of which no comparison is true, and infinity."""
+    """A range without infinity and nan, which no comparison would refuse."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None

@@ -1,60 +1,64 @@
-"""What is made of scores: the precedence file, its check, and the validation by OPIC."""
+"""Commands that use scores: the precedence file, its check, and the validation by OPIC."""
 
 from __future__ import annotations
 
 import tempfile
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 import click
 from click.core import ParameterSource
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.order import DIGITS
+from pipeline.cli.commands import command
+from pipeline.cli.groups import field_option, option
 from pipeline.cli.options import (
     OUTPUT,
     digits_option,
+    min_agreement_option,
     output_option,
     precedence_options,
     report_option,
     ties_option,
 )
-from pipeline.cli.outputs import check_files, said
+from pipeline.cli.outputs import check_files, print_counts
 from pipeline.cli.parameter_types import Number
 from pipeline.options import (
     MAX_BINS,
     ClassesOver,
-    Policy,
     PrecedenceOptions,
     ValidationOptions,
-    VirtualPage,
 )
 from pipeline.precedence import lint
+from pipeline.precedence.score_formats import FORMATS
 from pipeline.rank_report import read_rank_report
 from pipeline.reports import write_report
 from pipeline.terminal import console, printable
 
+VALIDATION = ValidationOptions()
 
-@click.command("export-precedence")
+
+@command("export-precedence")
 @click.argument("scores", required=False)
-@click.option("--uris", help="Spellings of each key; without them the scores' own URIs are listed.")
-@click.option("--output", type=OUTPUT, help="Precedence file to write, `URI precedence`.")
-@click.option(
+@option("--uris", help="Spellings of each key; without them the URIs of the scores are listed.")
+@option("--output", type=OUTPUT, help="Precedence file to write, `URI precedence`.")
+@option(
     "--format",
     "form",
-    type=click.Choice(["heritrix", "nutch", "csv", "jsonl"]),
+    type=click.Choice(["heritrix", *FORMATS]),
     default="heritrix",
-    show_default=True,
-    help="What Heritrix loads; or for other crawlers, a line a page, best first: seeds with scores"
-    " for `nutch inject`, or url, score, class, position, key and captures.",
+    help="heritrix: the file that Heritrix loads. For other crawlers, a line for each page, best"
+    " first: nutch: seeds with scores for `nutch inject`; csv, jsonl: url, score, class, position,"
+    " key and captures.",
 )
 @precedence_options
-@click.option("--eta", type=Number(0), help="Error bound of a score (default: the report's).")
+@option("--eta", type=Number(0), help="Error bound of a score (default: from --report).")
 @digits_option
 @report_option
-@click.option(
-    "--lint", "lint_file", type=OUTPUT, help="Check a precedence file instead of writing one."
+@option(
+    "--lint", "lint_file", type=OUTPUT, help="Check this precedence file instead of writing one."
 )
 def export_precedence(
     scores: str | None,
@@ -67,13 +71,10 @@ def export_precedence(
     digits: int | None,
     report: Path | None,
 ) -> None:
-    """The file that Heritrix loads, and the beans that make it use it as meant.
-
-    Writes beside OUTPUT its summary (.summary.json) and crawler-beans-fragment.xml. With another
-    --format, only OUTPUT, for other crawlers.
+    """Writes next to OUTPUT its summary (.summary.json) and crawler-beans-fragment.xml, the beans
+    with which Heritrix uses it. With another --format, writes only OUTPUT, for other crawlers.
     """
-    unclear = scores or output if lint_file else not (scores and output)
-    if unclear:
+    if scores or output if lint_file else not (scores and output):
         raise click.UsageError("SCORES and --output are needed, or --lint FILE alone")
     if lint_file:
         check_precedence_file(lint_file)
@@ -88,43 +89,43 @@ def export_precedence(
         eta=known_eta if eta is None else eta,
         digits=known_digits if digits is None else digits,
     )
-    said(_written(Path(scores), Path(uris) if uris else None, output, options, form), {})
+    print_counts(_written(Path(scores), Path(uris) if uris else None, output, options, form), {})
 
 
 def _written(
     scores: Path, uris: Path | None, output: Path, options: PrecedenceOptions, form: str
 ) -> dict[str, int]:
-    """The counts of what was written in that format."""
+    """Write the output; the counts of what was written."""
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=output.parent) as tmp:
         if form == "heritrix":
-            from pipeline.precedence.files import write_precedence
+            from pipeline.precedence import export
 
-            entry = write_precedence(scores, uris, output, Path(tmp), options)
-            return cast("dict[str, int]", entry["rows"])
+            summary = export.export_precedence(scores, uris, output, Path(tmp), options)
+            return {"precedence": summary.uris}
         from pipeline.precedence.export_scores import export_scores
 
         return asdict(export_scores(scores, uris, output, Path(tmp), options, form))
 
 
 def _require_heritrix(form: str, *names: str) -> None:
-    """Refuse options that mean something to Heritrix only."""
+    """Refuse options that only the format heritrix has."""
     context = click.get_current_context()
     for name in names:
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            option = name.replace("_", "-")
-            raise click.UsageError(f"--{option} goes with --format heritrix, not with {form}")
+            spelled = name.replace("_", "-")
+            raise click.UsageError(f"--{spelled} goes with --format heritrix, not with {form}")
 
 
 def check_precedence_file(path: Path) -> None:
-    """Print what PrecedenceLoader would make of the file; raises BadInput for errors in it."""
-    summary = lint.Summary()
-    for found in lint.lint(path, summary):
-        place = f"line {found.line}" if found.line else "file"
-        said = f"{place}: {found.severity}: {found.problem}: {found.text}"
-        click.echo(printable(said))
-        click.echo(f"    {found.consequence}")
-        click.echo(f"    {found.cure}")
+    """Print what Heritrix's PrecedenceLoader does with the file. Raises BadInput for errors."""
+    summary = lint.LintSummary()
+    for finding in lint.lint(path, summary):
+        position = f"line {finding.line}" if finding.line else "file"
+        message = f"{position}: {finding.severity}: {finding.problem}: {finding.text}"
+        click.echo(printable(message))
+        click.echo(f"    {finding.consequence}")
+        click.echo(f"    {finding.cure}")
     click.echo(f"{summary.lines:,} lines, {summary.entries:,} of them load")
     if summary.errors:
         loads = (
@@ -138,75 +139,47 @@ def check_precedence_file(path: Path) -> None:
         )
 
 
-@click.command("validate-opic")
+@command("validate-opic")
 @click.argument("graph")
 @click.argument("ranks")
-@output_option(help="Report to write: a file such as report.json, or a folder for one.")
-@click.option(
-    "--policy",
-    type=click.Choice(get_args(Policy)),
-    default=ValidationOptions.policy,
-    show_default=True,
-    help="The order in which OPIC reads pages.",
+@output_option(help="Report to write: a file such as report.json, or a folder for report.json.")
+@field_option(VALIDATION, "policy", "Order in which OPIC visits pages.")
+@field_option(
+    VALIDATION,
+    "opic_error",
+    "Stop when the error of the probabilities is certainly below this.",
+    Number(1e-13, 1),
 )
-@click.option(
-    "--opic-error",
-    type=Number(1e-13, 1),
-    default=ValidationOptions.opic_error,
-    show_default=True,
-    help="Stop at this certificate of the probabilities.",
+@field_option(
+    VALIDATION,
+    "max_visits",
+    "Visits at most, as a multiple of the number of pages.",
+    Number(0, min_open=True),
 )
-@click.option(
-    "--max-visits",
-    type=Number(0, min_open=True),
-    default=ValidationOptions.max_visits,
-    show_default=True,
-    help="Visits at most, in multiples of N, the number of pages.",
+@field_option(VALIDATION, "seed", "Seed of the random policy.", click.IntRange(0))
+@field_option(
+    VALIDATION,
+    "virtual_page",
+    "Model of random jumps. edge: the plain one of the paper, which has another fixed point,"
+    " so that there is no verdict.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=ValidationOptions.seed,
-    show_default=True,
-    help="Of the random policy.",
-)
-@click.option(
-    "--virtual-page",
-    type=click.Choice(get_args(VirtualPage)),
-    default=ValidationOptions.virtual_page,
-    show_default=True,
-    help="edge: the paper's plain one, which has another fixed point and gets no verdict.",
-)
-@click.option(
-    "--bins",
-    type=click.IntRange(1, MAX_BINS),
-    default=ValidationOptions.bins,
-    show_default=True,
-    help="Classes that are compared.",
-)
+@field_option(VALIDATION, "bins", "Number of classes to compare.", click.IntRange(1, MAX_BINS))
 @ties_option
-@click.option(
-    "--digits",
-    type=click.IntRange(1, 17),
-    default=ValidationOptions.digits,
-    show_default=True,
-    help="Scores that agree to so many digits are equal, as in the precedence file.",
+@field_option(
+    VALIDATION,
+    "digits",
+    "Scores that agree to this many significant digits are equal, as in the precedence file.",
+    click.IntRange(1, 17),
 )
-@click.option("--uris", help="Spellings of each key, to know which pages were captured.")
-@click.option("--map", "maps", multiple=True, help="Ids and keys, needed with --uris.")
-@click.option(
+@option("--uris", help="Spellings of each key, which say what pages were captured.")
+@option("--map", "maps", multiple=True, help="Ids and keys, needed with --uris.")
+@option(
     "--classes-over",
     type=click.Choice(get_args(ClassesOver)),
-    help="Pages of which each class gets an equal share (default: captured with --uris and --map,"
-    " else all).",
+    help="Pages that are divided equally among the classes (default: captured with --uris and"
+    " --map, else all).",
 )
-@click.option(
-    "--min-agreement",
-    type=Number(0, 1),
-    default=ValidationOptions.min_agreement,
-    show_default=True,
-    help="Exit 4 when a smaller part of the pages that scores tell apart agrees on the class.",
-)
+@min_agreement_option
 def validate_opic(
     graph: str,
     ranks: str,
@@ -216,7 +189,7 @@ def validate_opic(
     classes_over: ClassesOver | None,
     **options: Any,
 ) -> None:
-    """Check RANKS against an OPIC run on GRAPH, with a bound for both."""
+    """GRAPH is what page-rank reads, RANKS what it writes. The report bounds the errors of both."""
     from pipeline.data.graph import read_graph
     from pipeline.precedence.captured import captured_columns
     from pipeline.ranking.validation import validate
@@ -230,8 +203,8 @@ def validate_opic(
         with tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp:
             weighed = options["ties"] == "links"
             captured, preferred = captured_columns(pages, uris, maps, Path(tmp), weighed=weighed)
-    asked = ValidationOptions(**options, classes_over=classes_over or "captured")
-    report = validate(pages, read_graph(ranks), asked, captured=captured, preferred=preferred)
+    validation = ValidationOptions(**options, classes_over=classes_over or "captured")
+    report = validate(pages, read_graph(ranks), validation, captured=captured, preferred=preferred)
     write_report(report, output)
     for table in tables(report):
         console().print(table)

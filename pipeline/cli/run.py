@@ -1,4 +1,4 @@
-"""`run`: from archives, or from imported text, to a precedence file."""
+"""`run`: from archives or imported text to a precedence file."""
 
 from __future__ import annotations
 
@@ -7,27 +7,33 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.table import Table
 
-from jobs.kernel.storage.endless import require_file
-from jobs.kernel.storage.opening import Place
+from jobs.kernel.storage.opening import PathOrUrl, require_file
 from jobs.mapreduce.launcher import CLUSTERS, RUNNERS, out_of_reach
 from pipeline import run as runs
 from pipeline.cli.archive_arguments import run_archives_argument
+from pipeline.cli.commands import command
+from pipeline.cli.groups import field_option, option
 from pipeline.cli.options import (
     extraction_options,
     jobs_option,
     keep_www_option,
-    memory_option,
+    method_option,
+    min_agreement_option,
     nodes_option,
     precedence_options,
     rules_options,
+    skip_bad_files_option,
     stop_options,
+    strict_option,
     work_option,
 )
-from pipeline.cli.parameter_types import Number
+from pipeline.cli.parameter_types import Size
 from pipeline.contract import EMBEDDED
 from pipeline.options import CHECKS, RunOptions, ValidationOptions
 from pipeline.progress import reporter
+from pipeline.ranking.methods import METHODS
 from pipeline.ranking.validation_report import ValidationFailed
 from pipeline.terminal import console, printable
 from pipeline.workfolder.imported import SELECT, steps_of
@@ -43,107 +49,104 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
     return path
 
 
-@click.command()
+@command("run")
 @run_archives_argument
 @work_option
 @extraction_options()
 @rules_options("--captures")
 @keep_www_option
 @nodes_option
+@method_option
 @stop_options
 @precedence_options
 @click.option(
-    "--validate/--no-validate", default=RunOptions.validate, help="Check the ranks against OPIC."
+    "--validate/--no-validate",
+    default=RunOptions.validate,
+    help="Whether to compare the ranks with those of OPIC.",
 )
-@click.option(
-    "--min-agreement",
-    type=Number(0, 1),
-    default=ValidationOptions.min_agreement,
-    show_default=True,
-    help="Part of the pages that scores tell apart whose class must agree with OPIC's, or exit 4.",
+@min_agreement_option
+@strict_option
+@skip_bad_files_option
+@field_option(
+    RunOptions,
+    "force",
+    "Accept archives and options that differ from those of the work folder; the steps that"
+    " they change are done again.",
 )
-@click.option("--strict", is_flag=True, help="Damage inside an archive is an error (exit 3).")
-@click.option("--skip-bad-files", is_flag=True, help="Go on without unreadable archives.")
-@click.option(
-    "--force",
-    is_flag=True,
-    help="Accept other archives or options than the folder was made with; what they change is"
-    " done again.",
-)
-@click.option(
-    "--check-archives",
-    type=click.Choice(CHECKS),
-    default=RunOptions.check_archives,
-    show_default=True,
-    help="How a changed archive is noticed. quick: by size, time of change and pieces; all is read"
-    " where the time is another. full: all is read of every archive.",
+@field_option(
+    RunOptions,
+    "check_archives",
+    "How to find changed archives. quick: by size, time of change and some pieces, and by a"
+    " full read if the time differs; full: by a full read of every archive.",
+    click.Choice(CHECKS),
 )
 @click.option("--quiet", is_flag=True, help="Show no progress and no tables.")
-@click.option(
-    "--runner",
-    type=click.Choice([EMBEDDED, *RUNNERS, *CLUSTERS]),
-    default=RunOptions.runner,
-    show_default=True,
-    help="embedded: this process and a pool, the fastest on one machine; local and inline run"
-    " the jobs of a cluster, as processes of this machine or in this process; hadoop, emr and"
-    " spark run them there.",
+@field_option(
+    RunOptions,
+    "runner",
+    "embedded: this process and a pool of others, the fastest on one machine; local, inline:"
+    " the jobs of a cluster, in processes of this machine or in this process; hadoop, emr, spark:"
+    " the jobs on that cluster.",
+    click.Choice([EMBEDDED, *RUNNERS, *CLUSTERS]),
 )
-@click.option(
+@option(
     "--data",
     metavar="URL",
-    help="Where the datasets of a cluster lie: a folder of its own, hdfs://, s3:// or file:///.",
+    help="On a cluster: folder for the datasets of this run alone, hdfs://, s3:// or file:///.",
 )
-@click.option(
+@option(
     "--cluster-conf",
     "conf",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     callback=_is_file,
-    help="How tasks are run on the cluster, as `crawlrank package` writes an example of"
-    " (default: the runner's own search, see docs).",
+    help="Configuration of the cluster's tasks; `crawlrank package` writes an example (default: the"
+    " runner searches for one, see docs).",
 )
-@click.option(
-    "--reducers",
-    type=click.IntRange(1, 4096),
-    default=RunOptions.reducers,
-    show_default=True,
-    help="Reduce tasks of a job on a cluster.",
+@field_option(
+    RunOptions, "reducers", "On a cluster: reduce tasks of each job.", click.IntRange(1, 4096)
 )
 @jobs_option
-@memory_option
+@option(
+    "--memory",
+    type=Size(),
+    metavar="SIZE",
+    help="Memory that all processes of the embedded runner may use together, such as 4GB (default:"
+    " half of the machine's).",
+)
 def run(
-    archives: tuple[Place, ...],
+    archives: tuple[PathOrUrl, ...],
     work: Path,
     runner: str,
     data: str | None,
     min_agreement: float,
     quiet: bool,
-    **asked: Any,
+    **values: Any,
 ) -> None:
-    """From ARCHIVES to a precedence file in the work folder.
+    """ARCHIVES: WARC, ARC, WAT and WACZ files, folders of them, globs in quotes, s3:// URLs. Give
+    none for a work folder of `crawlrank import-text`: the run goes on from there.
 
-    ARCHIVES: WARC, ARC, WAT and WACZ files, folders of them, globs in quotes, s3:// URLs of these.
-    None in a work folder that `crawlrank import-text` has made: the run goes on from there.
-
-    Run it again after an interruption, or with more archives: what is done is kept.
+    Run it again after an interruption, or with more archives: finished work is kept.
     """
+    if not METHODS[values["method"]].runs_on(runner):
+        raise click.UsageError(f"--method {values['method']} is for --runner {EMBEDDED}.")
     if not (archives or ((work / "manifest.json").exists() and Manifest(work).imported)):
         raise click.UsageError("Missing argument 'ARCHIVES...'.")
     validation = ValidationOptions(min_agreement=min_agreement)
     options = RunOptions(
-        runner=runner, data=_data_url(runner, data), validation=validation, **asked
+        runner=runner, data=_data_url(runner, data), validation=validation, **values
     )
     try:
         runs.run(work, archives, options, reporter(quiet))
     except ValidationFailed:
         if not quiet:
-            _show_result(work, "was written, but its validation failed.")
+            _show_result(work, validated=False)
         raise
     if not quiet:
-        _show_result(work, "is ready for Heritrix.")
+        _show_result(work, validated=True)
 
 
 def _data_url(runner: str, data: str | None) -> str | None:
-    """Where the datasets of a run lie that are not in its work folder. Raises UsageError."""
+    """The URL of datasets that are not in the work folder. Raises UsageError."""
     if data is None:
         if runner in CLUSTERS:
             raise click.UsageError(f"--runner {runner} needs --data URL, where its datasets lie.")
@@ -160,44 +163,42 @@ def _data_url(runner: str, data: str | None) -> str | None:
     return data.rstrip("/")
 
 
-def _show_result(work: Path, said: str) -> None:
+def _show_result(work: Path, *, validated: bool) -> None:
     from pipeline.precedence.caveats import VOID, caveats_in, caveats_table
     from pipeline.reports import best_table, damage_by_reason, selection_table, summary_table
 
     out, manifest = console(), Manifest(work)
     digits = manifest.steps["join-scores"]["parameters"]["digits"]
-    out.print(best_table(work / "scores", TOP, digits))
+    parts: list[Table | str] = [best_table(work / "scores", TOP, digits)]
     listed = "export-precedence" in steps_of(manifest, ["export-precedence"])
     if listed:
-        out.print()
-        out.print(summary_table(work / "precedence.summary.json"))
-    if told := manifest.steps.get(SELECT):
-        out.print()
-        out.print(selection_table(told))
-    if damage := damage_by_reason(manifest):
-        total = sum(damage.values())
-        out.print(f"\n{total:,} damaged places were passed over: see `crawlrank status`.")
-    if told := manifest.steps.get("validate-opic"):
-        out.print(f"\n{_opinion(told)}")
+        parts.append(summary_table(work / "precedence.summary.json"))
+    if entry := manifest.steps.get(SELECT):
+        parts.append(selection_table(entry))
+    if damaged := sum(damage_by_reason(manifest).values()):
+        parts.append(f"{damaged:,} damaged places were passed over: see `crawlrank status`.")
+    if entry := manifest.steps.get("validate-opic"):
+        parts.append(_agreement(entry))
+    outcome = "is ready for Heritrix." if validated else "was written, but its validation failed."
     if caveats := caveats_in(work, manifest):
+        parts.append(caveats_table(caveats))
+        if validated and any(caveat.kind in VOID for caveat in caveats):
+            outcome = "was written, but its order means nothing."
+        outcome += " What limits it stands above."
+    for part in parts:
+        out.print(part)
         out.print()
-        out.print(caveats_table(caveats))
-        if any(caveat.kind in VOID for caveat in caveats):
-            said = said.replace("is ready for Heritrix", "was written, but its order means nothing")
-        said += " What limits it stands above."
     if listed:
-        click.echo(f"\n{printable(str(work / 'precedence.txt'))} {said}")
+        click.echo(f"{printable(str(work / 'precedence.txt'))} {outcome}")
     else:
-        click.echo(
-            f"\n{printable(str(work / 'scores'))} has the scores; without URIs there is no"
-            " precedence file."
-        )
+        scores = printable(str(work / "scores"))
+        click.echo(f"{scores} has the scores; without URIs there is no precedence file.")
 
 
-def _opinion(told: dict[str, Any]) -> str:
-    """What the step validate-opic says of the classes."""
-    agreement, apart = told["agreement_apart"], told["nodes_apart"]
+def _agreement(entry: dict[str, Any]) -> str:
+    """What the step validate-opic has found about the classes."""
+    agreement, pages = entry["agreement_apart"], entry["nodes_apart"]
     if agreement is None:
         return "OPIC says nothing of the classes: scores tell no pages apart."
-    pages = "one page that its score tells" if apart == 1 else f"{apart:,} pages that scores tell"
-    return f"OPIC agrees on the class of {agreement:.2%} of the {pages} apart."
+    which = "one page that its score tells" if pages == 1 else f"{pages:,} pages that scores tell"
+    return f"OPIC agrees on the class of {agreement:.2%} of the {which} apart."

@@ -1,18 +1,21 @@
-"""One command for each step from archives to scores, usable alone on files, globs and folders."""
+"""A command for each step from archives to scores, which reads files, globs and folders."""
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from jobs.kernel.captures.choosing import Rules
-from jobs.kernel.captures.extraction_options import ExtractionOptions
+from jobs.kernel.captures.choosing import CaptureRules
+from jobs.kernel.captures.extraction_options import DEFAULTS, ExtractionOptions
 from jobs.kernel.formats.order import DIGITS
-from jobs.kernel.storage.opening import Place
+from jobs.kernel.storage.opening import PathOrUrl
 from jobs.mapreduce.launcher import Launcher
 from pipeline.cli.archive_arguments import archives_argument
+from pipeline.cli.commands import command
+from pipeline.cli.groups import field_option, option
 from pipeline.cli.options import (
     OUTPUT,
     digits_option,
@@ -21,11 +24,14 @@ from pipeline.cli.options import (
     launcher_options,
     nodes_option,
     output_option,
+    quiet_option,
     report_option,
     rules_options,
+    skip_bad_files_option,
     stop_options,
+    strict_option,
 )
-from pipeline.cli.outputs import check_format, check_outputs, said
+from pipeline.cli.outputs import check_format, check_outputs, print_counts
 from pipeline.contract import Round, Stop
 from pipeline.engines.text import archive_reports, selecting, steps
 from pipeline.progress import reporter
@@ -34,35 +40,35 @@ from pipeline.reports import round_line
 from pipeline.workfolder.archives import given_archives
 
 
-@click.command("extract-links")
+@command("extract-links")
 @archives_argument
-@output_option(help="Links to write: `target source hop`; Parquet when it ends in .parquet.")
-@output_option("--captures", help="Captures to write, 10 columns; likewise.")
-@click.option(
+@output_option(help="Links to write: `target source hop`; Parquet if the name ends in .parquet.")
+@output_option("--captures", help="Captures to write, 10 columns; Parquet likewise.")
+@option(
     "--format",
     "form",
     type=click.Choice(["text", "parquet"]),
-    help="What the outputs are (default: what their names say, text in folders).",
+    help="Format of the outputs (default: by their names; text in folders).",
 )
 @extraction_options(
-    click.option(
-        "--timestamps",
-        is_flag=True,
-        help="For select-links: links with the time of their capture, captures with what revisits"
-        " refer to.",
+    field_option(
+        DEFAULTS,
+        "timestamps",
+        "For select-links: links with the time of their capture, and captures with the URIs"
+        " and times that revisits refer to.",
     ),
-    click.option(
-        "--canonical",
-        is_flag=True,
-        help="For select-links: what pages name as their canonical address, as links of hop C.",
+    field_option(
+        DEFAULTS,
+        "canonical",
+        "For select-links: the canonical addresses that pages name, as links of hop C.",
     ),
 )
-@click.option("--strict", is_flag=True, help="Damage inside an archive is an error (exit 3).")
-@click.option("--skip-bad-files", is_flag=True, help="Go on without unreadable archives.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@strict_option
+@skip_bad_files_option
+@quiet_option
 @launcher_options
 def extract_links(
-    archives: tuple[Place, ...],
+    archives: tuple[PathOrUrl, ...],
     output: Path,
     captures: Path,
     form: str | None,
@@ -72,56 +78,49 @@ def extract_links(
     quiet: bool,
     launcher: Launcher,
 ) -> None:
-    """Links and captures of archives: WARC, ARC, WAT and WACZ files, folders, globs, s3:// URLs."""
+    """ARCHIVES: WARC, ARC, WAT and WACZ files, folders of them, globs in quotes, s3:// URLs."""
     check_outputs(output, captures, inputs=archives)
     check_format(form, output, captures)
-    given = list(given_archives(archives).values())
-    shown = reporter(quiet)
-    shown.step("extract-links")
-    try:
+    sources = list(given_archives(archives).values())
+    with closing(reporter(quiet)) as progress:
+        progress.step("extract-links")
+        launcher = replace(launcher, on_read=progress.read)
         reports = steps.extract_links(
-            given,
-            output,
-            captures,
-            replace(launcher, on_read=shown.read),
-            extraction,
-            tables=form == "parquet",
+            sources, output, captures, launcher, extraction, tables=form == "parquet"
         )
-    finally:
-        shown.close()
-    said({"archives": len(reports)}, archive_reports.totals(reports))
+    print_counts({"archives": len(reports)}, archive_reports.totals(reports))
     archive_reports.require_readable(reports, skip_bad_files, strict)
 
 
-@click.command("select-links")
+@command("select-links")
 @click.argument("links", nargs=-1, required=True)
-@click.option(
+@option(
     "--captures",
     multiple=True,
     required=True,
-    help="Captures of the same archives, from extract-links --timestamps as the links.",
+    help="Captures of the same archives; like the links from extract-links --timestamps.",
 )
 @rules_options("--take")
-@click.option(
+@option(
     "--output",
     type=OUTPUT,
-    help="With --take latest: links to write for canonicalize, `target source hop`.",
+    help="With --take latest: links to write, `target source hop`, for canonicalize.",
 )
 @output_option(
-    "--folds", "folds_output", help="Pages to write that are one with others, 4 columns."
+    "--folds", "folds_output", help="Folds to write: pages that become one with others, 4 columns."
 )
 @keep_www_option
 @launcher_options
 def select_links(
     links: tuple[str, ...],
     captures: tuple[str, ...],
-    rules: Rules,
+    rules: CaptureRules,
     output: Path | None,
     folds_output: Path,
     keep_www: bool,
     launcher: Launcher,
 ) -> None:
-    """Of several captures of a page the links that count, and which pages are one."""
+    """LINKS: datasets of extract-links --timestamps."""
     if rules.latest != (output is not None):
         raise click.UsageError(
             "--take latest and --output belong together; with --take union all links count, and"
@@ -132,14 +131,14 @@ def select_links(
     result = selecting.select_links(
         links, captures, output, folds_output, launcher, rules, keep_www=keep_www, timed=True
     )
-    said(result.rows, result.counters)
+    print_counts(result.rows, result.counters)
 
 
-@click.command()
+@command("canonicalize")
 @click.argument("links", nargs=-1, required=True)
-@click.option("--captures", multiple=True, help="Captures of the same archives.")
-@click.option("--folds", multiple=True, help="Pages that are one with others, of select-links.")
-@output_option(help="Canonical links to write: `target_key source_key`, sorted.")
+@option("--captures", multiple=True, help="Captures of the same archives.")
+@option("--folds", multiple=True, help="Folds of select-links.")
+@output_option(help="Links of keys to write: `target_key source_key`, sorted.")
 @output_option("--uris", help="Spellings of each key to write, 5 columns.")
 @keep_www_option
 @launcher_options
@@ -152,18 +151,18 @@ def canonicalize(
     keep_www: bool,
     launcher: Launcher,
 ) -> None:
-    """URIs to keys (SURT): links between pages, whatever their spelling."""
+    """All spellings of a page have one key, so that links of URIs become links of pages."""
     check_outputs(output, uris, inputs=[*links, *captures, *folds])
     result = steps.canonicalize(
         links, captures, output, uris, launcher, folds=folds, keep_www=keep_www
     )
-    said(result.rows, result.counters)
+    print_counts(result.rows, result.counters)
 
 
-@click.command("assign-ids")
+@command("assign-ids")
 @click.argument("canonical_links", nargs=-1, required=True)
-@click.option("--uris", multiple=True, help="Spellings of each key, for --nodes all.")
-@output_option(help="Input links to write: `id target_key source_key`.")
+@option("--uris", multiple=True, help="Spellings of each key, for --nodes all.")
+@output_option(help="Links with the target's id to write: `id target_key source_key`.")
 @output_option("--map", "map_output", help="Ids to write: `id key`.")
 @nodes_option
 @launcher_options
@@ -175,72 +174,62 @@ def assign_ids(
     nodes: str,
     launcher: Launcher,
 ) -> None:
-    """Ids 0…N-1 in byte order of the key."""
     check_outputs(output, map_output, inputs=[*canonical_links, *uris])
     result = steps.assign_ids(canonical_links, uris, output, map_output, launcher, nodes=nodes)
-    said(result.rows, result.counters)
+    print_counts(result.rows, result.counters)
 
 
-@click.command("gen-graph")
+@command("gen-graph")
 @click.argument("input_links", nargs=-1, required=True)
-@click.option("--map", "maps", multiple=True, help="Ids, to add the pages that nothing links to.")
+@option(
+    "--map", "maps", multiple=True, help="Ids and keys, to add the pages that nothing links to."
+)
 @output_option(help="Graph to write: `id<TAB>1.0<TAB>O:id,id,…`.")
 @launcher_options
 def gen_graph(
-    input_links: tuple[str, ...],
-    maps: tuple[str, ...],
-    output: Path,
-    launcher: Launcher,
+    input_links: tuple[str, ...], maps: tuple[str, ...], output: Path, launcher: Launcher
 ) -> None:
-    """The graph that PageRank iterates on; dangling pages point to dummy."""
+    """Pages without outgoing links link to `dummy`."""
     check_outputs(output, inputs=[*input_links, *maps])
     result = steps.gen_graph(input_links, maps, output, launcher)
-    said(result.rows, result.counters)
+    print_counts(result.rows, result.counters)
 
 
-@click.command("page-rank")
+@command("page-rank")
 @click.argument("graph", type=OUTPUT)
-@output_option(help="Ranks to write: the graph's lines with new scores.")
+@output_option(help="Ranks to write: the lines of the graph with new scores.")
 @stop_options
-@click.option(
+@option(
     "--report",
     type=OUTPUT,
-    help="JSON file for mass, residuals, certificates a round; join-scores and export-precedence"
-    " read it.",
+    help="JSON file to write: mass, residual and certificates of each round. join-scores and"
+    " export-precedence read it.",
 )
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@quiet_option
 @launcher_options
 def page_rank(
-    graph: Path,
-    output: Path,
-    stop: Stop,
-    report: Path | None,
-    quiet: bool,
-    launcher: Launcher,
+    graph: Path, output: Path, stop: Stop, report: Path | None, quiet: bool, launcher: Launcher
 ) -> None:
-    """Rounds of PageRank, until certified or exactly --iterations."""
+    """It stops when the error of the scores is certified, or after exactly --iterations rounds."""
     check_outputs(output, inputs=[graph])
     stop = stop.on(launcher.runner)
-    shown = reporter(quiet)
-    shown.step("page-rank")
+    with closing(reporter(quiet)) as progress:
+        progress.step("page-rank")
 
-    def on_round(entry: Round, rounds: list[Round]) -> None:
-        shown.round(round_line(rounds, stop))
-        if report:
-            report.parent.mkdir(parents=True, exist_ok=True)
-            write_rank_report(stop, rounds, report)
+        def on_round(entry: Round, rounds: list[Round]) -> None:
+            progress.round(round_line(rounds, stop))
+            if report:
+                report.parent.mkdir(parents=True, exist_ok=True)
+                write_rank_report(stop, rounds, report)
 
-    try:
         steps.page_rank(graph, output, launcher, stop, on_round)
-    finally:
-        shown.close()
 
 
-@click.command("join-scores")
+@command("join-scores")
 @click.argument("ranks", nargs=-1, required=True)
-@click.option("--map", "maps", multiple=True, required=True, help="Ids and keys.")
-@click.option("--uris", required=True, help="Spellings of each key.")
-@output_option(help="Scores to write, best first; all columns when it ends in .parquet.")
+@option("--map", "maps", multiple=True, required=True, help="Ids and keys.")
+@option("--uris", required=True, help="Spellings of each key.")
+@output_option(help="Scores to write; with more columns if the name ends in .parquet.")
 @digits_option
 @report_option
 @launcher_options
@@ -253,9 +242,8 @@ def join_scores(
     report: Path | None,
     launcher: Launcher,
 ) -> None:
-    """Scores with their URIs, best first."""
     check_outputs(output, inputs=[*ranks, *maps, uris])
     known = read_rank_report(report)[1] if report else DIGITS
     digits = known if digits is None else digits
     result = steps.join_scores(ranks, maps, uris, output, launcher, digits=digits)
-    said(result.rows, result.counters)
+    print_counts(result.rows, result.counters)

@@ -1,4 +1,4 @@
-"""`status`, `check` and `plot`: a work folder as it is."""
+"""`status`, `check` and `plot`: the contents of a work folder."""
 
 from __future__ import annotations
 
@@ -6,51 +6,51 @@ from pathlib import Path
 
 import click
 
+from pipeline.cli.commands import command
+from pipeline.cli.groups import option
 from pipeline.cli.options import OUTPUT, work_option
 from pipeline.terminal import console, printable
 from pipeline.workfolder.imported import steps_of
 from pipeline.workfolder.manifest import require_manifest
 
 
-@click.command()
+@command("status")
 @work_option
 def status(work: Path) -> None:
-    """Steps, rows, rounds, archives and damage of a work folder."""
+    """Also shows archives, and files that are damaged or not what the run has written."""
     from pipeline.contract import STEPS
     from pipeline.precedence.caveats import caveats_in, caveats_table
     from pipeline.reports import status_tables
     from pipeline.workfolder.integrity import Checked, checked
 
     out, manifest = console(), require_manifest(work)
-    faults, unseen = list[Checked](), ""
+    faults, unchecked = list[Checked](), ""
     try:
         faults += (result for result in checked(work, manifest, digests=False) if result.fault)
     except (OSError, RuntimeError) as error:  # clients of stores raise both
-        data, said = manifest.parameters.get("--data"), str(error).partition("\n")[0]
-        unseen = f"What lies at {data} was not looked at: {said}"
-    for table in status_tables(manifest, steps_of(manifest, list(STEPS)), faults):
-        out.print(table)
-        out.print()
-    if caveats := caveats_in(work, manifest):
-        out.print(caveats_table(caveats))
-        out.print()
-    if unseen:
-        click.echo(printable(unseen))
+        data, reason = manifest.parameters.get("--data"), str(error).partition("\n")[0]
+        unchecked = f"The datasets at {data} were not checked: {reason}"
+    tables = status_tables(manifest, steps_of(manifest, list(STEPS)), faults)
+    for table in (*tables, caveats_table(caveats_in(work, manifest))):
+        if table.row_count:
+            out.print(table)
+            out.print()
+    if unchecked:
+        click.echo(printable(unchecked))
 
 
-@click.command()
+@command("check")
 @work_option
-@click.option(
+@option(
     "--check-archives",
     type=click.Choice(["full"]),
-    help="full: also read the archives, where they were when they were extracted.",
+    help="full: also read the archives, at the paths from which they were extracted.",
 )
 def check(work: Path, check_archives: str | None) -> None:
-    """Compare every dataset of a work folder with the sizes and digests in its manifest.
+    """Reads all files and compares their sizes and digests. `run` itself compares sizes, the
+    digests of what it reads, and those of scores, precedence file and report.
 
-    All files are read. `run` itself compares sizes, the digests of what it reads, and those of
-    scores, precedence file and report. Exit 3 where something is not as it was left; `run` with the
-    same options makes it again.
+    Exit 3 if a file is not what the run has written; `run` with the same options makes it again.
     """
     from pipeline.reports import checked_table
     from pipeline.workfolder.integrity import checked, checked_archives, damaged
@@ -65,21 +65,18 @@ def check(work: Path, check_archives: str | None) -> None:
             raise damaged(work, manifest, result)
 
 
-@click.command()
+@command("plot")
 @work_option
-@click.option(
-    "--out", type=OUTPUT, help="Folder for the pictures (default: plots in the work folder)."
-)
-@click.option(
+@option("--out", type=OUTPUT, help="Folder for the pictures (default: plots in the work folder).")
+@option(
     "--format",
     "form",
     type=click.Choice(["png", "svg"]),
     default="png",
-    show_default=True,
-    help="Of pixels, or of lines that stay sharp at any size.",
+    help="png: made of pixels; svg: made of lines that stay sharp at any size.",
 )
 def plot(work: Path, out: Path | None, form: str) -> None:
-    """Pictures of a finished run: distribution of scores, rank against indegree, classes by host.
+    """They show the distribution of scores, rank against indegree, and classes by host.
 
     Needs matplotlib: pip install 'crawlrank[plot]'.
     """

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from jobs.kernel.errors import BadInput
 
+Int64Array = npt.NDArray[np.int64]
 IDS = (np.dtype(np.uint32), np.dtype(np.uint64))  # of ids, key numbers and outdegrees
 PIECE = 1 << 20  # numbers that are looked at together
 
@@ -29,8 +30,8 @@ def open_array(path: Path, types: tuple[npt.DTypeLike, ...], cure: str) -> Any:
     except OSError as error:
         raise BadInput(str(path), f"cannot be read ({error})", expected, cure) from error
     except Exception as error:  # numpy raises what Python's parser does with the damaged head
-        said = str(error).partition("\n")[0][:200]
-        raise BadInput(str(path), f"cannot be read ({said})", expected, cure) from error
+        reason = str(error).partition("\n")[0][:200]
+        raise BadInput(str(path), f"cannot be read ({reason})", expected, cure) from error
     if array.dtype not in types or array.ndim != 1:
         what = f"an array of {array.dtype.name} of the shape {array.shape}"
         raise BadInput(str(path), what, expected, cure)

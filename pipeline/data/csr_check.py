@@ -59,8 +59,8 @@ def check_edges(csr: Csr, folder: Path) -> None:
         expected = f"another node, an id below {csr.nodes}, more than the source before it"
         what = f"{csr.sources[edges[0]]}, a source of node {node}"
         refuse(folder / SOURCES, edges[0], what, expected, CURE)
-    if (other := counts != csr.outdegrees).any():
-        at = int(np.argmax(other))
+    if (differs := counts != csr.outdegrees).any():
+        at = int(np.argmax(differs))
         expected = f"{counts[at]}, as often as it is a source"
         refuse(folder / OUTDEGREES, at, csr.outdegrees[at], expected, CURE)
 

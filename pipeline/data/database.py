@@ -50,9 +50,9 @@ def database(
                 raise
             if shortage := shortage_of(error, f"a sort in {tmp.resolve()}"):
                 raise shortage from error
-            said = str(error).partition("\n")[0]
+            reason = str(error).partition("\n")[0]
             cure = "Make room there, or give more --memory."
-            raise BadInput(str(tmp.resolve()), said, "room for a sort", cure) from error
+            raise BadInput(str(tmp.resolve()), reason, "room for a sort", cure) from error
         finally:
             _errors.pop(next((k for k, kept in _errors.items() if kept is errors), 0), None)
 
@@ -90,23 +90,23 @@ def _interruptible(db: duckdb.DuckDBPyConnection) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    heard, told = os.pipe()
-    os.set_blocking(told, False)
-    before = signal.set_wakeup_fd(told)  # that of a database around this one, or -1
-    listener = threading.Thread(target=_interrupt, args=(db, heard, before), daemon=True)
+    reading_end, writing_end = os.pipe()
+    os.set_blocking(writing_end, False)
+    before = signal.set_wakeup_fd(writing_end)  # that of a database around this one, or -1
+    listener = threading.Thread(target=_interrupt, args=(db, reading_end, before), daemon=True)
     listener.start()
     try:
         yield
     finally:
         signal.set_wakeup_fd(before)
-        os.close(told)
+        os.close(writing_end)
         listener.join()
         _interrupted.discard(id(db))
-        os.close(heard)
+        os.close(reading_end)
 
 
-def _interrupt(db: duckdb.DuckDBPyConnection, heard: int, before: int) -> None:
-    while number := os.read(heard, 1):
+def _interrupt(db: duckdb.DuckDBPyConnection, reading_end: int, before: int) -> None:
+    while number := os.read(reading_end, 1):
         if number[0] in (signal.SIGINT, signal.SIGTERM):
             _interrupted.add(id(db))
             db.interrupt()

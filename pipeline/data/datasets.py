@@ -1,8 +1,8 @@
-"""Datasets on their way out: a folder of parts as it is, or one file merged in its own order.
+"""Datasets delivered: a folder of parts as it is, or one file merged in the dataset's order.
 
-Parts of a job are sorted each for itself; which row is in which part depends on the runner. Merged
-in the order below, and sorted first where they are not in it, the same rows give the same file on
-every runner. Whatever appears under its name is whole: it is written beside it and renamed.
+Each part of a job is sorted by itself; which row is in which part depends on the runner. Merged,
+and sorted first where a part is not in order, the same rows give the same file on every runner. A
+file or folder that has its name is whole: it is written beside that name and then renamed.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.formats.datasets import DATASETS, RowOrder
 from jobs.kernel.formats.lines import DUMMY
 from jobs.kernel.formats.order import DIGITS, descending
 from jobs.kernel.formats.reading import open_part, parts
@@ -39,7 +40,7 @@ def _by_id_and_line(line: bytes) -> tuple[float | int, bytes]:
 
 
 def by_score(digits: int = DIGITS) -> LineKey:
-    """The place of a scores line: rounded score, best first, then key."""
+    """The order of scores lines: rounded score, best first, then key."""
 
     def key(line: bytes) -> tuple[bytes, bytes]:
         score, _, rest = line.rstrip(b"\n").partition(b"\t")
@@ -52,31 +53,26 @@ def _whole(line: bytes) -> bytes:
     return line
 
 
-#: dataset -> what its rows are merged by; datasets of archives are put one after the other
-ORDER: dict[str, LineKey | None] = {
-    "links": None,
-    "captures": None,
-    "selected": None,
-    "folds": _whole,
-    "canonical_links": _whole,
-    "uris": _whole,
-    "input_links": _by_id_and_line,
-    "map": _by_id,
-    "graph": _by_id,
-    "ranks": _by_id,
-    "scores": by_score(),
+_KEYS: dict[RowOrder, LineKey | None] = {
+    RowOrder.ARCHIVES: None,
+    RowOrder.LINE: _whole,
+    RowOrder.ID: _by_id,
+    RowOrder.ID_AND_LINE: _by_id_and_line,
+    RowOrder.SCORE: by_score(),
 }
+#: dataset -> what its rows are merged by; None: the parts are put one after the other
+ORDER = {dataset.name: _KEYS[dataset.order] for dataset in DATASETS.values()}
 
 
-def merged(where: str | Path, key: LineKey | None) -> Iterator[bytes]:
+def merged(dataset: str | Path, key: LineKey | None) -> Iterator[bytes]:
     """The lines of all parts, with their ends, in the order of `key`."""
     if key is None:
-        for path in parts(where):
+        for path in parts(dataset):
             with open_part(path) as stream:
                 yield from stream
         return
     with contextlib.ExitStack() as stack:
-        paths = [run for path in parts(where) for run in _sorted_runs(path, key, stack)]
+        paths = [run for path in parts(dataset) for run in _sorted_runs(path, key, stack)]
         while len(paths) > OPEN_AT_ONCE:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             paths = _merged_in_groups(paths, key, folder)
@@ -87,7 +83,7 @@ def merged(where: str | Path, key: LineKey | None) -> Iterator[bytes]:
 def _sorted_runs(path: Path, key: LineKey, stack: contextlib.ExitStack) -> list[Path]:
     """The part itself where it is in order; gen-graph's is not where ids do not follow keys."""
     with open_part(path) as lines:
-        if all(one <= other for one, other in pairwise(map(key, lines))):
+        if all(before <= after for before, after in pairwise(map(key, lines))):
             return [path]
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
     runs: list[Path] = []
@@ -121,12 +117,12 @@ def is_file(output: Path) -> bool:
 
 def write_file(lines: Iterable[bytes], output: Path) -> None:
     """One file, gzip when its name ends in .gz (without a time, so that equal lines are equal)."""
-    with replacing(output) as place:
+    with replacing(output) as path:
         if output.suffix == ".gz":
-            with place.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
+            with path.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
                 cast(BinaryIO, file).writelines(lines)
         else:
-            with place.open("wb") as file:
+            with path.open("wb") as file:
                 file.writelines(lines)
 
 
@@ -134,16 +130,16 @@ def write_file(lines: Iterable[bytes], output: Path) -> None:
 def replacing(output: Path) -> Iterator[Path]:
     """A path to write to; renamed to `output` when the block ends well, removed otherwise."""
     require_name(output)
-    place = output.with_name(f".{output.name}.{os.getpid()}.part")
+    path = output.with_name(f".{output.name}.{os.getpid()}.part")
     try:
-        yield place
-        place.replace(output)
+        yield path
+        path.replace(output)
     except OSError as error:
         if error.filename is None and error.errno:  # a write does not say where
             raise OSError(error.errno, error.strerror, str(output)) from error
         raise
     finally:
-        place.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
 
 
 def deliver(folder: Path, output: Path, key: LineKey | None) -> None:
@@ -156,7 +152,7 @@ def deliver(folder: Path, output: Path, key: LineKey | None) -> None:
 
 
 def move(folder: Path, output: Path) -> None:
-    """Rename a folder into place, over what is there."""
+    """Rename a folder to `output`, in place of what has that name."""
     if folder.stat().st_dev != output.parent.stat().st_dev:
         near = output.with_name(f".{output.name}.part")
         shutil.rmtree(near, ignore_errors=True)
@@ -170,14 +166,14 @@ def move(folder: Path, output: Path) -> None:
 
 
 def require_name(output: Path) -> None:
-    """An output is renamed into place, so `.`, `..`, `/` and nothing at all are none."""
+    """An output is renamed to its name, so `.`, `..`, `/` and the empty path cannot be one."""
     if output.name in ("", ".."):
         cure = "Name a file or folder in it."
         raise BadInput(str(output), "no name of its own", "the name of a file or folder", cure)
 
 
 def refuse_existing(output: Path) -> None:
-    """Files are replaced, as tools do; a folder may hold more than one run's work."""
+    """Files are replaced, as tools do. A folder that is not empty is refused."""
     require_name(output)
     if is_file(output):
         if output.is_dir():

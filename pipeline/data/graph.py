@@ -22,10 +22,10 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.lines import DUMMY, parse_graph_line
 from jobs.kernel.formats.reading import read_lines, read_rows
 from jobs.kernel.machine.machine_code import compiled
+from jobs.kernel.rank.array_types import Floats as Floats
+from jobs.kernel.rank.array_types import Positions as Positions
 from pipeline.data.mapped import release
 
-Floats = npt.NDArray[np.float64]
-Positions = npt.NDArray[np.int64]
 Targets = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
@@ -91,7 +91,7 @@ def _count(numbers: npt.NDArray[Any], counts: npt.NDArray[Any]) -> None:
         counts[number] += 1
 
 
-def read_graph(where: str | os.PathLike[str]) -> Graph:
+def read_graph(dataset: str | os.PathLike[str]) -> Graph:
     """The graph in a file, a glob or a folder of parts; lines in any order, plain or .gz.
 
     Raises BadInput, with file and line: for a line that is none, a score that is not positive and
@@ -102,10 +102,10 @@ def read_graph(where: str | os.PathLike[str]) -> Graph:
     """
     ids, scores, degrees, targets = array("q"), array("d"), array("q"), array("q")
     dummy: float | None = None
-    for row in read_rows(where, parse_graph_line):
+    for row in read_rows(dataset, parse_graph_line):
         if row.id == DUMMY:
             if dummy is not None:
-                refuse_node(where, DUMMY, "a second dummy line", "one", nth=2)
+                refuse_node(dataset, DUMMY, "a second dummy line", "one", nth=2)
             dummy = row.score
             continue
         ids.append(int(row.id))
@@ -114,11 +114,11 @@ def read_graph(where: str | os.PathLike[str]) -> Graph:
         degrees.append(len(named))
         targets.extend(map(int, named))
     if dummy is None:
-        raise BadInput(str(where), "no dummy line", "one line `dummy<TAB>1.0<TAB>O:dummy`", CURE)
+        raise BadInput(str(dataset), "no dummy line", "one line `dummy<TAB>1.0<TAB>O:dummy`", CURE)
     if not ids:
-        raise BadInput(str(where), "no node, only dummy", "one line for every node", CURE)
+        raise BadInput(str(dataset), "no node, only dummy", "one line for every node", CURE)
     columns = (_numpy(ids), _numpy(scores), _numpy(degrees), _numpy(targets))
-    return _arranged(where, *columns, dummy)
+    return _arranged(dataset, *columns, dummy)
 
 
 def _numpy(column: array[Any]) -> npt.NDArray[Any]:
@@ -126,7 +126,7 @@ def _numpy(column: array[Any]) -> npt.NDArray[Any]:
 
 
 def _arranged(
-    where: str | os.PathLike[str],
+    dataset: str | os.PathLike[str],
     ids: Positions,
     scores: Floats,
     degrees: Positions,
@@ -140,16 +140,16 @@ def _arranged(
         ids, scores, degrees = ids[order], scores[order], degrees[order]
         if np.any(ids[1:] == ids[:-1]):
             twice = int(ids[np.flatnonzero(ids[1:] == ids[:-1])[0]])
-            refuse_node(where, b"%d" % twice, f"id {twice} a second time", "every id once", nth=2)
+            refuse_node(dataset, b"%d" % twice, f"id {twice} a second time", "every id once", nth=2)
         shifts = starts - (np.cumsum(degrees) - degrees)
         targets = targets[np.repeat(shifts, degrees) + np.arange(len(targets))]
     offsets = np.concatenate(([0], np.cumsum(degrees)))
-    positions = _positions(where, ids, offsets, targets)
-    return Graph(str(where), ids, scores, offsets, _ascending(offsets, positions), dummy)
+    positions = _positions(dataset, ids, offsets, targets)
+    return Graph(str(dataset), ids, scores, offsets, _ascending(offsets, positions), dummy)
 
 
 def _positions(
-    where: str | os.PathLike[str], ids: Positions, offsets: Positions, targets: Positions
+    dataset: str | os.PathLike[str], ids: Positions, offsets: Positions, targets: Positions
 ) -> Targets:
     """Targets as positions of nodes, checked to be nodes; in blocks, to stay small in memory."""
     small = len(ids) < 2**31
@@ -158,14 +158,14 @@ def _positions(
     )
     for begin in range(0, len(targets), 1 << 20):
         block = targets[begin : begin + (1 << 20)]
-        found = np.minimum(np.searchsorted(ids, block), len(ids) - 1)
-        unknown = np.flatnonzero(ids[found] != block)
+        nodes = np.minimum(np.searchsorted(ids, block), len(ids) - 1)
+        unknown = np.flatnonzero(ids[nodes] != block)
         if len(unknown):
             edge = begin + int(unknown[0])
             source = int(ids[np.searchsorted(offsets, edge, side="right") - 1])
             what = f"target {int(targets[edge])} of id {source}, which has no line"
-            refuse_node(where, b"%d" % source, what, "a line for every target")
-        positions[begin : begin + len(block)] = found
+            refuse_node(dataset, b"%d" % source, what, "a line for every target")
+        positions[begin : begin + len(block)] = nodes
     return positions
 
 
@@ -181,13 +181,13 @@ def _ascending(offsets: Positions, targets: Targets) -> Targets:
 
 
 def refuse_node(
-    where: str | os.PathLike[str], node: bytes, found: str, expected: str, nth: int = 1
+    dataset: str | os.PathLike[str], node: bytes, what: str, expected: str, nth: int = 1
 ) -> NoReturn:
     """Raise BadInput at the nth line of a node: reads again, as lines are not remembered."""
-    place = str(where)
-    for path, number, line in read_lines(where):
+    where = str(dataset)
+    for path, number, line in read_lines(dataset):
         if parse_graph_line(line).id == node:
-            place, nth = f"{path}, line {number}", nth - 1
+            where, nth = f"{path}, line {number}", nth - 1
             if not nth:
                 break
-    raise BadInput(place, found, expected, CURE)
+    raise BadInput(where, what, expected, CURE)

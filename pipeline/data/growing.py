@@ -1,20 +1,19 @@
 """Arrays to .npy files, also where the length is known only when all is written.
 
-Files are written by Python: numpy itself tells of a full disk by numbers of items, and not so that
-anybody could know it.
+Python writes the files: numpy's own error for a full disk has numbers of items, and no cause.
 """
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 
-class Growing:
+class Growing(AbstractContextManager["Growing"]):
     """Writes arrays of one type to a .npy file, one behind the other; `length` numbers so far."""
 
     def __init__(self, path: Path, dtype: npt.DTypeLike) -> None:
@@ -41,15 +40,7 @@ class Growing:
         self._file.write(np.ascontiguousarray(numbers, self._dtype).data)
         self.length += len(numbers)
 
-    def __enter__(self) -> Growing:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         with self._file:
             if kind is None:
                 self._head()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +13,19 @@ import pyarrow as pa
 from jobs.kernel.errors import BadInput
 from pipeline.data.arrays import IDS, PIECE, open_array, refuse
 
-Rows = TypeVar("Rows", pa.RecordBatch, pa.Table)
 URIS_CURE = "Run canonicalize to make it anew, and the steps behind it."
 IDS_CURE = "Run assign-ids to make it anew, and the steps behind it."
 NUMBERS_CURE = "Run canonicalize again."
 
 
-def numbered(path: Path, spellings: Iterable[Rows], keys: int | None = None) -> Iterator[Rows]:
+def missing(numbers: npt.NDArray[Any]) -> int:
+    """The value that stands for no number or id: the greatest of the type."""
+    return int(np.iinfo(numbers.dtype).max)
+
+
+def numbered(
+    path: Path, spellings: Iterable[pa.RecordBatch], keys: int | None = None
+) -> Iterator[pa.RecordBatch]:
     """Rows of uris, whose first column is the number of the key: it begins at 0 and goes on by 0
     or 1 from row to row, always below `keys` if that is known. Raises BadInput."""
     latest = -1
@@ -44,7 +50,7 @@ def open_ids(path: Path, nodes: int | None = None) -> npt.NDArray[Any]:
     nodes: all ids are below it, if that is known. Raises BadInput unless they are 0, 1, 2 …
     """
     ids: npt.NDArray[Any] = open_array(path, IDS, IDS_CURE)
-    none, known = np.iinfo(ids.dtype).max, 0
+    none, known = missing(ids), 0
     for begin in range(0, len(ids), PIECE):
         places = np.flatnonzero(ids[begin : begin + PIECE] != none) + begin
         wrong = ids[places] != np.arange(known, known + len(places), dtype=ids.dtype)
@@ -61,7 +67,7 @@ def open_numbers(path: Path, keys: int) -> npt.NDArray[Any]:
     """The key number of every string of a part of links, the type's greatest value without one,
     mapped. Raises BadInput for one that is not below `keys`."""
     numbers: npt.NDArray[Any] = open_array(path, IDS, NUMBERS_CURE)
-    none = np.iinfo(numbers.dtype).max
+    none = missing(numbers)
     for begin in range(0, len(numbers), PIECE):
         some = numbers[begin : begin + PIECE]
         wrong = (some >= keys) & (some != none)

@@ -3,7 +3,7 @@
 A step that keeps columns of all nodes needs bytes for each of them, whatever it may sort on disk.
 It says so with `require_memory` before it begins, so that a run that will not fit ends with the
 figure and not with a machine out of memory. The bytes a node are measured by
-scripts/bench_node_memory.py.
+scripts/bench/bench_node_memory.py.
 """
 
 from __future__ import annotations

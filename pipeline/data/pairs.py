@@ -27,12 +27,12 @@ import numpy as np
 import numpy.typing as npt
 
 Words = npt.NDArray[np.uint64]
-Numbers = npt.NDArray[Any]  # integers, none negative
-Pairs = tuple[Numbers, Numbers]  # targets and sources, equally many
-Run = Words | Path  # sorted words, each once
+Naturals = npt.NDArray[Any]  # integers, none negative
+Pairs = tuple[Naturals, Naturals]  # targets and sources, equally many
+SortedRun = Words | Path  # sorted words, each once
 
-Item = TypeVar("Item")
-Made = TypeVar("Made")
+Argument = TypeVar("Argument")
+Value = TypeVar("Value")
 
 FILL_BYTES = 25  # a pair: as it came, among all, marked as distinct, copied
 MERGE_BYTES = 96  # a pair of a range: read, joined, marked, copied, unpacked, passed on, held
@@ -53,7 +53,7 @@ class Packing:
         bits = max(1, (bound - 1).bit_length())
         return Packing(bits, min(bits, 64 - bits))
 
-    def packed(self, targets: Numbers, sources: Numbers) -> Iterator[tuple[int, Words]]:
+    def packed(self, targets: Naturals, sources: Naturals) -> Iterator[tuple[int, Words]]:
         """The words of pairs, by slab."""
         wide = targets.astype(np.uint64)
         words = (wide << np.uint64(self.bits)) | sources.astype(np.uint64)
@@ -89,13 +89,13 @@ class _Runs:
             file.write(words.data)
         self._written.append((slab, path))
 
-    def settled(self) -> dict[int, list[Run]]:
+    def settled(self) -> dict[int, list[SortedRun]]:
         """All runs by slab, in order; those that are held are written too if any had to be."""
         while self._written and self._held:
             self.write(*self._held.pop())
-        every: list[tuple[int, Run]] = [*self._held, *self._written]
-        slabs: dict[int, list[Run]] = {}
-        for slab, run in sorted(every, key=itemgetter(0)):
+        runs: list[tuple[int, SortedRun]] = [*self._held, *self._written]
+        slabs: dict[int, list[SortedRun]] = {}
+        for slab, run in sorted(runs, key=itemgetter(0)):
             slabs.setdefault(slab, []).append(run)
         return slabs
 
@@ -157,7 +157,7 @@ class _Filling:
             put(slab, distinct(words))
 
 
-def _cuts(runs: Sequence[Run], size: int) -> Iterator[tuple[tuple[int, int], ...]]:
+def _cuts(runs: Sequence[SortedRun], size: int) -> Iterator[tuple[tuple[int, int], ...]]:
     """Ranges that have `size` words of all runs together, or a quarter more: for each range where
     it begins and ends in every run. Sampled evenly, k samples stand for k strides of words."""
     words = [np.memmap(run, np.uint64, "r") if isinstance(run, Path) else run for run in runs]
@@ -169,13 +169,13 @@ def _cuts(runs: Sequence[Run], size: int) -> Iterator[tuple[tuple[int, int], ...
     return zip(*map(pairwise, cuts), strict=True)
 
 
-def _merged(runs: Sequence[Run], bounds: Sequence[tuple[int, int]]) -> Words:
+def _merged(runs: Sequence[SortedRun], bounds: Sequence[tuple[int, int]]) -> Words:
     """The words of a range of each run, sorted and each once."""
     pieces = [_piece(run, *between) for run, between in zip(runs, bounds, strict=True)]
     return pieces[0] if len(pieces) == 1 else distinct(np.concatenate(pieces))
 
 
-def _piece(run: Run, begin: int, end: int) -> Words:
+def _piece(run: SortedRun, begin: int, end: int) -> Words:
     """Read, not mapped: what was mapped and seen would stay in memory."""
     if isinstance(run, Path):
         return np.fromfile(run, np.uint64, end - begin, offset=8 * begin)
@@ -183,10 +183,13 @@ def _piece(run: Run, begin: int, end: int) -> Words:
 
 
 def in_order(
-    pool: ThreadPoolExecutor, function: Callable[[Item], Made], items: Iterable[Item], ahead: int
-) -> Iterator[Made]:
-    """What the function makes of the items, in their order, at most `ahead` of them at a time."""
-    waiting: deque[Future[Made]] = deque()
+    pool: ThreadPoolExecutor,
+    function: Callable[[Argument], Value],
+    items: Iterable[Argument],
+    ahead: int,
+) -> Iterator[Value]:
+    """The values of the function, in the order of the items, at most `ahead` of them at a time."""
+    waiting: deque[Future[Value]] = deque()
     for item in items:
         if len(waiting) >= ahead:
             yield waiting.popleft().result()

@@ -9,7 +9,7 @@ in their dictionaries.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -18,23 +18,33 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.formats.datasets import FOLDS, MAP, SCORES, URIS
 
-Row = TypeVar("Row")
+ReadRow = TypeVar("ReadRow")
 BATCH = 1 << 16  # rows
 CURE = "Run the step that writes it again."
 CHECKED = MappingProxyType({"write_page_checksum": True})  # of every writer of a dataset
-#: types of the columns of datasets; what else a file may have is cast to them
+
+
+def schema_of(columns: Mapping[str, str]) -> pa.Schema:
+    """Columns of the table of datasets as Parquet has them."""
+    return pa.schema([(name, pa.type_for_alias(kind)) for name, kind in columns.items()])
+
+
+#: types of the columns of the datasets that are one file; other types are cast to them
 TYPES = MappingProxyType(
-    dict.fromkeys(("number", "id", "captures", "links"), pa.int64())
-    | dict.fromkeys(("key", "uri", "last", "target_key"), pa.string())
-    | {"score": pa.float64()}
+    {
+        column.name: column.type
+        for dataset in (FOLDS, MAP, SCORES, URIS)
+        for column in schema_of(dataset.parquet_columns)
+    }
 )
 
 
-def parquet_file(where: str | Path) -> Path | None:
-    """The file of a dataset that is one file of Parquet, alone or in a folder, as names tell; or
-    None for a dataset of text."""
-    path = Path(where)
+def parquet_file(dataset: str | Path) -> Path | None:
+    """The file of a dataset that is one file of Parquet, alone or in a folder, by its name. None
+    for a dataset of text."""
+    path = Path(dataset)
     if path.suffix == ".parquet":
         return path
     inside = sorted(path.glob("*.parquet")) if path.is_dir() else []
@@ -88,11 +98,11 @@ def reading_parquet(path: Path, expected: str = "a dataset", cure: str = CURE) -
     except DAMAGE as error:
         if isinstance(error, OSError) and error.errno:
             raise
-        said = str(error).partition("\n")[0][:200]
-        raise BadInput(str(path), f"no readable Parquet ({said})", expected, cure) from error
+        reason = str(error).partition("\n")[0][:200]
+        raise BadInput(str(path), f"no readable Parquet ({reason})", expected, cure) from error
 
 
-def reading(path: Path, rows: Iterator[Row]) -> Iterator[Row]:
+def reading(path: Path, rows: Iterator[ReadRow]) -> Iterator[ReadRow]:
     """What is made of the rows of a file, where that fails if one of them is damaged."""
     with reading_parquet(path):
         yield from rows

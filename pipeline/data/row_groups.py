@@ -9,52 +9,51 @@ import pyarrow as pa
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
+from jobs.kernel.formats.datasets import Dataset
 from jobs.kernel.formats.reading import parts
-from jobs.kernel.formats.tables import Shape, is_table
+from jobs.kernel.formats.tables import is_table
 from pipeline.data.datasets import deliver, is_file, replacing
+from pipeline.data.parquet import schema_of
 
 ROW_GROUP = 2**24  # bytes of a row group in memory, about
 BLOCK = 2**21  # bytes of text that become columns at once; longer than any line
 
 
-def deliver_rows(folder: Path, output: Path, shape: Shape, tables: bool) -> None:
+def deliver_rows(
+    folder: Path, output: Path, dataset: Dataset, *, tables: bool, all_columns: bool = False
+) -> None:
     """Make the folder of parts of lines the dataset `output`: a Parquet file where its name says
-    so, a folder of them where asked for, text otherwise."""
+    so, a folder of them where asked for, text otherwise. all_columns: those of extraction's
+    options too."""
     if is_table(output):
         output.parent.mkdir(parents=True, exist_ok=True)
-        write_table(folder, output, shape)
+        write_table(parts(folder), output, dataset, all_columns=all_columns)
     elif tables and not is_file(output):
         converted = folder.with_name(f"{folder.name}-tables")
-        write_tables(folder, converted, shape)
+        converted.mkdir()
+        for part in parts(folder):
+            table = converted / f"{part.name}.parquet"
+            write_table([part], table, dataset, all_columns=all_columns)
         deliver(converted, output, None)
     else:
         deliver(folder, output, None)
 
 
-def write_table(folder: Path, output: Path, shape: Shape) -> None:
-    """The parts of a dataset of lines, one after the other, as one Parquet file.
+def write_table(
+    texts: Sequence[Path], output: Path, dataset: Dataset, *, all_columns: bool = False
+) -> None:
+    """Parts of lines, one after the other, as one Parquet file.
 
     Memory: some times ROW_GROUP, whatever the size of the dataset.
     """
-    _write(parts(folder), output, shape)
-
-
-def write_tables(folder: Path, output: Path, shape: Shape) -> None:
-    """Each part as a Parquet file of its own in the new folder `output`."""
-    output.mkdir()
-    for part in parts(folder):
-        _write([part], output / f"{part.name}.parquet", shape)
-
-
-def _write(texts: Sequence[Path], output: Path, shape: Shape) -> None:
-    schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in shape.columns.items()])
+    schema = schema_of(dataset.columns if all_columns else dataset.first(dataset.usual))
     with (
-        replacing(output) as place,
-        place.open("wb") as stream,  # pyarrow takes names in UTF-8 only
+        replacing(output) as path,
+        path.open("wb") as stream,  # pyarrow takes names in UTF-8 only
         pq.ParquetWriter(stream, schema, compression="zstd") as file,
     ):
         group: list[pa.RecordBatch] = []
-        for batch in _batches(texts, shape, schema):
+        for batch in _batches(texts, dataset.separator, schema):
             group.append(batch)
             if sum(batch.nbytes for batch in group) >= ROW_GROUP:
                 file.write_table(pa.Table.from_batches(group))
@@ -63,14 +62,14 @@ def _write(texts: Sequence[Path], output: Path, shape: Shape) -> None:
             file.write_table(pa.Table.from_batches(group))
 
 
-def _batches(texts: Sequence[Path], shape: Shape, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _batches(texts: Sequence[Path], separator: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Lines are a table of comma-separated values without quotes, escapes and commas."""
     for text in texts:
         if text.stat().st_size:  # the reader takes an empty file for an error
             yield from csv.open_csv(
                 text.open("rb"),
                 csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=schema.names),
-                csv.ParseOptions(delimiter=shape.separator, quote_char=False, escape_char=False),
+                csv.ParseOptions(delimiter=separator, quote_char=False, escape_char=False),
                 csv.ConvertOptions(
                     column_types=schema, null_values=["-"], strings_can_be_null=True
                 ),

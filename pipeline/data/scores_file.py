@@ -15,16 +15,17 @@ CURE = "Run page-rank to make the scores anew."
 
 
 def open_scores(path: Path, nodes: int) -> Floats:
-    """The scores of so many nodes, mapped. Raises BadInput for other than positive numbers."""
+    """The scores of so many nodes, mapped. Raises BadInput for what is no number, infinite
+    or below 0."""
     scores: Floats = open_array(path, (np.float64,), CURE)
     if len(scores) != nodes:
         raise BadInput(str(path), f"{len(scores)} scores", f"one for {nodes} nodes", CURE)
     for begin in range(0, nodes, PIECE):
         some = scores[begin : begin + PIECE]
-        wrong = ~((some > 0) & (some < np.inf))  # NaN is neither
+        wrong = ~((some >= 0) & (some < np.inf))  # NaN is neither
         if wrong.any():
             at = int(np.argmax(wrong))
-            refuse(path, begin + at, some[at], "a number above 0", CURE)
+            refuse(path, begin + at, some[at], "a number of at least 0", CURE)
     return scores
 
 

@@ -11,27 +11,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from jobs.kernel.formats.datasets import SCORES
 from jobs.kernel.formats.lines import parse_score_row
 from jobs.kernel.formats.order import DIGITS
 from jobs.kernel.formats.rows import ScoreRow
 from pipeline.data.datasets import by_score, merged, replacing
-from pipeline.data.parquet import CHECKED, parquet_batches, parquet_file
+from pipeline.data.parquet import CHECKED, parquet_batches, parquet_file, schema_of
 
 ROW_GROUP = 100_000
 
-SCORES = pa.schema(
-    [
-        ("score", pa.float64()), ("uri", pa.string()), ("key", pa.string()), ("id", pa.int64()),
-        ("inlinks", pa.int64()), ("outlinks", pa.int64()), ("captures", pa.int64()),
-        ("last", pa.string()), ("probability", pa.float64()),
-    ]
-)  # fmt: skip
+SCHEMA = schema_of(SCORES.parquet_columns)
 
 
 def best_first(scores: Path, digits: int = DIGITS) -> Iterator[ScoreRow]:
     """The rows of a scores dataset, text or Parquet, in order; those not asked for are not read."""
     if path := parquet_file(scores):
-        for batch in parquet_batches(path, ("score", "uri", "key")):
+        for batch in parquet_batches(path, list(SCORES.columns)):
             for score, uri, key in zip(*(c.to_pylist() for c in batch.columns), strict=True):
                 yield ScoreRow(score, uri.encode(), key.encode())
         return
@@ -40,10 +35,10 @@ def best_first(scores: Path, digits: int = DIGITS) -> Iterator[ScoreRow]:
 
 
 def scores_writer(stream: BinaryIO) -> pq.ParquetWriter:
-    """Rows of SCORES; only what repeats is worth the search of a dictionary."""
+    """Rows of SCHEMA; only what repeats is worth the search of a dictionary."""
     return pq.ParquetWriter(
         stream,
-        SCORES,
+        SCHEMA,
         compression="zstd",
         use_dictionary=["inlinks", "outlinks", "captures", "last"],
         **CHECKED,
@@ -54,15 +49,15 @@ def write_parquet(scores: Path, output: Path, digits: int, total: float) -> None
     """Scores with all columns as one Parquet file, in order. total: the sum of all scores."""
     lines = merged(scores, by_score(digits))
     with (
-        replacing(output) as place,
-        place.open("wb") as stream,  # pyarrow takes names in UTF-8 only
+        replacing(output) as path,
+        path.open("wb") as stream,  # pyarrow takes names in UTF-8 only
         scores_writer(stream) as file,
     ):
         while chunk := list(islice(lines, ROW_GROUP)):
             rows = [line.decode("utf-8", "replace").rstrip("\n").split("\t") for line in chunk]
             columns = [
                 pa.array(values, pa.string()).cast(column.type)
-                for values, column in zip(zip(*rows, strict=True), SCORES, strict=False)
+                for values, column in zip(zip(*rows, strict=True), SCHEMA, strict=False)
             ]
             columns.append(pc.divide(columns[0], total))
-            file.write_table(pa.table(columns, SCORES))
+            file.write_table(pa.table(columns, SCHEMA))

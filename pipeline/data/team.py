@@ -42,12 +42,12 @@ class Team:
     def over_nodes(self, work: Callable[[int, int], Result]) -> list[Result]:
         """What the work makes of all ranges, in their order, whoever did them when."""
 
-        def one(block: Range) -> Result:
+        def worked(block: Range) -> Result:
             result = work(*block)
             self.release(*block)
             return result
 
-        return list(self._pool.map(one, self.blocks(0, self.nodes)))
+        return list(self._pool.map(worked, self.blocks(0, self.nodes)))
 
     def blocks(self, begin: int, end: int) -> Iterator[Range]:
         """A range in pieces of at most BLOCK edges and nodes, or one node."""

@@ -15,6 +15,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import FrameType
@@ -23,11 +24,9 @@ from typing import Any, Generic, TypeVar
 from jobs.kernel.machine.cores import at_a_time
 from jobs.kernel.machine.shortage import shortage_of
 
-Task = TypeVar("Task")
-Answer = TypeVar("Answer")
+AnyTask = TypeVar("AnyTask")
+AnyAnswer = TypeVar("AnyAnswer")
 Tell = Callable[[int], None]  # how far a task is, in units of its own
-Work = Callable[[Task, Tell], Answer]  # named at the top of a module, so that workers find it
-Told = Callable[[Task, int], None]
 
 
 @dataclass(frozen=True)
@@ -47,28 +46,29 @@ class _Worker:
 
 
 def answers(
-    work: Callable[[Task, Tell], Answer],
-    tasks: Sequence[Task],
+    work: Callable[[AnyTask, Tell], AnyAnswer],
+    tasks: Sequence[AnyTask],
     processes: int,
-    told: Callable[[Task, int], None] = lambda task, far: None,
+    on_progress: Callable[[AnyTask, int], None] = lambda task, far: None,
     *,
     ahead: int | None = None,
     apart: bool = False,
-) -> Iterator[tuple[Task, Answer | Died]]:
-    """Each task with its answer, as they are done. told: hears how far each is.
+) -> Iterator[tuple[AnyTask, AnyAnswer | Died]]:
+    """Each task with its answer, as they are done. on_progress: called with how far a task is.
 
-    processes: at most, as cores.py bounds them. ahead: no task begins that many behind the first
-    that is not done. An exception in `work` is raised here and ends all. With one process nothing
-    is started, unless tasks are to be apart from this process.
+    work: a function at the top of a module, which workers import. processes: at most, as cores.py
+    bounds them. ahead: no task begins that many behind the first that is not done. An exception in
+    `work` is raised here and ends all. With one process nothing is started, unless tasks are to be
+    apart from this process.
     """
     processes = min(at_a_time(processes), len(tasks))
     if processes <= 1 and not apart:
         for task in tasks:
-            yield task, work(task, lambda far, task=task: told(task, far))  # type: ignore[misc]
+            yield task, work(task, lambda far, task=task: on_progress(task, far))  # type: ignore[misc]
         return
     todo = _Todo(tasks, ahead)
     with _started(work, processes) as workers:
-        while busy := todo.given_to(workers):
+        while busy := todo.hand_out(workers):
             for pipe in wait([worker.pipe for worker in busy]):
                 worker = next(worker for worker in busy if worker.pipe is pipe)
                 try:
@@ -79,27 +79,27 @@ def answers(
                     yield todo.done(worker), Died(how)
                     continue
                 if what == "far":
-                    told(todo.of(worker), value)
+                    on_progress(todo.of(worker), value)
                 elif what == "error":
                     raise value
                 else:
                     yield todo.done(worker), value
 
 
-class _Todo(Generic[Task]):
+class _Todo(Generic[AnyTask]):
     """Tasks that no worker has yet, and the numbers of those that some have."""
 
-    def __init__(self, tasks: Sequence[Task], ahead: int | None) -> None:
+    def __init__(self, tasks: Sequence[AnyTask], ahead: int | None) -> None:
         self._tasks, self._next, self._undone = tasks, 0, set[int]()
         self._ahead = len(tasks) if ahead is None else ahead
 
-    def given_to(self, workers: Sequence[_Worker]) -> list[_Worker]:
-        """Give the next tasks to workers that have none; those that have one then."""
+    def hand_out(self, workers: Sequence[_Worker]) -> list[_Worker]:
+        """Give the next tasks to workers that have none; the workers that have one then."""
         for worker in workers:
             if worker.number is None and self._may_begin():
                 worker.number = self._next
                 self._undone.add(self._next)
-                # one that has just died is found when its answer is waited for
+                # a worker that has just died is found when its answer is waited for
                 with contextlib.suppress(OSError):
                     worker.pipe.send(self._tasks[self._next])
                 self._next += 1
@@ -109,11 +109,11 @@ class _Todo(Generic[Task]):
         first = min(self._undone, default=self._next)
         return self._next < len(self._tasks) and self._next - first < self._ahead
 
-    def of(self, worker: _Worker) -> Task:
-        assert worker.number is not None  # or nothing would come of it
+    def of(self, worker: _Worker) -> AnyTask:
+        assert worker.number is not None  # only a worker with a task is asked
         return self._tasks[worker.number]
 
-    def done(self, worker: _Worker) -> Task:
+    def done(self, worker: _Worker) -> AnyTask:
         task = self.of(worker)
         self._undone.discard(worker.number or 0)
         worker.number = None
@@ -138,7 +138,8 @@ def _started(work: Callable[..., Any], count: int) -> Iterator[list[_Worker]]:
 def _start(work: Callable[..., Any]) -> _Worker:
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
-    named = pickle.dumps(work)  # the worker imports what it names where an error can be told
+    named = pickle.dumps(work)  # the worker imports it where an error can be reported
+    resource_tracker.ensure_running()  # starting it unblocks the signals that `deaf` blocks
     process = context.Process(target=_serve, args=(named, there), daemon=True)
     with deaf():
         process.start()
@@ -148,8 +149,8 @@ def _start(work: Callable[..., Any]) -> _Worker:
 
 @contextlib.contextmanager
 def deaf() -> Iterator[None]:
-    """Processes started meanwhile never hear Ctrl-C, not even while they import what they need:
-    this one ends them, without tracebacks. It hears of it a little later itself."""
+    """Processes started meanwhile never get the signal of Ctrl-C, not even while they import what
+    they need: this process ends them, without tracebacks. It gets the signal a little later."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         with _heard_later():
@@ -160,8 +161,8 @@ def deaf() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _heard_later() -> Iterator[None]:
-    """Python's handlers are called afterwards, also if another thread takes the signal, whose mask
-    is its own: between them a process is started, but not yet told what it is to do."""
+    """Python's handlers are called afterwards, also if another thread, whose mask is its own, takes
+    the signal: a handler in between would leave a process that is started, but has no work."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -171,13 +172,13 @@ def _heard_later() -> Iterator[None]:
         for number in (signal.SIGINT, signal.SIGTERM):
             if callable(handler := signal.getsignal(number)):
                 handlers[number] = handler
-                signal.signal(number, lambda given, _: came.append(given))
+                signal.signal(number, lambda received, _: came.append(received))
         yield
     finally:
         for number, kept in handlers.items():
             signal.signal(number, kept)
-        for given in came[:1]:
-            handlers[signal.Signals(given)](given, None)
+        for received in came[:1]:
+            handlers[signal.Signals(received)](received, None)
 
 
 def _end_of(process: BaseProcess) -> str:
@@ -200,7 +201,7 @@ def _serve(named: bytes, pipe: Connection[Any, Any]) -> None:
             while True:
                 task = pipe.recv()
                 pipe.send(("answer", work(task, lambda far: pipe.send(("far", far)))))
-        except Exception as error:  # noqa: BLE001 (it is raised where it can be told)
+        except Exception as error:  # noqa: BLE001 (raised in the process that started this one)
             pipe.send(("error", shortage_of(error) or error))
 
 

@@ -1,1 +1,1 @@
-"""What tasks on a cluster need: the jobs, what they import, and how a cluster is told of them."""
+"""What tasks on a cluster need: the jobs, their libraries, and the configuration of mrjob."""

@@ -1,11 +1,11 @@
-"""Everything that a cluster needs, in one folder:
+"""A package: everything that a cluster needs, in one folder.
 
     crawlrank.zip                     jobs/, imported from the zip
     env.tar.gz                        the packed environment
     wheels/, bootstrap.sh             the same libraries, for a bootstrap action of EMR
-    hadoop.conf, emr.conf, spark.conf mrjob's configuration for each target
+    hadoop.conf, emr.conf, spark.conf mrjob's configuration for each runner
 
-Nothing in it names this machine, its paths or its package index.
+No file in it names this machine, its paths or its package index.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from pathlib import Path
 from jobs.kernel.errors import BadInput
 from jobs.kernel.storage import stores
 from jobs.kernel.storage.opening import HDFS, S3
-from jobs.mapreduce.far import write_zip
+from jobs.mapreduce.running import write_zip
 from pipeline.package.environment import FILES, pack_environment
-from pipeline.package.requirements import task_requirements
-from pipeline.package.target import Target
-from pipeline.package.wheels import collect
+from pipeline.package.node_platform import NodePlatform
+from pipeline.package.wheels import collect, task_requirements
 
 CONFS = ("hadoop.conf", "emr.conf", "spark.conf")
 ENV = "env.tar.gz"
@@ -31,38 +30,38 @@ _RENDERED = (*CONFS, "bootstrap.sh")
 
 def build(
     out: Path,
-    target: Target,
-    given: Path | None = None,
+    nodes: NodePlatform,
+    wheels: Path | None = None,
     upload: str | None = None,
     requirements: Sequence[str] | None = None,
 ) -> list[Path]:
-    """Make the new folder `out`; it is there whole or not at all. Its files, sorted.
+    """Make the new folder `out`, whole or not at all; returns its files, sorted.
 
-    given: a folder of wheels, instead of pip's index. upload: an s3:// or hdfs:// URL to copy to
-    what nodes read from there. requirements: other ones than the tasks' own. Raises BadInput,
-    OSError.
+    wheels: a folder of wheels in place of pip's index. upload: an s3:// or hdfs:// URL to which the
+    files are copied that nodes read from there. requirements: in place of the tasks' own. Raises
+    BadInput, OSError.
     """
     if out.exists():
         raise BadInput(str(out), "exists already", "a new folder", "Remove it first.")
-    if given is not None and not given.is_dir():
-        raise BadInput(str(given), "no such folder", "a folder of wheels")
-    version = target.version()
+    if wheels is not None and not wheels.is_dir():
+        raise BadInput(str(wheels), "no such folder", "a folder of wheels")
+    version = nodes.version()
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as tmp:
-        made = Path(tmp, "package")
-        made.mkdir()
-        collect(made / "wheels", requirements or task_requirements(), target, given)
-        pack_environment(made / "wheels", made / ENV, target)
-        write_zip(made / "crawlrank.zip")
-        configure(made, version, upload)
+        folder = Path(tmp, "package")
+        folder.mkdir()
+        collect(folder / "wheels", requirements or task_requirements(), nodes, wheels)
+        pack_environment(folder / "wheels", folder / ENV, nodes)
+        write_zip(folder / "crawlrank.zip")
+        configure(folder, version, upload)
         if upload:
-            upload_package(made, upload)
-        made.replace(out)
+            upload_package(folder, upload)
+        folder.replace(out)
     return sorted(path for path in out.rglob("*") if path.is_file())
 
 
 def configure(folder: Path, python: str, upload: str | None = None) -> None:
-    """Write mrjob's configurations and the bootstrap script. python: its version."""
+    """Write mrjob's configurations and the bootstrap script. python: the version."""
     url = (upload or "").rstrip("/")
     values = {
         "@PYTHON@": python,
@@ -77,9 +76,8 @@ def configure(folder: Path, python: str, upload: str | None = None) -> None:
 
 
 def upload_package(folder: Path, url: str) -> None:
-    """Copy what a cluster reads from there to under the URL: in HDFS the environment, which mrjob
-    would copy there for each job; in S3 the wheels and the script that installs them. Raises
-    OSError."""
+    """Copy to the URL what nodes read from there: to HDFS the environment, which mrjob would copy
+    for each job; to S3 the wheels and the script that installs them. Raises OSError."""
     wheels = sorted((folder / "wheels").iterdir())
     files = [folder / ENV] if url.startswith(HDFS) else [folder / "bootstrap.sh", *wheels]
     for path in files:

@@ -1,7 +1,7 @@
-"""The packed environment: what tasks import, beside a `python` that runs the node's own with it.
+"""The packed environment: libraries of tasks, and a `python` that runs the node's own with them.
 
-A virtual environment names its Python by an absolute path of the machine that made it. This one
-looks for a Python of the same minor version on the node, wherever that is; it holds no interpreter.
+A virtual environment names its Python by an absolute path of the machine that made it. This one has
+no interpreter: its `python` looks for one of the same minor version on the node.
 """
 
 from __future__ import annotations
@@ -14,49 +14,43 @@ import tempfile
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from pipeline.package.target import Target
+from pipeline.package.node_platform import NodePlatform
 from pipeline.package.wheels import PINNED, pip
 
 FILES = Path(__file__).parent / "files"
 _LEVEL = 6
 
 
-def pack_environment(wheels: Path, archive: Path, target: Target) -> None:
+def pack_environment(wheels: Path, archive: Path, nodes: NodePlatform) -> None:
     """Write the .tar.gz of `bin/python` and `lib/`; the same bytes from the same wheels."""
     with tempfile.TemporaryDirectory(dir=archive.parent) as tmp:
         env = Path(tmp, "env")
         lib, python = env / "lib", env / "bin" / "python"
-        _install(wheels, lib, target)
+        _install(wheels, lib, nodes)
         (lib / "sitecustomize.py").write_bytes((FILES / "sitecustomize.py").read_bytes())
-        _compile(lib, target)
+        _compile(lib, nodes)
         python.parent.mkdir()
-        script = (FILES / "python.sh").read_text().replace("@PYTHON@", target.version())
+        script = (FILES / "python.sh").read_text().replace("@PYTHON@", nodes.version())
         python.write_text(script)
         python.chmod(0o755)
         (env / "bin" / "python3").symlink_to("python")
         _write_tar(env, archive)
 
 
-def _install(wheels: Path, lib: Path, target: Target) -> None:
+def _install(wheels: Path, lib: Path, nodes: NodePlatform) -> None:
     source = ["--no-index", "--find-links", str(wheels), "--require-hashes", "--no-deps"]
-    options = [
-        *source,
-        *target.pip_options(),
-        "--no-compile",
-        "--requirement",
-        str(wheels / PINNED),
-    ]
-    pip(target, "install", "--target", str(lib), *options, "--requirement", str(wheels / PINNED))
+    options = [*source, *nodes.pip_options(), "--no-compile", "--requirement", str(wheels / PINNED)]
+    pip(nodes, "install", "--target", str(lib), *options)
     for script in (lib / "bin").glob("*"):  # they name this machine's Python
         script.unlink()
 
 
-def _compile(lib: Path, target: Target) -> None:
-    """Bytecode that is taken whatever the times of the files: tasks cannot write any beside them.
-    What does not compile, libraries for other versions of Python among it, is left as it is. Until
+def _compile(lib: Path, nodes: NodePlatform) -> None:
+    """Make bytecode that does not depend on the times of files, as tasks cannot write it. Files
+    that do not compile, such as those for other versions of Python, are left as they are. Until
     Python 3.11 bytecode has constant sets in the order of their hashes, which a seed fixes."""
     options = ["-q", "-q", "--invalidation-mode", "unchecked-hash", "-s", str(lib), "-p", "lib"]
-    command = [target.python, "-m", "compileall", *options, str(lib)]
+    command = [nodes.python, "-m", "compileall", *options, str(lib)]
     subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONHASHSEED": "0"})
 
 

@@ -1,4 +1,4 @@
-"""The nodes that a package is for: their Python, processor and C library."""
+"""The platform of the nodes that a package is for: Python, processor and C library."""
 
 from __future__ import annotations
 
@@ -14,36 +14,37 @@ OLDEST = (3, 10)
 
 
 @dataclass(frozen=True)
-class Target:
+class NodePlatform:
     """python: an interpreter of this machine, with pip, of the nodes' version. machine: their
-    processor. glibc: minor version of their C library, 2.28 being that of RHEL 8 and Debian 10."""
+    processor. glibc: minor version of their C library; RHEL 8 and Debian 10 have 2.28."""
 
     python: str = sys.executable
     machine: str = field(default_factory=platform.machine)
     glibc: int = 28
 
     def version(self) -> str:
-        """Such as `3.11`. Raises BadInput."""
-        asked = "import pip, sys; print('%d.%d' % sys.version_info[:2])"
+        """The version of Python, such as `3.11`. Raises BadInput."""
+        script = "import pip, sys; print('%d.%d' % sys.version_info[:2])"
         expected = f"a Python {OLDEST[0]}.{OLDEST[1]} or later with pip"
         try:
-            said = subprocess.run([self.python, "-c", asked], capture_output=True, text=True)
+            done = subprocess.run([self.python, "-c", script], capture_output=True, text=True)
         except OSError as error:
             raise BadInput(self.python, error.strerror or str(error), expected) from error
-        found = said.stdout.strip()
-        if said.returncode:
-            last = (said.stderr.strip() or "no word").splitlines()[-1]
+        version = done.stdout.strip()
+        if done.returncode:
+            last = (done.stderr.strip() or "no message").splitlines()[-1]
             raise BadInput(self.python, last, expected, "Name one with --python.")
-        if tuple(map(int, found.split("."))) < OLDEST:
-            raise BadInput(self.python, f"Python {found}", expected, "Name one with --python.")
-        return found
+        if tuple(map(int, version.split("."))) < OLDEST:
+            raise BadInput(self.python, f"Python {version}", expected, "Name one with --python.")
+        return version
 
     def is_this_python(self) -> bool:
-        """Whether what is installed here is a measure for it."""
+        """Whether the versions installed here suit the nodes' Python."""
         return self.version() == "{}.{}".format(*sys.version_info[:2])
 
     def pip_options(self) -> list[str]:
-        """Wheels that such nodes can use: PEP 600's tags up to their glibc, and the older names."""
+        """For wheels that the nodes can use: PEP 600's tags up to their glibc, and older names of
+        these tags."""
         tags = [f"manylinux_2_{minor}" for minor in range(self.glibc, 4, -1)]
         older = {"manylinux2014": 17, "manylinux2010": 12, "manylinux1": 5}
         tags += [name for name, minor in older.items() if minor <= self.glibc]

@@ -1,51 +1,89 @@
-"""Wheels of all that tasks import, for the nodes, pinned by version and by hash.
+"""Wheels for the nodes of all libraries that tasks import, pinned by version and by hash.
 
-pip resolves with the target's Python, whose markers it knows, and makes wheels of what is published
-as source alone (surt). What of these is made for this machine is then replaced by the same version
-made for the nodes. Index, proxies, constraints: as pip is told them (PIP_INDEX_URL and so on).
+Their requirements are taken from crawlrank's own, which only pyproject.toml lists.
+
+pip resolves with the nodes' version of Python and its markers, and makes wheels of libraries that
+are published only as source (surt). A wheel for this machine is then replaced by the same version
+for the nodes. Index, proxies and constraints are pip's own (PIP_INDEX_URL and so on).
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from importlib import metadata
 from pathlib import Path
 
 from jobs.kernel.errors import BadInput
-from pipeline.package.requirements import installed, name_of
-from pipeline.package.target import Target
+from pipeline.package.node_platform import NodePlatform
 
+DRIVER = frozenset({"click", "rich", "duckdb"})  # only pipeline/ imports them
+EXTRAS = ("pdf", "hadoop")  # options of tasks: links of PDFs, reading from HDFS
 PINNED = "requirements.txt"
 EPOCH = "315532800"  # 1980, the first year of a zip: wheels built twice are the same
-_LAST = 6  # lines of pip's own that tell what failed
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+_EXTRA = re.compile(r"\s*(?:;|and)\s*extra == ['\"]([a-z]+)['\"]\s*\Z")
+_LAST = 6  # lines of pip that show what failed
 _CURE = "Where there is no index, name a folder of wheels with --wheels."
 
 
+def task_requirements() -> list[str]:
+    """As pip takes them, sorted, with their markers of Python versions."""
+    return sorted(needed_by_tasks(metadata.requires("crawlrank") or ()))
+
+
+def needed_by_tasks(requirements: Iterable[str]) -> set[str]:
+    """Of the requirements in a package's metadata, those of tasks, without markers of extras."""
+    needed = set()
+    for line in requirements:
+        extra = _EXTRA.search(line)
+        if extra is None and name_of(line) not in DRIVER:
+            needed.add(line)
+        elif extra is not None and extra[1] in EXTRAS:
+            needed.add(line[: extra.start()])
+    return needed
+
+
+def name_of(requirement: str) -> str:
+    name = _NAME.match(requirement)
+    return re.sub(r"[-_.]+", "-", name[0]).lower() if name else ""
+
+
+def installed() -> list[str]:
+    """`name==version` of all that is installed, so that tasks have the driver's versions."""
+    versions: dict[str, str] = {}
+    for package in metadata.distributions():
+        if package.metadata["Name"] and package.read_text("direct_url.json") is None:
+            versions.setdefault(name_of(package.metadata["Name"]), package.version)
+    return [f"{name}=={version}" for name, version in sorted(versions.items())]
+
+
 def collect(
-    wheels: Path, requirements: Sequence[str], target: Target, given: Path | None = None
+    wheels: Path, requirements: Sequence[str], nodes: NodePlatform, source: Path | None = None
 ) -> None:
-    """Fill the new folder `wheels`, PINNED among them. given: a folder of wheels to take all from.
+    """Fill the new folder `wheels`, with PINNED. source: a folder of wheels in place of an index.
     Raises BadInput with pip's last lines."""
     wheels.mkdir()
-    found = wheels / "found"
-    source = ["--no-index", "--find-links", str(given.absolute())] if given else []
+    resolved = wheels / "resolved"
+    index = ["--no-index", "--find-links", str(source.absolute())] if source else []
     constraints = wheels / "constraints"
     constraints.write_text("".join(f"{pin}\n" for pin in installed()))
-    pinned = ["--constraint", str(constraints)] if target.is_this_python() and not given else []
-    pip(target, "wheel", "--wheel-dir", str(found), *source, *pinned, *requirements)
-    made_here = []
-    for wheel in sorted(found.iterdir()):
+    pinned = ["--constraint", str(constraints)] if nodes.is_this_python() and not source else []
+    pip(nodes, "wheel", "--wheel-dir", str(resolved), *index, *pinned, *requirements)
+    of_this_machine = []
+    for wheel in sorted(resolved.iterdir()):
         if wheel.stem.endswith("-any"):
             wheel.replace(wheels / wheel.name)
         else:
-            made_here.append("==".join(wheel.name.split("-")[:2]))
-    if made_here:
-        options = ["--no-deps", *target.pip_options(), *source]
-        pip(target, "download", "--dest", str(wheels), *options, *made_here)
-    shutil.rmtree(found)
+            of_this_machine.append("==".join(wheel.name.split("-")[:2]))
+    if of_this_machine:
+        options = ["--no-deps", *nodes.pip_options(), *index]
+        pip(nodes, "download", "--dest", str(wheels), *options, *of_this_machine)
+    shutil.rmtree(resolved)
     constraints.unlink()
     (wheels / PINNED).write_text("".join(map(_pin, sorted(wheels.glob("*.whl")))))
 
@@ -56,12 +94,12 @@ def _pin(wheel: Path) -> str:
     return f"{name_of(name)}=={version} --hash=sha256:{digest}\n"
 
 
-def pip(target: Target, command: str, *args: str) -> None:
+def pip(nodes: NodePlatform, command: str, *args: str) -> None:
     """Raises BadInput."""
-    line = [target.python, "-m", "pip", "--disable-pip-version-check", "--quiet", command, *args]
+    line = [nodes.python, "-m", "pip", "--disable-pip-version-check", "--quiet", command, *args]
     env = {**os.environ, "SOURCE_DATE_EPOCH": EPOCH}
     done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env)
     if done.returncode:
-        said = "\n".join((done.stderr or done.stdout).strip().splitlines()[-_LAST:])
-        expected = f"wheels for {target.machine}, glibc 2.{target.glibc}"
-        raise BadInput(f"pip {command}", said, expected, _CURE)
+        message = "\n".join((done.stderr or done.stdout).strip().splitlines()[-_LAST:])
+        expected = f"wheels for {nodes.machine}, glibc 2.{nodes.glibc}"
+        raise BadInput(f"pip {command}", message, expected, _CURE)

@@ -1,9 +1,9 @@
-"""The Spring beans that make Heritrix use a precedence file as it is meant.
+"""The Spring beans that make Heritrix use a precedence file as intended.
 
-Heritrix adds the policy's base, 1, to every value of the file, so values 1..125 become 2..126, and
-takes the default policy for URIs that are not in the file as it is: its base is `unlisted` + 1.
-In a queue it clips precedence at 127: what stands above is one class. Queues are taken in the
-order of the best URI in each; without that policy they go one after the other.
+Heritrix adds the policy's base, 1, to every value of the file, so values 1..125 become 2..126. For
+URIs that are not in the file it uses the default policy unchanged: its base is `unlisted` + 1. In a
+queue it clips precedence at 127: everything above is one class. Queues are taken in the order of
+the best URI in each; without that policy they go one after the other.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from jobs.kernel.errors import BadInput
 
 BASE = 1
 QUEUE_BASE = 3  # Heritrix's own default
-CLIPPED = 127  # the last precedence that Heritrix tells from others inside a queue
+CLIPPED = 127  # the last precedence that Heritrix distinguishes inside a queue
 LAST_UNLISTED = CLIPPED - BASE
 
 _FRAGMENT = """\
@@ -69,7 +69,7 @@ _FRAGMENT = """\
 
 
 def beans_fragment(*, unlisted: int) -> str:
-    """The text of crawler-beans-fragment.xml: two beans, and what to do with them.
+    """The text of crawler-beans-fragment.xml: two beans and instructions.
 
     unlisted: precedence of URIs that are not in the file, on the scale of the file, 1..126.
     Raises BadInput for another value.

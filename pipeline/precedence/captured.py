@@ -1,8 +1,8 @@
-"""What uris tell of the nodes of a graph: which were captured, which are preferred among equals.
+"""Which nodes of a graph were captured, and which are preferred among equal ones, from uris.
 
-The classes of a precedence file are cut over the captured ones. Ids and keys meet in the map, keys,
-captures and links in uris, as in export.py. DuckDB joins them, so keys need no memory;
-the result is one byte a node, and eight for preferences.
+The classes of a precedence file are cut over the captured nodes. The map has ids and keys; uris has
+keys, captures and links. DuckDB joins them, so keys need no memory. The result is one byte a node,
+and eight for preferences.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.formats.datasets import MAP
 from jobs.kernel.formats.lines import parse_map_row
 from jobs.kernel.formats.reading import read_all
 from pipeline.data.database import database
 from pipeline.data.graph import Graph, Mask
+from pipeline.data.parquet import schema_of
 from pipeline.precedence.scored import (
     SPELLED_TABLE,
     WHOLE,
@@ -31,13 +32,12 @@ from pipeline.precedence.scored import (
 from pipeline.ranking.classes import Preferences, preferred_first
 
 BUDGET = 2 << 30  # bytes
-MAPPED = pa.schema([("id", pa.int64()), ("key", pa.string())])
+MAPPED = schema_of(MAP.columns)
 CURE = "Give the uris, the map and the graph of one and the same run."
 
 
 class Captured(NamedTuple):
-    """By position: which nodes were captured, and what is preferred, as classes.py has
-    it, where that was asked for."""
+    """By position: which nodes were captured, and the preferences of classes.py if requested."""
 
     mask: Mask
     preferred: Preferences | None
@@ -51,7 +51,7 @@ def captured_nodes(graph: Graph, uris: str | Path, maps: Sequence[str | Path], t
 def captured_columns(
     graph: Graph, uris: str | Path, maps: Sequence[str | Path], tmp: Path, *, weighed: bool = False
 ) -> Captured:
-    """Of all nodes. tmp: a folder for the database. weighed: preferences too.
+    """The columns of all nodes. tmp: a folder for the database. weighed: preferences too.
 
     Raises BadInput where the ids of the map are not those of the graph, or uris lacks a key of it.
     """
@@ -74,8 +74,8 @@ def captured_columns(
         ).fetchone()
     ids = columns["id"].to_numpy()
     if not np.array_equal(ids, graph.ids):
-        what = f"other ids than {graph.name} ({len(ids)} for {graph.nodes} nodes)"
-        raise BadInput(named, what, "one line for each node of the graph", CURE)
+        ids_found = f"other ids than {graph.name} ({len(ids)} for {graph.nodes} nodes)"
+        raise BadInput(named, ids_found, "one line for each node of the graph", CURE)
     if lacking:
         raise BadInput(
             str(uris), f"no line for the key {lacking[0]}", f"every key of {named}", CURE

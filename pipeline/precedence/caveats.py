@@ -1,17 +1,17 @@
-"""What limits a ranking, so that nobody takes a file that orders nothing for one that does.
+"""What limits a ranking, so that a file that orders nothing is not mistaken for one that does.
 
-Each caveat has its number, its meaning and its cure. The rules, each with its constant:
+Each caveat has its number, its meaning and its cure. The rules:
 
     unranked-sources   pages with links of their own but without an incoming link have no rank
-    tied-pages         of the pages that the classes are cut over, many are placed by key alone
+    tied-pages         the key alone orders many of the pages that the classes are cut over
     few-captured       the classes of many pages are cut over few captured ones
     first-class        class 1 has most of the URIs, so most URIs are crawled first
     no-links           no page links to another one
-    equal-scores       links are there, and all scores are the same
+    equal-scores       there are links, and all scores are the same
 
-The decision is made once, when the precedence file is written, and stays in its summary; the end
-of `run`, `status` and `explain` show it from there. Of a work folder without precedence file the
-manifest's counts of links are all that there is to judge.
+They are found once, when the precedence file is written, and stored in its summary; `run`, `status`
+and `explain` read them there. For a work folder without precedence file, only the manifest's counts
+of links can be judged.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from pipeline.workfolder.manifest import Manifest
 if TYPE_CHECKING:
     from rich.table import Table
 
-LOST = 0.01  # part of the links, or of the pages that have links, that counts for nothing
-TIED = 0.1  # part of the pages cut over that the key alone places: half a class of quintiles
-FEW_A_CLASS = 10  # captured pages for each class, below which each of them moves a boundary
-MANY_TIMES = 2  # so many pages for each captured one are placed by those
-MOST = 0.5  # part of the URIs in class 1 …
-FAIR_SHARES = 1.5  # … and at least so many times the share that is a class's, for two classes
-VOID = ("no-links", "equal-scores")  # then the order means nothing
+LOST = 0.01  # share of the links, or of the pages with links, that counts for nothing
+TIED = 0.1  # share of the pages cut over that the key alone orders: half a class of quintiles
+FEW_A_CLASS = 10  # captured pages a class; with fewer, each of them moves a boundary
+MANY_TIMES = 2  # pages for each captured page
+MOST = 0.5  # share of the URIs in class 1 …
+FAIR_SHARES = 1.5  # … and multiple of the fair share of a class, which matters with two classes
+VOID = ("no-links", "equal-scores")  # caveats with which the order means nothing
 
 EXPORT, GRAPH, RANK = "export-precedence", "gen-graph", "page-rank"
 
 
 @dataclass(frozen=True)
 class Caveat:
-    """count: of pages, URIs or links, as `meaning` says; total: what it is a part of."""
+    """count: of pages, URIs or links, as `meaning` says; total: of which they are a part."""
 
     kind: str
     count: int
@@ -54,8 +54,8 @@ class Caveat:
 
 @dataclass(frozen=True)
 class LinkCounts:
-    """edges: of the graph; sources: nodes that have any. Pages that have links and no id, and
-    their links to other pages: unranked_sources, unranked_links."""
+    """edges: of the graph. sources: nodes that have any. unranked_sources: pages with links and
+    without id. unranked_links: their links to other pages."""
 
     edges: int
     sources: int
@@ -65,9 +65,9 @@ class LinkCounts:
 
 @dataclass(frozen=True)
 class CutCounts:
-    """cut_over: nodes that the classes are cut over, the `captured` ones or all; tied: those of
-    them that the key alone places. first_uris: lines of class 1; first_uncaptured: its nodes that
-    were not captured, of first_nodes. equal: all scores count as equal."""
+    """cut_over: nodes that the classes are cut over, the `captured` ones or all. tied: those of
+    them that the key alone orders. first_uris: lines of class 1. first_nodes: its nodes.
+    first_uncaptured: those of them that were not captured. equal: all scores count as equal."""
 
     bins: int
     nodes: int
@@ -83,7 +83,7 @@ class CutCounts:
 
 
 def caveats_of(links: LinkCounts | None, cut: CutCounts | None) -> list[Caveat]:
-    """What is worth telling of a ranking, the worst first; None for what is not known."""
+    """The caveats of a ranking, the worst first; None: these counts are not known."""
     return [*_of_scores(links, cut), *_of_links(links), *_of_classes(cut)]
 
 
@@ -148,7 +148,7 @@ def _pages(count: int) -> str:
 
 
 def link_counts(manifest: Manifest) -> LinkCounts | None:
-    """What the steps of a run have counted; None before PageRank."""
+    """The counts of a run's steps; None before PageRank."""
     rounds = manifest.steps.get(RANK, {}).get("rounds")
     if not rounds:
         return None
@@ -162,8 +162,8 @@ def link_counts(manifest: Manifest) -> LinkCounts | None:
 
 
 def caveats_in(work: Path, manifest: Manifest) -> list[Caveat]:
-    """Those of a work folder, as far as its steps are done. A summary that is not there, is not
-    whole or was written before there were caveats tells none; `status` reports what is damaged."""
+    """The caveats of a work folder, as far as its steps are done. A summary that is missing,
+    damaged or older than caveats gives none; `status` reports the damage."""
     if EXPORT not in steps_of(manifest, [EXPORT]):
         return caveats_of(link_counts(manifest), None)
     if "fingerprint" not in manifest.steps.get(EXPORT, {}):
@@ -176,13 +176,10 @@ def caveats_in(work: Path, manifest: Manifest) -> list[Caveat]:
 
 
 def caveats_table(caveats: list[Caveat]) -> Table:
-    """For people; what is cut at the edge of a terminal is the meaning's end, not the cure."""
-    from pipeline.terminal import cell, new_table
+    """A table for people; a narrow terminal cuts the end of the meaning, not the cure."""
+    from pipeline.terminal import TextTable
 
-    table = new_table("what limits this ranking", "caveat", ">number", ">of", "cure", "meaning")
+    table = TextTable("what limits this ranking", "caveat", ">number", ">of", "cure", "meaning")
     for caveat in caveats:
-        table.add_row(
-            cell(caveat.kind), f"{caveat.count:,}", f"{caveat.total:,}", cell(caveat.cure),
-            cell(caveat.meaning),
-        )  # fmt: skip
+        table.add(caveat.kind, caveat.count, caveat.total, caveat.cure, caveat.meaning)
     return table

@@ -1,14 +1,13 @@
 """Scores to the file that Heritrix loads: `URI precedence`, one line a spelling.
 
-Equation: classes are cut as in pipeline/ranking/classes.py, over the captured nodes (what a recrawl
-fetches) or over all; precedence is the class, from 1, crawled first, to B. Dangling nodes are
-nodes like others. A captured URI whose key has no score gets B.
+Equation: classes are cut as in pipeline/ranking/classes.py, over the captured nodes (those that a
+recrawl fetches) or over all. Precedence is the class, from 1, crawled first, to B. Dangling nodes
+are nodes like others. A captured URI whose key has no score gets B.
 
-The file has each spelling in the form in which Heritrix looks it up (jobs/kernel/heritrix_form),
-each form once, at the best class of those that meet in it, in the order of the scores and then of
-the bytes. Scores and spellings come from pipeline/precedence/scored.py, lines from
-pipeline/precedence/lines.py; URIs need no memory, nodes NODE_BYTES each; DuckDB has what these
-leave.
+The file has each spelling in the form in which Heritrix looks it up
+(jobs/kernel/keys/heritrix_form.py). Each form stands there once, with the best class of its
+spellings. Lines are ordered by score, then by bytes. Memory: NODE_BYTES a node, none for URIs;
+DuckDB gets the rest.
 """
 
 from __future__ import annotations
@@ -26,11 +25,13 @@ import numpy as np
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.order import DIGITS
 from jobs.kernel.keys.heritrix_form import NOT_OF_THE_WEB
+from pipeline.contract import BEANS
 from pipeline.data.database import database
-from pipeline.data.datasets import write_file
+from pipeline.data.datasets import require_name, write_file
 from pipeline.data.graph import Floats, Mask
 from pipeline.data.memory import half_of_machine
 from pipeline.options import PrecedenceOptions, Ties
+from pipeline.precedence.beans import beans_fragment
 from pipeline.precedence.caveats import Caveat, CutCounts, LinkCounts, caveats_of
 from pipeline.precedence.lines import Formed, Lines
 from pipeline.precedence.scored import FIXED, Scored, open_scored
@@ -38,9 +39,9 @@ from pipeline.ranking.classes import CUT_BYTES, PREFERENCE_BYTES, Classes, cut, 
 from pipeline.ranking.digits import rounded
 
 BUDGET = 2 << 30  # bytes of memory, for what does not grow with the nodes alone
-NODE_BYTES = 8 + 2 + CUT_BYTES  # scores, two marks, and classes while they are cut
+NODE_BYTES = 8 + 2 + CUT_BYTES  # scores, two masks, and cutting the classes
 TIED_BYTES = NODE_BYTES + PREFERENCE_BYTES  # with ties by links
-KEPT_BYTES = 8 + 2 + 5 + 5  # of them while lines are sorted: places, classes, ids of keys
+KEPT_BYTES = 8 + 2 + 5 + 5  # while lines are sorted: scores, masks, places and classes, ids of keys
 
 
 @dataclass
@@ -56,8 +57,8 @@ class ClassSummary:
 
 
 @dataclass
-class Summary:
-    """What `precedence.summary.json` says."""
+class PrecedenceSummary:
+    """The contents of `precedence.summary.json`."""
 
     bins: int
     unlisted: int
@@ -96,15 +97,17 @@ def export_precedence(
     budget: int | None = None,
     threads: int | None = None,
     links: LinkCounts | None = None,
-) -> Summary:
-    """Write the precedence file `output` from the datasets `scores` and `uris`, text or Parquet.
+) -> PrecedenceSummary:
+    """Write the precedence file `output` from the datasets `scores` and `uris`, text or Parquet;
+    beside it its summary and the beans that make Heritrix use it.
 
-    Without uris, the URIs of the scores are all the spellings there are, and classes are cut over
-    all nodes. ids: where both are the embedded engine's, its file of the ids of key numbers. tmp: a
-    folder for what does not fit into memory. budget: bytes of memory, by default those of half of
-    the machine. links: what the graph is made of, for the caveats. Raises BadInput, also where the
-    bytes are less than NODE_BYTES (TIED_BYTES) a node.
+    Without uris, the URIs of the scores are the only spellings, and classes are cut over all nodes.
+    ids: where both are the embedded engine's, its file of the ids of key numbers. tmp: a folder for
+    data larger than memory. budget: bytes of memory, by default half of the machine's. links: for
+    the caveats. Raises BadInput, also if the budget is less than NODE_BYTES (TIED_BYTES) a node.
     """
+    require_name(output)
+    beans = beans_fragment(unlisted=options.unlisted_precedence)
     budget = half_of_machine().budget if budget is None else budget
     threads = threads or os.cpu_count() or 1
     weighed = options.ties == "links"
@@ -115,52 +118,68 @@ def export_precedence(
             node_bytes=TIED_BYTES if weighed else NODE_BYTES, weighed=weighed,
         ) as scored,
     ):  # fmt: skip
-        summary = Summary(options.bins, options.unlisted_precedence, options.classes_over)
-        summary.eta, summary.digits = options.eta, options.digits
-        formed = Formed(
-            Path(name, "formed.arrow"), len(scored.scores), scored.spellings(),
-            weighed=weighed,
-        )  # fmt: skip
-        _require_spellings(scored, formed, str(scores))
-        lines = _classified(scored.scores, formed, options, summary)
-        left = max(0, budget - FIXED)
-        half = left // 2 - KEPT_BYTES * len(scored.scores)  # the scores may have the other one
-        with (
-            database(Path(name), budget=half, threads=threads) as (db, _),
-            closing(lines.pieces(db)) as pieces,
-        ):
-            write_file(_some(pieces, lines, str(scores)), output)
-        _tell(lines, formed, summary)
-        summary.caveats = caveats_of(links, _cut_counts(scored.scores, summary, options.ties))
+        summary = _export(scored, Path(name), output, options, budget, threads, str(scores))
+    summary.caveats = caveats_of(links, _cut_counts(summary, options.ties))
+    plain = output.with_suffix("") if output.suffix == ".gz" else output
+    summary.write(plain.with_suffix(".summary.json"))
+    write_file([beans.encode()], output.with_name(BEANS))
     return summary
 
 
-def _require_spellings(scored: Scored, formed: Formed, where: str) -> None:
-    """A page that is scored and has no spelling would be lost silently."""
+def _export(
+    scored: Scored,
+    tmp: Path,
+    output: Path,
+    options: PrecedenceOptions,
+    budget: int,
+    threads: int,
+    path_or_url: str,
+) -> PrecedenceSummary:
+    """Write the lines; path_or_url: of the scores, for messages."""
+    nodes, weighed = len(scored.scores), options.ties == "links"
+    formed = Formed(tmp / "formed.arrow", nodes, scored.spellings(), weighed=weighed)
+    _require_spellings(scored, formed, path_or_url)
+    lines, summary = _classified(scored.scores, formed, options)
+    half = max(0, budget - FIXED) // 2 - KEPT_BYTES * nodes  # the scores may use the other half
+    with (
+        database(tmp, budget=half, threads=threads) as (db, _),
+        closing(lines.pieces(db)) as pieces,
+    ):
+        write_file(_require_uris(pieces, lines, path_or_url), output)
+    _describe_lines(lines, formed, summary)
+    return summary
+
+
+def _require_spellings(scored: Scored, formed: Formed, path_or_url: str) -> None:
+    """Raises BadInput for a scored page without spelling, which would be missing in the file."""
     lacking = np.flatnonzero(~formed.spelled)
     if len(lacking):
         first = scored.key(int(lacking[0]))
         raise BadInput(
-            where,
+            path_or_url,
             f"{len(lacking)} keys that have no spelling in uris, the first {first}",
             "at least one URI for every key",
             "Give the uris of the same canonicalize run.",
         )
 
 
-def _some(pieces: Iterable[bytes], lines: Lines, where: str) -> Iterator[bytes]:
-    """The pieces. Raises BadInput behind the last one, so that no file appears, where no spelling
-    was an http or https URI, as in scores that name keys only."""
+def _require_uris(pieces: Iterable[bytes], lines: Lines, path_or_url: str) -> Iterator[bytes]:
+    """The pieces. If no spelling is an http or https URI, as in scores that name keys only, raises
+    BadInput behind the last piece, so that no file appears."""
     yield from pieces
     if not lines.changes.formed and NOT_OF_THE_WEB.issuperset(lines.changes.by_reason):
         cure = "Scores of an import without URIs name keys only."
-        raise BadInput(where, "no URI in it", "at least one http or https URI", cure)
+        raise BadInput(path_or_url, "no URI in it", "at least one http or https URI", cure)
 
 
 def _classified(
-    scores: Floats, formed: Formed, options: PrecedenceOptions, summary: Summary
-) -> Lines:
-    """The lines, once classes are cut; and what the summary says of nodes."""
+    scores: Floats, formed: Formed, options: PrecedenceOptions
+) -> tuple[Lines, PrecedenceSummary]:
+    """Cut the classes. The lines to write, and the summary of nodes."""
+    summary = PrecedenceSummary(
+        options.bins, options.unlisted_precedence, options.classes_over,
+        eta=options.eta, digits=options.digits,
+    )  # fmt: skip
     over = formed.captured if options.classes_over == "captured" else None
     if over is None or not over.any():
         summary.classes_cut_over = "all"
@@ -174,17 +193,19 @@ def _classified(
         preferred=formed.preferred,
     )
     formed.preferred = None
-    _describe(classes, scores, formed.captured, summary)
+    _describe_nodes(classes, scores, formed.captured, summary)
     only = options.spellings == "captured" and formed.any_captured
     places = places_of(classes.order)
-    return Lines(formed, classes.classes, places, bins=options.bins, only=only)
+    return Lines(formed, classes.classes, places, bins=options.bins, only=only), summary
 
 
-def _describe(classes: Classes, scores: Floats, captured: Mask, summary: Summary) -> None:
+def _describe_nodes(
+    classes: Classes, scores: Floats, captured: Mask, summary: PrecedenceSummary
+) -> None:
     summary.nodes = len(scores)
     summary.nodes_captured = int(captured.sum())
     summary.nodes_not_captured = summary.nodes - summary.nodes_captured
-    if summary.eta is not None:  # what nobody knows is not 0
+    if summary.eta is not None:  # else the number is unknown, not 0
         summary.nodes_near_a_boundary = int(classes.near.sum())
     summary.nodes_placed_by_key_alone = int(classes.by_key.sum())
     everything = summary.classes_cut_over == "all"
@@ -200,8 +221,7 @@ def _describe(classes: Classes, scores: Floats, captured: Mask, summary: Summary
         summary.classes.append(entry)
 
 
-def _tell(lines: Lines, formed: Formed, summary: Summary) -> None:
-    """What the summary says of spellings and lines."""
+def _describe_lines(lines: Lines, formed: Formed, summary: PrecedenceSummary) -> None:
     changes, counts = lines.changes, lines.counts.tolist()
     summary.uris = sum(counts)
     summary.duplicates_removed = changes.formed - summary.uris
@@ -214,9 +234,9 @@ def _tell(lines: Lines, formed: Formed, summary: Summary) -> None:
         entry.uris = counts[entry.precedence]
 
 
-def _cut_counts(scores: Floats, summary: Summary, ties: Ties) -> CutCounts:
-    """What the caveats are told of, of a summary that is whole."""
-    first, ends = summary.classes[0], np.array([scores.max(), scores.min()])
+def _cut_counts(summary: PrecedenceSummary, ties: Ties) -> CutCounts:
+    first, filled = summary.classes[0], [entry for entry in summary.classes if entry.nodes]
+    ends = np.array([filled[0].score_highest, filled[-1].score_lowest], np.float64)
     highest, lowest = rounded(ends, summary.digits).tolist()
     return CutCounts(
         bins=summary.bins,

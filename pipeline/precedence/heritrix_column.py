@@ -1,7 +1,7 @@
 """Columns of URIs in the form in which Heritrix looks them up (jobs/kernel/keys/heritrix_form.py).
 
-Nearly every URI of a crawl is its own form. One expression, run by Arrow, finds those without a
-Python object for any; only the others go one by one through the steps that mend.
+Nearly every URI of a crawl is its own form. Arrow finds these by one expression, without a Python
+object for each. Only the others go one by one through the steps that mend.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from jobs.kernel.keys.heritrix_form import IS_FORM, MAX_LENGTH, HeritrixRejects,
 
 @dataclass(frozen=True, eq=False)
 class Forms:
-    """A form for every URI, or the URI itself where there is none; which are another string than
-    the URI; and the reasons where there is none, else null."""
+    """forms: of every URI, or the URI itself where there is none. rewritten: where the form differs
+    from the URI. reasons: why there is no form, else null."""
 
     forms: pa.StringArray
     rewritten: npt.NDArray[np.bool_]
@@ -37,14 +37,14 @@ def forms(uris: pa.StringArray) -> Forms:
     reasons: list[str | None] = [None] * len(others)
     if not len(others):
         return Forms(uris, rewritten, pa.nulls(len(uris), pa.string()))
-    given = uris.take(pa.array(others)).to_pylist()
-    mended = list(given)
-    for number, uri in enumerate(given):
+    unusual_uris = uris.take(pa.array(others)).to_pylist()
+    mended = list(unusual_uris)
+    for number, uri in enumerate(unusual_uris):
         try:
             mended[number] = lasting_form(uri)
         except HeritrixRejects as error:
             reasons[number] = str(error)
-    rewritten[others] = [form != uri for form, uri in zip(mended, given, strict=True)]
+    rewritten[others] = [form != uri for form, uri in zip(mended, unusual_uris, strict=True)]
     unusual, nothing = pc.invert(usual), pa.nulls(len(uris), pa.string())
     return Forms(
         pc.replace_with_mask(uris, unusual, pa.array(mended, pa.string())),
@@ -54,7 +54,7 @@ def forms(uris: pa.StringArray) -> Forms:
 
 
 def lasting_form(uri: str) -> str:
-    """The form of the URI, if it is also its own: only such a line passes lint."""
+    """The form of the URI, if that is its own form: only such a line passes lint."""
     form = heritrix_form(uri)
     if form != uri and heritrix_form(form) != form:
         raise HeritrixRejects("a form that Heritrix reads as another URI")

@@ -1,9 +1,9 @@
-"""What Heritrix 3.13's PrecedenceLoader does with a file, step by step, as a model to check with.
+"""A model of Heritrix 3.13's PrecedenceLoader, to check precedence files with.
 
-It reads UTF-8 lines (inflated when the name ends in .gz), splits each at every single blank,
-takes the first piece as URI and the second as precedence, and looks at nothing else. The URI is
-not mended; `http://` is put in front when it does not start like `scheme:`. Whatever throws ends
-the run with nothing stored. Memory: one block and one line.
+The loader reads UTF-8 lines (inflated if the name ends in .gz) and splits each at every single
+blank. The first piece is the URI, the second the precedence; others are ignored. The URI is not
+mended; `http://` is put in front unless it begins like `scheme:`. If anything throws, the loader
+ends and nothing is stored. Memory: one block and one line.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from io import SEEK_CUR, BufferedReader
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from jobs.kernel.archive.frames import GZIP_MAGIC
 from jobs.kernel.keys.heritrix_form import lookup_key
-from jobs.kernel.keys.heritrix_parse import java_int
+from jobs.kernel.keys.heritrix_parse import JAVA_DOT, java_int
 
-BLOCK = 8192  # characters that Java's reader takes at once
+BLOCK = 8192  # characters that Java's reader reads at once
 MAX_LINE = 1 << 20  # of this program: Heritrix reads a line of any length into memory
 
-Source = str | Path | bytes
+LoaderSource = str | Path | bytes
 
 
 class LoaderFails(ValueError):
@@ -55,16 +56,17 @@ class Line(NamedTuple):
     end: str
 
 
-class Entry(NamedTuple):
-    """uri: the first piece as written. key: under which the precedence is stored."""
+class HistoryEntry(NamedTuple):
+    """An entry for Heritrix's history database. uri: the first piece of the line as written. key:
+    under which the precedence is stored."""
 
     uri: str
     key: str
     precedence: int
 
 
-def load(source: Source) -> dict[str, int]:
-    """What the loader has stored in an empty database after the file: precedence by lookup key.
+def load(source: LoaderSource) -> dict[str, int]:
+    """The contents of an empty database after loading the file: precedence by lookup key.
 
     source: a path, or the bytes of a plain file. Raises LoaderFails when it stores nothing.
     """
@@ -77,14 +79,14 @@ def load(source: Source) -> dict[str, int]:
                 raise LoaderFails(error.exception, line.number) from error
             stored[entry.key] = entry.precedence
     except BreaksOff:
-        pass  # the loader does not notice either
+        pass  # the loader does not notice it
     return stored
 
 
 # ---- an entry --------------------------------------------------------------------------------
 
 _BLANK = re.compile(r"\s", re.ASCII)
-_SCHEME = re.compile("[A-Za-z0-9_]+:[^\n\r\u0085\u2028\u2029]*\\Z")
+_SCHEME = re.compile(rf"[A-Za-z0-9_]+:{JAVA_DOT}*\Z")
 
 
 def pieces_of(text: str) -> list[str]:
@@ -100,7 +102,7 @@ def with_scheme(uri: str) -> str:
     return uri if _SCHEME.match(uri) else "http://" + uri
 
 
-def read_entry(text: str) -> Entry:
+def read_entry(text: str) -> HistoryEntry:
     """The entry of a line; raises LoaderFails with Java's exception."""
     pieces = pieces_of(text)
     if len(pieces) < 2:
@@ -112,7 +114,7 @@ def read_entry(text: str) -> Entry:
     if precedence is None:
         text = ascii(pieces[1][:80])[1:-1]
         raise LoaderFails(f'NumberFormatException: For input string: "{text}"')
-    return Entry(pieces[0], lookup_key(with_scheme(pieces[0])), precedence)
+    return HistoryEntry(pieces[0], lookup_key(with_scheme(pieces[0])), precedence)
 
 
 # ---- lines -----------------------------------------------------------------------------------
@@ -120,7 +122,7 @@ def read_entry(text: str) -> Entry:
 _END = re.compile("\r\n|\r|\n")
 
 
-def read_lines(source: Source) -> Iterator[Line]:
+def read_lines(source: LoaderSource) -> Iterator[Line]:
     """The lines as Java's BufferedReader cuts them; raises LoaderFails or BreaksOff."""
     if isinstance(source, bytes):
         yield from cut_lines(_blocks([source]))
@@ -160,7 +162,7 @@ def cut_lines(blocks: Iterable[str]) -> Iterator[Line]:
 
 
 def _blocks(chunks: Iterable[bytes]) -> Iterator[str]:
-    """Text in whole blocks: a block in which the chunks break off is lost, as it is in Java."""
+    """Text in whole blocks. As in Java, a block in which the chunks break off is lost."""
     decoder = codecs.getincrementaldecoder("utf-8")(_JAVA_ERRORS)
     pending = ""
     try:
@@ -208,7 +210,7 @@ def _chunks(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _inflated(stream: BufferedReader) -> Iterator[bytes]:
-    """All members of a gzip file; what follows the last one and is none is ignored."""
+    """All members of a gzip file; other bytes behind the last member are ignored."""
     if reason := _skip_header(stream):
         raise LoaderFails(reason)
     while True:
@@ -223,11 +225,11 @@ def _inflated(stream: BufferedReader) -> Iterator[bytes]:
 
 
 def _skip_header(stream: BinaryIO) -> str:
-    """Reads the header of a gzip member; what Java throws when there is none, or nothing."""
+    """Reads the header of a gzip member; returns what Java throws if there is none, else ''."""
     head = stream.read(10)
     if len(head) < 10:
-        return "EOFException" if b"\x1f\x8b\x08".startswith(head[:3]) else "ZipException"
-    if not head.startswith(b"\x1f\x8b\x08"):
+        return "EOFException" if GZIP_MAGIC.startswith(head[:3]) else "ZipException"
+    if not head.startswith(GZIP_MAGIC):
         return "ZipException: Not in GZIP format"
     flags = head[3]
     if flags & _EXTRA:

@@ -1,9 +1,9 @@
 """Spellings to the lines of a precedence file: each form once, best class first, then by bytes.
 
 Forms stay in Arrow from their dataset to the file, and no Python object is made for a line. Few
-forms meet: a URI stands once in its dataset, so that only mended ones can. Those whose hash is
-that of another are found first, and only they are grouped by their strings; then DuckDB sorts all
-within its memory limit.
+spellings have the same form: a URI is in its dataset once, so only mended ones can coincide. Forms
+with the same hash as another are found first, and only they are grouped by their strings. Then
+DuckDB sorts all lines within its memory limit.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ TAILS = pa.array([f" {precedence}\n" for precedence in range(MAX_BINS + 1)])
 
 
 class Formed:
-    """All spellings in their forms, or with the reason why they have none, in a file.
+    """A file of all spellings in their forms, or with the reason why they have none.
 
-    captured, spelled: by position, whether a spelling of the node was captured, or is there.
-    captured_unscored: captured spellings of keys without score. rows: spellings. preferred: by
-    position, for ties by links, where these are weighed.
+    captured, spelled: by position, whether a spelling of the node was captured, and whether there
+    is any. captured_unscored: captured spellings of keys without score. rows: spellings. preferred:
+    by position, the preferences for ties by links, if spellings have weights.
     """
 
     def __init__(
@@ -80,12 +80,12 @@ class Formed:
             np.add.at(self.preferred, nodes[scored], batch["weight"].to_numpy()[scored])
         self.any_captured |= bool(captured.any())
         self.captured_unscored += int((captured & ~scored).sum())
-        made = forms(batch["uri"])
-        columns = [made.forms, batch["node"], batch["captured"], made.rewritten, made.reasons]
+        formed = forms(batch["uri"])
+        columns = [formed.forms, batch["node"], batch["captured"], formed.rewritten, formed.reasons]
         return pa.record_batch([pa.array(column) for column in columns], FORMED)
 
     def wanted(self, *, only_captured: bool) -> Iterator[pa.RecordBatch]:
-        """The spellings that are to be listed, whether they have a form or not."""
+        """The spellings to list, with or without form."""
         with self._path.open("rb") as stream, pa.ipc.open_file(stream) as file:
             for number in range(file.num_record_batches):
                 batch = file.get_batch(number)
@@ -97,7 +97,8 @@ class Formed:
 
 
 class Changes:
-    """What became of the wanted spellings. formed: with a form; rewritten: with another one."""
+    """Counts of the wanted spellings. formed: those with a form. rewritten: those whose form
+    differs from the URI."""
 
     def __init__(self) -> None:
         self.formed, self.rewritten = 0, 0
@@ -110,8 +111,8 @@ class Changes:
         self.rewritten += pc.sum(wanted["rewritten"]).as_py() or 0
         if len(rejected):
             self._reasons.update(rejected["reason"].to_pylist())
-            found = {*self.examples, *rejected["form"].to_pylist()}
-            self.examples = sorted(found, key=str.encode)[:EXAMPLES]
+            examples = {*self.examples, *rejected["form"].to_pylist()}
+            self.examples = sorted(examples, key=str.encode)[:EXAMPLES]
 
     @property
     def by_reason(self) -> dict[str, int]:
@@ -120,8 +121,8 @@ class Changes:
 
 
 class Lines:
-    """The lines in order. classes, places: by position; a key without score comes last of all, in
-    the last of the classes (bins). Memory: 5 bytes a node."""
+    """The lines in order. classes, places: by position; a key without score comes last, in the
+    last class (bins). Memory: 5 bytes a node."""
 
     def __init__(
         self, formed: Formed, classes: Numbers, places: Order, *, bins: int, only: bool
@@ -132,7 +133,7 @@ class Lines:
         self.counts: npt.NDArray[np.int64] = np.zeros(bins + 1, np.int64)  # by precedence
 
     def pieces(self, db: duckdb.DuckDBPyConnection) -> Generator[bytes, None, None]:
-        """The file, some lines at a time; changes and counts are whole behind the last."""
+        """The file, some lines at a time; changes and counts are complete behind the last."""
         meeting = self._find_meeting(db)
         if meeting:
             with _reader(db, self._rows()):
@@ -144,34 +145,35 @@ class Lines:
                 yield _written(batch)
 
     def _find_meeting(self, db: duckdb.DuckDBPyConnection) -> int:
-        """The table `meeting`: hashes of more than one form, of some range at a time; how many."""
+        """Make the table `meeting` of hashes that several rows share; returns its length."""
         ranges, changes = 1 + self._formed.rows // HASHES, self.changes
-        found: list[npt.NDArray[np.uint64]] = []
+        shared: list[npt.NDArray[np.uint64]] = []
         for number in range(ranges):
             query = f"SELECT hash(form) AS h FROM lines WHERE hash(form) % {ranges} = {number}"
             with _reader(db, self._rows(changes if number == 0 else None)):
                 parts = [batch.column(0).to_numpy() for batch in batches(db, query)]
             hashes = np.sort(np.concatenate([np.empty(0, np.uint64), *parts]))
-            found.append(np.unique(hashes[1:][hashes[1:] == hashes[:-1]]))
-        db.register("found", pa.table({"h": np.concatenate(found)}))
-        db.execute("CREATE TABLE meeting AS SELECT h FROM found")
-        return sum(map(len, found))
+            shared.append(np.unique(hashes[1:][hashes[1:] == hashes[:-1]]))
+        db.register("shared", pa.table({"h": np.concatenate(shared)}))
+        db.execute("CREATE TABLE meeting AS SELECT h FROM shared")
+        return sum(map(len, shared))
 
     def _rows(self, changes: Changes | None = None) -> Iterator[pa.RecordBatch]:
         for wanted in self._formed.wanted(only_captured=self._only):
             if changes:
                 changes.add(wanted)
-            found = wanted.filter(pc.is_null(wanted["reason"]))
-            nodes = found["node"].to_numpy()
+            with_form = wanted.filter(pc.is_null(wanted["reason"]))
+            nodes = with_form["node"].to_numpy()
             scored = nodes != NO_NODE
             places = np.where(scored, self._places[nodes], np.int64(len(self._places)))
             classes = np.where(scored, self._classes[nodes], np.int16(self._bins))
-            yield pa.record_batch([found["form"], pa.array(places), pa.array(classes)], LINES)
+            columns = [with_form["form"], pa.array(places), pa.array(classes)]
+            yield pa.record_batch(columns, LINES)
 
 
 @contextlib.contextmanager
 def _reader(db: duckdb.DuckDBPyConnection, rows: Iterator[pa.RecordBatch]) -> Iterator[None]:
-    """The rows as the view `lines`, which can be read once."""
+    """The rows as the view `lines`, which can be read only once."""
     feed(db, "lines", LINES, rows)
     try:
         yield
@@ -180,7 +182,7 @@ def _reader(db: duckdb.DuckDBPyConnection, rows: Iterator[pa.RecordBatch]) -> It
 
 
 def _written(batch: pa.RecordBatch) -> bytes:
-    """`form precedence` and an end for each."""
+    """`form precedence` and a line end for each row."""
     lines = pc.binary_join_element_wise(batch["form"], TAILS.take(batch["precedence"]), "")
     offsets = np.frombuffer(lines.buffers()[1], np.int32)[lines.offset :]
     return bytes(memoryview(lines.buffers()[2])[offsets[0] : offsets[len(lines)]])

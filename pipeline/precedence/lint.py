@@ -1,9 +1,9 @@
-"""Checks a precedence file against what Heritrix's PrecedenceLoader really does with it.
+"""Checks a precedence file against what Heritrix's PrecedenceLoader does with it.
 
-The verdict of a line comes from the model of the loader (pipeline/heritrix_loader) and from the
-form of its URI (jobs/kernel/heritrix_form); the words for it from pipeline/lint_problems. An error
-is a file that does not load, or a line without the effect that it seems to have; a warning is a
-line that works, but perhaps not as meant.
+A line is judged by the model of the loader (heritrix_loader.py) and by the form of its URI
+(jobs/kernel/keys/heritrix_form.py); the texts of findings are in lint_problems.py. An error is a
+file that does not load, or a line without the effect that it seems to have. A warning is a line
+that works, but perhaps not as intended.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form, looku
 from jobs.kernel.keys.heritrix_parse import java_int
 from pipeline.precedence.heritrix_loader import (
     BreaksOff,
-    Entry,
+    HistoryEntry,
     Line,
     LoaderFails,
-    Source,
+    LoaderSource,
     load,
     pieces_of,
     read_entry,
@@ -32,18 +32,18 @@ from pipeline.precedence.heritrix_loader import (
 )
 from pipeline.precedence.lint_problems import Finding, finding
 
-__all__ = ["Finding", "Summary", "lint", "load"]
+__all__ = ["Finding", "LintSummary", "lint", "load"]
 
 LAST_CLASS = 125  # with the bean's base of 1, the last precedence that is no tie
-LAST_CRAWLED = 250  # above, a queue can reach Heritrix's floor of 255 and stalls the crawl
+LAST_CRAWLED = 250  # above, a queue can reach Heritrix's floor of 255 and stall the crawl
 
 
 @dataclass
-class Summary:
-    """What a file is to the loader, filled by `lint` as it goes.
+class LintSummary:
+    """What the loader makes of a file; `lint` fills it line by line.
 
-    lines: all lines. entries: those that load on their own. accepted: whether the loader gets
-    through; if not, it stores nothing. problems: number of findings by problem.
+    lines: all lines. entries: those that load on their own. accepted: whether the loader reaches
+    the end; if not, it stores nothing. problems: number of findings by problem.
     """
 
     lines: int = 0
@@ -53,28 +53,28 @@ class Summary:
     warnings: int = 0
     problems: Counter[str] = field(default_factory=Counter)
 
-    def note(self, found: Finding) -> None:
-        self.problems[found.problem] += 1
-        if found.severity == "error":
+    def note(self, problem: Finding) -> None:
+        self.problems[problem.problem] += 1
+        if problem.severity == "error":
             self.errors += 1
         else:
             self.warnings += 1
 
 
-def lint(source: Source, summary: Summary | None = None) -> Iterator[Finding]:
+def lint(source: LoaderSource, summary: LintSummary | None = None) -> Iterator[Finding]:
     """The findings, in the order of the lines; duplicates, found by sorting, come last.
 
-    source: a path, or the bytes of a plain file. summary: filled on the way, complete at the end.
-    Reads once; memory: 20 bytes a line, about 60 while they are sorted. A missing or empty file
-    is a finding, no exception.
+    source: a path, or the bytes of a plain file. summary: complete at the end. The file is read
+    once; memory: 20 bytes a line, about 60 while they are sorted. A missing or empty file is a
+    finding, not an exception.
     """
-    summary = Summary() if summary is None else summary
-    for found in _findings(source, summary):
-        summary.note(found)
-        yield found
+    summary = LintSummary() if summary is None else summary
+    for problem in _findings(source, summary):
+        summary.note(problem)
+        yield problem
 
 
-def _findings(source: Source, summary: Summary) -> Iterator[Finding]:
+def _findings(source: LoaderSource, summary: LintSummary) -> Iterator[Finding]:
     seen = _Seen()
     try:
         for line in read_lines(source):
@@ -92,60 +92,61 @@ def _findings(source: Source, summary: Summary) -> Iterator[Finding]:
     yield from seen.duplicates()
 
 
-def _line_findings(line: Line, summary: Summary, seen: _Seen) -> Iterator[Finding]:
+def _line_findings(line: Line, summary: LintSummary, seen: _Seen) -> Iterator[Finding]:
     if line.end.startswith("\r") and not seen.carriage_return:
         seen.carriage_return = True
         yield finding("carriage return", line.number, line.text)
-    entry, found = examine(line)
+    entry, findings = examine(line)
     if entry is None:
         summary.accepted = False
     else:
         summary.entries += 1
         seen.add(line.number, entry)
-    yield from found
+    yield from findings
 
 
-def examine(line: Line) -> tuple[Entry | None, list[Finding]]:
-    """The entry of a line, None where it ends the loader, and what there is to say about it."""
+def examine(line: Line) -> tuple[HistoryEntry | None, list[Finding]]:
+    """The entry of a line, None if the line ends the loader, and the findings about the line."""
     if good := _good_entry(line.text):
         return good, []
-    found = []
+    findings = []
     if line.number == 1 and line.text.startswith("\x1f\ufffd"):
-        found.append(finding("gzip without .gz", 1))
+        findings.append(finding("gzip without .gz", 1))
     try:
         entry = read_entry(line.text)
     except LoaderFails as error:
         why = _why_it_fails(line.text)
-        return None, [*found, finding(why, line.number, line.text, error.exception)]
+        return None, [*findings, finding(why, line.number, line.text, error.exception)]
     if line.text.startswith("#"):
-        return entry, [*found, finding("comment that loads", line.number, line.text, entry.key)]
+        return entry, [*findings, finding("comment that loads", line.number, line.text, entry.key)]
     if problem := uri_problem(entry):
-        found.append(finding(problem[0], line.number, line.text, problem[1]))
+        findings.append(finding(problem[0], line.number, line.text, problem[1]))
     for name in _column_problems(line.text, entry):
-        found.append(finding(name, line.number, line.text, str(entry.precedence)))
-    return entry, found
+        findings.append(finding(name, line.number, line.text, str(entry.precedence)))
+    return entry, findings
 
 
 _GOOD = re.compile(r"(\S+) ([1-9][0-9]{0,2})\Z", re.ASCII)
 
 
-def _good_entry(text: str) -> Entry | None:
-    """The entry of a line in which nothing can be found; most lines are recognized so."""
+def _good_entry(text: str) -> HistoryEntry | None:
+    """The entry of a line without problems, as most lines are."""
     match = _GOOD.match(text)
     if not match or int(match[2]) > LAST_CLASS:
         return None
     uri = match[1]
     try:
-        return Entry(uri, lookup_key(uri), int(match[2])) if heritrix_form(uri) == uri else None
+        is_form = heritrix_form(uri) == uri
     except HeritrixRejects:
         return None
+    return HistoryEntry(uri, lookup_key(uri), int(match[2])) if is_form else None
 
 
 # ---- lines that fail -------------------------------------------------------------------------
 
 
 def _why_it_fails(text: str) -> str:
-    """The name of the problem of a line that ends the loader with an exception."""
+    """The problem of a line that ends the loader with an exception."""
     pieces = pieces_of(text)
     if not pieces or text == "":
         return "blank line"
@@ -165,8 +166,8 @@ def _why_it_fails(text: str) -> str:
 # ---- the URI of an entry ---------------------------------------------------------------------
 
 
-def uri_problem(entry: Entry) -> tuple[str, str] | None:
-    """(problem, what to write instead) of the URI, None when a crawl finds the entry."""
+def uri_problem(entry: HistoryEntry) -> tuple[str, str] | None:
+    """The problem of the URI and what to write instead; None if a crawl finds the entry."""
     if not entry.uri:
         return "no URI", ""
     if entry.uri.startswith("\ufeff"):
@@ -196,15 +197,15 @@ _DIFFERENCES = (
 
 
 def _difference(uri: str) -> str:
-    """The name of the first thing that keeps the URI from being in Heritrix form."""
-    found = (name for name, pattern in _DIFFERENCES if pattern.search(uri))
-    return next(found, "not in Heritrix form")
+    """The first problem that keeps the URI from being in Heritrix form."""
+    names = (name for name, pattern in _DIFFERENCES if pattern.search(uri))
+    return next(names, "not in Heritrix form")
 
 
 # ---- the columns of an entry -----------------------------------------------------------------
 
 
-def _column_problems(text: str, entry: Entry) -> Iterator[str]:
+def _column_problems(text: str, entry: HistoryEntry) -> Iterator[str]:
     if problem := _value_problem(entry.precedence):
         yield problem
     pieces = pieces_of(text)
@@ -234,21 +235,21 @@ def _value_problem(precedence: int) -> str:
 class _Seen:
     """A 64-bit hash, a line number and a precedence per entry; whether a CR was reported.
 
-    Python salts its hashes, so a file cannot be made to collide; by chance, two of 50 million
-    keys do with a probability of 1 in 10,000.
+    Python salts its hashes, so no file can be made to collide. Two of 50 million keys collide with
+    a probability of 1 in 10,000.
     """
 
     def __init__(self) -> None:
         self.hashes, self.lines, self.values = array("q"), array("q"), array("i")
         self.carriage_return = False
 
-    def add(self, line: int, entry: Entry) -> None:
+    def add(self, line: int, entry: HistoryEntry) -> None:
         self.hashes.append(hash(entry.key))
         self.lines.append(line)
         self.values.append(entry.precedence)
 
     def duplicates(self) -> Iterator[Finding]:
-        """One finding for each entry that an earlier one has the key of, by line."""
+        """One finding for each entry whose key an earlier entry has, by line."""
         hashes = np.asarray(self.hashes, dtype=np.int64)
         order = np.argsort(hashes, kind="stable")
         again = np.flatnonzero(hashes[order[1:]] == hashes[order[:-1]]) + 1

@@ -1,8 +1,8 @@
-"""What a precedence file is made of: the score of every node, and every spelling of a key.
+"""The input of a precedence file: the score of every node, and every spelling of a key.
 
-Nodes are positions here, 0 to N-1 in the order of their keys. The datasets of the embedded engine
-meet in numbers (`ByNumber`). All others, text or Parquet, meet in their keys (`ByKey`), which
-DuckDB sorts and joins within its memory limit.
+Nodes are positions here, 0 to N-1 in the order of their keys. The embedded engine's datasets are
+joined by numbers (`ByNumber`). All others, text or Parquet, are joined by their keys (`ByKey`),
+which DuckDB sorts within its memory limit.
 """
 
 from __future__ import annotations
@@ -30,21 +30,12 @@ from pipeline.ranking.classes import preferences
 
 STEP = "export-precedence"
 BATCH = 100_000
-FIXED = 300 << 20  # bytes, for Python, its libraries and the batches on their way
+FIXED = 300 << 20  # bytes, for Python, its libraries and the current batches
 NO_NODE = -1
-SPELLINGS = pa.schema(
-    [
-        ("node", pa.int64()), ("uri", pa.string()), ("captured", pa.bool_()),
-        ("weight", pa.uint64()),
-    ]
-)  # fmt: skip
+_SPELLING = [("uri", pa.string()), ("captured", pa.bool_()), ("weight", pa.uint64())]
+SPELLINGS = pa.schema([("node", pa.int64()), *_SPELLING])
 SCORED = pa.schema([("key", pa.string()), ("uri", pa.string()), ("score", pa.float64())])
-SPELLED = pa.schema(
-    [
-        ("key", pa.string()), ("uri", pa.string()), ("captured", pa.bool_()),
-        ("weight", pa.uint64()),
-    ]
-)  # fmt: skip
+SPELLED = pa.schema([("key", pa.string()), *_SPELLING])
 SPELLED_TABLE = "CREATE TABLE spelled (key VARCHAR, uri VARCHAR, captured BOOLEAN, weight UBIGINT)"
 WHOLE = (1 << 64) - 1
 
@@ -55,8 +46,8 @@ class Scored(Protocol):
     scores: Floats
 
     def spellings(self) -> Iterator[pa.RecordBatch]:
-        """Every spelling once, as SPELLINGS; NO_NODE for a key without score. To be called once.
-        weight: what it adds to the preference of its node, pipeline/ranking/classes.py."""
+        """Every spelling, as SPELLINGS; NO_NODE for a key without score. To be called only once.
+        weight: added to the preference of its node, see pipeline/ranking/classes.py."""
 
     def key(self, node: int) -> str:
         """The key of the node at a position, for a message."""
@@ -74,21 +65,21 @@ def open_scored(
     node_bytes: int = 0,
     weighed: bool = False,
 ) -> Iterator[Scored]:
-    """Scores and their spellings; without uris, the URIs of the scores are all there are.
+    """Scores and their spellings; without uris, the URIs of the scores are the only spellings.
 
-    ids: the file that gives a key number its id, where all are the embedded engine's. budget:
-    bytes of memory; DuckDB takes half of them, or less where the node_bytes that each node is to
-    take beside it need more. weighed: spellings have weights, else 0. Raises BadInput, for scores
-    that are none, a key with two of them and too little memory too.
+    ids: the ids of key numbers, if all datasets are the embedded engine's. budget: bytes of memory;
+    DuckDB gets half of them, or less if the nodes, at node_bytes each, need more. weighed: whether
+    spellings have weights, else 0. Raises BadInput, also for no scores, two scores of a key and too
+    little memory.
     """
     if ids is not None and uris is not None:
         yield ByNumber(Path(scores), Path(uris), ids, budget, node_bytes, weighed=weighed)
         return
     left = max(0, budget - FIXED)
     with database(tmp, budget=left // 2, threads=threads) as (db, _):
-        found = ByKey(db, scores, uris, budget, node_bytes, weighed=weighed)
-        limit(db, min(left // 2, left - node_bytes * len(found.scores)))
-        yield found
+        scored = ByKey(db, scores, uris, budget, node_bytes, weighed=weighed)
+        limit(db, min(left // 2, left - node_bytes * len(scored.scores)))
+        yield scored
 
 
 class ByNumber:
@@ -114,22 +105,22 @@ class ByNumber:
     def spellings(self) -> Iterator[pa.RecordBatch]:
         rows = parquet_batches(self._uris, ("number", *self._columns))
         for batch in numbered(self._uris, rows, len(self._ids)):
-            found = self._ids[batch["number"].to_numpy()]
-            nodes = np.where(found == self._none, NO_NODE, found.astype(np.int64))
+            ids = self._ids[batch["number"].to_numpy()]
+            nodes = np.where(ids == self._none, NO_NODE, ids.astype(np.int64))
             captured = pc.greater(batch["captures"], 0)
             columns = [pa.array(nodes), batch["uri"], captured, _weights(batch)]
             yield pa.record_batch(columns, SPELLINGS)
 
     def key(self, node: int) -> str:
         for batch in parquet_batches(self._path, ("id", "key")):
-            found = np.flatnonzero(batch["id"].to_numpy() == node)
-            if len(found):
-                return str(batch["key"][int(found[0])])
+            rows = np.flatnonzero(batch["id"].to_numpy() == node)
+            if len(rows):
+                return str(batch["key"][int(rows[0])])
         return f"id {node}"
 
 
 def _by_id(scores: Path) -> Floats:
-    """The scores in the order of their ids, which are all from 0 on."""
+    """The scores in the order of their ids, 0 to N-1."""
     count = _rows(scores)
     if not count:
         raise BadInput(str(scores), "no scores", "at least one row", "Run join-scores first.")
@@ -139,8 +130,8 @@ def _by_id(scores: Path) -> Floats:
         known = (ids >= 0) & (ids < count)
         result[ids[known]] = values[known]
     if np.isnan(result).any():
-        found = f"no score of id {int(np.flatnonzero(np.isnan(result))[0])}"
-        raise BadInput(str(scores), found, f"one for each id below {count}", "Run join-scores.")
+        lacking = f"no score of id {int(np.flatnonzero(np.isnan(result))[0])}"
+        raise BadInput(str(scores), lacking, f"one for each id below {count}", "Run join-scores.")
     return result
 
 
@@ -177,20 +168,20 @@ class ByKey:
             self.scores[at : at + len(batch)] = batch["score"].to_numpy()
             at += len(batch)
 
-    def _check(self, where: str) -> int:
-        """How many scores there are."""
+    def _check(self, path_or_url: str) -> int:
+        """The number of scores. Raises BadInput for none, or two of a key."""
         query = "SELECT min(key) FROM scored GROUP BY key HAVING count(*) > 1 LIMIT 1"
         if twice := self._db.execute(query).fetchone():
-            raise BadInput(where, f"two scores for the key {twice[0]}", "one line for a key")
+            raise BadInput(path_or_url, f"two scores for the key {twice[0]}", "one line for a key")
         (nodes,) = self._db.execute("SELECT count(*) FROM scored").fetchall()[0]
         if not nodes:
-            raise BadInput(where, "no scores", "at least one line", "Run join-scores first.")
+            raise BadInput(path_or_url, "no scores", "at least one line", "Run join-scores first.")
         return int(nodes)
 
     def spellings(self) -> Iterator[pa.RecordBatch]:
         query = (
-            f"SELECT coalesce(place, {NO_NODE})::BIGINT AS node, uri, captured, weight FROM spelled"
-            " LEFT JOIN (SELECT key, row_number() OVER (ORDER BY key) - 1 AS place FROM scored)"
+            f"SELECT coalesce(node, {NO_NODE})::BIGINT AS node, uri, captured, weight FROM spelled"
+            " LEFT JOIN (SELECT key, row_number() OVER (ORDER BY key) - 1 AS node FROM scored)"
             " USING (key)"
         )
         for batch in batches(self._db, query):
@@ -198,8 +189,8 @@ class ByKey:
 
     def key(self, node: int) -> str:
         query = "SELECT key FROM scored ORDER BY key LIMIT 1 OFFSET $node"
-        found = self._db.execute(query, {"node": node}).fetchone()
-        return str(found[0]) if found else f"number {node}"
+        row = self._db.execute(query, {"node": node}).fetchone()
+        return str(row[0]) if row else f"number {node}"
 
 
 def _score_batches(scores: str | Path) -> Iterator[pa.RecordBatch]:
@@ -211,12 +202,13 @@ def _score_batches(scores: str | Path) -> Iterator[pa.RecordBatch]:
 
 
 def spelled_columns(weighed: bool) -> tuple[str, ...]:
-    """What is read of a spelling, beside its key: a table of others need not have links."""
+    """The columns that are read of a spelling, besides its key; without ties by links, a table
+    need not have links."""
     return ("uri", "captures", *(["links"] if weighed else []))
 
 
 def spelled_batches(uris: str | Path, *, weighed: bool = False) -> Iterator[pa.RecordBatch]:
-    """Spellings of text or Parquet, as SPELLED: with keys. weighed: weights are made, else 0."""
+    """Spellings of text or Parquet, as SPELLED. weighed: whether they have weights, else 0."""
     if path := parquet_file(uris):
         for batch in parquet_batches(path, ("key", *spelled_columns(weighed))):
             captured = pc.greater(batch["captures"], 0)
@@ -244,15 +236,14 @@ def decoded(field: bytes) -> str:
 
 
 def row_batches(schema: pa.Schema, rows: Iterable[tuple[Any, ...]]) -> Iterator[pa.RecordBatch]:
-    """Rows as batches of these columns."""
     iterator = iter(rows)
     while chunk := list(islice(iterator, BATCH)):
         columns = zip(zip(*chunk, strict=True), schema.types, strict=True)
         yield pa.record_batch([pa.array(values, kind) for values, kind in columns], schema)
 
 
-def insert(db: duckdb.DuckDBPyConnection, table: str, found: Iterable[pa.RecordBatch]) -> None:
-    for batch in found:
+def insert(db: duckdb.DuckDBPyConnection, table: str, rows: Iterable[pa.RecordBatch]) -> None:
+    for batch in rows:
         db.register("batch", pa.Table.from_batches([batch]))
         db.execute(f"INSERT INTO {table} SELECT * FROM batch")
         db.unregister("batch")

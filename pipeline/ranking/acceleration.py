@@ -4,7 +4,7 @@
 X_I the sum of the scores of group I, n_I its nodes, F_IJ what goes along edges from I to J, factors
 s of the groups are such that the scaled vector is right between groups, whatever it is within:
 
-    s_I X_I = 0.15 n_I + 0.85 * sum over groups J of s_J F_JI
+    s_I X_I = base n_I + damping * sum over groups J of s_J F_JI
 
 **Mixing** (Anderson 1965; Walker, Ni 2011). With h the vector that a round led to, and c its change
 from the one that the round began with, the next round begins with h - sum gamma_k (difference of h
@@ -22,13 +22,12 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from jobs.kernel.rank.array_types import Floats
+from jobs.kernel.rank.equation import RECIPE, Equation
 from jobs.kernel.rank.packed_round import MEMORY
 from jobs.kernel.rank.packing import from_text, to_text
-from jobs.kernel.rank.plain_round import BASE, DAMPING
 
-Floats = npt.NDArray[np.float64]
 RIDGE = 1e-12
 WORSE = 2.0  # times the last residual
 LEAST, MOST = 0.1, 10.0  # of a factor; the first vectors tell little
@@ -51,18 +50,19 @@ class Products(NamedTuple):
     right: Floats
 
 
-def factors(groups: Groups, sizes: Floats) -> Floats:
+def factors(groups: Groups, sizes: Floats, equation: Equation = RECIPE) -> Floats:
     """The factor of each group; 1 where a group has no scores or nothing can be solved."""
-    found = np.ones(len(sizes))
+    result = np.ones(len(sizes))
     used = np.flatnonzero(groups.weights > 0)
-    matrix = np.diag(groups.weights[used]) - DAMPING * groups.flows[np.ix_(used, used)].T
+    flows = groups.flows[np.ix_(used, used)].T
+    matrix = np.diag(groups.weights[used]) - equation.damping * flows
     try:
-        solved = np.linalg.solve(matrix, BASE * sizes[used])
+        solved = np.linalg.solve(matrix, equation.base * sizes[used])
     except np.linalg.LinAlgError:
-        return found
+        return result
     if np.isfinite(solved).all():
-        found[used] = np.clip(solved, LEAST, MOST)
-    return found
+        result[used] = np.clip(solved, LEAST, MOST)
+    return result
 
 
 def gammas(products: Products, depth: int) -> list[float]:
@@ -72,8 +72,8 @@ def gammas(products: Products, depth: int) -> list[float]:
         return []
     scale = 1 / np.sqrt(diagonal)
     gram = products.gram[:depth, :depth] * np.outer(scale, scale) + RIDGE * np.eye(depth)
-    found = scale * np.linalg.solve(gram, scale * products.right[:depth])
-    return [float(gamma) for gamma in found] if np.isfinite(found).all() else []
+    weights = scale * np.linalg.solve(gram, scale * products.right[:depth])
+    return [float(gamma) for gamma in weights] if np.isfinite(weights).all() else []
 
 
 @dataclass
@@ -81,6 +81,7 @@ class Steering:
     """Remembers the groups of the last rounds, the last first."""
 
     sizes: Floats
+    equation: Equation = RECIPE
     residual: float = sys.float_info.max
     _before: Sequence[Groups] = ()
 
@@ -93,18 +94,18 @@ class Steering:
         }
         return {"residual": self.residual, "before": to_text(arrays).decode()}
 
-    def restored(self, told: dict[str, Any]) -> Steering:
-        arrays, count = from_text(told["before"].encode()), len(self.sizes)
+    def restored(self, saved: dict[str, Any]) -> Steering:
+        arrays, count = from_text(saved["before"].encode()), len(self.sizes)
         before = [
             Groups(arrays[f"flows_{n}"].reshape(count, count), arrays[f"weights_{n}"])
             for n in range(len(arrays) // 2)
         ]
-        return replace(self, residual=told["residual"], _before=before)
+        return replace(self, residual=saved["residual"], _before=before)
 
     def next(
         self, residual: float, products: Products, groups: Groups
     ) -> tuple[list[float], list[float]]:
-        """(gammas, factors) of the next round, from what this one told. residual: in sum."""
+        """(gammas, factors) of the next round, from what this one measured. residual: in sum."""
         if residual > WORSE * self.residual:
             self._before = ()
         self.residual = residual
@@ -118,4 +119,4 @@ class Steering:
 
     def factors(self, groups: Groups) -> list[float]:
         """Of each group, none where there is but one."""
-        return factors(groups, self.sizes).tolist() if len(self.sizes) > 1 else []
+        return factors(groups, self.sizes, self.equation).tolist() if len(self.sizes) > 1 else []

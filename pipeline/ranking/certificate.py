@@ -1,11 +1,11 @@
 """How far scores are from exact PageRank, proved from the scores and the graph alone.
 
-Equation: with x* = 0.15 + 0.85 A x*, A the share that every node gives along each edge, and the
-residual r = 0.15 + 0.85 A x - x over the N nodes,
-    |x - x*|_1 / |x|_1 <= |r|_1 / (0.15 |x|_1), because |(I - 0.85 A)^-1|_1 <= 1/0.15;
-    |x_i - x*_i| <= eta x*_i with eta = max|r_i| / 0.15, because (I - 0.85 A)^-1 0.15 = x*;
-    |p - p*|_1 <= |r - mean(r)|_1 / (0.15 |x|_1) with p = x/|x|_1, because p less its next textbook
-    step is (mean(r) - r) / |x|_1, and that step shrinks what sums to 0 by a factor 0.85.
+Equation: with x* = base + damping A x*, A the share that every node gives along each edge, and the
+residual r = base + damping A x - x over the N nodes,
+    |x - x*|_1 / |x|_1 <= |r|_1 / (base |x|_1), because |(I - damping A)^-1|_1 <= 1/base;
+    |x_i - x*_i| <= eta x*_i with eta = max|r_i| / base, because (I - damping A)^-1 base = x*;
+    |p - p*|_1 <= |r - mean(r)|_1 / (base |x|_1) with p = x/|x|_1, because p less its next textbook
+    step is (mean(r) - r) / |x|_1, and that step shrinks what sums to 0 by the damping.
 
 Dangling nodes: they give to dummy only, so they add nothing to A x; dummy is not among the N nodes
 and is used only for the mass, sum(x) + dummy = N+1. Stopping rule: none; this is what the stopping
@@ -25,10 +25,10 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from jobs.kernel.machine.machine_code import compiled
+from jobs.kernel.rank.equation import RECIPE, Equation
 from pipeline.data.graph import Floats, Graph, Positions, Targets
 from pipeline.data.mapped import release
 
-TELEPORT, DAMPING = 0.15, 0.85
 UNIT = 2.0**-53  # rounding to nearest is wrong by at most this, relative
 BLOCK = 1 << 20
 CERTIFICATE_BYTES = 44  # a node: five columns, and a number of the edges to it
@@ -52,25 +52,26 @@ class Certificate:
         return asdict(self)
 
 
-def certificate(graph: Graph) -> Certificate:
+def certificate(graph: Graph, equation: Equation = RECIPE) -> Certificate:
     """The certificate of the graph's own scores."""
-    r, slack = residual(graph, graph.scores)
+    base = equation.base
+    r, slack = residual(graph, graph.scores, equation)
     total, doubt = float(graph.scores.sum()), float(slack.sum())
     mass = graph.nodes + 1
     return Certificate(
-        l1=(float(np.abs(r).sum()) + doubt) / (TELEPORT * total) * SAFETY,
-        eta=float((np.abs(r) + slack).max()) / TELEPORT * SAFETY,
-        probability=(float(np.abs(r - r.mean()).sum()) + 2 * doubt) / (TELEPORT * total) * SAFETY,
+        l1=(float(np.abs(r).sum()) + doubt) / (base * total) * SAFETY,
+        eta=float((np.abs(r) + slack).max()) / base * SAFETY,
+        probability=(float(np.abs(r - r.mean()).sum()) + 2 * doubt) / (base * total) * SAFETY,
         mass_error=abs(total + float(graph.dummy) - mass) / mass,
     )
 
 
-def residual(graph: Graph, scores: Floats) -> tuple[Floats, Floats]:
-    """r = 0.15 + 0.85 A x - x, and what rounding may have added to or taken from each r_i."""
+def residual(graph: Graph, scores: Floats, equation: Equation = RECIPE) -> tuple[Floats, Floats]:
+    """r = base + damping A x - x, and what rounding may have added to or taken from each r_i."""
     flow, slack = inflow(graph, scores)
-    r = TELEPORT - scores
-    r += DAMPING * flow
-    flow += TELEPORT + scores
+    r = equation.base - scores
+    r += equation.damping * flow
+    flow += equation.base + scores
     flow *= 8 * UNIT
     slack += flow
     return r, slack

@@ -60,6 +60,18 @@ class Classes:
     near: Mask
     by_key: Mask
 
+    @property
+    def positions(self) -> Order:
+        """The position of every node in the order, from 1."""
+        positions = places_of(self.order)
+        positions += 1
+        return positions
+
+
+def class_of(position: Any, nodes: int, bins: int) -> Any:
+    """The equation, for one position or an array of them; nodes: that the classes are cut over."""
+    return np.minimum(1 + bins * position // nodes, bins)
+
 
 def cut(
     scores: Floats,
@@ -168,7 +180,7 @@ def _by_place(order: Order, over: Mask, bins: int) -> Numbers:
         nodes = order[part]
         counted = over[nodes]
         places = before + np.cumsum(counted) - counted
-        classes[nodes] = np.minimum(1 + bins * places // n, bins)
+        classes[nodes] = class_of(places, n, bins)
         before += int(np.count_nonzero(counted))
     return classes
 
@@ -182,11 +194,13 @@ def _together(own: Floats, others: Floats, over: Mask, order: Order, bins: int) 
     n = len(ranked)
     for part in _slices(len(own)):
         nodes = order[part]
-        mine, other, counted = own[nodes], others[nodes], over[nodes]
-        above = n - np.searchsorted(ranked, mine, side="right") - (counted & (other > mine))
-        at_least = n - np.searchsorted(ranked, mine, side="left") - (counted & (other >= mine))
+        score, other_score, counted = own[nodes], others[nodes], over[nodes]
+        above = n - np.searchsorted(ranked, score, side="right") - (counted & (other_score > score))
+        at_least = (
+            n - np.searchsorted(ranked, score, side="left") - (counted & (other_score >= score))
+        )
         last = np.maximum(at_least + counted - 1, above)
-        classes[nodes] = np.minimum(1 + bins * (above + last) // (2 * n), bins)
+        classes[nodes] = class_of(above + last, 2 * n, bins)
     return classes
 
 
@@ -227,11 +241,11 @@ def _entries(values: Floats, over: Mask, places: Positions) -> _Entries:
         return _Entries(ranked[:0], places)
     at = len(ranked) - places
     ranked.partition(np.unique(at))
-    found, nodes = ranked[at], np.empty(len(places), np.int64)
-    for value in np.unique(found):
-        mine = found == value
-        nodes[mine] = _equal(values, over, value, places[mine] - np.count_nonzero(ranked > value))
-    return _Entries(found, nodes)
+    bounds, nodes = ranked[at], np.empty(len(places), np.int64)
+    for value in np.unique(bounds):
+        equal = bounds == value
+        nodes[equal] = _equal(values, over, value, places[equal] - np.count_nonzero(ranked > value))
+    return _Entries(bounds, nodes)
 
 
 def _equal(values: Floats, over: Mask, value: float, which: Positions) -> Positions:
@@ -269,9 +283,9 @@ def _split_groups(
     are the groups of equal ones in which a class ends, which are fewer than there are classes.
     """
 
-    def fallen(place: int) -> tuple[float, int]:
-        score = -float(rounded(scores[order[place : place + 1]], digits)[0])
-        return score, 0 if preferred is None else int(preferred[order[place]])
+    def fallen(position: int) -> tuple[float, int]:
+        score = -float(rounded(scores[order[position : position + 1]], digits)[0])
+        return score, 0 if preferred is None else int(preferred[order[position]])
 
     result, places = np.zeros(len(scores), bool), range(len(order))
     for end in np.flatnonzero(np.diff(classes[order])).tolist():

@@ -58,8 +58,8 @@ def kendall(a: Floats, b: Floats) -> float:
     without_a, both = pairs - int(tied(first, first)), int(tied(first, second))
     del first
     apart = int(compiled(_inversions)(second))
-    found = without_a + without_b - pairs + both - 2 * apart
-    return found / math.sqrt(without_a) / math.sqrt(without_b)
+    concordance = without_a + without_b - pairs + both - 2 * apart
+    return concordance / math.sqrt(without_a) / math.sqrt(without_b)
 
 
 def _tied(first: Floats, second: Floats) -> int:

@@ -33,7 +33,7 @@ def _rounded(scores: Floats, digits: int) -> Floats:
         exponents = np.floor(np.log10(scores))
         shifts = digits - 1 - exponents
         shifts = np.where(np.isfinite(shifts), shifts, 0)
-        up, down = (POWERS[np.clip(one, 0, 22).astype(np.intp)] for one in (shifts, -shifts))
+        up, down = (POWERS[np.clip(shift, 0, 22).astype(np.intp)] for shift in (shifts, -shifts))
         scaled = scores * up / down
         result = np.rint(scaled) / up * down
         margin = np.abs(scaled - np.floor(scaled) - 0.5)

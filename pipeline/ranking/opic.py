@@ -33,11 +33,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jobs.kernel.machine.machine_code import compiled
+from jobs.kernel.rank.equation import RECIPE, Equation
 from pipeline.data.graph import Floats, Graph, Positions, Targets
 from pipeline.data.mapped import release
 from pipeline.options import OpicOptions, Policy, VirtualPage
 from pipeline.ranking import opic_loops as loops
-from pipeline.ranking.certificate import DAMPING, SAFETY, TELEPORT, UNIT
+from pipeline.ranking.certificate import SAFETY, UNIT
 
 PAGES = 1 << 18  # visited at once
 OPIC_BYTES = 68  # a node, of the policy that takes most: greedy, for its tree
@@ -97,19 +98,20 @@ def opic(
     graph: Graph,
     options: OpicOptions | None = None,
     watch: Callable[[Checkpoint], None] = lambda checkpoint: None,
+    equation: Equation = RECIPE,
 ) -> OpicResult:
     """Run OPIC until its certificate is small enough or the visits are used up.
 
     watch: called at every checkpoint, for a progress display.
     """
     options = options or OpicOptions()
-    bank, edge_mode = _Bank(graph, options.virtual_page), options.virtual_page == "edge"
+    bank, edge_mode = _Bank(graph, options.virtual_page, equation), options.virtual_page == "edge"
     _compile(bank, options.policy)
     windows = _sweeps if options.policy == "cycle" else _histories
     history: list[Checkpoint] = []
     begin, best, kept = time.perf_counter(), None, np.empty(graph.nodes)
     for window in windows(bank, options):
-        bounds = (math.inf, math.inf) if edge_mode else _bounds(window, bank.cash)
+        bounds = (math.inf, math.inf) if edge_mode else _bounds(window, bank.cash, equation)
         seconds = time.perf_counter() - begin
         now = Checkpoint(window.visits, *bounds, 1 / window.total, seconds)
         history.append(now)
@@ -117,7 +119,7 @@ def opic(
         if best is None or edge_mode or now.certificate < best.certificate:
             best, total = now, window.h.sum()
             kept[:] = window.h
-            scale = TELEPORT / (window.g + window.e.mean())
+            scale = equation.base / (window.g + window.e.mean())
         del window  # before the next one is made
         if best.certificate <= options.opic_error and _settled(history, options.opic_error):
             break
@@ -130,10 +132,10 @@ def _compile(bank: _Bank, policy: Policy) -> None:
     """Compile the loops, outside the clock, by doing nothing."""
     bank.visit(0 if policy == "greedy" else np.arange(0))
     one = np.ones(1)
-    _bounds(_Window(0, 0.0, one, 1.0, one, np.ones(1, bank.graph.targets.dtype)), one)
+    _bounds(_Window(0, 0.0, one, 1.0, one, np.ones(1, bank.graph.targets.dtype)), one, RECIPE)
 
 
-def _bounds(window: _Window, cash: Floats) -> tuple[float, float]:
+def _bounds(window: _Window, cash: Floats, equation: Equation) -> tuple[float, float]:
     """The certificate and eta of the equations above, with what rounding may have done to e.
 
     Each addition to a page is wrong by at most UNIT of what the page then held, which is no more
@@ -144,7 +146,7 @@ def _bounds(window: _Window, cash: Floats) -> tuple[float, float]:
     mean = total_e / n
     window_of = (window.e, mean, window.h, cash, window.g, adds, UNIT)
     apart, doubt, most = compiled(loops.deviations)(*window_of)
-    certificate = (apart + 2 * doubt) / (TELEPORT * total_h)
+    certificate = (apart + 2 * doubt) / (equation.base * total_h)
     eta = (most + doubt / n) / (window.g + mean)
     return certificate * SAFETY, eta * SAFETY
 
@@ -187,22 +189,24 @@ def _histories(bank: _Bank, options: OpicOptions) -> Iterator[_Window]:
 
 
 class _Bank:
-    """Cash and records of all pages, settled between calls, and who gives what part to whom.
+    """Cash and records of all pages, settled between calls, and the parts that pages give away.
 
     share: part of its cash that a page gives to each target. kept: part that each page of the
     graph gets through the virtual page from one with targets, or as much as a target where it is
     0; dangling: from one without.
     """
 
-    def __init__(self, graph: Graph, virtual_page: VirtualPage) -> None:
+    def __init__(
+        self, graph: Graph, virtual_page: VirtualPage, equation: Equation = RECIPE
+    ) -> None:
         n, edge_mode = graph.nodes, virtual_page == "edge"
         self.graph, self.cash, self.recorded = graph, np.full(n, 1 / n), np.zeros(n)
         self.share = np.zeros(n)
         for at in range(0, n, PAGES):
             degrees = np.diff(graph.offsets[at : at + PAGES + 1])
-            equal = 1 / (degrees + 1) if edge_mode else DAMPING / np.maximum(degrees, 1)
+            equal = 1 / (degrees + 1) if edge_mode else equation.damping / np.maximum(degrees, 1)
             self.share[at : at + PAGES] = np.where(degrees > 0, equal, 0.0)
-        self.kept, self.dangling = 0.0 if edge_mode else TELEPORT / n, 1 / n
+        self.kept, self.dangling = 0.0 if edge_mode else equation.base / n, 1 / n
 
     def visit(self, order: Positions | int) -> float:
         """Read the pages in this order, or so many times the page with most cash.

@@ -6,13 +6,13 @@ import math
 
 from jobs.kernel.errors import BadInput, JobFailed
 from jobs.kernel.rank.plain_round import RoundSums
-from jobs.kernel.storage.opening import Place
+from jobs.kernel.storage.opening import PathOrUrl
 from pipeline.contract import Round
 
 MASS_TOLERANCE = 1e-9
 
 
-def check_start(graph: Place, nodes: int, scores: float, dummies: list[float]) -> None:
+def check_start(graph: PathOrUrl, nodes: int, scores: float, dummies: list[float]) -> None:
     """Raises BadInput for a graph without nodes or dummy, or with another sum than N + 1."""
     if not nodes:
         raise BadInput(str(graph), "no nodes", "at least one line besides dummy's")
@@ -38,7 +38,7 @@ def check_mass(sums: RoundSums) -> None:
 
 
 def round_entry(number: int, sums: RoundSums, seconds: float) -> Round:
-    """What is told of a plain round, on any runner."""
+    """The entry of a plain round, on any runner."""
     return {
         "round": number,
         "nodes": sums.nodes,

@@ -33,7 +33,7 @@ from jobs.kernel.formats.order import DIGITS
 from pipeline.data.graph import Floats, Graph, Mask
 from pipeline.options import ValidationOptions
 from pipeline.ranking.certificate import Certificate, certificate
-from pipeline.ranking.classes import Classes, Order, Preferences, cut, position_type
+from pipeline.ranking.classes import Classes, Order, Preferences, class_of, cut, position_type
 from pipeline.ranking.correlations import kendall, spearman
 from pipeline.ranking.digits import digits_for, rounded
 from pipeline.ranking.opic import Checkpoint, OpicResult, opic
@@ -82,38 +82,32 @@ def validate(
     how = {"mask": over, "ties": options.ties, "preferred": preferred}
     order, confusion = _compare_orders(ranks.scores, other, digits, compared, options, how)
     classes = _compare_classes(ranks.scores, other, confusion, math.fsum(etas), options, how)
+    notes, reasons = (
+        _notes(proof, other, options, classes), _reasons(distance, allowed, classes, options),
+    )  # fmt: skip
     return ValidationReport(
-        options=options,
-        nodes=graph.nodes,
-        edges=graph.edges,
-        dangling=graph.dangling,
-        pagerank=proof,
-        opic=other,
-        distance=distance,
-        allowed=allowed,
-        order=order,
-        classes=classes,
-        notes=_notes(proof, other, options, classes),
-        reasons=_reasons(distance, allowed, classes, options),
-    )
+        options=options, nodes=graph.nodes, edges=graph.edges, dangling=graph.dangling,
+        pagerank=proof, opic=other, distance=distance, allowed=allowed, order=order,
+        classes=classes, notes=notes, reasons=reasons,
+    )  # fmt: skip
 
 
 def _check_same(graph: Graph, ranks: Graph) -> None:
     if not _same(graph.ids, ranks.ids):
         ids = np.setxor1d(graph.ids, ranks.ids)
         holder = ranks if ids[0] in ranks.ids else graph
-        found = f"id {ids[0]} is in {holder.name} only"
+        problem = f"id {ids[0]} is in {holder.name} only"
     elif not _same(graph.offsets, ranks.offsets):
         node = np.flatnonzero(graph.outdegrees != ranks.outdegrees)[0]
-        found = f"id {graph.ids[node]} has another number of targets than in {graph.name}"
+        problem = f"id {graph.ids[node]} has another number of targets than in {graph.name}"
     elif not _same(graph.targets, ranks.targets):
         edge = np.flatnonzero(graph.targets != ranks.targets)[0]
         node = np.searchsorted(graph.offsets, edge, side="right") - 1
-        found = f"id {graph.ids[node]} has other targets than in {graph.name}"
+        problem = f"id {graph.ids[node]} has other targets than in {graph.name}"
     else:
         return
     cure = "Give the graph that page-rank has read, and what it has written."
-    raise BadInput(ranks.name, found, f"the nodes and edges of {graph.name}", cure)
+    raise BadInput(ranks.name, problem, f"the nodes and edges of {graph.name}", cure)
 
 
 def _same(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> bool:
@@ -148,14 +142,13 @@ def _agree(
     agrees = np.empty(len(along), bool)
     for at in range(0, len(along), PIECE):
         nodes = along[at : at + PIECE]
-        mine, theirs_here = scores[nodes], theirs.classes[nodes]
-        lowest = rounded(mine * (1 - tolerance), ours.digits)
+        own, theirs_here = scores[nodes], theirs.classes[nodes]
+        lowest = rounded(own * (1 - tolerance), ours.digits)
         low = np.searchsorted(values, lowest, side="left")
-        high = np.searchsorted(values, rounded(mine, ours.digits, 1 - tolerance), side="right")
+        high = np.searchsorted(values, rounded(own, ours.digits, 1 - tolerance), side="right")
         last = ours.classes[along[low]]
         if over is not None and better is not None:
-            before = ours.bins * better[low].astype(np.int64) // better[0]
-            behind = np.minimum(1 + before, ours.bins)
+            behind = class_of(better[low].astype(np.int64), better[0], ours.bins)
             last = np.where(over[nodes], last, np.maximum(last, behind))
         agrees[nodes] = (ours.classes[along[high - 1]] <= theirs_here) & (theirs_here <= last)
     return agrees

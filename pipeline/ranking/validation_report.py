@@ -1,4 +1,4 @@
-"""What the validation of PageRank by OPIC was asked and has found: data, JSON and tables.
+"""What the validation of PageRank by OPIC was asked and has report: data, JSON and tables.
 
 The equations and the verdict's rules are in pipeline/ranking/validation.py, which fills this in.
 """
@@ -66,7 +66,7 @@ class ClassComparison:
 
 @dataclass(frozen=True, eq=False)
 class ValidationReport:
-    """What was found. distance: L1, of probabilities; allowed: the certificates' sum. notes: what
+    """What was report. distance: L1, of probabilities; allowed: the certificates' sum. notes: what
     was not reached. reasons: why it fails."""
 
     options: ValidationOptions
@@ -104,7 +104,7 @@ class ValidationReport:
             "history": [checkpoint._asdict() for checkpoint in self.opic.history],
         }
         plain = ("nodes", "edges", "dangling", "distance", "allowed", "notes", "reasons")
-        found = {
+        report = {
             "verdict": self.verdict,
             **{name: getattr(self, name) for name in plain},
             **asdict(self.order),
@@ -113,7 +113,7 @@ class ValidationReport:
             "pagerank": self.pagerank.as_dict(),
             "opic": run,
         }
-        return dict(_jsonable(found))
+        return dict(_jsonable(report))
 
 
 def _jsonable(value: Any) -> Any:

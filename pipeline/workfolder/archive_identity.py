@@ -1,38 +1,38 @@
 """Which archive a file is: one that the work folder knows, one that has changed, or a new one.
 
-A glance at a file gives the digest of its size and ends, that of pieces all over it, and when it
-was modified. A known archive with the same of all three is taken for the same. Where only the ends
-are the same (a file was touched, copied, or written again), the digest of all bytes decides; the
-manifest has it from when the archive was extracted. So it does where several files with the same
-ends are given together. Entries of older versions have no digest: they are known by their ends.
+A glance at a file gives the digest of its size and ends, the digest of pieces all over it, and when
+it was modified. A file for which all three are those of a known archive is that archive. Where only
+the ends agree (a file was touched, copied, or written again), and where several files with the same
+ends are given together, the digest of all bytes decides. The manifest has it since the archive was
+extracted. Entries of older versions have no digest: they are known by their ends.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.storage.digesting import Digesting
-from jobs.kernel.storage.opening import Place, is_url, modified_of, open_binary, real, size_of
+from jobs.kernel.storage.opening import PathOrUrl, is_url, modified_of, open_binary, real, size_of
 from pipeline.workfolder.manifest import SAMPLED, file_fingerprint, fingerprint
 
 AT_ONCE = 32
 PIECES, PIECE = 16, 1 << 12  # bytes; of a file on a disk 16 seeks, some 0.1 s at worst
 Entries = Mapping[str, Mapping[str, Any]]
-Given = TypeVar("Given")
-Made = TypeVar("Made")
+Input = TypeVar("Input")
+Output = TypeVar("Output")
 
 
 class Glance(NamedTuple):
     """What a file shows without being read. ends: digest of its size and ends. modified: in ns
     since 1970, None where a store does not tell. pieces: digest, '' of what is not on a disk."""
 
-    path: Place
+    path: PathOrUrl
     ends: str
     modified: int | None
     pieces: str
@@ -49,7 +49,7 @@ class Identified(NamedTuple):
     digest: str = ""
 
 
-def glance_at(path: Place) -> Glance:
+def glance_at(path: PathOrUrl) -> Glance:
     """Raises BadInput where the file cannot be read."""
     try:
         pieces = "" if is_url(path) else _pieces(Path(path))
@@ -70,7 +70,7 @@ def _pieces(path: Path) -> str:
     return digest.hexdigest()
 
 
-def digest_of(path: Place) -> str:
+def digest_of(path: PathOrUrl) -> str:
     """Of all bytes of an archive. Raises BadInput."""
     try:
         with open_binary(path) as stream:
@@ -79,32 +79,32 @@ def digest_of(path: Place) -> str:
         raise _unreadable(path, error) from error
 
 
-def _unreadable(path: Place, error: OSError) -> BadInput:
-    found = f"cannot be read ({error.strerror or error})"
-    return BadInput(str(path), found, "a WARC or ARC file")
+def _unreadable(path: PathOrUrl, error: OSError) -> BadInput:
+    what = f"cannot be read ({error.strerror or error})"
+    return BadInput(str(path), what, "a WARC or ARC file")
 
 
 def identify(
-    paths: Sequence[Place], known: Entries, *, full: bool = False
+    paths: Sequence[PathOrUrl], known: Entries, *, full: bool = False
 ) -> dict[str, Identified]:
     """The archives by their keys: those of known entries, new ones for others. The same content
     counts once. full: read all of every file that may be a known one. Raises BadInput."""
-    glances = _distinct(_in_threads(glance_at, paths))
+    glances = _distinct(in_threads(glance_at, paths))
     entries = _by_ends(known)
-    given = Counter(glance.ends for glance in glances)
+    files = Counter(glance.ends for glance in glances)
     doubtful = [
         glance.path
         for glance in glances
-        if given[glance.ends] > 1
+        if files[glance.ends] > 1
         or (glance.ends in entries and (full or not _known(glance, entries[glance.ends])))
     ]
-    digests = dict(zip(doubtful, _in_threads(digest_of, doubtful), strict=True))
-    found: dict[str, Identified] = {}
+    digests = dict(zip(doubtful, in_threads(digest_of, doubtful), strict=True))
+    archives: dict[str, Identified] = {}
     for glance in glances:
         digest = digests.get(glance.path, "")
-        key = _key(glance, digest, entries.get(glance.ends, {}), found)
-        found.setdefault(key, Identified(glance, digest))
-    return found
+        key = _key(glance, digest, entries.get(glance.ends, {}), archives)
+        archives.setdefault(key, Identified(glance, digest))
+    return archives
 
 
 def _distinct(glances: Iterable[Glance]) -> list[Glance]:
@@ -124,36 +124,37 @@ def _by_ends(known: Entries) -> dict[str, dict[str, Mapping[str, Any]]]:
 
 def _known(glance: Glance, candidates: Entries) -> str:
     """The key of the one entry that shows the same; '' if there is none, or are several."""
-    noted = glance.noted()
+    shown = glance.noted().items()
     same = [
         key
         for key, entry in candidates.items()
-        if all(entry.get(name) == value for name, value in noted.items())
+        if all(entry.get(name) == value for name, value in shown)
     ]
     if not same and len(candidates) == 1:
         same = [key for key, entry in candidates.items() if not entry.get("digest")]
     return same[0] if len(same) == 1 else ""
 
 
-def _key(glance: Glance, digest: str, candidates: Entries, found: Mapping[str, Identified]) -> str:
-    """Of a known entry, or of a new one, or of the same content among those found already."""
+def _key(
+    glance: Glance, digest: str, candidates: Entries, archives: Mapping[str, Identified]
+) -> str:
+    """Of a known entry, or of a new one, or of the same content among the archives so far."""
     if not digest:
         return _known(glance, candidates) or glance.ends
     for key, entry in candidates.items():
         if entry.get("digest") == digest:
             return key
-    for key, other in found.items():
-        if (other.digest, other.glance.ends) == (digest, glance.ends):
+    for key, archive in archives.items():
+        if (archive.digest, archive.glance.ends) == (digest, glance.ends):
             return key
     key = _known(glance, candidates)
-    if key and key not in found and not candidates[key].get("digest"):
+    if key and key not in archives and not candidates[key].get("digest"):
         return key
-    taken = glance.ends in candidates or glance.ends in found
+    taken = glance.ends in candidates or glance.ends in archives
     return fingerprint(glance.ends, digest) if taken else glance.ends
 
 
-def _in_threads(work: Callable[[Given], Made], of: Iterable[Given]) -> list[Made]:
-    """A store takes its time for each."""
-    todo = list(of)
-    with ThreadPool(max(1, min(AT_ONCE, len(todo)))) as pool:
-        return list(pool.imap(work, todo))
+def in_threads(work: Callable[[Input], Output], inputs: Collection[Input]) -> list[Output]:
+    """The outputs, in order, by up to AT_ONCE threads: a store takes its time for each."""
+    with ThreadPool(max(1, min(AT_ONCE, len(inputs)))) as pool:
+        return list(pool.imap(work, inputs))

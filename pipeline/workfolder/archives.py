@@ -1,7 +1,7 @@
-"""Archives of a work folder: which are new, which have changed, and the extraction of each.
+"""Archives of a work folder: which are new, which have changed, and their entries.
 
 An archive is known by its content (archive_identity.py), whose fingerprint also names its parts in
-the datasets links and captures. Added archives are extracted alone; what others gave is kept.
+the datasets links and captures. Only added archives are extracted; the parts of others stay.
 """
 
 from __future__ import annotations
@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
-from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any
 
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import Place, place, real, size_of
+from jobs.kernel.storage.opening import PathOrUrl, as_path_or_url, real, size_of
 from pipeline.contract import ArchiveReport, ArchiveTask
-from pipeline.workfolder.archive_identity import Glance, Identified, identify
+from pipeline.workfolder.archive_identity import Glance, Identified, identify, in_threads
 from pipeline.workfolder.counting import add_counters
 from pipeline.workfolder.manifest import Manifest, fingerprint
 
@@ -27,16 +26,15 @@ NEVER_READ = [
     "Run again; the manifest has no entry of it.",
 ]
 REPORTED = [field.name for field in fields(ArchiveReport)]
-AT_ONCE = 32
-Given = dict[str, Place]  # fingerprint -> path or URL
+ArchivePaths = dict[str, PathOrUrl]  # fingerprint -> path or URL
 
 
-def given_archives(paths: Sequence[Place]) -> Given:
+def given_archives(paths: Sequence[PathOrUrl]) -> ArchivePaths:
     """The archives by the fingerprint of their content; the same content counts once."""
     return {content: archive.glance.path for content, archive in identify(paths, {}).items()}
 
 
-def archive_tasks(given: Given, suffix: str = ".parquet") -> list[ArchiveTask]:
+def archive_tasks(given: ArchivePaths, suffix: str = ".parquet") -> list[ArchiveTask]:
     """What an engine extracts: each archive, and the name of its parts, which ends in `suffix`."""
     return [
         ArchiveTask(content, path, part_name(content, path, suffix))
@@ -62,13 +60,13 @@ def extraction_entry(options: ExtractionOptions, manifest: Manifest) -> dict[str
     }
 
 
-def reports(manifest: Manifest, given: Given) -> list[ArchiveReport]:
+def reports(manifest: Manifest, given: ArchivePaths) -> list[ArchiveReport]:
     """What the manifest says of the extraction of the given archives; of one that it does not know,
     that it was not read."""
     return [_report(manifest.archives.get(content), path) for content, path in given.items()]
 
 
-def _report(entry: dict[str, Any] | None, path: Place) -> ArchiveReport:
+def _report(entry: dict[str, Any] | None, path: PathOrUrl) -> ArchiveReport:
     if entry is None:
         return ArchiveReport(str(path), "", {}, error=NEVER_READ)
     return ArchiveReport(**{name: entry[name] for name in REPORTED if name in entry})
@@ -77,7 +75,7 @@ def _report(entry: dict[str, Any] | None, path: Place) -> ArchiveReport:
 def check_archives(
     intact: Callable[[str], bool],
     manifest: Manifest,
-    given: Given,
+    given: ArchivePaths,
     mark: Callable[[str], str],
     *,
     force: bool = False,
@@ -86,8 +84,8 @@ def check_archives(
     """The archives to extract. Raises BadInput when known ones were removed or changed.
 
     intact: whether a part is as it was left. mark: of an archive's extraction, by its content.
-    Those that gave nothing may go; they are tried again, unless bad files are skipped. Where
-    archives share a part, one that goes takes it along.
+    Known archives that could not be read may be left out; otherwise they are tried again, unless
+    bad files are skipped. A part that archives share goes with the first of them that is left out.
     """
     if not given:
         raise BadInput("archives", "none given", "at least one WARC or ARC file")
@@ -97,37 +95,40 @@ def check_archives(
         if content not in given and not entry["error"]
     ]
     if missing and not force:
-        path = manifest.archives[missing[0]]["path"]
-        changed = real(place(path)) in map(real, given.values())
-        raise BadInput(
-            path,
-            "has changed since it was extracted" if changed else "was in this work folder before",
-            "the archives of the earlier run, and any new ones",
-            f"Give it again, use another --work, or drop what came of it with --force"
-            f" ({len(missing)} such archives).",
-        )
-    there = {entry["part"] for entry in manifest.archives.values()}
-    there -= {manifest.archives[content]["part"] for content in missing}
-    there = {part for part in there if intact(part)}
+        raise _archives_missing(manifest.archives[missing[0]]["path"], given, len(missing))
+    parts = {entry["part"] for entry in manifest.archives.values()}
+    parts -= {manifest.archives[content]["part"] for content in missing}
+    parts = {part for part in parts if intact(part)}
     return [
         content
         for content in given
         if (known := manifest.archives.get(content)) is None
         or (known["error"] and not skip_bad_files)
         or known["mark"] != mark(content)
-        or known["part"] not in there
+        or known["part"] not in parts
     ]
 
 
-def part_name(content: str, path: Place, suffix: str) -> str:
+def _archives_missing(path: str, given: ArchivePaths, count: int) -> BadInput:
+    """The error for the first of `count` known archives that are not given."""
+    changed = real(as_path_or_url(path)) in map(real, given.values())
+    return BadInput(
+        path,
+        "has changed since it was extracted" if changed else "was in this work folder before",
+        "the archives of the earlier run, and any new ones",
+        f"Give it again, use another --work, or drop what came of it with --force"
+        f" ({count} such archives).",
+    )
+
+
+def part_name(content: str, path: PathOrUrl, suffix: str) -> str:
     """Of the archive's file in links and captures: for people its name, for us its content."""
     return f"{Path(path).name.lstrip('._').split('.')[0][:40]}-{content[:12]}{suffix}"
 
 
-def sizes_of(given: Given) -> dict[str, int]:
+def sizes_of(given: ArchivePaths) -> dict[str, int]:
     """In bytes, by fingerprint."""
-    with ThreadPool(max(1, min(AT_ONCE, len(given)))) as pool:
-        return dict(zip(given, pool.imap(size_of, given.values()), strict=True))
+    return dict(zip(given, in_threads(size_of, given.values()), strict=True))
 
 
 def entry_of(
@@ -145,7 +146,7 @@ def note_glances(manifest: Manifest, identified: Mapping[str, Identified]) -> No
             entry["digest"] = entry.get("digest") or archive.digest
 
 
-def forget_archives(manifest: Manifest, given: Given, pending: Sequence[str]) -> None:
+def forget_archives(manifest: Manifest, given: ArchivePaths, pending: Sequence[str]) -> None:
     """Drop archives that are not given, and what was made of those about to be extracted.
 
     To be saved before their parts change, so that a kill cannot leave a false entry.

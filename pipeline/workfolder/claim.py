@@ -1,4 +1,4 @@
-"""Whose the folder of data at a URL is: one work folder's, which no other overwrites."""
+"""Which work folder owns the folder of data at a URL. No other work folder overwrites it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ MARK = "crawlrank.json"
 def claim(data: str, manifest: Manifest) -> None:
     """Make the folder the work folder's own. Raises BadInput where it is another's, or holds what
     nobody has claimed."""
-    mine = manifest.claims.get(data)
+    own = manifest.claims.get(data)
     mark = stores.join(data, MARK)
     try:
-        found = stores.read(mark)
-        if mine and found and json.loads(found)["work"] == mine:
+        claimed = stores.read(mark)
+        if own and claimed and json.loads(claimed)["work"] == own:
             return
-        if found or stores.folders(data):
-            whose = "another work folder's" if found else "nobody's, and not empty"
+        if claimed or stores.folders(data):
+            whose = "another work folder's" if claimed else "nobody's, and not empty"
             cure = "Name another folder with --data, or remove this one."
             raise BadInput(data, f"is {whose}", "a new folder, or this work folder's own", cure)
-        manifest.claims[data] = mine = secrets.token_hex(8)
+        manifest.claims[data] = own = secrets.token_hex(8)
         manifest.save()
-        stores.write(mark, json.dumps({"work": mine}).encode())
+        stores.write(mark, json.dumps({"work": own}).encode())
     except OSError as error:
         raise BadInput(
             data, f"cannot be used ({error})", "a folder that can be written",

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from jobs.kernel.storage import stores
-from jobs.kernel.storage.opening import FILE, Place
+from jobs.kernel.storage.opening import FILE, PathOrUrl, local_path
 from pipeline.contract import BEANS, SUMMARY
 from pipeline.data.datasets import move
 from pipeline.workfolder.digests import difference, recorded
 
-Record = dict[str, Any]
+DatasetRecord = dict[str, Any]
 NEAR = ("scores", "precedence.txt", SUMMARY, BEANS, "report")
 SEAL = "_crawlrank.json"
 
@@ -46,7 +46,7 @@ class DatasetStore:
     work: Path
     data: str | None = None
 
-    def location(self, dataset: str) -> Place:
+    def location(self, dataset: str) -> PathOrUrl:
         """The path or URL of a dataset."""
         if self.data and dataset.partition("/")[0] not in NEAR:
             return stores.join(self.data, dataset)
@@ -63,7 +63,7 @@ class DatasetStore:
         else:
             stores.remove(location)
 
-    def put(self, folder: Place, dataset: str) -> None:
+    def put(self, folder: PathOrUrl, dataset: str) -> None:
         """A dataset that lies elsewhere in the same store becomes the one of this name."""
         location = self.location(dataset)
         if isinstance(location, Path):
@@ -78,7 +78,7 @@ class DatasetStore:
         output.parent.mkdir(exist_ok=True)
         file.replace(output)
 
-    def record(self, dataset: str) -> Record:
+    def record(self, dataset: str) -> DatasetRecord:
         """Of a dataset that is in place, to be kept by the manifest."""
         location = self.location(dataset)
         if isinstance(location, Path):
@@ -88,7 +88,7 @@ class DatasetStore:
         stores.write(stores.join(location, SEAL), json.dumps(seal).encode())
         return {"mark": mark}
 
-    def fault(self, dataset: str, record: Record, *, digests: bool) -> str | None:
+    def fault(self, dataset: str, record: DatasetRecord, *, digests: bool) -> str | None:
         """What is wrong with a dataset beside its record; None where all is right. Raises OSError
         where a store cannot be reached."""
         location = self.location(dataset)
@@ -99,23 +99,19 @@ class DatasetStore:
         return _fault_at(location, record, digests=digests)
 
 
-def _parts(dataset: Place) -> Record:
+def _parts(dataset: PathOrUrl) -> DatasetRecord:
     """Names and sizes of the parts at a URL; digests, too, where it is a folder of this machine,
     which has no checksums of its own."""
     if str(dataset).startswith(FILE):
         return {
             name: entry
-            for name, entry in recorded(_path_of(dataset)).items()
+            for name, entry in recorded(local_path(dataset)).items()
             if not name.startswith("_")
         }
     return {str(part).rpartition("/")[2]: [size, ""] for part, size in stores.part_sizes(dataset)}
 
 
-def _path_of(dataset: Place) -> Path:
-    return Path(str(dataset).removeprefix("file://"))
-
-
-def _fault_at(dataset: Place, record: Record, *, digests: bool) -> str | None:
+def _fault_at(dataset: PathOrUrl, record: DatasetRecord, *, digests: bool) -> str | None:
     seal = stores.read(stores.join(dataset, SEAL))
     if seal is None:
         return f"{dataset} is not there"
@@ -133,6 +129,6 @@ def _fault_at(dataset: Place, record: Record, *, digests: bool) -> str | None:
             return f"{stores.join(dataset, name)} has {there.get(name)} bytes, not {size}"
     if digests and str(dataset).startswith(FILE):
         for name, entry in files.items():
-            if wrong := difference(_path_of(dataset) / name, {"": entry}, digests=True):
+            if wrong := difference(local_path(dataset) / name, {"": entry}, digests=True):
                 return wrong
     return None

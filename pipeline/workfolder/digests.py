@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-Files = dict[str, list[int | str]]
+FileRecords = dict[str, list[int | str]]
 BLOCK = 1 << 20  # bytes
 
 
@@ -28,10 +28,10 @@ def files_of(dataset: Path) -> Iterator[tuple[str, Path]]:
             yield name, file
 
 
-def recorded(dataset: Path) -> Files:
+def recorded(dataset: Path) -> FileRecords:
     """The record of a dataset that is in place, once its bytes and names are on the disk: whoever
     saves the record later is never ahead of the data, not even after a loss of power."""
-    files: Files = {}
+    files: FileRecords = {}
     for name, path in files_of(dataset):
         with path.open("rb") as file:
             os.fsync(file.fileno())
@@ -41,7 +41,7 @@ def recorded(dataset: Path) -> Files:
     return files
 
 
-def difference(dataset: Path, files: Files, *, digests: bool) -> str | None:
+def difference(dataset: Path, files: FileRecords, *, digests: bool) -> str | None:
     """What is wrong with a dataset beside its record, for people; None where all is right.
 
     digests: read every file; otherwise names and sizes are compared.

@@ -1,5 +1,5 @@
 """Datasets of a run as the inputs of jobs, and as folders of this machine for a step. (What reads a
-finished run asks pipeline/workfolder/dataset_folders.py.)"""
+finished run asks pipeline/workfolder/results/dataset_folders.py.)"""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 
 from jobs.kernel.formats import downloading
 from jobs.kernel.storage import stores
-from jobs.kernel.storage.opening import Place
+from jobs.kernel.storage.opening import PathOrUrl
 from pipeline.workfolder.dataset_store import DatasetStore
 
 
-def of_archives(store: DatasetStore, dataset: str) -> list[Place]:
+def of_archives(store: DatasetStore, dataset: str) -> list[PathOrUrl]:
     """The folders that links or captures are of: at a URL one for each extraction."""
     location = store.location(dataset)
     if isinstance(location, Path):
@@ -20,7 +20,7 @@ def of_archives(store: DatasetStore, dataset: str) -> list[Place]:
     return [stores.join(location, part) for part in stores.folders(location)]
 
 
-def links_that_count(store: DatasetStore) -> list[Place]:
+def links_that_count(store: DatasetStore) -> list[PathOrUrl]:
     """Those that select-links has chosen, or all."""
     if store.exists("selected"):
         return [store.location("selected")]

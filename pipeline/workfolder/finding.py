@@ -17,83 +17,90 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from jobs.kernel.archive.sources import NAMES, has_archive_name
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.reading import BOM
-from jobs.kernel.storage.endless import require_file
-from jobs.kernel.storage.opening import Place, is_url, located, place, prefix_of
+from jobs.kernel.storage.opening import (
+    PathOrUrl,
+    as_path_or_url,
+    is_url,
+    located,
+    prefix_of,
+    require_file,
+)
 
-NAMES = "*.warc, *.arc, *.wat (also with .gz, .zst or .lz4) and *.wacz"
-_NAME = re.compile(r"[^.].*\.(?:w?arc|wat)(?:\.(?:gz|zst|lz4))?\Z|[^.].*\.wacz\Z", re.I | re.S)
 _MAGIC = re.compile(r"[*?\[]")
 
 
 @dataclass
-class Found:
+class FoundArchives:
     """Archives in the order of the names, within a folder or glob by name; each name once.
 
     left_out: files of folders that have no archive's name.
     """
 
-    archives: list[Place] = field(default_factory=list)
+    archives: list[PathOrUrl] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
 
-def find_archives(names: Iterable[Place]) -> Found:
+def find_archives(names: Iterable[PathOrUrl]) -> FoundArchives:
     """The archives of those names. Raises BadInput for one that gives none."""
-    found = Found()
+    result = FoundArchives()
     for name in names:
-        before = len(found.archives) + len(found.left_out)
-        (_of_url if is_url(name) else _of_path)(str(name), found)
-        if len(found.archives) + len(found.left_out) == before:
+        before = len(result.archives) + len(result.left_out)
+        (_of_url if is_url(name) else _of_path)(str(name), result)
+        if len(result.archives) + len(result.left_out) == before:
             raise BadInput(
                 str(name), "no file", f"archives: {NAMES}", "Look at the name, and at its quotes."
             )
-    if not found.archives:
-        what = f"no archive among {len(found.left_out)} files, the first {found.left_out[0]}"
+    if not result.archives:
+        what = f"no archive among {len(result.left_out)} files, the first {result.left_out[0]}"
         raise BadInput(
             str(next(iter(names))), what, f"names like {NAMES}", "Name the files themselves."
         )
-    found.archives = list(dict.fromkeys(found.archives))
-    return found
+    result.archives = list(dict.fromkeys(result.archives))
+    return result
 
 
-def read_list(where: str) -> list[Place]:
+def read_list(list_file: str) -> list[PathOrUrl]:
     """The paths and URLs in a file, one a line, as they are; `-` is standard input.
 
     Empty lines are passed over. Raises BadInput.
     """
-    if where != "-":
-        require_file(where, "a list of archives, one a line; `-` for standard input")
+    if list_file != "-":
+        require_file(list_file, "a list of archives, one a line; `-` for standard input")
     try:
-        data = sys.stdin.buffer.read() if where == "-" else Path(where).read_bytes()
+        data = sys.stdin.buffer.read() if list_file == "-" else Path(list_file).read_bytes()
     except OSError as error:
         raise BadInput(
-            where, f"cannot be read ({error.strerror})", "a list of archives, one a line"
+            list_file, f"cannot be read ({error.strerror})", "a list of archives, one a line"
         ) from error
     lines = [os.fsdecode(line.rstrip(b"\r")) for line in data.removeprefix(BOM).split(b"\n")]
-    names = [place(line) for line in lines if line.strip()]
+    names = [as_path_or_url(line) for line in lines if line.strip()]
     if not names:
-        raise BadInput(where, "no line", "paths or URLs of archives, one a line")
+        raise BadInput(list_file, "no line", "paths or URLs of archives, one a line")
     if any("\0" in str(name) for name in names):
-        raise BadInput(where, "a zero byte", "a list of archives, one a line", "Give it as text.")
+        raise BadInput(
+            list_file, "a zero byte", "a list of archives, one a line", "Give it as text."
+        )
     return names
 
 
-def _of_path(name: str, found: Found) -> None:
+def _of_path(name: str, result: FoundArchives) -> None:
     path = Path(name)
     if path.is_dir():
-        _of_folder(path, found)
+        _of_folder(path, result)
     elif _MAGIC.search(name) and not path.exists():
         for match in sorted(glob.glob(name, recursive=True)):  # noqa: PTH207 (a Path would lose its end)
             if Path(match).is_dir():
-                _of_folder(Path(match), found)
+                _of_folder(Path(match), result)
             else:
-                found.archives.append(Path(match))
+                result.archives.append(Path(match))
     else:  # a file; one that is not there is told by whoever opens it
-        found.archives.append(path)
+        result.archives.append(path)
 
 
-def _of_folder(folder: Path, found: Found) -> None:
+def _of_folder(folder: Path, result: FoundArchives) -> None:
     def refuse(error: OSError) -> None:
         raise BadInput(
             str(error.filename), f"cannot be read ({error.strerror})", "a folder of archives"
@@ -102,23 +109,23 @@ def _of_folder(folder: Path, found: Found) -> None:
     for parent, folders, files in os.walk(folder, onerror=refuse):
         folders.sort()
         for name in sorted(files):
-            _sort_out(Path(parent, name), name, found)
+            _sort_out(Path(parent, name), name, result)
 
 
-def _sort_out(where: Place, name: str, found: Found) -> None:
-    if _NAME.match(name):
-        found.archives.append(where)
+def _sort_out(path_or_url: PathOrUrl, name: str, result: FoundArchives) -> None:
+    if has_archive_name(name):
+        result.archives.append(path_or_url)
     else:
-        found.left_out.append(str(where))
+        result.left_out.append(str(path_or_url))
 
 
-def _of_url(url: str, found: Found) -> None:
-    if _NAME.match(url.rpartition("/")[2]) and not _MAGIC.search(url):
-        found.archives.append(url)  # one that is not there is told by whoever opens it
+def _of_url(url: str, result: FoundArchives) -> None:
+    if has_archive_name(url.rpartition("/")[2]) and not _MAGIC.search(url):
+        result.archives.append(url)  # one that is not there is told by whoever opens it
         return
     filesystem, path = located(url)
     if _is_file(filesystem, path, url):
-        found.archives.append(url)
+        result.archives.append(url)
         return
     magic = _MAGIC.search(path)
     parent = path[: magic.start()].rpartition("/")[0] if magic else path.rstrip("/")
@@ -126,9 +133,9 @@ def _of_url(url: str, found: Found) -> None:
     prefix = prefix_of(url)
     for key in _keys_under(filesystem, parent, url):
         if not magic:
-            _sort_out(prefix + key, key.rpartition("/")[2], found)
+            _sort_out(prefix + key, key.rpartition("/")[2], result)
         elif matches(key.split("/"), pattern):
-            found.archives.append(prefix + key)
+            result.archives.append(prefix + key)
 
 
 def _is_file(filesystem: Any, path: str, url: str) -> bool:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from jobs.kernel.captures.choosing import Rules
+from jobs.kernel.captures.choosing import CaptureRules
 from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import Place
+from jobs.kernel.storage.opening import PathOrUrl
 from pipeline.contract import EMBEDDED
+from pipeline.ranking.methods import Method, method_of
 from pipeline.workfolder.manifest import Manifest
 
 LINKS, KEYS, GRAPH = "links", "keys", "graph"
@@ -28,14 +29,22 @@ IMPORT_AGAIN = "Import the text files into a new work folder with `crawlrank imp
 WITHOUT_URIS = (KEYS, GRAPH)  # so there is nothing that Heritrix could look up
 
 
-def steps_of(manifest: Manifest, steps: Sequence[str], *, selects: bool | None = None) -> list[str]:
-    """Those of the steps that a run in this work folder has. selects: whether it selects links, by
-    default as the parameters in the manifest say."""
+def steps_of(
+    manifest: Manifest,
+    steps: Sequence[str],
+    *,
+    selects: bool | None = None,
+    method: Method | None = None,
+) -> list[str]:
+    """Those of the steps that a run in this work folder has. selects: whether it selects links.
+    method: its ranking. Both are by default as the parameters in the manifest say."""
     kind = manifest.imported.get("kind")
-    usual = Rules().parameters()
+    usual = CaptureRules().parameters()
     if selects is None:
         selects = any(manifest.parameters.get(name, usual[name]) != usual[name] for name in usual)
     no_steps = set() if selects else {SELECT}
+    if not (method or method_of(manifest.parameters)).opic:
+        no_steps.add("validate-opic")
     if kind is None:
         return [step for step in steps if step not in no_steps]
     no_steps.update(REPLACED[kind][:-1])
@@ -52,7 +61,7 @@ def require_finished(manifest: Manifest) -> None:
 
 
 def require_import(
-    work: Path, manifest: Manifest, archives: Sequence[Place], runner: str
+    work: Path, manifest: Manifest, archives: Sequence[PathOrUrl], runner: str
 ) -> dict[str, str]:
     """The marks of the steps that were replaced. Raises BadInput for what does not go with them."""
     imported = manifest.imported

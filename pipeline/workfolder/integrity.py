@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import place
+from jobs.kernel.storage.opening import as_path_or_url
 from pipeline.workfolder.archive_identity import digest_of
-from pipeline.workfolder.dataset_store import DatasetStore, Record
+from pipeline.workfolder.dataset_store import DatasetRecord, DatasetStore
 from pipeline.workfolder.imported import IMPORT_AGAIN, REPLACED
 from pipeline.workfolder.manifest import Manifest
 
@@ -23,7 +23,7 @@ class Checked(NamedTuple):
 
     step: str
     dataset: str
-    record: Record
+    record: DatasetRecord
     fault: str | None
 
 
@@ -51,12 +51,12 @@ def checked_archives(manifest: Manifest) -> Iterator[Checked]:
 
 def _archive_fault(path: str, digest: str) -> str | None:
     try:
-        return None if digest_of(place(path)) == digest else f"{path} has changed"
+        return None if digest_of(as_path_or_url(path)) == digest else f"{path} has changed"
     except BadInput as error:
         return f"{path} {error.found}"
 
 
-def _records(manifest: Manifest) -> Iterator[tuple[str, str, Record]]:
+def _records(manifest: Manifest) -> Iterator[tuple[str, str, DatasetRecord]]:
     for records in manifest.parts.values():
         yield from ((EXTRACT, *of) for of in records.items())
     if imported := manifest.imported:

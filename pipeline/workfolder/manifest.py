@@ -28,10 +28,10 @@ from pathlib import Path
 from typing import Any
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import Place, is_url, open_binary, read_range, size_of
+from jobs.kernel.storage.opening import PathOrUrl, is_url, open_binary, read_range, size_of
 from pipeline.data.datasets import replacing
 from pipeline.version import crawlrank_version
-from pipeline.workfolder.dataset_store import Record
+from pipeline.workfolder.dataset_store import DatasetRecord
 from pipeline.workfolder.digests import sync_folder
 
 FORMAT = 2
@@ -47,7 +47,7 @@ def fingerprint(*of: Any) -> str:
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def file_fingerprint(path: Place) -> str:
+def file_fingerprint(path: PathOrUrl) -> str:
     """Digest of a file's size, first and last 64 KiB: what tells files apart at no cost. It does
     not see a change in the middle; archive_identity.py does."""
     size = size_of(path)
@@ -67,7 +67,7 @@ def _written(data: dict[str, Any]) -> str:
     """For people to read, but for archives and their parts: thousands, and damage, on a line each,
     as an indent would take ten times as long with every step that is saved."""
     text = json.dumps({**data, **{name: {} for name in LINES}}, indent=1)
-    for name in reversed(LINES):  # the first of that name is the one, as no entry is before it
+    for name in reversed(LINES):  # the first match is the section, as no entry stands before it
         lines = (f"  {json.dumps(key)}: {json.dumps(entry)}" for key, entry in data[name].items())
         listed = "{\n" + ",\n".join(lines) + "\n }"
         text = text.replace(f'"{name}": {{}}', f'"{name}": {listed}', 1)
@@ -146,42 +146,40 @@ class Manifest:
         takes its time."""
         return time.monotonic() >= self._next_save
 
-    @property
-    def archives(self) -> dict[str, dict[str, Any]]:
-        found: dict[str, dict[str, Any]] = self._data["archives"]
-        return found
+    def _section(self, name: str) -> dict[str, Any]:
+        section: dict[str, Any] = self._data.setdefault(name, {})
+        return section
 
     @property
-    def parts(self) -> dict[str, dict[str, Record]]:
+    def archives(self) -> dict[str, dict[str, Any]]:
+        return self._section("archives")
+
+    @property
+    def parts(self) -> dict[str, dict[str, DatasetRecord]]:
         """part -> records of that part of links and captures."""
-        parts: dict[str, dict[str, Record]] = self._data["parts"]
-        return parts
+        return self._section("parts")
 
     @property
     def imported(self) -> dict[str, Any]:
         """What text files the folder was made of, if any; see pipeline/workfolder/imported.py."""
-        found: dict[str, Any] = self._data.setdefault("imported", {})
-        return found
+        return self._section("imported")
 
     @property
     def claims(self) -> dict[str, str]:
         """URLs of folders of data that are this work folder's own; see claim.py."""
-        found: dict[str, str] = self._data.setdefault("claims", {})
-        return found
+        return self._section("claims")
 
     @property
     def parameters(self) -> dict[str, Any]:
-        found: dict[str, Any] = self._data["parameters"]
-        return found
+        return self._section("parameters")
 
     @property
     def steps(self) -> dict[str, dict[str, Any]]:
-        found: dict[str, dict[str, Any]] = self._data["steps"]
-        return found
+        return self._section("steps")
 
-    def datasets(self) -> dict[str, Record]:
+    def datasets(self) -> dict[str, DatasetRecord]:
         """The records of all datasets but links and captures, which have parts."""
-        records: dict[str, Record] = dict(self.imported.get("datasets", {}))
+        records: dict[str, DatasetRecord] = dict(self.imported.get("datasets", {}))
         for entry in self.steps.values():
             records.update(entry.get("datasets", {}))
         return records

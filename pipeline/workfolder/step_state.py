@@ -16,7 +16,7 @@ from typing import Any
 from jobs.kernel.errors import BadInput
 from pipeline.contract import STEPS, Engine, Round, Stop
 from pipeline.workfolder.archives import forget_part
-from pipeline.workfolder.dataset_store import Record
+from pipeline.workfolder.dataset_store import DatasetRecord
 from pipeline.workfolder.imported import IMPORT_AGAIN
 from pipeline.workfolder.manifest import Manifest, fingerprint
 from pipeline.workfolder.work_folder import OF_ARCHIVES
@@ -24,9 +24,9 @@ from pipeline.workfolder.work_folder import OF_ARCHIVES
 RESULTS = ("join-scores", "export-precedence", "validate-opic")  # steps that leave what users take
 
 
-class Damaged(Exception):
-    """A dataset that was kept is not as it was left. The manifest does not call its step done any
-    more, and the run's tale of faults has it."""
+class DamagedDataset(Exception):
+    """A dataset that was kept is not as it was left. Its step is no longer done in the manifest,
+    and `take_faults` returns the fault."""
 
 
 def later_steps(name: str) -> list[str]:
@@ -59,7 +59,7 @@ class StepState:
         records = self.manifest.steps[name].get("datasets", {})
         return self._are_whole(records, digests=name in RESULTS)
 
-    def _are_whole(self, records: dict[str, Record], *, digests: bool) -> bool:
+    def _are_whole(self, records: dict[str, DatasetRecord], *, digests: bool) -> bool:
         faults = (self._fault(*of, digests=digests) for of in records.items())
         fault = next(filter(None, faults), None)
         self._faults += [fault] if fault else []
@@ -76,7 +76,7 @@ class StepState:
             self.manifest.steps[name] = progress
         return bool(steps)
 
-    def record(self, name: str) -> dict[str, Record]:
+    def record(self, name: str) -> dict[str, DatasetRecord]:
         """The records of what a step has just left; each of its datasets is on the disk then."""
         store, records = self.engine.store, {}
         for dataset in self.engine.datasets[name].writes:
@@ -102,14 +102,14 @@ class StepState:
         entry = self.manifest.progress(name, self.marks[name])
         names = ("ranks",) if stop.iterations is not None else ()  # under which the last one ends
         for dataset, record in entry.get("checkpoint", {}).items():
-            faults = [self._fault(one, record, digests=True) for one in (dataset, *names)]
+            faults = [self._fault(name, record, digests=True) for name in (dataset, *names)]
             if all(faults):
                 return []
         return list(entry.get("rounds", []))
 
     def require_inputs(self, name: str) -> None:
-        """Compare what a step is about to read. Raises Damaged, and BadInput where nothing is there
-        to make it of again."""
+        """Compare what a step is about to read. Raises DamagedDataset, and BadInput for what was
+        imported, which no step can make again."""
         reads = self.engine.datasets[name].reads
         for dataset, record in self.manifest.datasets().items():
             if dataset in reads and (fault := self._fault(dataset, record, digests=True)):
@@ -133,7 +133,7 @@ class StepState:
         if faults:
             self._lose("extract-links", *faults.values())
 
-    def _fault(self, dataset: str, record: Record, *, digests: bool) -> str | None:
+    def _fault(self, dataset: str, record: DatasetRecord, *, digests: bool) -> str | None:
         if dataset in self._trusted:
             return None
         fault = self.engine.store.fault(dataset, record, digests=digests)
@@ -145,7 +145,7 @@ class StepState:
         self._faults.extend(faults)
         self.forget(step)
         self.manifest.save()
-        raise Damaged
+        raise DamagedDataset
 
     def take_faults(self) -> list[str]:
         """What was not as it was left, since this was asked last."""

@@ -1,6 +1,6 @@
 """CPU seconds and memory of explain, diff and audit-precedence on a made crawl.
 
-    python scripts/bench_compare.py [--links 10] [--memory 4GB] [--folder DIR] [--json FILE]
+    python scripts/bench/bench_compare.py [--links 10] [--memory 4GB] [--folder DIR] [--json FILE]
 
 The crawl is that of made_crawl.py, ranked by `crawlrank run`. diff compares it with the same pages
 after a tenth of the archives is gone. The audited log fetches every line of the precedence file,
@@ -22,7 +22,7 @@ from typing import Any
 
 from measuring import watched
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 CRAWLRANK = [sys.executable, "-m", "pipeline"]
 GONE = 10  # of so many archives one is left out of the second crawl, at least one
 LOG = (
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def measured(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
-    making = [sys.executable, str(ROOT / "scripts" / "made_crawl.py"), str(folder)]
+    making = [sys.executable, str(ROOT / "scripts" / "bench" / "made_crawl.py"), str(folder)]
     subprocess.run([*making, "--links", str(int(options.links * 1e6))], check=True)
     before, after = folder / "work", folder / "after"
     archives = sorted((folder / "archives").iterdir())

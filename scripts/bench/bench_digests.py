@@ -1,4 +1,4 @@
-"""What the digests of datasets take of a run: `python scripts/bench_digests.py ARCHIVE…`.
+"""What the digests of datasets take of a run: `python scripts/bench/bench_digests.py ARCHIVE…`.
 
 One run, in this process: seconds of it in all, and of these what recording its datasets took, with
 bringing them to the disk and without; then what comparing all of them takes.
@@ -16,7 +16,7 @@ from typing import Any
 
 from pipeline.contract import EMBEDDED
 from pipeline.options import RunOptions
-from pipeline.progress import Quiet
+from pipeline.progress import Reporter
 from pipeline.run import run
 from pipeline.workfolder import digests
 from pipeline.workfolder.integrity import checked
@@ -51,7 +51,7 @@ def main() -> None:
     os.fsync = syncing.around(os.fsync)
     with tempfile.TemporaryDirectory() as folder:
         work, begun = Path(folder, "work"), time.perf_counter()
-        run(work, asked.archives, RunOptions(runner=asked.runner), Quiet())
+        run(work, asked.archives, RunOptions(runner=asked.runner), Reporter())
         whole = time.perf_counter() - begun
         read, synced, files = reading.seconds, syncing.seconds, reading.calls
         manifest, begun = Manifest(work), time.perf_counter()

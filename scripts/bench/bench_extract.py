@@ -1,12 +1,12 @@
 """Time from archive to canonical links on disk: crawlrank beside what people write today.
 
-    python scripts/bench_extract.py ARCHIVE… [--repeat 3] [--skip soup] [--json FILE]
+    python scripts/bench/bench_extract.py ARCHIVE… [--repeat 3] [--skip soup] [--json FILE]
                                     [--profile] [--processes 2] [--compiled DIR]
 
 Each way runs in a process of its own, one after the other, in turn; the table gives the median of
 processor seconds, and the ratio to crawlrank. All write `target_key source_key` lines, distinct
 within a page. Needs the extra `bench` (beautifulsoup4, lxml). --profile: the seconds of each stage,
-see scripts/extract_stages.py. --processes: the same archives twice for each process, by one
+see scripts/bench/extract_stages.py. --processes: the same archives twice for each process, by one
 process and shared between so many; the ratio is of seconds on the clock. --compiled: crawlrank once
 more, as `make compiled` leaves it in DIR.
 """
@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urldefrag, urljoin
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 COPIES = 2  # of the archives for each process: long enough to share the time of starting
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """What each job of a run reads, sends through its shuffle and writes, and the processor's seconds.
 
-    scripts/bench_jobs.py ARCHIVE… [--copies 1] [--json FILE]
+    scripts/bench/bench_jobs.py ARCHIVE… [--copies 1] [--json FILE]
 
 The jobs run on the local runner, two tasks at a time; seconds are those of all its tasks, without
 what the same job takes on next to nothing: the start of processes and libraries. copies: the links

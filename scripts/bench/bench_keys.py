@@ -1,6 +1,6 @@
 """Time a URI of surt, of surt behind a large cache, and of our own keys, on the same URIs.
 
-    python scripts/bench_keys.py [LINKS…] [--json FILE] [--repeat N]
+    python scripts/bench/bench_keys.py [LINKS…] [--json FILE] [--repeat N]
 
 LINKS: links as extract-links writes them, whose URIs come in that order, repeats and all; none: the
 distinct URIs of tests/data/urls. Everything is timed in this one run, in turns, and the best time
@@ -24,7 +24,7 @@ from jobs.kernel.keys import keys
 from jobs.kernel.keys.keys import KeyFunction, forgetful_key_function, key_function
 from jobs.kernel.keys.surt_keys import surt_key
 
-URIS = Path(__file__).resolve().parents[1] / "tests" / "data" / "urls" / "links.txt.gz"
+URIS = Path(__file__).resolve().parents[2] / "tests" / "data" / "urls" / "links.txt.gz"
 CACHED = 1_000_000
 
 

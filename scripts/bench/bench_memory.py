@@ -1,6 +1,6 @@
 """Peak memory and time of `crawlrank extract-links` on huge records, bombs and a huge archive.
 
-    scripts/bench_memory.py --folder work/memory [--json FILE] [KIND…]
+    scripts/bench/bench_memory.py --folder work/memory [--json FILE] [KIND…]
 
 Each file is made in the folder, read by the command in a process of its own, and removed. Peaks are
 resident memory as the system tells it of that process; `--limit` is what they are held to.
@@ -25,7 +25,7 @@ from typing import Any
 import brotli
 import zstandard
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from jobs.kernel.archive.damage import MAX_RECORD  # noqa: E402
@@ -156,17 +156,20 @@ def many(path: Path, size: int) -> None:
 
 def kinds(size: int) -> dict[str, Callable[[Path], None]]:
     """What is measured: how each file is written."""
-    fit = MAX_RECORD - 4096  # with its header as large as a record may be
-    half = fit // 2
-    emoji = "\U0001f600 <p>".encode()
+    bombs = {
+        f"bomb, {coding}": lambda path, coding=coding: plain(path, bomb(coding, size))
+        for coding in ("gzip", "deflate", "br", "zstd", "gzip gzip", "gzip br", "zstd zstd zstd")
+    }
+    return _huge(size) | _fitting() | bombs
+
+
+def _huge(size: int) -> dict[str, Callable[[Path], None]]:
+    """Records that are over the bound."""
 
     def page(wanted: int) -> Iterator[bytes]:
         return response(lambda: repeated(PAGE, wanted))
 
-    def of(media_type: bytes, line: bytes, begin: bytes = b"") -> Callable[[Path], None]:
-        return lambda path: plain(path, response(lambda: repeated(line, fit, begin), media_type))
-
-    huge: dict[str, Callable[[Path], None]] = {
+    return {
         "huge plain": lambda path: plain(path, page(size)),
         "huge gzip": lambda path: gzipped(path, page(size)),
         "huge zstd": lambda path: zstd(path, page(size)),
@@ -179,7 +182,18 @@ def kinds(size: int) -> dict[str, Callable[[Path], None]]:
         "archive, 4 times": lambda path: many(path, size // 8),
         "archive, 96 times": lambda path: many(path, 3 * size),
     }
-    fitting = {
+
+
+def _fitting() -> dict[str, Callable[[Path], None]]:
+    """Records that are as large as they may be."""
+    fit = MAX_RECORD - 4096  # without its header
+    half = fit // 2
+    emoji = "\U0001f600 <p>".encode()
+
+    def of(media_type: bytes, line: bytes, begin: bytes = b"") -> Callable[[Path], None]:
+        return lambda path: plain(path, response(lambda: repeated(line, fit, begin), media_type))
+
+    return {
         "fits, HTML": of(b"text/html", PAGE),
         "fits, emoji": of(b"text/html", emoji),
         "fits, Latin-1": of(b"text/html; charset=iso-8859-1", "\xe4 <p>".encode("latin-1")),
@@ -204,11 +218,6 @@ def kinds(size: int) -> dict[str, Callable[[Path], None]]:
             path, metadata(b"text/anvl", lambda: repeated(b"outlink: http://h/x L a/@href\n", fit))
         ),
     }
-    bombs = {
-        f"bomb, {coding}": lambda path, coding=coding: plain(path, bomb(coding, size))
-        for coding in ("gzip", "deflate", "br", "zstd", "gzip gzip", "gzip br", "zstd zstd zstd")
-    }
-    return huge | fitting | bombs
 
 
 def measured(path: Path, folder: Path) -> tuple[float, float, int, str]:

@@ -1,6 +1,6 @@
 """Bytes of memory that each step of the embedded engine takes for a node.
 
-    python scripts/bench_node_memory.py [STEP …] [--nodes 1,3] [--json FILE]
+    python scripts/bench/bench_node_memory.py [STEP …] [--nodes 1,3] [--json FILE]
 
 Each step is done by a process of its own in made work folders of two sizes, in millions of nodes
 with LINKS edges each; told are the difference of the peaks of resident memory, mapped files
@@ -30,13 +30,13 @@ from pipeline.contract import Stop
 from pipeline.data import scores_file
 from pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES
 from pipeline.data.memory import LEAST, Memory
-from pipeline.engines.embedded import ids, scores
+from pipeline.engines.embedded import ids, ranks, scores
+from pipeline.engines.embedded.canonicalization.numbering import URIS
 from pipeline.engines.embedded.engine import EmbeddedEngine
-from pipeline.engines.embedded.pagerank import ranks
-from pipeline.engines.embedded.spellings import URIS
 from pipeline.options import PrecedenceOptions, ValidationOptions
 from pipeline.precedence import export as precedence
 from pipeline.ranking.classes import PREFERENCE_BYTES
+from pipeline.ranking.methods import METHODS
 from pipeline.ranking.validation import VALIDATION_BYTES, validate
 
 LINKS = 4
@@ -90,13 +90,13 @@ def _uris(numbers: Any) -> pa.Table:
 
 
 def _validate(engine: EmbeddedEngine, policy: Any = "cycle", ties: Any = "together") -> None:
-    given = engine.ranked(ties)
+    given = engine.validation_input(ties)
     options = ValidationOptions(max_visits=2, policy=policy, ties=ties)
     validate(given.graph, given.ranks, options, captured=given.captured, preferred=given.preferred)
 
 
 def _rank(engine: EmbeddedEngine, stop: Stop) -> None:
-    engine.rank(stop, [], lambda entry, rounds: True)
+    engine.rank(METHODS["pagerank"], stop, [], lambda entry, rounds: True)
 
 
 #: step -> what does it, and the bytes a node that the program reckons with

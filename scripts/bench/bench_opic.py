@@ -1,6 +1,6 @@
 """Visits a second of the OPIC policies, on a graph file or on a made web-like graph.
 
-    python scripts/bench_opic.py [GRAPH] [--edges N] [--policies cycle,random,greedy] [--json FILE]
+    scripts/bench/bench_opic.py [GRAPH] [--edges N] [--policies cycle,random,greedy] [--json FILE]
 
 The made graph is that of synthetic.py.
 """

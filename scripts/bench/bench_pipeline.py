@@ -1,6 +1,6 @@
 """What each step of `crawlrank run` takes on real archives, and the same by the jobs.
 
-    python scripts/bench_pipeline.py ARCHIVE… [--mb 50] [--json FILE]
+    python scripts/bench/bench_pipeline.py ARCHIVE… [--mb 50] [--json FILE]
 
 The archives are repeated under other host names, which are as long, until they have so many MB.
 A run on one of them comes first, so that nothing is compiled in those that count. The later steps

@@ -1,6 +1,6 @@
 """PageRank to the same certified error by crawlrank and others, on the same graphs in one run.
 
-    python scripts/bench_rank.py [--edges 1,10] [--graph pr0.txt] [--peers igraph,…] [--json FILE]
+    scripts/bench/bench_rank.py [--edges 1,10] [--graph pr0.txt] [--peers igraph,…] [--json FILE]
 
 Each peer is a process of its own. Seconds are the median of repeats; compiling and, but for the
 rows of Parquet, loading are not counted. The certificate is ours of the peer's vector, about the

@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """Packed rounds of PageRank: their speed beside plain rounds, how many, and the memory of a task.
 
-    scripts/bench_rounds.py [--edges 10] [--graph NAME=pr0.txt]... [--folder DIR] [--json FILE]
+    scripts/bench/bench_rounds.py [--edges 10] [--graph NAME=pr0.txt]… [--folder DIR] [--json FILE]
 
 A seeded web-like graph of so many million edges, and real ones as graph lines (`crawlrank
 export-text` writes pr0.txt). Seconds are those of the processor, of the driver and of all tasks,

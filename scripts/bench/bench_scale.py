@@ -1,6 +1,6 @@
 """Seconds and memory of every step after extraction, on made crawls of 1, 10 and 50 million links.
 
-    python scripts/bench_scale.py [--links 1,10,50] [--memory 4GB] [--folder DIR] [--json FILE]
+    scripts/bench/bench_scale.py [--links 1,10,50] [--memory 4GB] [--folder DIR] [--json FILE]
 
 Each crawl is that of made_crawl.py. `crawlrank run` finds its archives extracted and does the
 rest; it ran on a small crawl before, so that nothing is compiled. Memory is that of all its
@@ -23,7 +23,7 @@ from typing import Any
 
 from measuring import Peaks, size_of_tree, watched
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 STEPS = (
     "canonicalize", "assign-ids", "gen-graph", "page-rank", "join-scores", "export-precedence",
     "validate-opic",
@@ -53,7 +53,7 @@ def measured(millions: float, options: argparse.Namespace) -> dict[str, Any]:
     folder = Path(tempfile.mkdtemp(prefix="bench-scale-", dir=options.folder))
     try:
         work, archives = folder / "work", folder / "archives"
-        making = [sys.executable, str(ROOT / "scripts" / "made_crawl.py"), str(folder)]
+        making = [sys.executable, str(ROOT / "scripts" / "bench" / "made_crawl.py"), str(folder)]
         subprocess.run([*making, "--links", str(int(millions * 1e6))], check=True)
         command = [sys.executable, "-m", "pipeline", "run", str(archives), "--work", str(work)]
         command += ["--memory", options.memory, "--jobs", str(options.jobs), "--quiet"]

@@ -1,5 +1,5 @@
 """Where the time of extraction goes: each stage is the time of all up to it, less that of the stage
-before, so that no clock runs inside a loop. Used by scripts/bench_extract.py --profile."""
+before, so that no clock runs inside a loop. Used by scripts/bench/bench_extract.py --profile."""
 
 from __future__ import annotations
 
@@ -10,22 +10,25 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from selectolax.lexbor import LexborHTMLParser
 
 from jobs.kernel.archive.frames import zlib
-from jobs.kernel.archive.records import Record, read_records
+from jobs.kernel.archive.records import Record
+from jobs.kernel.archive.sources import read_records
 from jobs.kernel.captures.extraction import extract
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.rows import Link
 from jobs.kernel.keys.keys import KeyFunction, key_function
 from jobs.kernel.links.documents import document
-from jobs.kernel.links.html_links import html_runs, read_page
+from jobs.kernel.links.html_links import html_link_groups, read_page
+from jobs.kernel.links.html_selection import HtmlOptions
 from jobs.kernel.markup.charsets import as_utf8, charset_of
 from jobs.kernel.markup.html_pieces import is_simple, pieces
 
 BLOCK = 2**16
+NAV = HtmlOptions(nav=True)
 NAVIGATION = (["a", "area", "base", "frame", "iframe", "meta"], frozenset(["href", "content"]))
 
 
@@ -81,13 +84,13 @@ def parse(archives: list[Path]) -> None:
 def select(archives: list[Path]) -> None:
     for page in pages(archives):
         charset = charset_of(page.body, page.media_type)
-        read_page(page.body, page.media_type, charset, nav=True)
+        read_page(page.body, page.media_type, charset, NAV)
 
 
 def join(archives: list[Path]) -> None:
     counters: Counter[str] = Counter()
     for page in pages(archives):
-        for _ in html_runs(page.body, page.uri, page.media_type, counters, nav=True):
+        for _ in html_link_groups(page.body, page.uri, page.media_type, counters, options=NAV):
             pass
 
 

@@ -1,6 +1,6 @@
 """A work folder of `crawlrank run` in which extraction is done: links and captures of a made web.
 
-    python scripts/made_crawl.py FOLDER --links N
+    python scripts/bench/made_crawl.py FOLDER --links N
 
 The web is that of synthetic.py: two thirds of the pages are known from links alone. Pages come as
 a crawler takes them, some of a host in a row, then some of another. FOLDER/archives has a
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from synthetic import web_like
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.rows import Capture
@@ -27,8 +27,8 @@ from pipeline.data.memory import half_of_machine
 from pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
 from pipeline.engines.embedded.engine import EmbeddedEngine
 from pipeline.options import RunOptions
-from pipeline.progress import Quiet
-from pipeline.run import Run, Step
+from pipeline.progress import Reporter
+from pipeline.run import PipelineRun, RunStep
 from pipeline.workfolder.work_folder import OF_ARCHIVES, temporary
 
 LINKS_AN_ARCHIVE = 2_000_000
@@ -60,14 +60,14 @@ class Made(EmbeddedEngine):
         for name in OF_ARCHIVES:
             self.path(name).mkdir(exist_ok=True)
         for task, pages in zip(tasks, self.pages, strict=True):
-            counters = write(self.work, task.part, str(task.place), pages)
-            yield task, ArchiveReport(str(task.place), task.part, counters)
+            counters = write(self.work, task.part, str(task.archive), pages)
+            yield task, ArchiveReport(str(task.archive), task.part, counters)
 
 
-class Extraction(Run):
+class Extraction(PipelineRun):
     """The first step of a run, by the code of all runs, so that the folder is as they leave it."""
 
-    def _steps(self) -> list[Step]:
+    def _steps(self) -> list[RunStep]:
         return super()._steps()[:1]
 
 
@@ -78,7 +78,7 @@ def make(folder: Path, links: int, seed: int) -> None:
     count = -(-links // LINKS_AN_ARCHIVE)
     for number in range(count):
         (archives / f"{number:05}.warc").write_text(f"made, archive {number} of {count}\n")
-    options, reporter = RunOptions(), Quiet()
+    options, reporter = RunOptions(), Reporter()
     with temporary(work) as tmp:
         engine = Made(work, tmp, half_of_machine(), 1, reporter.read)
         engine.pages = crawled(links, seed, count)

@@ -47,7 +47,7 @@ def watched(
     found = Measured()
     before, began = os.times(), time.perf_counter()
     output = subprocess.DEVNULL if silent else None
-    process = subprocess.Popen(command, cwd=Path(__file__).resolve().parents[1], stdout=output)
+    process = subprocess.Popen(command, cwd=Path(__file__).resolve().parents[2], stdout=output)
     ended = threading.Event()
     looker = threading.Thread(target=_look, args=(process.pid, folder, ended, found))
     looker.start()

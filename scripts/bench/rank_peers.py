@@ -20,8 +20,9 @@ import numpy.typing as npt
 from pipeline.contract import Stop
 from pipeline.data.csr import Csr
 from pipeline.data.csr_files import open_csr
-from pipeline.engines.embedded.edges import write_graph
-from pipeline.engines.embedded.pagerank.ranks import rank
+from pipeline.engines.embedded.graph.gen_graph import write_graph
+from pipeline.ranking.pagerank.method import solve
+from pipeline.ranking.solution import Problem
 
 Floats = npt.NDArray[np.float64]
 Ranker = Callable[[float], Floats]
@@ -43,7 +44,7 @@ def matrix(folder: Path, nodes: int) -> Any:
 
 def crawlrank(folder: Path, nodes: int, threads: int) -> Ranker:
     csr = open_csr(folder / "graph")
-    return lambda tolerance: rank(csr, Stop(tolerance=tolerance), threads, BUDGET).scores
+    return lambda tolerance: solve(Problem(csr, Stop(tolerance=tolerance), threads, BUDGET)).scores
 
 
 def igraph(folder: Path, nodes: int, threads: int) -> Ranker:
@@ -142,7 +143,7 @@ def crawlrank_parquet(folder: Path, nodes: int, threads: int) -> Ranker:
             streams = [pairs(part) for part in range(threads)]
             write_graph(streams, nodes, graph, budget=BUDGET, tmp=rest, threads=threads)
             csr: Csr = open_csr(graph)
-            return rank(csr, Stop(tolerance=tolerance), threads, BUDGET).scores
+            return solve(Problem(csr, Stop(tolerance=tolerance), threads, BUDGET)).scores
 
     return both
 

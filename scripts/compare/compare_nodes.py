@@ -1,7 +1,9 @@
 """What `--nodes all` does to a ranking, against `--nodes linked`, on archives or with Heritrix.
 
-    python scripts/compare_nodes.py ARCHIVE…             figures of both rules, a column each
-    python scripts/compare_nodes.py --heritrix FOLDER    a made site, crawled, ranked and recrawled
+    PYTHONPATH=scripts python scripts/compare/compare_nodes.py ARCHIVE…
+    PYTHONPATH=scripts python scripts/compare/compare_nodes.py --heritrix FOLDER
+
+prints figures of both rules, a column each; or crawls a made site, ranks it and crawls it again.
 
 Of the captured HTML pages (status 2xx) a pair is *ordered* when scores that differ put its pages
 into different classes, and *by key* when their classes differ and their scores do not. Of a recrawl

@@ -1,6 +1,6 @@
 """How many captured pages the key alone places, by what orders pages of equal score before it.
 
-    python scripts/compare_ties.py WORK…      finished work folders of the embedded engine
+    python scripts/compare/compare_ties.py WORK…      finished work folders of the embedded engine
 
 Rules: nothing; hops from the seed, the least of a page's captures (a capture without is a seed's,
 a page without captures comes last); links and captures, as `--ties links` has them; both.

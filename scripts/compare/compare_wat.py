@@ -1,6 +1,6 @@
 """Print how the links of a WARC and of the WAT made from it differ, by category.
 
-    python scripts/compare_wat.py > tests/data/wat_table.tsv
+    python scripts/compare/compare_wat.py > tests/data/wat_table.tsv
 
 A category is the kind of document that the WARC's link is in and, for a page, the attribute.
 """
@@ -12,10 +12,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from jobs.kernel.archive.records import Record, open_archive, read_records  # noqa: E402
+from jobs.kernel.archive.records import Record  # noqa: E402
+from jobs.kernel.archive.sources import read_records  # noqa: E402
 from jobs.kernel.archive.wat import described  # noqa: E402
 from jobs.kernel.captures.extraction import extract  # noqa: E402
 from jobs.kernel.captures.extraction_options import ExtractionOptions  # noqa: E402
@@ -23,6 +24,7 @@ from jobs.kernel.formats.rows import Capture, Link  # noqa: E402
 from jobs.kernel.keys.uris import as_crawled  # noqa: E402
 from jobs.kernel.links.body_links import body_links  # noqa: E402
 from jobs.kernel.links.documents import document  # noqa: E402
+from jobs.kernel.storage.opening import opened  # noqa: E402
 
 HEADER = "file\tlinks\tcategory\tboth\tonly WARC\tonly WAT"
 PAIRS = {
@@ -34,7 +36,7 @@ Categories = dict[tuple[bytes, bytes, bytes], str]  # link -> category
 
 
 def links_and_captures(path: Path, kept: str) -> tuple[set[Link], set[Capture]]:
-    with open_archive(path) as stream:
+    with opened(path) as stream:
         items = list(extract(stream, "-", ExtractionOptions(links=kept), Counter()))  # type: ignore[arg-type]
     captures = {item._replace(offset=b"-") for item in items if isinstance(item, Capture)}
     return {item for item in items if isinstance(item, Link)}, captures
@@ -43,7 +45,7 @@ def links_and_captures(path: Path, kept: str) -> tuple[set[Link], set[Capture]]:
 def categories(path: Path) -> Categories:
     """Where each link of an archive's bodies stands; the first place counts."""
     found: Categories = {}
-    with open_archive(path) as stream:
+    with opened(path) as stream:
         for record in map(described, read_records(stream, "-")):
             uri = as_crawled(record.uri) if isinstance(record, Record) else ""
             if not isinstance(record, Record) or isinstance(uri, str):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a crawl costs on EMR, from rates measured on one machine and assumptions said here.
 
-    scripts/emr_costs.py [--tb 1] [--rounds 25 | --iterations 10] [--workers 6] [--measure]
+    scripts/costs/emr_costs.py [--tb 1] [--rounds 25 | --iterations 10] [--workers 6] [--measure]
 
 --iterations counts plain rounds, the recipe's; packed ones are what `run` does without it.
 

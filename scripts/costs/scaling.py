@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a crawl of a billion pages would take on EMR, from rates measured on one machine.
 
-    scripts/scaling.py FOLDER [--pages 1e9] [--links 20e9] [--page]
+    scripts/costs/scaling.py FOLDER [--pages 1e9] [--links 20e9] [--page]
 
 FOLDER has jobs.json and rounds.json, as bench_jobs.py and bench_rounds.py write them. --page puts
 the tables into docs/scaling.md. What is assumed and not measured stands below, and on that page.
@@ -18,7 +18,7 @@ from emr_costs import CORE_OF_A_VCPU, EXTRACTED, HADOOP, PAGES_A_TB, STEP
 
 from pipeline.engines.text.packed_ranges import usual_partitions
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "scaling.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "scaling.md"
 ROUNDS = 25  # to a certified 1e-6; see the table of rounds in docs/benchmarks.md
 DRIVER = 100e6  # bytes a second that the driver fetches and writes
 REQUEST = 0.05  # seconds until a store answers
@@ -103,6 +103,12 @@ def limits(jobs: dict[str, Any], rounds: dict[str, Any], pages: float, links: fl
     brought = (sorted_job["written"] + spelled["read"]) / jobs["links"] * links
     archives = pages / PAGES_A_TB * 1e12 / ARCHIVE
     opic = OPIC[0] * links + OPIC[1] * nodes
+    return _limits_table(partitions, opic, brought, packing, archives)
+
+
+def _limits_table(
+    partitions: int, opic: float, brought: float, packing: float, archives: float
+) -> str:
     rows = [
         ("what", "how much", "what to do"),
         (

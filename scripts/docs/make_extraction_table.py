@@ -1,6 +1,6 @@
 """Print what extraction finds in each of the reference archives, one line a file.
 
-    python scripts/make_extraction_table.py > tests/data/extraction_table.tsv
+    python scripts/docs/make_extraction_table.py > tests/data/extraction_table.tsv
 
 The test of the table compares; a change of the table is a change of what users get.
 """
@@ -11,13 +11,13 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from jobs.kernel.archive.records import open_archive  # noqa: E402
 from jobs.kernel.captures.extraction import extract  # noqa: E402
 from jobs.kernel.captures.extraction_options import ExtractionOptions  # noqa: E402
 from jobs.kernel.errors import BadInput  # noqa: E402
+from jobs.kernel.storage.opening import opened  # noqa: E402
 
 HEADER = "file\trecords\tcaptures\tpages\tL\tR\tE\tX\tdamage"
 
@@ -26,7 +26,7 @@ def row(folder: Path, name: str) -> str:
     """The line of one archive: counts with all links, and its damage by reason."""
     counters: Counter[str] = Counter()
     unreadable = ""
-    with open_archive(folder / name) as stream:
+    with opened(folder / name) as stream:
         try:
             for _ in extract(stream, name, ExtractionOptions(links="all"), counters):
                 pass

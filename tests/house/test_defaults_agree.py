@@ -11,7 +11,8 @@ from typing import Any
 
 import click
 import pytest
-from crawls import LOOPBACK, ROOT, ok
+from support.crawls import ok
+from support.paths import LOOPBACK, ROOT
 
 from jobs.assign_ids import AssignIds
 from jobs.canonicalize import Canonicalize

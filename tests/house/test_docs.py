@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from hadoop.node import Node
-from hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
+from support.paths import ROOT, SCRIPTS
+from support.systems.hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NODE = re.compile(r"^```sh node\n(.*?)^```$", re.MULTILINE | re.DOTALL)  # inside a Hadoop
@@ -124,7 +124,7 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.large
 def test_the_readme_shows_what_the_sample_run_prints() -> None:
-    script = ROOT / "scripts" / "make_readme_result"
+    script = SCRIPTS / "docs" / "make_readme_result"
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, script, "--check"], env=env, timeout=300)
-    assert done.returncode == 0, "README.md is old: run scripts/make_readme_result"
+    assert done.returncode == 0, "README.md is old: run scripts/docs/make_readme_result"

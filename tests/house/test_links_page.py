@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+
+from support.paths import ROOT
 
 from jobs.kernel.links.link_rules import FORM_RULES, RULES
 from jobs.kernel.links.xml_links import FEED_RULES, SITEMAP_RULES
 
-PAGE = Path(__file__).parents[1] / "docs" / "formats.md"
+PAGE = ROOT / "docs" / "formats.md"
 OTHERS = {
     "style",
     "*/@style",

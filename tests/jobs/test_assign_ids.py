@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-import plain
 import pytest
-from cluster import cluster, dataset, inline
-from samples import made_captures, made_links, oracle, write
+from support import plain
+from support.inputs.samples import made_captures, made_links, oracle, write
+from support.systems.cluster import cluster, dataset, inline
 
 from jobs import assign_ids
 from jobs.kernel.errors import BadInput

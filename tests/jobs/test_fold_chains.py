@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
-from cluster import on_cluster
+from support.systems.cluster import on_cluster
 
 from jobs import fold_chains
 from jobs.kernel.formats.side_lines import side_name

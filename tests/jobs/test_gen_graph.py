@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import plain
 import pytest
-from cluster import cluster, dataset, inline
-from samples import made_captures, made_links, oracle, write
+from support import plain
+from support.inputs.samples import made_captures, made_links, oracle, write
+from support.systems.cluster import cluster, dataset, inline
 
 from jobs import gen_graph
 from jobs.gen_graph import GenGraph

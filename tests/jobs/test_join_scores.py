@@ -6,10 +6,10 @@ import math
 from decimal import Context, Decimal
 from pathlib import Path
 
-import plain
 import pytest
-from cluster import cluster, dataset, inline
-from samples import made_captures, made_links, write
+from support import plain
+from support.inputs.samples import made_captures, made_links, write
+from support.systems.cluster import cluster, dataset, inline
 
 from jobs import join_scores
 from jobs.kernel.errors import BadInput

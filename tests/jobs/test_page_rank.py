@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import networkx as nx
-import plain
 import pytest
-from cluster import cluster, dataset, inline
-from graphs import NAMED, graph_of, write_graph
-from samples import DATA, made_captures, made_links, oracle, write
+from support import plain
+from support.graphs import NAMED, graph_of, write_graph
+from support.inputs.samples import made_captures, made_links, oracle, write
+from support.paths import DATA
+from support.systems.cluster import cluster, dataset, inline
 
 from jobs import page_rank
 from jobs.kernel.errors import BadInput

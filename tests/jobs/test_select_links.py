@@ -1,5 +1,5 @@
 """select-links: what is chosen of several captures and what folds, on both engines, against an
-oracle written from the definitions (tests/selecting_oracle.py)."""
+oracle written from the definitions (tests/support/selecting_oracle.py)."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from cluster import dataset
-from drawing import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from samples import write
-from selecting_oracle import Oracle, Selection
+from support.drawing import examples
+from support.inputs.samples import write
+from support.selecting_oracle import Oracle, Selection
+from support.systems.cluster import dataset
 
-from jobs.kernel.captures.choosing import Rules
+from jobs.kernel.captures.choosing import CaptureRules
 from jobs.kernel.formats.lines import format_capture, format_link, parse_fold
 from jobs.kernel.formats.rows import Capture, Fold, Link
 from jobs.mapreduce.launcher import Launcher
 from jobs.select_links import SelectLinks
 from pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
-from pipeline.engines.embedded.selecting import FOLDS
-from pipeline.engines.embedded.selecting import select_links as by_columns
+from pipeline.engines.embedded.selection.select_links import FOLDS
+from pipeline.engines.embedded.selection.select_links import select_links as by_columns
 from pipeline.engines.text.selecting import select_links
 
 URIS = [
@@ -64,15 +64,17 @@ def crawls(draw: Any) -> tuple[list[Link], list[Capture]]:
     return links, captures
 
 
-RULES = st.builds(Rules, st.booleans(), st.booleans(), st.booleans())
+RULES = st.builds(CaptureRules, st.booleans(), st.booleans(), st.booleans())
 
 
-def expected(links: list[Link], captures: list[Capture], rules: Rules) -> Selection:
+def expected(links: list[Link], captures: list[Capture], rules: CaptureRules) -> Selection:
     fold = {name for name in ("redirects", "canonical") if getattr(rules, name)}
     return Oracle(links, captures, latest=rules.latest, fold=fold).select()
 
 
-def by_jobs(links: list[Link], captures: list[Capture], rules: Rules, runner: str) -> Selection:
+def by_jobs(
+    links: list[Link], captures: list[Capture], rules: CaptureRules, runner: str
+) -> Selection:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         found, seen = folder / "links.txt", folder / "captures.txt"
@@ -92,7 +94,7 @@ def by_jobs(links: list[Link], captures: list[Capture], rules: Rules, runner: st
 @settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(crawls(), RULES)
 def test_jobs_do_what_the_definitions_say(
-    made: tuple[list[Link], list[Capture]], rules: Rules
+    made: tuple[list[Link], list[Capture]], rules: CaptureRules
 ) -> None:
     assert by_jobs(*made, rules, "inline") == expected(*made, rules)
 
@@ -117,7 +119,7 @@ def test_a_job_alone_leaves_its_candidates_beside_the_links(
 
 
 def by_embedded(
-    links: list[Link], captures: list[Capture], rules: Rules, parts: int = 2, block: int = 3
+    links: list[Link], captures: list[Capture], rules: CaptureRules, parts: int = 2, block: int = 3
 ) -> Selection:
     """The rows dealt out to several parts, in small blocks."""
     with tempfile.TemporaryDirectory() as name:
@@ -155,6 +157,6 @@ def _bytes(value: Any) -> Any:
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(crawls(), RULES)
 def test_columns_do_what_the_definitions_say(
-    made: tuple[list[Link], list[Capture]], rules: Rules
+    made: tuple[list[Link], list[Capture]], rules: CaptureRules
 ) -> None:
     assert by_embedded(*made, rules) == expected(*made, rules)

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from crawls import INLINE, crawlrank, datasets, ok
+from support.crawls import INLINE, crawlrank, datasets, ok
 
 RUN = ("--iterations", 3, "--no-validate", *INLINE)
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import gzip
-import json
 from pathlib import Path
-from typing import Any
 
-import plain
 import pytest
-from crawls import INLINE, LOOPBACK, Said, crawlrank, ok
-from samples import made_links, oracle
+from support import plain
+from support.crawls import INLINE, Said, crawlrank, ok
+from support.inputs.samples import made_links, oracle
+from support.paths import DATA, LOOPBACK
+from support.work_folders import manifest_of
 
 from jobs.kernel.formats.lines import parse_graph_line
-from pipeline.engines.embedded import from_text, graph_from_text
+from pipeline.engines.embedded.text_files import import_graph, import_rows
 
 RUN = ("--iterations", 3, "--no-validate", "--quiet", "--jobs", 1)
 ROUNDING = 2e-12  # 18,000 terms of dummy's sum, as doubles in any order
-ORACLE = Path(__file__).parent / "data" / "pagerank-oracle"
+ORACLE = DATA / "pagerank-oracle"
 
 
 def recipe(work: Path, *archives: Path, nodes: str = "linked", rounds: int = 3) -> dict[str, bytes]:
@@ -27,11 +27,6 @@ def recipe(work: Path, *archives: Path, nodes: str = "linked", rounds: int = 3) 
     out = work.with_name(f"{work.name}-text")
     ok("export-text", "--work", work, "--out", out)
     return {path.name: path.read_bytes() for path in out.iterdir()}
-
-
-def manifest(work: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((work / "manifest.json").read_text())
-    return found
 
 
 def write(path: Path, *lines: bytes | str) -> Path:
@@ -98,8 +93,8 @@ def test_files_of_every_shape_and_many_parts(
     inputs = ("--links", tmp_path / "folder", "--links", tmp_path / "glob-*.txt")
     ok("extract-links", more_web, web, "--output", tmp_path / "links", "--captures",
        tmp_path / "captures.parquet", "--quiet", *INLINE)  # fmt: skip
-    monkeypatch.setattr(from_text, "PART", 2)
-    monkeypatch.setattr(from_text, "BATCH", 3)
+    monkeypatch.setattr(import_rows, "PART", 2)
+    monkeypatch.setattr(import_rows, "BATCH", 3)
     again = tmp_path / "again"
     ok("import-text", *inputs, "--captures", tmp_path / "captures.parquet", "--work", again)
     assert len(list((again / "links").iterdir())) == -(-len(lines) // 2) > 3
@@ -149,11 +144,11 @@ def oracle_scores(name: str) -> dict[bytes, float]:
     return {row.id: row.score for row in map(parse_graph_line, oracle(name))}
 
 
-@pytest.mark.parametrize("piece", [graph_from_text.PIECE, 100])
+@pytest.mark.parametrize("piece", [import_graph.PIECE, 100])
 def test_the_published_graph_gets_its_scores(
     piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graph_from_text, "PIECE", piece)
+    monkeypatch.setattr(import_graph, "PIECE", piece)
     ok("import-text", "--graph", ORACLE / "pr0.txt.gz", "--work", tmp_path / "work")
     found = recipe(tmp_path / "work", rounds=10)
     scores = {row.id: row.score for row in map(parse_graph_line, found["pr10.txt"].splitlines())}
@@ -189,10 +184,10 @@ def test_a_validated_run_of_a_graph_and_a_second_one(tmp_path: Path) -> None:
     assert "OPIC agrees" in said.out
     assert "there is no precedence file" in said.out.replace("\n", " ")
     assert not (work / "precedence.txt").exists()
-    before = manifest(work)
+    before = manifest_of(work)
     assert before["steps"].keys() == {"gen-graph", "page-rank", "join-scores", "validate-opic"}
     ok("run", "--work", work, "--jobs", 2)
-    assert manifest(work) == before
+    assert manifest_of(work) == before
     shown = ok("status", "--work", work).out
     assert "imported text files (1)" in shown
     assert "extract-links" not in shown and "export-precedence" not in shown
@@ -245,7 +240,7 @@ def test_what_is_not_utf8_is_counted(tmp_path: Path) -> None:
     assert "dropped.not-utf-8 2" in " ".join(said.err.split())
     assert f"left out: {source}, line 2\n" in said.err
     assert f"left out: {captures}, line 1\n" in said.err
-    told = manifest(work)["steps"]["extract-links"]
+    told = manifest_of(work)["steps"]["extract-links"]
     assert told["counters"] == {"dropped.not-utf-8": 2}
     assert told["rows"] == {"links": 2, "captures": 0}
 
@@ -380,9 +375,9 @@ def test_what_does_not_go_with_an_import(web: Path, tmp_path: Path) -> None:
 def test_an_import_into_a_folder_of_archives(web: Path, tmp_path: Path) -> None:
     work, links = tmp_path / "work", write(tmp_path / "links.txt", LINK)
     ok("run", web, "--work", work, *RUN)
-    before = manifest(work)
+    before = manifest_of(work)
     assert crawlrank("import-text", "--links", links, "--work", work).code == 3
-    assert manifest(work) == before
+    assert manifest_of(work) == before
     said = crawlrank("run", "--work", work, *RUN)
     assert said.code == 2
     assert "ARCHIVES" in said.err

@@ -8,12 +8,12 @@ import threading
 from pathlib import Path
 
 import pytest
-from archive_samples import each, page
 from rich.console import Console
+from support.inputs.archive_samples import each, page
 
 from jobs.extract_links import ExtractLinks
 from jobs.kernel.storage import positions
-from jobs.kernel.storage.positions import told_position
+from jobs.kernel.storage.positions import reported_position
 from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
 from jobs.mapreduce.runners import bytes_read
@@ -57,7 +57,7 @@ def test_a_single_record_moves_too() -> None:
         told.append(place)
         moved.set()
 
-    with io.BytesIO(bytes(1000)) as stream, told_position(stream, tell):
+    with io.BytesIO(bytes(1000)) as stream, reported_position(stream, tell):
         stream.read(400)
         moved.wait(10)
     assert told[0] == 400

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crawls import (
+from support.crawls import (
     COMMAND,
-    DAMAGED,
     INLINE,
     WEB,
     Said,
@@ -23,6 +22,8 @@ from crawls import (
     ok,
     write_warc,
 )
+from support.paths import DAMAGED
+from support.work_folders import manifest_of
 
 from pipeline.contract import COLUMNS, STEPS, TEXT, TEXT_AT_URL
 from pipeline.engines.text import packed_ranges
@@ -42,11 +43,6 @@ def fresh(tmp_path: Path, *args: object) -> dict[str, bytes]:
     work = tmp_path / f"fresh-{len(list(tmp_path.iterdir()))}"
     ok("run", *args, "--work", work)
     return datasets(work)
-
-
-def manifest(work: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((work / "manifest.json").read_text())
-    return found
 
 
 def begun(said: Said) -> list[str]:
@@ -97,7 +93,7 @@ def test_an_added_archive_extracts_alone(web: Path, more_web: Path, tmp_path: Pa
     said = ok("run", more_web, web, "--work", work, *FIXED)
     assert begun(said)[0] == "extract-links"
     assert part.stat().st_mtime_ns == before
-    assert len(manifest(work)["archives"]) == 2
+    assert len(manifest_of(work)["archives"]) == 2
     assert datasets(work) == fresh(tmp_path, web, more_web, *FIXED)
 
 
@@ -152,13 +148,13 @@ CHANGES = [
 def test_another_option(web: Path, tmp_path: Path, change: tuple[Any, ...], first: str) -> None:
     work = tmp_path / "work"
     ok("run", web, "--work", work, *FIXED)
-    before, recorded = datasets(work), manifest(work)
+    before, recorded = datasets(work), manifest_of(work)
     said = crawlrank("run", web, "--work", work, *FIXED, *change)
     assert said.code == 3
     assert f"was made with {change[0]} " in said.err
     assert f"now it is {change[1]}" in said.err
     assert "--force" in said.err
-    assert (datasets(work), manifest(work)) == (before, recorded)
+    assert (datasets(work), manifest_of(work)) == (before, recorded)
     forced = ok("run", web, "--work", work, *FIXED, *change, "--force")
     assert begun(forced)[0] == first
     assert datasets(work) == fresh(tmp_path, web, *FIXED, *change)
@@ -216,7 +212,7 @@ def test_strict_refuses_damage_whenever_it_is_asked(web: Path, tmp_path: Path) -
     assert "--strict" in said.err
     assert run(work, web, damaged).code == 0
     assert run(work, web, damaged, "--strict").code == 3  # all is kept, and damaged still
-    (entry,) = (e for e in manifest(work)["archives"].values() if e["path"] == str(damaged))
+    (entry,) = (e for e in manifest_of(work)["archives"].values() if e["path"] == str(damaged))
     assert entry["damage"]
     assert entry["counters"]["damage"] == len(entry["damage"])
     assert all(len(listed) == 3 for listed in entry["damage"])  # offset, reason, detail
@@ -236,7 +232,7 @@ def test_too_few_rounds_and_then_more(web: Path, more_web: Path, tmp_path: Path)
     assert said.code == 4
     assert "after 1 rounds" in said.err
     assert "--max-rounds" in said.err
-    assert len(manifest(work)["steps"]["page-rank"]["rounds"]) == 1
+    assert len(manifest_of(work)["steps"]["page-rank"]["rounds"]) == 1
     assert (work / "rounds" / "round-1").is_dir()
     again = run(work, web, more_web)
     assert again.code == 0
@@ -277,7 +273,7 @@ def test_quiet_prints_nothing(web: Path, tmp_path: Path) -> None:
 def test_what_the_manifest_tells(web: Path, tmp_path: Path) -> None:
     work = tmp_path / "work"
     run(work, web, "--tolerance", 1e-9)
-    told = manifest(work)
+    told = manifest_of(work)
     assert told["format"] == 2
     (archive,) = told["archives"].values()
     assert archive["path"] == str(web)
@@ -313,7 +309,7 @@ def test_status(web: Path, tmp_path: Path) -> None:
         **dict.fromkeys(USUAL[5:], "to do"),
     }
     assert str(DAMAGED / "truncated.warc") in said.out  # not cut: a pipe has no width
-    (entry,) = (e for e in manifest(work)["archives"].values() if e["damage"])
+    (entry,) = (e for e in manifest_of(work)["archives"].values() if e["damage"])
     assert re.search(rf"^{entry['damage'][0][1]} +1$", said.out, re.M)
     assert len(re.findall(r"^ +\d +\d\.\d{3}e", said.out, re.M)) == 1
     run(work, web, DAMAGED / "truncated.warc")
@@ -333,7 +329,7 @@ def test_what_was_made_of_earlier_output_is_done_no_longer(
     work = tmp_path / "work"
     run(work, web)
     assert run(work, web, more_web, "--max-rounds", 1).code == 4
-    steps = manifest(work)["steps"]
+    steps = manifest_of(work)["steps"]
     assert "fingerprint" not in steps["page-rank"]
     assert not {"join-scores", "export-precedence", "validate-opic"} & set(steps)
     said = crawlrank("export-text", "--work", work, "--out", tmp_path / "text")

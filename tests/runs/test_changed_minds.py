@@ -7,9 +7,10 @@ import contextlib
 from pathlib import Path
 
 import pytest
-from crawls import LOOPBACK, MORE_WEB, WEB, crawlrank, ok, write_warc
-from disks import grow, tiny_disk
-from work_folders import results_of
+from support.crawls import MORE_WEB, WEB, crawlrank, ok, write_warc
+from support.faults.disks import grow, tiny_disk
+from support.paths import LOOPBACK
+from support.work_folders import results_of
 
 from jobs.kernel.formats.side_lines import side_name
 from pipeline.workfolder.manifest import Manifest

@@ -23,14 +23,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crawls import LOOPBACK, MORE_WEB, SAMPLES, WEB, Said, checked, environment, write_warc
-from work_folders import await_end, files_of, told, tree_of
+from support.crawls import MORE_WEB, WEB, Said, checked, environment, write_warc
+from support.paths import LOOPBACK, SAMPLES
+from support.work_folders import await_end, files_of, manifest_of, told, tree_of
 
 from pipeline.workfolder.lock import locked
 
 PROGRAM = """
 import time
-from pipeline.engines.embedded.pagerank import ranks
+from pipeline.engines.embedded import ranks
 write = ranks.write_checkpoint
 def slowly(*what):
     write(*what)
@@ -66,7 +67,7 @@ class Disturbed:
     def remember_parts(self) -> None:
         """Parts of the archives that the manifest has by now, by inode."""
         with contextlib.suppress(FileNotFoundError):
-            for entry in json.loads((self.work / "manifest.json").read_text())["archives"].values():
+            for entry in manifest_of(self.work)["archives"].values():
                 for dataset in ("links", "captures"):
                     part = self.work / dataset / entry["part"]
                     if not entry["error"]:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from crawls import MORE_WEB, WEB, write_warc
-from failpoints import command
-from work_folders import results_of
+from support.crawls import MORE_WEB, WEB, write_warc
+from support.faults.failpoints import command
+from support.work_folders import results_of
 
 KILLED = -9
 KINDS = ("embedded", "inline", "data")

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from crawls import MORE_WEB, WEB, write_warc
-from failpoints import Ended, command
-from work_folders import files_of, results_of
+from support.crawls import MORE_WEB, WEB, write_warc
+from support.faults.failpoints import Ended, command
+from support.work_folders import files_of, results_of
 
 KINDS = ("embedded", "inline", "data")
 FEW, MANY = 4, 70  # flips of each kind, 210 in all

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import flips
 import pytest
-from crawls import INLINE, LOOPBACK, ok
-from flips import drawn, harms
+from support.crawls import INLINE, ok
+from support.faults import flips
+from support.faults.flips import drawn, harms
+from support.paths import LOOPBACK
 
 from jobs.kernel.errors import NotConverged
 from jobs.mapreduce.launcher import Launcher
 from pipeline.contract import Stop
 from pipeline.data.csr_files import open_csr
-from pipeline.engines.embedded.pagerank.ranks import page_rank
+from pipeline.engines.embedded.ranks import rank
 from pipeline.engines.text.packed_ranking import rank_packed
+from pipeline.ranking.methods import METHODS
 
 SEVERAL = ("--captures", "latest", "--fold", "redirects", "--no-validate", "--quiet")
 
@@ -30,9 +32,9 @@ def columns(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (work / "rounds").mkdir()
     stop = Stop(tolerance=1e-13, max_rounds=5)
     with pytest.raises(NotConverged):
-        page_rank(
-            open_csr(work / "graph"), work.with_name("ranks"), stop, budget=1 << 30,
-            checkpoint=work / "rounds" / "checkpoint.npz",
+        rank(
+            METHODS["pagerank"], open_csr(work / "graph"), work.with_name("ranks"), stop,
+            budget=1 << 30, checkpoint=work / "rounds" / "checkpoint.npz",
         )  # fmt: skip
     return work
 

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crawls import COMMAND, LOOPBACK, MORE_WEB, crawlrank, datasets, environment, write_warc
-from work_folders import results_of
+from support.crawls import COMMAND, MORE_WEB, crawlrank, datasets, environment, write_warc
+from support.paths import LOOPBACK
+from support.work_folders import results_of
 
 from pipeline.workfolder.lock import locked
 

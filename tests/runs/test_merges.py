@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import pytest
-from crawls import INLINE, crawlrank, ok, response, write_records, write_warc
+from support.crawls import INLINE, crawlrank, ok, response, write_records, write_warc
+from support.paths import ROOT
+from support.work_folders import manifest_of
 
 from jobs.kernel.keys.keys import key_keeping_www, key_of
 from jobs.kernel.keys.surt_keys import surt
 from pipeline.data.datasets import ORDER, merged
 
-ROOT = Path(__file__).resolve().parents[1]
 SECTION = (ROOT / "docs/formats.md").read_text().partition("## What surt merges")[2]
 ROWS = re.findall(r"^\| (.*?) \| `(.*?)` \| `(.*?)` \| `(.*?)` \|$", SECTION, re.MULTILINE)
 FIXED = ("--iterations", 2, "--no-validate", *INLINE)
@@ -47,7 +47,7 @@ def test_a_run_keeps_www_when_asked(tmp_path: Path) -> None:
     assert "--keep-www" in refused.err
     kept = {b"example,b)/", b"example,b,www)/", b"example,b,www2)/x"}
     assert keys_of_a_run(archive, work, "--keep-www", "--force") == kept
-    assert json.loads((work / "manifest.json").read_text())["parameters"]["--keep-www"] is True
+    assert manifest_of(work)["parameters"]["--keep-www"] is True
 
 
 @pytest.mark.parametrize("runner", ["inline", "local"])
@@ -68,7 +68,7 @@ def test_what_has_no_key_is_counted_and_shown(tmp_path: Path) -> None:
     )
     work = tmp_path / "work"
     ok("run", archive, "--work", work, *FIXED)
-    entry = json.loads((work / "manifest.json").read_text())["steps"]["canonicalize"]
+    entry = manifest_of(work)["steps"]["canonicalize"]
     assert entry["counters"]["dropped.no-key"] == 2  # the capture, and the link of its page
     assert set(entry["examples"]) == {f"no-key\t{bad}"}
     assert bad in ok("status", "--work", work).out

@@ -9,7 +9,6 @@ runs every two of them meet with both on, both off, and either alone.
 from __future__ import annotations
 
 import importlib.util
-import json
 from collections.abc import Iterator
 from functools import partial
 from itertools import combinations, product
@@ -18,12 +17,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cluster import on_cluster
-from crawls import ok, response, write_records
-from several_crawls import html_record
-from test_pdf_links import made_pdf
-from test_runners_agree import assert_same_counters
-from test_several_crawls import SITE, first_crawl, page, second_crawl
+from support.crawls import ok, response, write_records
+from support.inputs.archive_samples import made_pdf
+from support.inputs.several_crawls import SITE, first_crawl, html_record, page, second_crawl
+from support.systems.cluster import on_cluster
+from support.work_folders import assert_same_counters, manifest_of
 
 from jobs.mapreduce.launcher import Launcher
 from pipeline import engine_of_run as engines
@@ -151,7 +149,7 @@ def test_after_a_tolerance_within_the_certificates(
         monkeypatch.setattr(packed_ranges, "PARTITION_BYTES", 200)
     one = far(tmp_path, archives, "--tolerance", 1e-4, *words(clustered))
     other = near(tmp_path, archives, "--tolerance", 1e-12, *words(clustered))
-    steps = json.loads((one / "manifest.json").read_text())["steps"]
+    steps = manifest_of(one)["steps"]
     last = steps["page-rank"]["rounds"][-1]
     assert last["certificate"] <= 1e-4
     assert (last["partitions"] > 1) == (partitions == "several")

@@ -3,7 +3,6 @@ record; on every runner, with its reason, and nothing else is lost."""
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import zlib
@@ -11,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from archive_samples import page
-from crawls import COMMAND, LOOPBACK, WEB, Said, checked, crawlrank, environment, ok, write_warc
+from support.crawls import COMMAND, WEB, Said, checked, crawlrank, environment, ok, write_warc
+from support.inputs.archive_samples import page
+from support.paths import LOOPBACK
+from support.work_folders import manifest_of
 
 from jobs.kernel.captures import extraction
 from pipeline.analysis.audit import outlinks
@@ -72,13 +73,13 @@ def test_a_reader_that_fails_costs_its_archive(
         assert said.code == 3
         assert str(archives[1]) in said.err
         assert words in said.err
-        assert "What the other archives gave is kept; --skip-bad-files goes on" in said.err
+        assert "The results of other archives are kept; --skip-bad-files goes on" in said.err
         ok("run", *archives, "--work", work, "--skip-bad-files", *more)
         if runner == "embedded":
             ok("run", archives[0], archives[2], "--work", good, *more)
             expected = precedences(good)
         assert precedences(work) == expected
-        entries = json.loads((work / "manifest.json").read_text())["archives"].values()
+        entries = manifest_of(work)["archives"].values()
         (bad,) = [entry for entry in entries if entry["error"]]
         assert bad["counters"] == {}
 
@@ -120,7 +121,7 @@ def test_links_that_make_a_parser_fail_are_lost_alone(
     monkeypatch.setattr(extraction, "body_links", fails(extraction.body_links, error))
     work, out = tmp_path / "work", tmp_path / "out"
     ok("run", *archives, "--work", work, *runner_words(runner, tmp_path), *QUIET)
-    manifest = json.loads((work / "manifest.json").read_text())
+    manifest = manifest_of(work)
     counters = manifest["steps"]["extract-links"]["counters"]
     assert counters["damage.failed"] == counters["damage"] == 1
     (odd,) = [entry for entry in manifest["archives"].values() if entry["damage"]]

@@ -8,8 +8,9 @@ import zlib
 from pathlib import Path
 
 import pytest
-from cluster import cluster, inline
-from crawls import INLINE, LOOPBACK, MORE_WEB, SMALL, WEB, chain, datasets, ok, write_warc
+from support.crawls import INLINE, MORE_WEB, WEB, chain, datasets, ok, write_warc
+from support.paths import LOOPBACK, SMALL_ARCHIVES
+from support.systems.cluster import cluster, inline
 
 from jobs.mapreduce.launcher import Launcher
 
@@ -40,7 +41,7 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """A real crawl by Heritrix, small real archives and two made ones."""
     folder = tmp_path_factory.mktemp("archives")
     made = [write_warc(folder / "web.warc.gz", WEB), write_warc(folder / "more.warc", MORE_WEB)]
-    return [LOOPBACK, *(SMALL / name for name in SMALL_ONES), *made]
+    return [LOOPBACK, *(SMALL_ARCHIVES / name for name in SMALL_ONES), *made]
 
 
 @pytest.fixture(scope="module", params=["linked", "all"])

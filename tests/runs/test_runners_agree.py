@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from archive_samples import each, page
-from crawls import DAMAGED, LOOPBACK, SAMPLES, ok
-from drawing import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.crawls import ok
+from support.drawing import examples
+from support.inputs.archive_samples import each, page
+from support.paths import DAMAGED, LOOPBACK, SAMPLES
+from support.work_folders import assert_same_counters, manifest_of
 
 from pipeline.ranking.classes import cut
 
@@ -39,17 +41,6 @@ def ranked(work: Path, runner: str, archives: list[Path], *options: object) -> d
 def summary(work: Path, runner: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((work / runner / "precedence.summary.json").read_text())
     return found
-
-
-def assert_same_counters(*works: Path) -> None:
-    """What both count is the same, and both count what they drop."""
-    steps = [json.loads((work / "manifest.json").read_text())["steps"] for work in works]
-    for step in steps[0]:
-        one, other = (found[step].get("counters", {}) for found in steps)
-        shared = one.keys() & other.keys()
-        dropped = {name for name in {**one, **other} if name.startswith("dropped.")}
-        for name in shared | dropped:
-            assert one.get(name, 0) == other.get(name, 0), (step, name)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +78,7 @@ def test_after_a_tolerance_within_the_certified_errors(name: str, tmp_path: Path
         rows = [line.rsplit(b" ", 1) for line in files["precedence"].splitlines()]
         classes[runner] = {uri: int(number) for uri, number in rows}
         told[runner] = summary(tmp_path, runner)
-        manifest = json.loads((tmp_path / runner / "manifest.json").read_text())
+        manifest = manifest_of(tmp_path / runner)
         last = manifest["steps"]["page-rank"]["rounds"][-1]
         assert last["certificate"] <= 1e-9
         eta[runner] = last["eta"]

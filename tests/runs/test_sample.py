@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import json
 from pathlib import Path
 
-from crawls import DAMAGED, INLINE, SAMPLES, ok
+from support.crawls import INLINE, ok
+from support.paths import DAMAGED, SAMPLES
+from support.work_folders import manifest_of
 
 from jobs.kernel.keys.keys import key_of
 
@@ -41,7 +42,7 @@ def test_arc_and_warc_of_one_crawl_have_the_same_links(tmp_path: Path) -> None:
 def test_damage_is_counted_and_nothing_lost_silently(tmp_path: Path) -> None:
     archives = sorted(DAMAGED.iterdir())
     ok("run", *archives, "--work", tmp_path, "--nodes", "all", "--min-agreement", 0, *INLINE)
-    told = json.loads((tmp_path / "manifest.json").read_text())["archives"].values()
+    told = manifest_of(tmp_path)["archives"].values()
     assert len(told) == len(archives)
     for entry in told:
         counters = entry["counters"]

@@ -7,56 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crawls import INLINE, crawlrank, ok, write_records
-from several_crawls import captured, html_record, metadata, redirect, response, revisit
+from support.crawls import INLINE, crawlrank, ok, write_records
+from support.inputs.several_crawls import (
+    SITE,
+    first_crawl,
+    html_record,
+    second_crawl,
+)
+from support.work_folders import manifest_of
 
-SITE = "http://site.example"
 BRIEFLY = ("--no-validate", "--quiet", "--iterations", 3, "--jobs", 1)
-HOME = "<a href=/old-news>n</a><a href=/a>a</a><a href=/kept>k</a><a href=/print/a>p</a>"
-KEPT = "<a href=/gone>g</a><a href=/a>a</a>"
-
-
-def page(path: str, body: str, day: int, *, outlinks: tuple[str, ...] = ()) -> list[bytes]:
-    uri = SITE + path
-    record = html_record(uri, body, day)
-    return [record, metadata(uri, day, [SITE + to for to in outlinks])]
-
-
-def first_crawl(folder: Path) -> Path:
-    records = [
-        *page("/", HOME, 1),
-        *page("/a", "<a href=/b>old</a>", 1),
-        *page("/kept", KEPT, 1),
-        *page("/print/a", "<link rel=canonical href=/a><a href=/b>x</a>", 1),
-        *page("/gone", "<a href=/>home</a>", 1),
-        redirect(f"{SITE}/old-news", "/moved-news", 1),
-        redirect(f"{SITE}/moved-news", "/news", 1, "302 Found"),
-        *page("/news", "<a href=/>home</a><a href=/loop/1>l</a>", 1),
-        redirect(f"{SITE}/loop/1", "/loop/2", 1),
-        redirect(f"{SITE}/loop/2", "/loop/1", 1),
-        redirect(f"{SITE}/into-loop", "/loop/1", 1),
-        *page("/b", "<a href=/into-loop>x</a><a href=/dead>x</a>", 1),
-    ]
-    return write_records(folder / "one.warc.gz", records)
-
-
-def second_crawl(folder: Path) -> Path:
-    """Some pages have changed; Heritrix found the others unchanged, and wrote what it found there;
-    one of these was never crawled before."""
-    records = [
-        revisit(f"{SITE}/", 9, of=captured(f"{SITE}/", 1), body=HOME),
-        metadata(f"{SITE}/", 9, [f"{SITE}/only-in-metadata"]),
-        *page("/a", "<a href=/news>new</a>", 9),
-        revisit(f"{SITE}/kept", 9, body=KEPT),
-        metadata(f"{SITE}/kept", 9, [f"{SITE}/a", f"{SITE}/gone"]),
-        redirect(f"{SITE}/gone", "/", 9),
-        revisit(f"{SITE}/lost", 9, of=captured(f"{SITE}/elsewhere", 1), body="lost"),
-        metadata(f"{SITE}/lost", 9, [f"{SITE}/a"]),
-        response(f"{SITE}/b", 9, "<a href=/never>x</a>", "404 Not Found"),
-        redirect(f"{SITE}/chain/print", "/print/a", 9),
-        *page("/c", "<a href=/chain/print>x</a><a href=/lost>x</a>", 9),
-    ]
-    return write_records(folder / "two.warc.gz", records)
 
 
 @pytest.fixture
@@ -82,7 +42,7 @@ def ranked(work: Path, archives: list[Path], *options: object) -> dict[str, byte
 
 
 def selection(work: Path) -> Any:
-    steps = json.loads((work / "manifest.json").read_text())["steps"]
+    steps = manifest_of(work)["steps"]
     entry = steps.get("select-links", {})
     return {name: entry.get(name) for name in ("rows", "counters")}
 
@@ -222,7 +182,7 @@ def test_links_that_do_not_tell_when_they_were_found(archives: list[Path], tmp_p
     given = ("select-links", path("l"), "--captures", path("c"), *outputs, *INLINE)
     said = crawlrank(*given, "--take", "latest")
     assert said.code == 3
-    assert "no link tells when it was found; expected `target source hop timestamp`" in said.err
+    assert "no link has a timestamp; expected `target source hop timestamp`" in said.err
     assert "extract-links --timestamps" in said.err
     assert not path("s").exists()
     wrong = crawlrank(*given)

@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-from crawls import LOOPBACK, ok
+from support.crawls import ok
+from support.paths import LOOPBACK
 
 from pipeline.analysis.plots.plot_data import read_pages
 

@@ -8,9 +8,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from archive_samples import extracted, warc
-from cluster import cluster, dataset
-from crawls import LOOPBACK, crawlrank, ok
+from support.crawls import crawlrank, ok
+from support.inputs.archive_samples import extracted, warc
+from support.paths import LOOPBACK
+from support.systems.cluster import cluster, dataset
 
 from jobs.canonicalize import Canonicalize
 from jobs.kernel.formats.reading import BOM

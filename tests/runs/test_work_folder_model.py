@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from crawls import MORE_WEB, WEB, write_warc
-from failpoints import command
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
-from work_folders import results_of
+from support.crawls import MORE_WEB, WEB, write_warc
+from support.faults.failpoints import command
+from support.work_folders import results_of
 
 OTHER_WEB = {"http://a.example/": ["/news", "http://d.example/"], "http://d.example/": ["/1"]}
 KILLED = -9

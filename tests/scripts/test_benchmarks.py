@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.paths import LOOPBACK, ROOT, SCRIPTS
 
-SCRIPTS = Path(__file__).parents[1] / "scripts"
-SAMPLE = str(SCRIPTS.parent / "sample_data" / "heritrix-loopback.warc.gz")
+SAMPLE = str(LOOPBACK)
 SMALL = {
     "bench_compare.py": ["--links", "0.02"],
     "bench_digests.py": [SAMPLE],
@@ -25,17 +25,17 @@ SMALL = {
 @pytest.mark.large
 @pytest.mark.parametrize("script", SMALL)
 def test_it_runs(script: str, tmp_path: Path) -> None:
-    command = [sys.executable, str(SCRIPTS / script), *SMALL[script]]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=SCRIPTS.parent, check=False)
+    command = [sys.executable, str(SCRIPTS / "bench" / script), *SMALL[script]]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     assert any(letter.isdigit() for letter in done.stdout)
 
 
 def test_every_table_of_the_page_is_made_by_make_benchmarks() -> None:
     """Of what `make benchmarks` measures, and the page has no other table between marks."""
-    tables = runpy.run_path(str(SCRIPTS / "make_benchmarks_page"))["TABLES"]
-    makefile = (SCRIPTS.parent / "Makefile").read_text()
-    page = (SCRIPTS.parent / "docs" / "benchmarks.md").read_text()
+    tables = runpy.run_path(str(SCRIPTS / "docs" / "make_benchmarks_page"))["TABLES"]
+    makefile = (ROOT / "Makefile").read_text()
+    page = (ROOT / "docs" / "benchmarks.md").read_text()
     marks = re.findall("^<!-- (.*) -->$", page, flags=re.M)
     assert marks == [word for name in marks[::2] for word in (name, "end")]
     assert sorted(marks[::2]) == sorted(tables)

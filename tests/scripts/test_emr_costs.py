@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from emr_costs import Plan, table
+from support.paths import ROOT, SCRIPTS
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "emr.md"
 
 
 def test_the_page_shows_what_the_script_says() -> None:
     done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "emr_costs.py"], capture_output=True, text=True
+        [sys.executable, SCRIPTS / "costs" / "emr_costs.py"], capture_output=True, text=True
     )
     (shown,) = re.findall(r"<!-- costs -->\n(.*)<!-- end -->", PAGE.read_text(), re.DOTALL)
     assert shown == done.stdout

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "scripts"))
 from synthetic import web_like
 
 EDGES = 200_000

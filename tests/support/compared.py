@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from crawls import INLINE, datasets, ok, write_warc
-
 from pipeline.data.database import database
 from pipeline.workfolder.results.finished import Finished
 from pipeline.workfolder.results.opened import open_finished
+from support.crawls import INLINE, datasets, ok, write_warc
 
 HOW = {"columns": (), "text": INLINE}
 ROUNDS = 30  # so that scores are what their links give to many digits

@@ -23,13 +23,9 @@ from pipeline.contract import Stop
 from pipeline.data.datasets import ORDER, merged
 from pipeline.engines.text import steps
 from pipeline.options import PrecedenceOptions
-from pipeline.precedence.files import write_precedence
+from pipeline.precedence.export import export_precedence
+from support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
-SAMPLES = ROOT / "sample_data"
-LOOPBACK = SAMPLES / "heritrix-loopback.warc.gz"
-DAMAGED = SAMPLES / "damaged"
-SMALL = ROOT / "tests" / "data" / "archives"
 COMMAND = (sys.executable, "-m", "pipeline")
 INLINE = ("--runner", "inline")
 
@@ -170,5 +166,5 @@ def chain(
     )
     steps.join_scores([path("ranks")], [path("map")], path("uris"), path("scores"), launcher)
     options = PrecedenceOptions(eta=done[-1]["eta"])
-    write_precedence(path("scores"), path("uris"), path("precedence.txt"), launcher.tmp, options)
+    export_precedence(path("scores"), path("uris"), path("precedence.txt"), launcher.tmp, options)
     return datasets(out)

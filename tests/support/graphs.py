@@ -18,6 +18,7 @@ from pipeline.contract import Round
 from pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, Csr
 from pipeline.data.csr_files import open_csr
 from pipeline.data.graph import Graph
+from support.paths import DATA
 
 Edges = Iterable[tuple[int, int]]
 
@@ -171,3 +172,18 @@ def web_like(nodes: int, seed: int, degree: float = 6.0) -> Graph:
     targets = (nodes * rng.random(len(sources)) ** 3).astype(int)
     pairs = zip(sources.tolist(), targets.tolist(), strict=True)
     return graph_of(nodes, ((s, t) for s, t in pairs if s != t))
+
+
+def published(name: str) -> tuple[Graph, npt.NDArray[np.float64]]:
+    """An LDBC graph and its published probabilities, by ascending id."""
+    rows = [
+        line.split()
+        for line in (DATA / "pagerank" / f"{name}-input").read_text().splitlines()
+        if line
+    ]
+    ids = sorted(int(row[0]) for row in rows)
+    place = {node: position for position, node in enumerate(ids)}
+    edges = [(place[int(s)], place[int(t)]) for s, *targets in rows for t in targets]
+    output = DATA / "pagerank" / (f"{name}-PR" if name.startswith("example") else f"{name}-output")
+    values = dict(line.split() for line in output.read_text().splitlines() if line)
+    return graph_of(len(ids), edges), np.array([float(values[str(node)]) for node in ids])

@@ -5,15 +5,17 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from graphs import untimed
-
 from jobs.kernel.formats.side_lines import side_name
 from pipeline.workfolder.manifest import Manifest
+from support.crawls import environment
+from support.graphs import untimed
 
 SECONDS = re.compile(rb'"seconds": [0-9.e-]+')  # in the report
 
@@ -33,16 +35,21 @@ def edit_manifest(work: Path, change: Callable[[dict[str, Any]], object]) -> Non
     manifest.save()
 
 
+def manifest_of(work: Path) -> dict[str, Any]:
+    manifest: dict[str, Any] = json.loads((work / "manifest.json").read_text())
+    return manifest
+
+
 def told(work: Path) -> dict[str, object]:
     """What a manifest says, without its times and the digest of them."""
-    manifest = json.loads((work / "manifest.json").read_text())
+    manifest = manifest_of(work)
     del manifest["digest"]
     for entry in manifest["steps"].values():
         del entry["seconds"]
         if "rounds" in entry:
             entry["rounds"] = untimed(entry["rounds"])
     manifest["archives"] = dict(sorted(manifest["archives"].items()))
-    return manifest  # type: ignore[no-any-return]
+    return manifest
 
 
 def tree_of(pid: int) -> dict[int, str]:
@@ -84,3 +91,35 @@ def results_of(work: Path) -> dict[str, bytes]:
         ]
         files[f"at the URL: {dataset.name}"] = b"".join(sorted(lines))
     return files
+
+
+def assert_same_counters(*works: Path) -> None:
+    """What both count is the same, and both count what they drop."""
+    steps = [manifest_of(work)["steps"] for work in works]
+    for step in steps[0]:
+        one, other = (found[step].get("counters", {}) for found in steps)
+        shared = one.keys() & other.keys()
+        dropped = {name for name in {**one, **other} if name.startswith("dropped.")}
+        for name in shared | dropped:
+            assert one.get(name, 0) == other.get(name, 0), (step, name)
+
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from pipeline.workfolder.lock import locked
+with locked(Path(sys.argv[1])):
+    sys.stdout.write("held\\n")
+    sys.stdout.flush()
+    time.sleep(60)
+"""
+
+
+def hold(work: Path) -> subprocess.Popen[bytes]:
+    """Another process that holds the lock."""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(work)], env=environment(), stdout=subprocess.PIPE
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == b"held\n"
+    return holder

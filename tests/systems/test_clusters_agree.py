@@ -13,16 +13,16 @@ import sys
 import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from cluster import dataset, inline
-from crawls import DAMAGED, LOOPBACK, SAMPLES, environment, ok
-from graphs import web_like, write_graph
-from hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
-from test_runners_agree import assert_same_counters
-from test_several_crawls import first_crawl, second_crawl
+from support.crawls import environment, ok
+from support.graphs import web_like, write_graph
+from support.inputs.several_crawls import first_crawl, second_crawl
+from support.paths import DAMAGED, LOOPBACK, SAMPLES
+from support.systems.cluster import dataset, inline
+from support.systems.hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
+from support.work_folders import assert_same_counters, manifest_of
 
 from jobs.kernel.formats.side_lines import side_name
 from jobs.kernel.storage import stores
@@ -80,11 +80,6 @@ def texts(work: Path, names: Sequence[str] = TEXTS) -> dict[str, bytes]:
     return {name: (out / f"{name}.txt").read_bytes() for name in names}
 
 
-def manifest(work: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((work / "manifest.json").read_text())
-    return found
-
-
 def scores(work: Path) -> dict[str, float]:
     ok("export-text", "--work", work, "--out", work.with_name(f"{work.name}-scores"))
     lines = (work.with_name(f"{work.name}-scores") / "pr.txt").read_text().splitlines()
@@ -99,7 +94,7 @@ def test_a_cluster_gives_what_one_machine_gives(cluster: list[str], tmp_path: Pa
     for name in TEXTS:
         assert found[name] == expected[name], name
 
-    told, same = manifest(far), manifest(near)
+    told, same = manifest_of(far), manifest_of(near)
     for archive, entry in same["archives"].items():
         for what in ("counters", "damage", "error"):
             assert told["archives"][archive][what] == entry[what], (entry["path"], what)
@@ -127,7 +122,7 @@ def test_after_a_tolerance_scores_are_within_the_certified_errors(
     far, near = tmp_path / "far", tmp_path / "near"
     run(far, *cluster, "--tolerance", TOLERANCE)
     run(near, "--tolerance", 1e-12)
-    rounds = manifest(far)["steps"]["page-rank"]["rounds"]
+    rounds = manifest_of(far)["steps"]["page-rank"]["rounds"]
     assert rounds[-1]["certificate"] <= TOLERANCE
     x, exact = scores(far), scores(near)
     assert x.keys() == exact.keys()

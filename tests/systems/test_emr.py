@@ -1,4 +1,4 @@
-"""Jobs on EMR, that of tests/made_emr.py: what is asked of AWS, what comes back, how it ends."""
+"""Jobs on EMR, that of made_emr.py: what is asked of AWS, what comes back, how it ends."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 from click.testing import CliRunner
-from cluster import inline
-from crawls import INLINE
-from emr_around import (  # noqa: F401 - fixtures
+from support.crawls import INLINE
+from support.paths import ROOT
+from support.systems.cluster import inline
+from support.systems.emr_around import (  # noqa: F401 - fixtures
     KEY,
     SECRET,
     TOKEN,
@@ -29,7 +30,7 @@ from emr_around import (  # noqa: F401 - fixtures
     packaged,
     run_emr,
 )
-from made_emr import MadeEmr
+from support.systems.made_emr import MadeEmr
 
 from jobs.extract_links import ExtractLinks
 from jobs.gen_graph import GenGraph
@@ -236,8 +237,8 @@ def test_no_configuration_is_no_cluster(
     assert len(emr.clusters) == before
 
 
-def test_the_region_is_that_of_boto3_unless_it_is_configured(conf: Path, tmp_path: Path) -> None:
-    """Moto takes all calls for those of one region."""
+def test_the_region_is_that_of_boto3_unless_it_is_configured(emr: MadeEmr, conf: Path) -> None:
+    """Moto takes all calls for those of one region, which `emr` sets."""
     text = conf.read_text()
     for more, region in (("", "eu-west-1"), ("    region: us-east-2\n", "us-east-2")):
         conf.write_text(text + more)
@@ -343,7 +344,7 @@ def test_ctrl_c_ends_the_cluster_of_a_run(
     try:
         with subprocess.Popen(
             [*command, "--work", str(tmp_path / "work"), *words],
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

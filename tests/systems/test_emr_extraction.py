@@ -1,4 +1,4 @@
-"""Archives whose task fails each time, by the tasks that tests/made_emr.py runs."""
+"""Archives whose task fails each time, by the tasks that made_emr.py runs."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from crawls import LOOPBACK
-from dying_reader import DyingReader
-from emr_around import bucket_in, emr_around, packaged, run_emr  # noqa: F401 - fixtures
-from made_emr import MadeEmr
+from support.faults.dying_reader import DyingReader
+from support.paths import LOOPBACK
+from support.systems.emr_around import bucket_in, emr_around, packaged, run_emr  # noqa: F401 - fixtures
+from support.systems.made_emr import MadeEmr
 
 from jobs.extract_links import ExtractLinks
 from jobs.kernel.captures.extraction_options import ExtractionOptions
@@ -57,7 +57,7 @@ def test_an_archive_whose_task_dies_costs_itself(
         ("c", None),
         ("dies", LOST),
     ]
-    assert [report.path for _, report in done] == [tasks[number].place for number in (0, 2, 1)]
+    assert [report.path for _, report in done] == [tasks[number].archive for number in (0, 2, 1)]
     assert done[0][1].counters == done[1][1].counters
     assert done[0][1].counters["captures"] > 0
     assert [report.error for _, report in again] == [LOST]
@@ -76,7 +76,7 @@ def test_a_run_goes_on_without_it_where_bad_files_are_skipped(
     """It is read again by the run that does not skip it, and then no more."""
     monkeypatch.setattr("pipeline.engines.text.cluster_extraction.ExtractLinks", DyingReader)
     bucket.put_object(Bucket="crawl", Key="x/dies.warc.gz", Body=web.read_bytes())
-    archives, work = [task.place for task in tasks[:2]], tmp_path / "skipping"
+    archives, work = [task.archive for task in tasks[:2]], tmp_path / "skipping"
     refused = run_emr(work, conf, *archives)
     assert refused.exit_code == 3, refused.output
     assert "dies.warc.gz: the task that read it failed each time" in refused.output

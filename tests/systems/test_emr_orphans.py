@@ -1,4 +1,4 @@
-"""What drivers leave on EMR, that of tests/made_emr.py, and what the next run makes of it."""
+"""What drivers leave on EMR, that of made_emr.py, and what the next run makes of it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from typing import Any
 import boto3
 import pytest
 from botocore.exceptions import ClientError
-from emr_around import bucket_in, emr_around, packaged, run_emr  # noqa: F401 - fixtures
-from made_emr import MadeEmr
 from moto.emr.models import Cluster
+from support.paths import ROOT
+from support.systems.emr_around import bucket_in, emr_around, packaged, run_emr  # noqa: F401 - fixtures
+from support.systems.made_emr import MadeEmr
 
 from jobs.gen_graph import GenGraph
 from jobs.kernel.errors import JobFailed
@@ -63,7 +64,7 @@ def killed_driver(emr: MadeEmr, work: Path, conf: Path) -> tuple[Any, Any]:
     try:
         with subprocess.Popen(
             [*command, *words, "--cluster-conf", str(conf), "--reducers", "1", "--iterations", "1"],
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
         ) as driver:
             while not (left := _steps_but(emr, before)):
                 assert driver.poll() is None

@@ -17,32 +17,31 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from crawls import LOOPBACK
-from dying_reader import DyingReader
-from faulty import Faulty
-from faulty_archives import FaultyReader
 from hadoop.control import running, start
 from hadoop.node import Node
 from hadoop.processes import wait
-from hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
+from support.faults.dying_reader import DyingReader
+from support.faults.faulty import Faulty
+from support.faults.faulty_archives import FaultyReader
+from support.paths import LOOPBACK, ROOT
+from support.systems.hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
 
 from jobs.extract_links import ExtractLinks
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import BadInput, JobFailed
 from jobs.kernel.formats.side_lines import side_name
 from jobs.kernel.storage import stores
-from jobs.mapreduce.far import outcome_of
 from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
 from jobs.mapreduce.orphans import end_orphans
-from jobs.mapreduce.outcome import Outcome
+from jobs.mapreduce.outcome import Outcome, outcome_of
 from jobs.mapreduce.runners.applications import AT_WORK
 from pipeline.contract import ArchiveTask, Round, Stop
 from pipeline.engines.text.cluster_extraction import LOST
 from pipeline.engines.text.engine import TextEngine
+from pipeline.ranking.methods import METHODS
 
 pytestmark = pytest.mark.hadoop
-ROOT = Path(__file__).resolve().parents[1]
 WORDS = [b"bad", *(b"word%d" % n for n in range(7)), *[b"most"] * 60_000]  # one reducer's
 PATIENCE = 300  # seconds, of a busy machine
 DRIVER = """
@@ -99,7 +98,7 @@ def rank_star(far: str, tmp: Path, rounds: list[Round]) -> list[Round]:
         (tmp / "rounds.json").write_text(json.dumps(done))
 
     engine = TextEngine(tmp, launcher(far, tmp))
-    return engine.rank(Stop(iterations=2), rounds, on_round)
+    return engine.rank(METHODS["pagerank"], Stop(iterations=2), rounds, on_round)
 
 
 @contextmanager
@@ -107,7 +106,7 @@ def driver_until(
     there: Callable[[], object], what: str, far: str, tmp: Path
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A driver in a process of its own, when it has come so far."""
-    paths = os.pathsep.join(str(ROOT / name) for name in ("", "tests", "scripts"))
+    paths = os.pathsep.join(str(ROOT / name) for name in ("", "tests", "tests/systems", "scripts"))
     command = [sys.executable, "-c", DRIVER.format(what), far, str(tmp)]
     with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths}) as driver:
         try:

@@ -17,9 +17,9 @@ from hadoop import distribution, namespace
 from hadoop.control import clean, running, start, stop
 from hadoop.node import Node, State
 from hadoop.processes import Process, wait
-from hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
+from support.paths import SCRIPTS
+from support.systems.hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
 
-ROOT = Path(__file__).resolve().parents[1]
 WORDS = """
 from mrjob.job import MRJob
 class Words(MRJob):
@@ -51,7 +51,7 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
 
 def call(node: Node, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "hadoop", "--folder", str(node.folder), *arguments]
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "scripts")}
+    env = {**os.environ, "PYTHONPATH": str(SCRIPTS)}
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
 
 

@@ -15,14 +15,14 @@ from heritrix.odd_site import java_options, leaf, odd_answers, odd_plan, odd_row
 from heritrix.recrawl import rank, read_precedences
 from heritrix.running import load_precedences, look_into, run_job
 from heritrix.serving import server
-from heritrix_cases import DATA
-from heritrix_crawls import home, noted
+from support.paths import HERITRIX
+from support.systems.heritrix_crawls import home, noted
 
 from pipeline.precedence.heritrix_loader import load
 
 __all__ = ["home"]
 pytestmark = pytest.mark.heritrix
-ROWS = odd_rows(DATA / "uuri.tsv")
+ROWS = odd_rows(HERITRIX / "uuri.tsv")
 FORMS = {form for _, form in ROWS}
 #: no host, or an address that is none: Heritrix does not ask for them
 NOT_ASKED = {"http:/", "http://0.0.0.0/", "http://0.0.0.0/a/b", "http://256.256.256.256/"}

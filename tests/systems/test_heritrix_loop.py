@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from crawls import crawlrank
 from heritrix.job import Job
 from heritrix.log import pages
 from heritrix.made_site import Site
 from heritrix.recrawl import first_crawl, rank, read_precedences, recrawl
 from heritrix.running import look_into
-from heritrix.serving import Served, serving
+from heritrix.serving import Served
 from heritrix.site_parts import TEXTAREA_TRAP, make_site
-from heritrix_crawls import home, noted
 from scipy.stats import kendalltau
+from support.crawls import crawlrank
+from support.systems.heritrix_crawls import home, noted, served
 
 from jobs.kernel.keys.heritrix_form import heritrix_form
 from pipeline.precedence.heritrix_loader import load
 
-__all__ = ["home"]
+__all__ = ["home", "served"]
 pytestmark = pytest.mark.heritrix
 BINS = 20
 UNLISTED = BINS + 1
@@ -36,12 +36,6 @@ OMITTED = ("/mixed/case.html", "/caf%c3%a9.html", "/private/secret.html", "/robo
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("loop")
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with serving(make_site) as served:
-        yield served
 
 
 @pytest.fixture(scope="module")

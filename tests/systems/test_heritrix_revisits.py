@@ -6,23 +6,22 @@ first of them, whatever its URI; the second crawl finds one page changed.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from crawls import ok
 from heritrix.job import Job, Plan, write_job
 from heritrix.recrawl import scope
 from heritrix.running import run_job
-from heritrix.serving import Served, serving
+from heritrix.serving import Served
 from heritrix.site_parts import CHANGING, make_site
-from heritrix_crawls import home
+from support.crawls import ok
+from support.systems.heritrix_crawls import home, served
+from support.work_folders import manifest_of
 from warcio.archiveiterator import ArchiveIterator
 
 from jobs.kernel.keys.keys import key_of
 
-__all__ = ["home"]
+__all__ = ["home", "served"]
 pytestmark = pytest.mark.heritrix
 
 BEANS = """
@@ -55,12 +54,6 @@ def crawl(home: Path, folder: Path, served: Served) -> Job:
     beans.write_text(text.replace(WRITER, f'<ref bean="load" />{WRITER}<ref bean="store" />'))
     run_job(home, job)
     return job
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with serving(make_site) as served:
-        yield served
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +93,7 @@ def test_revisits_stand_for_their_originals(
     work = tmp_path / "work"
     asked = ("--captures", "latest", "--outlinks", "html", "--no-validate", "--quiet")
     ok("run", *archives, "--work", work, *asked)
-    told = json.loads((work / "manifest.json").read_text())["steps"]["select-links"]["counters"]
+    told = manifest_of(work)["steps"]["select-links"]["counters"]
     assert told["revisits"] == told["revisits.original"] > 10
     of, host = links(work), served.site.hosts[0]
     second = revisits(crawls[1])

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cluster import dataset, inline
 from hadoop.node import Node
-from hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
+from support.paths import LOOPBACK, ROOT
+from support.systems.cluster import dataset, inline
+from support.systems.hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
 
 from jobs.extract_links import ExtractLinks
 from jobs.mapreduce.launch import launch
@@ -21,8 +22,6 @@ from pipeline.package.build import configure, upload_package
 
 pytestmark = pytest.mark.hadoop
 VERSION = "{}.{}".format(*sys.version_info[:2])
-ROOT = Path(__file__).resolve().parents[1]
-ARCHIVE = ROOT / "sample_data" / "heritrix-loopback.warc.gz"
 
 
 @pytest.fixture
@@ -49,10 +48,10 @@ def test_archives_in_hdfs_are_read_by_tasks_with_the_packed_environment(
     package: Path, far: str, tmp_path: Path
 ) -> None:
     """Links and captures, side lines too, are those of tasks on this machine."""
-    _fs("-put", str(ARCHIVE), far)
+    _fs("-put", str(LOOPBACK), far)
     upload_package(package, f"hdfs://{far}/package")
     configure(tmp_path, VERSION, f"hdfs://{far}/package")
-    (tmp_path / "list").write_text(json.dumps([f"hdfs://{far}/{ARCHIVE.name}"]) + "\n")
+    (tmp_path / "list").write_text(json.dumps([f"hdfs://{far}/{LOOPBACK.name}"]) + "\n")
     command = [
         *(sys.executable, "-m", "jobs.extract_links", "-r", "hadoop", "--listed"),
         *("--conf-path", str(tmp_path / "hadoop.conf")),
@@ -66,7 +65,7 @@ def test_archives_in_hdfs_are_read_by_tasks_with_the_packed_environment(
     (told,) = [json.loads(line[9:]) for line in found if line.startswith(b"@archive\t")]
     assert told.get("error") is None
     near, seen = tmp_path / "links", tmp_path / "captures"
-    launch(ExtractLinks, [ARCHIVE], near, inline(tmp_path), side={"captures": seen})
+    launch(ExtractLinks, [LOOPBACK], near, inline(tmp_path), side={"captures": seen})
     assert [line for line in found if line[:1] != b"@"] == dataset(near)
     captures = [line.partition(b"\t")[2] for line in found if line.startswith(b"@captures\t")]
     assert captures == dataset(seen)

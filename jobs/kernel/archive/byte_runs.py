@@ -1,10 +1,10 @@
-"""The bytes of an archive, inflated, in runs that end where a record must begin anew.
+"""The inflated bytes of an archive, in runs. A new record begins behind the end of a run.
 
-A run is a compressed frame (a gzip member, or a frame of zstd or lz4), with the frames behind it as
-long as none of them begins with a record (gzip by blocks, a record in several zstd frames), or a
-plain stretch up to the end of the file. Memory is bounded by what the caller takes at once.
-Offsets: that of the run in the file plus the place in its inflated bytes, so of the frame for one
-frame a record, and of the inflated file for a file that is one frame.
+A run is a compressed frame (a gzip member, or a frame of zstd or lz4) and the frames behind it that
+begin with no record (gzip by blocks, a record in several zstd frames); or it is a plain stretch up
+to the end of the file. Memory is bounded by what the caller takes at once.
+An offset is that of the run in the file plus the position in its inflated bytes: with one frame a
+record it is the frame's, and in a file of one frame that of the inflated file.
 """
 
 from __future__ import annotations
@@ -12,19 +12,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from jobs.kernel.archive.frames import STEP, Frames
+from jobs.kernel.archive.frames import STEP, CompressedFrames
 from jobs.kernel.archive.record_starts import LONGEST_LINE, find_start, starts_record
 
 _WINDOW = 4 * STEP
-_KEPT = 2**20  # bytes that may stay behind the place of reading
+_KEPT = 2**20  # bytes already read that may stay in the buffer
 _BLANKS = re.compile(rb"[\r\n]*")
 
 
-class Run:
-    """Bytes that are read once, with a look ahead; `offset` is that of the next byte."""
+class ByteRun:
+    """Bytes that are read forward, with a look ahead; `offset` is that of the next byte."""
 
     def __init__(
-        self, chunks: Callable[[int], Iterator[bytes]], start: int, plain: bool, frames: Frames
+        self,
+        chunks: Callable[[int], Iterator[bytes]],
+        start: int,
+        plain: bool,
+        frames: CompressedFrames,
     ) -> None:
         self.start, self.plain, self._frames = start, plain, frames
         self.arc_seen = self.warc_seen = False
@@ -35,19 +39,19 @@ class Run:
         self._ended = False
 
     @property
-    def place(self) -> int:
+    def position(self) -> int:
         return self._base + self._at
 
     @property
     def offset(self) -> int:
-        return self.start + self.place
+        return self.start + self.position
 
     def _fill(self, count: int) -> None:
         size = len(self._buffer) - self._at
         if size >= count or self._ended:
             return
         self._drop()
-        chunks = [self._buffer] if size else []  # of one chunk no copy is made
+        chunks = [self._buffer] if size else []  # a single chunk is not copied
         while size < count:
             chunk = next(self._next, None)
             if chunk is None:
@@ -63,7 +67,7 @@ class Run:
         return self._buffer[self._at : self._at + count]
 
     def take(self, count: int) -> bytes:
-        """The next bytes, fewer only at the end of the run; read past them."""
+        """The next bytes, fewer only at the end of the run, which are then behind."""
         data = self.peek(count)
         self._at += len(data)
         if self._at > _KEPT:
@@ -71,7 +75,7 @@ class Run:
         return data
 
     def _drop(self) -> None:
-        """Forget what is read."""
+        """Forget the bytes already read."""
         self._buffer = self._buffer[self._at :]
         self._base, self._at = self._base + self._at, 0
 
@@ -84,7 +88,7 @@ class Run:
             self._at -= len(data)
 
     def skip(self, count: int) -> bool:
-        """Read past count bytes without keeping them; False if the run ends before."""
+        """Read past count bytes without keeping them. False if the run ends before."""
         while count > 0:
             self._fill(1)
             step = min(count, len(self._buffer) - self._at)
@@ -95,7 +99,7 @@ class Run:
         return True
 
     def skip_blank_lines(self) -> bool:
-        """Whether anything follows."""
+        """Read past blank lines. False if nothing follows."""
         while True:
             self._fill(1)
             self._at = self._behind_blank_lines(len(self._buffer))
@@ -109,38 +113,38 @@ class Run:
         return blanks.end() if blanks else self._at
 
     def ends_well(self) -> bool:
-        """Whether the end of the run, or blank lines and another record, follow."""
+        """Whether, behind blank lines, another record or the end of the run follows."""
         self._fill(2 * LONGEST_LINE)
         end = min(self._at + 2 * LONGEST_LINE, len(self._buffer))
-        place = self._behind_blank_lines(end)
-        return place == end or self._record_follows(self._buffer[place:end])
+        begin = self._behind_blank_lines(end)
+        return begin == end or self._record_follows(self._buffer[begin:end])
 
-    def rewind(self, place: int) -> None:
-        """Go back to a place. Costs reading from there, or inflating from the start of the run."""
+    def rewind(self, position: int) -> None:
+        """Go back. Costs reading from there, or inflating from the start of the run."""
         self._buffer = b""
         self._ended = False
-        self._next = self._chunks(place if self.plain else 0)
-        self._base, self._at = place if self.plain else 0, 0
-        self.skip(place - self._base)
+        self._base, self._at = position if self.plain else 0, 0
+        self._next = self._chunks(self._base)
+        self.skip(position - self._base)
 
     def take_until_start(self, limit: int) -> bytes:
-        """Read up to where the next record seems to start; the first limit bytes of that."""
+        """Read up to where the next record seems to start; the first `limit` of these bytes."""
         kept = bytearray()
         while True:
             self._fill(_WINDOW)
             buffer, window = self._buffer, min(self._at + _WINDOW, len(self._buffer))
-            found = self._find(buffer, self._at, window)
+            start = self._find(buffer, self._at, window)
             last = self._ended and window == len(buffer)
             if not last:  # a start may be cut by the end of the window
                 window -= LONGEST_LINE
-            end = found if found >= 0 else window
+            end = start if start >= 0 else window
             kept += buffer[self._at : min(end, self._at + limit - len(kept))]
             self._at = end
-            if found >= 0 or last:
+            if start >= 0 or last:
                 return bytes(kept)
 
     def find_in(self, data: bytes) -> int:
-        """The first place in bytes of this run where a record seems to start, or -1."""
+        """The first position in bytes of this run where a record seems to start, or -1."""
         return self._find(data, 0, len(data))
 
     def at_frame(self) -> bool:
@@ -160,8 +164,8 @@ class Run:
         return record if frame < 0 else frame
 
 
-class FrameSearch(Run):
-    """A stretch of compressed bytes behind damage: only frames that hold records count in it."""
+class FrameSearch(ByteRun):
+    """Compressed bytes behind damage, in which only frames that hold records are looked for."""
 
     def _find(self, data: bytes | bytearray, begin: int, end: int) -> int:
         return self._frames.find(data, begin, end)

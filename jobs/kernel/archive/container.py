@@ -1,4 +1,4 @@
-"""What kind of archive a stream is, told by its beginning: packing, record format, frames."""
+"""How an archive is made, by its beginning: packing, format of its records, and frames."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ from typing import BinaryIO, NamedTuple
 
 from jobs.kernel.archive.byte_runs import FrameSearch
 from jobs.kernel.archive.damage import MAX_RECORD
-from jobs.kernel.archive.frames import Frames
+from jobs.kernel.archive.frames import DICTIONARY_MAGIC, CompressedFrames
 from jobs.kernel.archive.record_headers import read_header
 from jobs.kernel.archive.record_starts import LONGEST_LINE, WARC_LINE
 from jobs.kernel.archive.run_reader import RunReader
-from jobs.kernel.archive.wacz import BEGINNINGS
-
-_DICTIONARY = b"\x5d\x2a\x4d\x18"  # begins a file of zstd frames with a dictionary
+from jobs.kernel.archive.sources import WACZ
 
 
 class Container(NamedTuple):
-    """'' where the beginning does not tell.
+    """'' for what the beginning does not show.
 
     packing: plain, gzip, zstd, lz4 or zip (a WACZ). records: `WARC/1.1` and the like, `ARC/1`.
-    frames: `record` if the first frame ends with its first record, as it must for random access,
-    else `shared`; '' for what has no frames.
+    frames: `record` if the first frame ends with its first record, as random access needs it, else
+    `shared`; '' without frames.
     """
 
     packing: str = ""
@@ -29,21 +27,22 @@ class Container(NamedTuple):
 
 
 def container(stream: BinaryIO, max_record: int = MAX_RECORD) -> Container:
-    """Of a stream that can seek, which is left at its beginning. Raises OSError."""
+    """Of a stream that can seek. Leaves it at its beginning. Raises OSError."""
     stream.seek(0)
     head = stream.read(16)
-    if head[:4] in BEGINNINGS:
-        found = Container("zip")
-    else:
-        frame = "zstd" if head.startswith(_DICTIONARY) else _frame(head)
-        records, frames = _first_record(RunReader(stream, max_record), max_record)
-        found = Container(frame or ("plain" if records else ""), records, frames if frame else "")
+    if head.startswith(WACZ.beginnings):
+        stream.seek(0)
+        return Container("zip")
+    packing = _packing(head)
+    records, frames = _first_record(RunReader(stream, max_record), max_record)
     stream.seek(0)
-    return found
+    return Container(packing or ("plain" if records else ""), records, frames if packing else "")
 
 
-def _frame(head: bytes) -> str:
-    inflater = Frames().open(head)
+def _packing(head: bytes) -> str:
+    if head.startswith(DICTIONARY_MAGIC):
+        return "zstd"
+    inflater = CompressedFrames().open(head)
     return inflater.name if inflater else ""
 
 
@@ -69,5 +68,5 @@ def _first_record(reader: RunReader, max_record: int) -> tuple[str, str]:
 
 
 def _digit(version: bytes) -> str:
-    """The version of an ARC, which its first record begins with."""
+    """The version of an ARC; its first record begins with it."""
     return version.decode() if version in (b"1", b"2") else "?"

@@ -1,11 +1,23 @@
-"""What is wrong with a place in an archive: a closed set of reasons, each with an offset."""
+"""Damage in an archive: a closed set of reasons, each with an offset; and faults of its readers.
+
+An unforeseen exception is an error of the archive, not of the run. One of a parser costs the links
+of one record, which is damage; one of the reader costs the archive. A shortage of the machine is no
+fault of an archive, except that of memory: another archive may need less.
+"""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import NamedTuple
 
+from jobs.kernel.errors import DEBUG, BadInput, CrawlrankError
+from jobs.kernel.machine.shortage import MEMORY, shortage_of
+
 MAX_RECORD = 32 * 2**20  # memory is up to four times that and the program; docs/decisions.md
-MAX_LISTED = 1000  # damages of one archive that are listed; all are counted
+MAX_LISTED = 1000  # of one archive; all damage is counted
+LONGEST_MESSAGE = 200  # characters, of an exception
 REASONS = {
     "bad-header": "no record begins where one should; skipped to the next",
     "bad-length": "the length of a record is missing, no number or false; it ends at the next",
@@ -36,3 +48,54 @@ class Damage(NamedTuple):
 def shown(data: bytes) -> str:
     """The beginning of hostile bytes, safe for a terminal."""
     return ascii(data[:60].decode("utf-8", "replace"))
+
+
+@contextmanager
+def guard(name: str) -> Iterator[None]:
+    """Reading the archive `name`. Raises BadInput for whatever the block raises, except for
+    shortages other than of memory."""
+    try:
+        yield
+    except Exception as error:
+        if (bad := _error_of(error, name)) is None:
+            raise
+        raise bad from error
+
+
+def _error_of(error: Exception, name: str) -> BadInput | None:
+    if isinstance(error, CrawlrankError):
+        return None
+    if shortage := shortage_of(error):
+        if not shortage.found.startswith(MEMORY.found):
+            return None
+        return BadInput(
+            name, shortage.found, cure=f"{shortage.cure} Or try a smaller --max-record."
+        )
+    if isinstance(error, OSError):
+        return BadInput(name, f"cannot be read ({error.strerror or error})", "a readable file")
+    if DEBUG in os.environ:
+        return None
+    return BadInput(
+        name,
+        f"reading it failed ({words(error)})",
+        "an archive that can be read to its end",
+        f"Please report it; {DEBUG}=1 shows where it failed.",
+    )
+
+
+def of_unread(counters: Mapping[str, int]) -> dict[str, int]:
+    """The counters of an archive that could not be read to its end: damage only, without rows."""
+    return {name: count for name, count in counters.items() if name.partition(".")[0] == "damage"}
+
+
+def is_of_record(error: Exception) -> bool:
+    """Whether the fault costs the links of one record only: it was not foreseen, and the machine
+    lacks nothing."""
+    if isinstance(error, CrawlrankError) or DEBUG in os.environ:
+        return False
+    return shortage_of(error) is None
+
+
+def words(error: Exception) -> str:
+    """Its class and first line, printable."""
+    return ascii(f"{type(error).__name__}: {error}".partition("\n")[0][:LONGEST_MESSAGE])[1:-1]

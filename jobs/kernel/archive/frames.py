@@ -1,10 +1,10 @@
 """Compressed frames that archives are made of: gzip members, zstd frames and lz4 frames.
 
-A frame is known by its first bytes. zstd frames may need the dictionary that a `.warc.zst` has in
-a skippable frame at its beginning (IIPC, Zstandard Compression for WARC Files 1.0); other skippable
-frames mean nothing here. zstd and lz4 decoders give nothing of a call that fails, so they are fed
-part by part: all blocks before the damaged one are out when the error comes, and one call gives one
-block at most (128 KiB, 4 MiB), however small it was.
+A frame is known by its first bytes. zstd frames may need a dictionary. A `.warc.zst` has it in a
+skippable frame at its beginning (IIPC, Zstandard Compression for WARC Files 1.0); other skippable
+frames are passed over. zstd and lz4 decoders return nothing from a call that fails, so they are fed
+part by part: all blocks before the damaged one are out when the error comes, and a call returns at
+most one block (128 KiB, 4 MiB), however small it was.
 """
 
 from __future__ import annotations
@@ -17,35 +17,37 @@ from typing import Any, Protocol
 import lz4.frame  # type: ignore[import-untyped]
 import zstandard
 
-from jobs.kernel.archive.record_starts import GZIP_MAGIC, LONGEST_LINE, starts_record
+from jobs.kernel.archive.record_starts import LONGEST_LINE, starts_record
 
-try:  # the same in three fifths of the time, down to the bytes before an error and its message
+try:  # three fifths of the time; the bytes before an error and its message are the same
     zlib: Any = importlib.import_module("zlib_ng.zlib_ng")
 except ImportError:
     zlib = importlib.import_module("zlib")
 
-ZSTD_MAGIC, LZ4_MAGIC = b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18"
-DICTIONARY_MAGIC = b"\x5d\x2a\x4d\x18"
+SUFFIXES = (".gz", ".zst", ".lz4")  # of files of such frames
+GZIP_MAGIC, ZSTD_MAGIC = b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd"
+LZ4_MAGIC, DICTIONARY_MAGIC = b"\x04\x22\x4d\x18", b"\x5d\x2a\x4d\x18"
 LONGEST_DICTIONARY = 2**23  # the specification's limit, compressed and not
 STEP = 2**16
 _LONGEST_WINDOW = 2**27  # zstd's own default
 _SALVAGED = 2**24  # no more than this from the call with the error
 _SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")
 # No archive writer sets gzip flags other than for an extra field and a name.
-_FRAME = re.compile(rb"\x1f\x8b\x08[\x00\x04\x08\x0c]|\x28\xb5\x2f\xfd|\x04\x22\x4d\x18")
+_MAGICS = map(re.escape, (GZIP_MAGIC, ZSTD_MAGIC, LZ4_MAGIC))
+_FRAME = re.compile(rb"%b[\x00\x04\x08\x0c]|%b|%b" % tuple(_MAGICS))
 
 
 class Broken(Exception):
-    """A frame that cannot be inflated. data: what came out before; consumed: from how many bytes
-    of the last call."""
+    """A frame that cannot be inflated. data: what the failed call inflated before the error;
+    consumed: how many of its bytes that took."""
 
-    def __init__(self, data: bytes, consumed: int, said: str) -> None:
+    def __init__(self, data: bytes, consumed: int, message: str) -> None:
         self.data, self.consumed = data, consumed
-        super().__init__(said)
+        super().__init__(message)
 
 
 class Inflater(Protocol):
-    """One frame. full: more comes out without more going in. name: as in reasons of damage."""
+    """One frame. full: more output waits, without more input. name: as in reasons of damage."""
 
     name: str
     full: bool
@@ -54,7 +56,7 @@ class Inflater(Protocol):
     def eof(self) -> bool: ...
 
     def feed(self, raw: bytes, limit: int) -> tuple[bytes, bytes]:
-        """(what comes out, what of raw was not read); limit is kept by gzip only."""
+        """(output, rest of raw that was not read); only gzip keeps to the limit."""
 
 
 class _Gzip:
@@ -63,9 +65,9 @@ class _Gzip:
     def __init__(self) -> None:
         self._member = zlib.decompressobj(31)
         self.full = False
-        # A copy of the member, what went in since and how much came out: for the case of an error.
+        # A copy of the member, its input since then and the size of its output: to salvage from.
         self._saved: Any = None
-        self._fed, self._made = b"", 0
+        self._input, self._output_size = b"", 0
 
     @property
     def eof(self) -> bool:
@@ -80,28 +82,28 @@ class _Gzip:
         if self.eof:
             return data, self._member.unused_data
         rest = self._member.unconsumed_tail
-        self._fed += raw[: len(raw) - len(rest)]
-        self._made += len(data)
-        if len(self._fed) > STEP or self._made > 16 * STEP:
-            self._saved, self._fed, self._made = self._member.copy(), b"", 0
+        self._input += raw[: len(raw) - len(rest)]
+        self._output_size += len(data)
+        if len(self._input) > STEP or self._output_size > 16 * STEP:
+            self._saved, self._input, self._output_size = self._member.copy(), b"", 0
         return data, rest
 
     def _salvaged(self, raw: bytes) -> tuple[bytes, int]:
-        """What inflates before an error, and from how many bytes: zlib drops all of a failed call,
-        and fails again in the next."""
+        """What inflates before an error, and from how many bytes: zlib drops the output of a call
+        that fails, and the next call fails again."""
         member = self._saved or zlib.decompressobj(31)
-        data = bytearray(member.decompress(self._fed)[self._made :])
-        for place in range(len(raw)):
+        data = bytearray(member.decompress(self._input)[self._output_size :])
+        for position in range(len(raw)):
             try:
-                data += member.decompress(raw[place : place + 1])
+                data += member.decompress(raw[position : position + 1])
             except zlib.error:
-                return bytes(data), place
+                return bytes(data), position
             if len(data) > _SALVAGED:
-                return bytes(data), place + 1
+                return bytes(data), position + 1
         return bytes(data), len(raw)
 
 
-Sizes = Generator[int, bytes, None]  # gives the size of the next part, is sent its first bytes
+Sizes = Generator[int, bytes, None]  # yields the size of the next part, is sent its first bytes
 
 
 class _ByParts:
@@ -117,25 +119,25 @@ class _ByParts:
         return bool(self._decoder.eof)
 
     def feed(self, raw: bytes, limit: int) -> tuple[bytes, bytes]:
-        place, data = 0, b""
-        while not data and not self.eof and place < len(raw):
-            part = raw[place : place + self._left]
-            place += len(part)
-            data = self._part(part, place)
-        return data, raw[place:]
+        consumed, data = 0, b""
+        while not data and not self.eof and consumed < len(raw):
+            part = raw[consumed : consumed + self._left]
+            consumed += len(part)
+            data = self._part(part, consumed)
+        return data, raw[consumed:]
 
-    def _part(self, part: bytes, place: int) -> bytes:
+    def _part(self, part: bytes, consumed: int) -> bytes:
         try:
             data: bytes = self._decoder.decompress(part)
         except self._error as error:
-            raise Broken(b"", place, str(error)) from error
+            raise Broken(b"", consumed, str(error)) from error
         self._left -= len(part)
         self._seen = (self._seen + part)[:8]
         while not self._left and not self.eof:
             try:
                 self._left, self._seen = self._sizes.send(self._seen), b""
             except StopIteration as end:
-                raise Broken(data, place, "no end where the frame ends") from end
+                raise Broken(data, consumed, "no end where the frame ends") from end
         return data
 
 
@@ -161,7 +163,7 @@ def _lz4_sizes() -> Sizes:
     yield 4 * (flags >> 2 & 1)
 
 
-class Frames:
+class CompressedFrames:
     """Opens frames and finds their beginnings; holds the zstd dictionary of the file."""
 
     def __init__(self) -> None:
@@ -183,7 +185,7 @@ class Frames:
         return zstandard.ZstdDecompressor(self._dictionary, max_window_size=_LONGEST_WINDOW)
 
     def set_dictionary(self, data: bytes) -> str:
-        """Take the content of a dictionary frame; what is wrong with it, or ''."""
+        """Use the content of a dictionary frame. Returns what is wrong with it, or ''."""
         self._dictionary = None
         try:
             if data.startswith(ZSTD_MAGIC):
@@ -198,17 +200,17 @@ class Frames:
         return ""
 
     def begins_record(self, head: bytes, *, blank_lines: bool = True) -> bool | None:
-        """Whether a frame begins here that begins with a record; None if it takes more to tell.
+        """Whether a frame that begins with a record begins here; None if that takes more bytes.
 
-        blank_lines: or with blank lines and a record. Where a frame may go on with the record of
-        the one before, these may be part of that record, so there they do not count.
+        blank_lines: blank lines may stand before the record. They do not count where a frame may
+        go on with the record of the frame before: they may be part of that record.
         """
         inflater, text = self.open(head), b""
         if inflater is None:
             return False
         try:
             while (head or inflater.full) and not inflater.eof and len(text) < LONGEST_LINE:
-                # few bytes tell, and garbage fails early
+                # few bytes are enough at first, and garbage fails early
                 data, head = inflater.feed(head, LONGEST_LINE if text else 128)
                 text += data
                 if starts_record(text):
@@ -221,17 +223,17 @@ class Frames:
         return starts_record(text.lstrip(b"\r\n") if blank_lines else text)
 
     def find(self, data: bytes | bytearray, begin: int, end: int) -> int:
-        """The first place from begin to end where a frame that begins with a record seems to
+        """The first position from begin to end where a frame that begins with a record seems to
         begin, or -1."""
-        while found := _FRAME.search(data, begin, end):  # finditer would miss those that overlap
-            place = found.start()
+        while match := _FRAME.search(data, begin, end):  # finditer would miss those that overlap
+            position = match.start()
             for size in (LONGEST_LINE, 4 * STEP):
-                begins = self.begins_record(bytes(data[place : place + size]))
+                begins = self.begins_record(bytes(data[position : position + size]))
                 if begins is not None:
                     break
             if begins is not False:
-                return place
-            begin = place + 1
+                return position
+            begin = position + 1
         return -1
 
 

@@ -15,13 +15,12 @@ from typing import Any, NamedTuple
 
 import zstandard
 
-from jobs.kernel.archive.frames import ZSTD_MAGIC
+from jobs.kernel.archive.frames import GZIP_MAGIC, ZSTD_MAGIC
 from jobs.kernel.archive.record_headers import Fields, blank_line, every, first, read_fields
-from jobs.kernel.archive.record_starts import GZIP_MAGIC
 
 try:
     brotli: Any = importlib.import_module("brotli")
-except ImportError:  # the user's choice: without it bodies in br are counted as damage
+except ImportError:  # an optional package: without it, bodies in br are counted as damage
     brotli = None
 
 _DECODING_ERRORS: tuple[type[Exception], ...] = (zlib.error, EOFError, zstandard.ZstdError)
@@ -37,7 +36,7 @@ _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]{0,1000})?\r?\n")
 
 
 class Message(NamedTuple):
-    """status: None where there is no HTTP header; then the payload is the whole block."""
+    """status: None without an HTTP header; then the payload is the whole block."""
 
     status: int | None
     fields: Fields
@@ -45,13 +44,13 @@ class Message(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """damage: (reason, detail) of what did not decode; the body is then what there is."""
+    """damage: (reason, detail) of what did not decode; the body is what did."""
 
     body: bytes
     damage: list[tuple[str, str]]
 
 
-# In half the time of Message(…) and Decoded(…).
+# Half the time of Message(…) and Decoded(…).
 _message, _decoded = partial(tuple.__new__, Message), partial(tuple.__new__, Decoded)
 
 
@@ -86,24 +85,27 @@ def decode(fields: Fields, payload: bytes, limit: int) -> Decoded:
 
 
 def _dechunked(payload: bytes) -> tuple[bytes, str]:
-    """The chunks' bytes; behind broken ones the rest as it is. A payload without is left alone."""
+    """(the chunks' bytes and, behind a broken chunk, the rest as it is; what is broken or '').
+
+    A payload without chunks stays as it is.
+    """
     size = _CHUNK_SIZE.match(payload)
     if not size:
         return payload, ""
     chunks: list[bytes] = []
-    place = 0
+    end = 0
     while size:
         begin, length = size.end(), int(size[1], 16)
         if length == 0:
             return b"".join(chunks), ""
         chunks.append(payload[begin : begin + length])
-        place = begin + length
-        if place > len(payload):
+        end = begin + length
+        if end > len(payload):
             return b"".join(chunks), "the body ends inside a chunk"
-        place += 2 if payload.startswith(b"\r\n", place) else payload.startswith(b"\n", place)
-        size = _CHUNK_SIZE.match(payload, place)
-    if place < len(payload):
-        return b"".join([*chunks, payload[place:]]), "no chunk where one should begin"
+        end += 2 if payload.startswith(b"\r\n", end) else payload.startswith(b"\n", end)
+        size = _CHUNK_SIZE.match(payload, end)
+    if end < len(payload):
+        return b"".join([*chunks, payload[end:]]), "no chunk where one should begin"
     return b"".join(chunks), "no last chunk"
 
 
@@ -127,15 +129,15 @@ def _inflated(body: bytes, coding: str, limit: int) -> tuple[bytes, str, str]:
 
 
 def _collect(steps: Iterator[bytes], body: bytes, limit: int) -> tuple[bytes, str, str]:
-    parts, made = [], 0
+    parts, size = [], 0
     try:
         for part in steps:
-            parts.append(part[: limit - made])
-            made += len(part)
-            if made > limit:
+            parts.append(part[: limit - size])
+            size += len(part)
+            if size > limit:
                 return b"".join(parts), "body-too-large", f"more than {limit} bytes"
     except _DECODING_ERRORS as error:
-        if not made and body.lstrip()[:1] == b"<":  # decoded before it was archived
+        if not size and body.lstrip()[:1] == b"<":  # decoded before it was archived
             return body, "", ""
         return b"".join(parts) or body, "bad-encoding", str(error)[:80]
     return b"".join(parts), "", ""
@@ -154,7 +156,7 @@ def _zlib_steps(body: bytes, window: int) -> Iterator[bytes]:
 
 
 def _deflate_steps(body: bytes) -> Iterator[bytes] | None:
-    """`deflate` means zlib's format; some servers send the bare one. None if it is neither."""
+    """`deflate` means zlib's format; some servers send raw deflate. None if it is neither."""
     for window in (15, -15):
         try:
             zlib.decompressobj(window).decompress(body[:_STEP], _STEP)
@@ -177,10 +179,10 @@ def _brotli_steps(body: bytes) -> Iterator[bytes]:
 
 
 def _zstd_steps(body: bytes) -> Iterator[bytes]:
-    """In small steps, as a call makes up to 32,768 times what it is given."""
+    """In small steps, as a call returns up to 32,768 times its input."""
     frame = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
-    for place in range(0, len(body), 256):
-        yield frame.decompress(body[place : place + 256])
+    for begin in range(0, len(body), 256):
+        yield frame.decompress(body[begin : begin + 256])
         if frame.eof:
             return
     raise EOFError("the body ends inside its encoding")

@@ -1,7 +1,7 @@
 """Metadata records (application/warc-fields, text/anvl): fields, and the outlinks of Heritrix.
 
-Lines are `name: value`, ended by CRLF or LF; a line that begins with a blank goes on with the
-one before it. Heritrix writes a line `outlink: URI HOP CONTEXT` for each link that it found.
+Lines are `name: value` and end with CRLF or LF. A line that begins with a blank continues the one
+before it. Heritrix writes a line `outlink: URI HOP CONTEXT` for each link.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MEDIA_TYPES = ("application/warc-fields", "text/anvl")
 LONGEST_LINE = 2**14
 _FIELDS = 2**16  # bytes in which the fields of a capture are looked for
 
-# Heritrix calls some of these L: they are guesses from a value, or the base, not a link.
+# Heritrix gives some of these hop L, but they are guesses from a value, or the base, and no links.
 _GUESSED = frozenset(
     {"option", "option/@value", "param", "param/@value", "input/@value", "base/@href"}
 )
@@ -39,13 +39,13 @@ class Field(NamedTuple):
 
 
 class Junk(NamedTuple):
-    """A line that is no field, no outlink, goes on with nothing, or is too long."""
+    """A line that is no field and no outlink, continues no line, or is too long."""
 
     beginning: str
 
 
 def is_metadata(record: Record) -> bool:
-    """Whether it describes a capture in lines (that of a WAT does in JSON)."""
+    """Whether it describes a capture in lines, not in JSON as a WAT does."""
     return record.kind == "metadata" and record.media_type.lower().startswith(MEDIA_TYPES)
 
 
@@ -63,19 +63,18 @@ def read_metadata(body: bytes) -> Iterator[Outlink | Field | Junk]:
 
 
 def provenance(body: bytes) -> tuple[str, str]:
-    """(via, hopsFromSeed) of a metadata record, '' where it does not tell; they come before the
-    outlinks."""
-    told: dict[str, str] = {}
+    """(via, hopsFromSeed) of a metadata record, '' if missing; they come before the outlinks."""
+    values: dict[str, str] = {}
     for line in read_metadata(body[:_FIELDS]):
         if isinstance(line, Outlink):
             break
         if isinstance(line, Field):
-            told.setdefault(line.name.lower(), line.value)
-    return told.get("via", ""), told.get("hopsfromseed", "")
+            values.setdefault(line.name.lower(), line.value)
+    return values.get("via", ""), values.get("hopsfromseed", "")
 
 
 def _unfolded(body: bytes) -> Iterator[str]:
-    """Lines with their continuations, without their ends; empty ones are left out."""
+    """Lines with their continuations and without line ends; empty ones are left out."""
     line = ""
     for raw in io.BytesIO(body):
         part = raw[: LONGEST_LINE + 1].rstrip()
@@ -92,11 +91,11 @@ def _unfolded(body: bytes) -> Iterator[str]:
 
 
 def _outlink(value: str) -> Outlink | None:
-    """`URI HOP CONTEXT`; the URI may contain blanks, so the hop is the first lone capital."""
+    """`URI HOP CONTEXT`. The URI may contain blanks, so the hop is the first lone capital."""
     words = value.split(" ")
-    for place, word in enumerate(words[1:], 1):
+    for index, word in enumerate(words[1:], 1):
         if len(word) == 1 and "A" <= word <= "Z":
-            context = " ".join(words[place + 1 :])
+            context = " ".join(words[index + 1 :])
             hop = "X" if context.lower() in _GUESSED else word
-            return Outlink(" ".join(words[:place]), hop, context)
+            return Outlink(" ".join(words[:index]), hop, context)
     return None

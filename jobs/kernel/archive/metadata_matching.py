@@ -1,7 +1,7 @@
 """Which capture a metadata record describes, in either order, with bounded memory.
 
-A metadata record names its capture by id (WARC-Concurrent-To or WARC-Refers-To); some writers
-name an id that is nowhere, so its URI and time stand in for it.
+A metadata record names its capture by id (WARC-Concurrent-To or WARC-Refers-To). Some writers name
+an id that no record has, so URI and time are compared too.
 """
 
 from __future__ import annotations
@@ -13,18 +13,17 @@ from jobs.kernel.archive.records import Record
 
 REMEMBERED = 50_000  # captures whose metadata may still come
 WAITING = 1000  # metadata records whose capture may still come
-WAITING_BYTES = 2**25  # and what these hold
+WAITING_BYTES = 2**25  # of these records
 LONGEST_NAME = 160  # characters of an id or a URI that are remembered as they are
-
 
 Names = tuple[str, str, str]  # of a capture: record id or '', URI, timestamp
 
 
 class MetadataMatching:
-    """Says of each metadata record whether its lines count, once that can be known."""
+    """Which metadata records count, as soon as that is known."""
 
     def __init__(self) -> None:
-        # Until the first metadata record, as most archives have none, and keys take time to make.
+        # Until the first metadata record: most archives have none, and keys take time to make.
         self._unmatched: deque[tuple[Names, bool]] | None = deque(maxlen=REMEMBERED)
         self._verdicts: OrderedDict[int, bool] = OrderedDict()
         self._waiting: OrderedDict[int, Record] = OrderedDict()  # by offset
@@ -32,27 +31,28 @@ class MetadataMatching:
         self._bytes = 0
 
     def add_capture(self, record: Record, lines_count: bool) -> Iterable[Record]:
-        """Remember whether lines about this capture count; those that waited for it and do."""
+        """Remember whether lines about this capture count. Returns the metadata records that waited
+        for it and count."""
         if self._unmatched is not None:
             self._unmatched.append((names(record), lines_count))
             return ()
         return self._matched(names(record), lines_count)
 
     def _matched(self, named: Names, lines_count: bool) -> list[Record]:
-        found = []
+        counting = []
         for key in capture_keys(named):
             self._verdicts[key] = lines_count
             waiting = self._waiting.get(self._by_key.get(key, -1))
             if waiting:
                 self._forget(waiting)
                 if lines_count:
-                    found.append(waiting)
+                    counting.append(waiting)
         while len(self._verdicts) > 2 * REMEMBERED:
             self._verdicts.popitem(last=False)
-        return found
+        return counting
 
     def add_metadata(self, record: Record) -> Iterator[Record]:
-        """The records whose lines count now: this one, or such as waited too long."""
+        """The records whose lines count now: this one, or those that waited too long."""
         for named, lines_count in self._unmatched or ():
             self._matched(named, lines_count)
         self._unmatched = None
@@ -70,7 +70,7 @@ class MetadataMatching:
             yield oldest
 
     def rest(self) -> Iterator[Record]:
-        """At the end of the archive: the records whose capture is elsewhere."""
+        """At the end of the archive: the records whose capture is in another."""
         yield from self._waiting.values()
 
     def _forget(self, record: Record) -> None:
@@ -91,12 +91,12 @@ def names(record: Record) -> Names:
 
 
 def _short(name: str) -> str:
-    """The name, or what stands for one that no writer makes: thousands of them are remembered."""
+    """The name, or a short form of a name that is too long to be remembered."""
     return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]} {hash(name)}"
 
 
 def capture_keys(named: Names) -> list[int]:
-    """What a metadata record may know this capture by."""
+    """Keys by which a metadata record may know this capture."""
     record_id, *by_time = named
     keys = [hash(tuple(by_time))]
     return [hash(record_id), *keys] if record_id else keys

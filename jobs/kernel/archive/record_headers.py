@@ -1,8 +1,8 @@
-"""The header of a WARC or ARC record: found, bounded, and read into the same few fields.
+"""The header of a WARC or ARC record: its end, its bounds, and the few fields that are needed.
 
-Ordinary header lines are read here, as warcio takes over a quarter of the time of reading for them;
-the tests hold the two equal, and everything else (folded lines, bytes that are not UTF-8, lines
-without a colon) is left to warcio. ARC lines have no other oracle: it takes version 1 only.
+Ordinary header lines are read here: warcio would take over a quarter of the time of reading. Tests
+compare the two. warcio reads everything else (folded lines, bytes that are not UTF-8, lines without
+a colon). ARC lines have no such oracle, as warcio reads version 1 only.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ import re
 from functools import partial
 from typing import NamedTuple
 
-from jobs.kernel.archive.byte_runs import Run
+from jobs.kernel.archive.byte_runs import ByteRun
 from jobs.kernel.archive.record_starts import LONGEST_LINE, WARC_LINE, arc_line
 from jobs.kernel.keys.uris import as_text
 
 MAX_HEADER = 2**20
 _CONCURRENT = "warc-concurrent-to"
-_DATE = re.compile(  # as nearly all are written
+_ARC_FIELDS = ("date", "type", "length")  # groups of an ARC line
+_DATE = re.compile(  # the usual form
     "([0-9]{4})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
     "T([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9]|60)"
 )
@@ -35,8 +36,8 @@ Fields = list[tuple[str, str]]  # names in lower case, as case does not matter i
 class Header(NamedTuple):
     """length: of the block behind the header, None if missing or no number. size: of the header.
 
-    values: of the first field of each name. complete: False if it ends without its blank line, at
-    the end of the run or at another record.
+    values: of the first field of each name. complete: False if the run or another record ends it
+    before its blank line.
     """
 
     kind: str
@@ -51,11 +52,11 @@ class Header(NamedTuple):
     complete: bool = True
 
 
-_header = partial(tuple.__new__, Header)  # in half the time of Header(…)
+_header = partial(tuple.__new__, Header)  # half the time of Header(…)
 
 
-def read_header(run: Run) -> Header | None:
-    """The header at the next byte of the run, not yet read past; None if there is none."""
+def read_header(run: ByteRun) -> Header | None:
+    """The header at the next byte of the run, which stays there; None if there is none."""
     head = run.peek(LONGEST_LINE)
     start = WARC_LINE.match(head)
     if start:
@@ -63,11 +64,14 @@ def read_header(run: Run) -> Header | None:
             head = run.peek(MAX_HEADER)
         return _warc_header(head, start.end())
     line = arc_line(head)
-    return _arc_header(line) if line else None
+    if not line:
+        return None
+    date, media_type, length = (field.decode("latin-1") for field in line.group(*_ARC_FIELDS))
+    return arc_header(as_text(line["uri"]), date, media_type, _length(length), line.end())
 
 
 def whole_record_header(data: bytes) -> Header | None:
-    """The header of a WARC record that is just these bytes, with its two empty lines behind it."""
+    """The header of a WARC record that is exactly these bytes, with its two empty lines."""
     start = WARC_LINE.match(data)
     if not start or not data.endswith(b"\r\n\r\n"):
         return None
@@ -80,10 +84,14 @@ def whole_record_header(data: bytes) -> Header | None:
 def _warc_header(head: bytes, begin: int) -> Header:
     end = blank_line(head, begin - 1, len(head))
     block = head[:end] if end else head
-    other = WARC_LINE.search(block, begin) if b"warc/" in block[begin:].lower() else None
-    if other:
-        block = block[: other.start()]
-    fields = read_fields(block)[1]
+    next_record = WARC_LINE.search(block, begin) if b"warc/" in block[begin:].lower() else None
+    if next_record:
+        block = block[: next_record.start()]
+    return header_of(read_fields(block)[1], len(block), complete=end > 0 and not next_record)
+
+
+def header_of(fields: Fields, size: int = 0, *, complete: bool = True) -> Header:
+    """The header of a WARC record with these fields."""
     values = dict(reversed(fields))
     value = values.get
     header = (
@@ -92,42 +100,35 @@ def _warc_header(head: bytes, begin: int) -> Header:
         timestamp14(value("warc-date", "")),
         value("content-type", ""),
         _length(value("content-length", "")),
-        len(block),
+        size,
         values,
         every(fields, _CONCURRENT) if _CONCURRENT in values else (),
         False,
-        end > 0 and not other,
+        complete,
     )
     return _header(header)
 
 
 def blank_line(data: bytes, begin: int, end: int) -> int:
-    """The place behind the first `\\n\\n`, `\\n\\r\\n` or `\\n\\r\\r\\n` that is whole between
-    begin and end, 0 if there is none. The last is of files that were converted as text."""
+    """The position behind the first `\\n\\n`, `\\n\\r\\n` or `\\n\\r\\r\\n` that is whole between
+    begin and end, 0 if there is none. Files that were converted as text have the last form."""
     behind = 0
     for blank in (b"\n\r\n", b"\n\n", b"\n\r\r\n"):
-        place = data.find(blank, begin, end)
-        if place >= 0:
-            behind, end = place + len(blank), min(end, place + len(blank) - 1)
+        position = data.find(blank, begin, end)
+        if position >= 0:
+            behind, end = position + len(blank), min(end, position + len(blank) - 1)
     return behind
 
 
-def _arc_header(line: re.Match[bytes]) -> Header:
-    uri = as_text(line["uri"])
-    return Header(
-        kind="warcinfo" if uri.lower().startswith("filedesc:") else "response",
-        uri=uri,
-        timestamp=_arc_timestamp(line["date"].decode("latin-1")),
-        media_type=line["type"].decode("latin-1"),
-        length=_length(line["length"].decode("latin-1")),
-        size=line.end(),
-        values={},
-        arc=True,
-    )
+def arc_header(
+    uri: str, date: str, media_type: str, length: int | None = None, size: int = 0
+) -> Header:
+    kind = "warcinfo" if uri.lower().startswith("filedesc:") else "response"
+    return Header(kind, uri, _arc_timestamp(date), media_type, length, size, values={}, arc=True)
 
 
 def _arc_timestamp(date: str) -> str:
-    """Of digits, whatever stands behind them; '' for what else takes the place of a date."""
+    """Of digits, whatever follows them; '' for anything else in place of a date."""
     digits = re.match("[0-9]{8,}", date)
     if digits:
         return timestamp14(digits[0])
@@ -142,10 +143,10 @@ def read_fields(block: bytes) -> tuple[str, Fields]:
 
 
 def parse_lines(block: bytes) -> tuple[str, Fields]:
-    """The first line of a header, and its fields in order; what is no field is left out.
+    """The first line of a header, and its fields in order; lines that are no fields are left out.
 
     As warcio reads them: lines of UTF-8 or Latin-1, up to the first empty one; a line that begins
-    with a blank goes on with the field before it. Ordinary headers are read here.
+    with a blank continues the field before it.
     """
     try:
         start, *lines = block.rstrip().decode().split("\n")
@@ -186,7 +187,7 @@ def every(fields: Fields, name: str) -> tuple[str, ...]:
 def timestamp14(date: str) -> str:
     """The 14 digits of a date of WARC (`2017-03-06T04:03:53.5Z`, or only `2017-03`) or ARC.
 
-    What is missing is filled with the earliest; '' if there is no year or a field is impossible.
+    The earliest time fills what is missing. '' if there is no year or a field is impossible.
     """
     if not date:
         return ""

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 
-GZIP_MAGIC = b"\x1f\x8b\x08"
 LONGEST_LINE = 2**14  # of an ARC header: a URL of 8,192 bytes and its fields, twice over
 
 WARC_LINE = re.compile(rb"(?i:WARC)/[0-9]+\.[0-9]+[ \t]*\r{0,2}\n(?=[!-9;-~]{1,100}[ \t]*:)")
-# The schemes that crawlers write: any would do, but gzip by blocks may begin one at `ttp://…`.
+# The schemes that crawlers write. Any scheme would match `ttp://…`: gzip by blocks may begin there.
 _SCHEME = (
     rb"(?i:https?|ftp|dns|whois|filedesc|warcinfo|metadata|screenshot|data|file|urn|mailto|news"
     rb"|gopher|rtsp|mms):"
@@ -23,8 +22,8 @@ _IP = rb"(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[0-9A-Fa-f]*:[0-9A-Fa-f:.]+)"
 _REST = rb"(?P<type>[^\n]{0,256}?) %s(?P<length>[^ \r\n]{1,20})[ \t]*\r?\n"
 _VERSION_2 = rb"(?:[0-9]{3}|-) [^ \n]+ [^ \n]+ [0-9\-]+ [^ \n]+ "
 _DIGITS = rb"[0-9]{8,18}"
-# A good IP or a good date makes a line one of ARC: real files have `null`, dashes or a checksum for
-# the other, both in the other order, or text behind the date. The surer come first.
+# A good IP or a good date makes it a line of ARC. Real files have `null`, dashes or a checksum in
+# place of the other, both in the other order, or text behind the date. The surer forms come first.
 _FIELDS = (
     rb" " + _IP + rb" (?P<date>" + _DIGITS + rb") ",
     rb" (?P<date>" + _DIGITS + rb") " + _IP + rb" (?!" + _DIGITS + rb" )",
@@ -35,8 +34,8 @@ _FIELDS = (
 _ARC_LINES = [
     re.compile(_URI + fields + _REST % middle) for fields in _FIELDS for middle in (_VERSION_2, b"")
 ]
-# Stricter than at an expected place: this is looked for inside of bodies and garbage.
-_ARC_FOUND = re.compile(
+# Stricter than where a record is expected: it is searched for in bodies and garbage.
+_ARC_ANYWHERE = re.compile(
     rb"^(?:filedesc://[^\n]{0,2000} -?[0-9]{1,15}|"
     + _SCHEME
     + rb"[^\n]{1,9000} (?:"
@@ -56,7 +55,7 @@ def arc_line(head: bytes) -> re.Match[bytes] | None:
     line = head[: head.find(b"\n") + 1]
     if line.count(b" ") < 4:
         return None
-    return next((found for form in _ARC_LINES if (found := form.match(line))), None)
+    return next((match for form in _ARC_LINES if (match := form.match(line))), None)
 
 
 def starts_record(head: bytes) -> bool:
@@ -65,13 +64,13 @@ def starts_record(head: bytes) -> bool:
 
 
 def find_start(data: bytes | bytearray, begin: int, end: int, *, arc: bool) -> int:
-    """The first place from begin to end where a record seems to start, or -1.
+    """The first position from begin to end where a record seems to start, or -1.
 
     arc: look for ARC lines too (slower).
     """
-    place = -1
-    if found := WARC_LINE.search(data, begin, end):
-        place = end = found.start()
-    if arc and (found := _ARC_FOUND.search(data, begin, end)):
-        place = found.start()
-    return place
+    position = -1
+    if match := WARC_LINE.search(data, begin, end):
+        position = end = match.start()
+    if arc and (match := _ARC_ANYWHERE.search(data, begin, end)):
+        position = match.start()
+    return position

@@ -1,8 +1,7 @@
 """Archives in a WACZ, a zip with WARC files in `archive/`: read in place, one after the other.
 
-A zip lists its entries at its end; each begins with a header of its own, by which they are found
-where the list is missing or false. Entries are stored, as the WACZ specification demands, or
-deflated.
+A zip lists its entries at its end. Each entry also begins with a header, which finds it where the
+list is missing or false. Entries are stored, as the WACZ specification demands, or deflated.
 """
 
 from __future__ import annotations
@@ -11,73 +10,62 @@ import io
 import re
 import struct
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple, cast
 
 from jobs.kernel.archive.damage import Damage, shown
-from jobs.kernel.archive.records import EXPECTED, Record, read_records, seekable
-from jobs.kernel.archive.zip_list import MOST_ENTRIES, NoList, ZipList
-from jobs.kernel.archive.zip_parts import Bomb, Inflated, Part
+from jobs.kernel.archive.records import EXPECTED, Record
+from jobs.kernel.archive.zip_list import ENTRY_MAGIC, MOST_ENTRIES, NoList, ZipList
+from jobs.kernel.archive.zip_parts import Bomb, FilePart, InflatedPart
 from jobs.kernel.errors import BadInput
 
 FOLDER = "archive/"
 _STEP = 2**20
-BEGINNINGS = (b"PK\x03\x04", b"PK\x05\x06")
 _HEADER = struct.Struct("<4s5H3L2H")  # of an entry; name and extra field follow
-_ENTRY = re.compile(rb"PK\x03\x04.{26}" + FOLDER.encode() + rb"[^/]", re.DOTALL)
+_ENTRY = re.compile(ENTRY_MAGIC + rb".{26}" + FOLDER.encode() + rb"[^/]", re.DOTALL)
+
+Items = Iterator[Record | Damage]
 
 
-class Archive(NamedTuple):
-    """name: for captures. items: its records and damage; the reader must come to their end."""
+class ArchiveRecords(NamedTuple):
+    """name: for captures. items: all of them must be read before the next archive is."""
 
     name: str
-    items: Iterator[Record | Damage]
+    items: Items
 
 
-class _Entry:
+@dataclass
+class _ZipEntry:
     """offset: of its header. begin: of its bytes, as many as size, or up to the next entry."""
 
-    def __init__(self, name: str, offset: int, problem: str = "") -> None:
-        self.name, self.offset, self.problem = name, offset, problem
-        self.begin = 0
-        self.size: int | None = None
-        self.crc: int | None = None
-        self.deflated = False
+    name: str
+    offset: int
+    problem: str = ""
+    begin: int = 0
+    size: int | None = None
+    crc: int | None = None
+    deflated: bool = False
 
 
-def read_archives(stream: BinaryIO, name: str, *, max_record: int) -> Iterator[Archive]:
-    """The archive itself or, of a WACZ, those in it as `NAME!archive/x.warc.gz`.
+class Wacz:
+    """read: gives the records of a file in the WACZ."""
 
-    Raises BadInput where nothing can be read, as `read_records` does, while items are read.
-    """
-    with seekable(stream, name) as file:
-        head = file.read(4)
-        file.seek(0)
-        if head not in BEGINNINGS:
-            yield Archive(name, read_records(file, name, max_record=max_record))
-            return
-        wacz = _Wacz(file, name, max_record)
-        yield from wacz.archives()
-        wacz.require_records()
+    def __init__(self, file: BinaryIO, name: str, read: Callable[[BinaryIO], Items]) -> None:
+        self._file, self._name, self._read = file, name, read
+        self._has_records = False
 
-
-class _Wacz:
-    def __init__(self, file: BinaryIO, name: str, max_record: int) -> None:
-        self._file, self._name, self._max_record = file, name, max_record
-        self._found = self._any = False
-
-    def archives(self) -> Iterator[Archive]:
+    def archives(self) -> Iterator[ArchiveRecords]:
+        """Those of the WACZ, as `NAME!archive/x.warc.gz`. Raises BadInput if none has a record."""
         entries, problem = _entries(self._file)
+        what = "nothing in archive/"
         if problem:
             damage = Damage(0, "bad-zip", f"list of entries: {problem[:60]!a}")
-            yield Archive(self._name, iter([damage]))
+            yield ArchiveRecords(self._name, iter([damage]))
         for entry in entries:
-            self._any = True
-            yield Archive(f"{self._name}!{entry.name}", self._items(entry))
-
-    def require_records(self) -> None:
-        if not self._found:
-            what = "not one readable record" if self._any else "nothing in archive/"
+            what = "not one readable record"
+            yield ArchiveRecords(f"{self._name}!{entry.name}", self._items(entry))
+        if not self._has_records:
             raise BadInput(
                 self._name,
                 f"a zip file with {what}",
@@ -85,31 +73,29 @@ class _Wacz:
                 "Unzip it, and name its archives.",
             )
 
-    def _items(self, entry: _Entry) -> Iterator[Record | Damage]:
-        """Of one entry; its damage names it, as offsets are those in the entry."""
+    def _items(self, entry: _ZipEntry) -> Items:
+        """Of one entry. Its damage names it, as offsets are those in the entry."""
         name = shown(entry.name.encode("utf-8", "replace"))
         if entry.problem:
             yield Damage(entry.offset, "bad-zip", f"{name}: {entry.problem}")
             return
         try:
             stream = _stream(self._file, entry)
-            for item in read_records(
-                cast(BinaryIO, stream), self._name, max_record=self._max_record
-            ):
+            for item in self._read(cast(BinaryIO, stream)):
                 if isinstance(item, Damage):
                     yield item._replace(detail=f"{name}: {item.detail}")
                 else:
-                    self._found = True
+                    self._has_records = True
                     yield item
-            if isinstance(stream, Inflated) and stream.problem:
+            if isinstance(stream, InflatedPart) and stream.problem:
                 yield Damage(entry.offset, "bad-zip", f"{name}: {stream.problem}")
         except Bomb as error:
             yield Damage(entry.offset, "bomb", f"{name}: {error}")
-        except BadInput as error:
-            yield Damage(entry.offset, "bad-zip", f"{name}: {error.found}")
+        except BadInput as unreadable:  # a name of its own, as mypyc gives a name one type
+            yield Damage(entry.offset, "bad-zip", f"{name}: {unreadable.found}")
 
 
-def _entries(file: BinaryIO) -> tuple[Iterable[_Entry], str]:
+def _entries(file: BinaryIO) -> tuple[Iterable[_ZipEntry], str]:
     """The entries in the order of the file, and what is wrong with their list, or ''."""
     try:
         entries = ZipList(file, FOLDER)
@@ -122,8 +108,8 @@ def _entries(file: BinaryIO) -> tuple[Iterable[_Entry], str]:
     return _listed(file, entries), problem if entries.over else ""
 
 
-def _listed(file: BinaryIO, entries: ZipList) -> Iterator[_Entry]:
-    """The entries of the list in the order of the file; none may lie in another (a zip bomb)."""
+def _listed(file: BinaryIO, entries: ZipList) -> Iterator[_ZipEntry]:
+    """The entries of the list in the order of the file. None may lie in another (a zip bomb)."""
     end = 0
     for listed in entries:
         entry = _headed(file, listed.offset)
@@ -134,38 +120,39 @@ def _listed(file: BinaryIO, entries: ZipList) -> Iterator[_Entry]:
         yield entry
 
 
-def _searched(file: BinaryIO) -> Iterator[_Entry]:
-    """The entries that can be found by their headers, up to the next where they tell no size."""
-    before: _Entry | None = None
-    place, kept = 0, b""
+def _searched(file: BinaryIO) -> Iterator[_ZipEntry]:
+    """The entries that their headers show; one without a size goes up to the next."""
+    before: _ZipEntry | None = None
+    position, kept = 0, b""
     file.seek(0)
     while block := file.read(_STEP):
         data = kept + block
-        for found in _ENTRY.finditer(data):
-            entry = _headed(file, place - len(kept) + found.start())
+        for match in _ENTRY.finditer(data):
+            entry = _headed(file, position - len(kept) + match.start())
             if before:
                 before.size = before.size or entry.offset - before.begin
                 yield before
             before = entry
-        place += len(block)
+        position += len(block)
         kept = data[-(_HEADER.size + len(FOLDER)) :]
-        file.seek(place)
+        file.seek(position)
     if before:
         yield before
 
 
-def _headed(file: BinaryIO, offset: int) -> _Entry:
+def _headed(file: BinaryIO, offset: int) -> _ZipEntry:
+    """The entry whose header is at that offset."""
     header = b""
     if offset >= 0:  # a false list may say anything
         file.seek(offset)
         header = file.read(_HEADER.size)
-    if len(header) < _HEADER.size or not header.startswith(b"PK\x03\x04"):
-        return _Entry("", offset, problem="no entry where the list says")
+    if len(header) < _HEADER.size or not header.startswith(ENTRY_MAGIC):
+        return _ZipEntry("", offset, problem="no entry where the list says")
     _, _, flags, method, _, _, crc, size, _, name_size, extra_size = _HEADER.unpack(header)
-    entry = _Entry(file.read(name_size).decode("utf-8", "replace"), offset)
+    entry = _ZipEntry(file.read(name_size).decode("utf-8", "replace"), offset)
     entry.begin = offset + _HEADER.size + name_size + extra_size
     entry.size = None if flags & 8 or size == 2**32 - 1 else size
-    entry.crc = None if flags & 8 else crc  # with that flag they are told behind the bytes
+    entry.crc = None if flags & 8 else crc  # with that flag, behind the bytes
     entry.deflated = method == zipfile.ZIP_DEFLATED
     if flags & 1:
         entry.problem = "encrypted"
@@ -174,7 +161,7 @@ def _headed(file: BinaryIO, offset: int) -> _Entry:
     return entry
 
 
-def _stream(file: BinaryIO, entry: _Entry) -> Part | Inflated:
+def _stream(file: BinaryIO, entry: _ZipEntry) -> FilePart | InflatedPart:
     size = entry.size if entry.size is not None else file.seek(0, io.SEEK_END) - entry.begin
-    part = Part(file, entry.begin, size)
-    return Inflated(part, entry.crc) if entry.deflated else part
+    part = FilePart(file, entry.begin, size)
+    return InflatedPart(part, entry.crc) if entry.deflated else part

@@ -7,24 +7,29 @@ from typing import BinaryIO
 
 from jobs.kernel.archive.run_reader import BOMB_RATIO
 
-WINDOW = 2**24  # inflated bytes that are kept, as readers go back a little
-AGAIN = 2**33  # bytes of an entry that may be inflated again
+WINDOW = 2**24  # inflated bytes that are kept, for readers that go back a little
+AGAIN = 2**33  # bytes of an entry that may be inflated more than once
 _STEP = 2**16
 
 
-class Part:
-    """Some bytes of a file as a stream, as far as `read_records` needs one."""
+class _Part:
+    """What `read_records` needs of a stream."""
 
-    def __init__(self, file: BinaryIO, begin: int, size: int) -> None:
-        self._file, self._begin, self._size = file, begin, size
-        self._at = 0
+    _at = 0
 
     def seekable(self) -> bool:
         return True
 
-    def seek(self, place: int) -> int:
-        self._at = place
-        return place
+    def seek(self, position: int) -> int:
+        self._at = position
+        return position
+
+
+class FilePart(_Part):
+    """Some bytes of a file as a stream."""
+
+    def __init__(self, file: BinaryIO, begin: int, size: int) -> None:
+        self._file, self._begin, self._size = file, begin, size
 
     def read(self, count: int) -> bytes:
         self._file.seek(self._begin + self._at)
@@ -37,31 +42,22 @@ class Bomb(Exception):
     """An entry that inflates beyond all proportion, or must be inflated too often."""
 
 
-class Inflated:
-    """A deflated part as a stream; going back further than WINDOW inflates it again."""
+class InflatedPart(_Part):
+    """A deflated part as a stream; going back further than WINDOW inflates it again.
 
-    def __init__(self, part: Part, crc: int | None) -> None:
+    consumed: compressed bytes that were read so far. problem: what is wrong with it, or ''.
+    """
+
+    def __init__(self, part: FilePart, crc: int | None) -> None:
         self._part, self._expected = part, crc
-        self._at = self._again = 0
+        self._again = 0
         self.problem = ""
         self._restart()
 
     def _restart(self) -> None:
         self._inflater = zlib.decompressobj(-15)
-        self._raw, self._consumed, self._crc = b"", 0, 0
+        self._raw, self.consumed, self._crc = b"", 0, 0
         self._window, self._begin = bytearray(), 0
-
-    @property
-    def consumed(self) -> int:
-        """Compressed bytes that were read so far."""
-        return self._consumed
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, place: int) -> int:
-        self._at = place
-        return place
 
     def read(self, count: int) -> bytes:
         if self._at < self._begin:
@@ -80,11 +76,11 @@ class Inflated:
         return data
 
     def _more(self) -> bool:
-        """Inflate a step; False at the end, or where it breaks, which `problem` then says."""
+        """Inflate a step. False at the end, or where the part breaks."""
         if not self._raw:
-            self._part.seek(self._consumed)
+            self._part.seek(self.consumed)
             self._raw = self._part.read(_STEP)
-            self._consumed += len(self._raw)
+            self.consumed += len(self._raw)
         try:
             data = self._inflater.decompress(self._raw, _STEP)
         except zlib.error as error:
@@ -98,7 +94,7 @@ class Inflated:
         self._crc = zlib.crc32(data, self._crc)
         if self._inflater.eof and self._expected not in (None, self._crc):
             self.problem = "fails its checksum"
-        made = self._begin + len(self._window)
-        if made > WINDOW and made > BOMB_RATIO * self._consumed:
-            raise Bomb(f"more than {made} bytes")
+        size = self._begin + len(self._window)
+        if size > WINDOW and size > BOMB_RATIO * self.consumed:
+            raise Bomb(f"more than {size} bytes")
         return not self._inflater.eof

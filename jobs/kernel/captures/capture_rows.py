@@ -1,14 +1,15 @@
-"""Rows of captures, completed by what Heritrix tells of them: where from, and over which hops.
+"""Rows of captures, completed with `via` and `hopsFromSeed` from their metadata records.
 
-`via` and `hopsFromSeed` stand in the capture's metadata record, which Heritrix writes behind it and
-others before it. So a row waits for its record, and what a record tells for its row: WAITING of
-each at most, some megabytes. Rows leave in the order of the archive.
+Heritrix writes the metadata record behind its capture, others before it. So a row waits for its
+record, and the values of a record wait for their row: at most WAITING of each, some megabytes. Rows
+leave in the order of the archive.
 """
 
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from jobs.kernel.archive.metadata import provenance
 from jobs.kernel.archive.metadata_matching import Names, capture_keys, described_keys, names
@@ -19,80 +20,81 @@ from jobs.kernel.keys.uris import LONGEST, field
 WAITING = 1000
 
 
-class _Row:
+@dataclass(slots=True, eq=False)
+class _WaitingRow:
     """A capture's row until it leaves."""
 
-    __slots__ = ("capture", "complete", "names")
-
-    def __init__(self, capture: Capture, names: Names) -> None:
-        self.capture, self.names = capture, names
-        self.complete = False
+    capture: Capture
+    names: Names
+    complete: bool = False
 
     def add(self, via: bytes, hops: bytes) -> None:
         self.capture = self.capture._replace(via=via, hops=hops)
         self.complete = True
 
 
-class _Told:
-    """What a metadata record told, until its capture comes."""
+@dataclass(slots=True, eq=False)
+class _Provenance:
+    """The values of a metadata record, until its capture comes."""
 
-    def __init__(self, via: bytes, hops: bytes) -> None:
-        self.via, self.hops = via, hops
-        self.used = False
+    via: bytes
+    hops: bytes
+    used: bool = False
 
 
 class CaptureRows:
-    """Of one archive. counters: `metadata.unmatched`, records that told of no capture here, or of
-    one too far away."""
+    """Of one archive. Counts `metadata.unmatched`: records whose capture is not here, or too far
+    away."""
 
     def __init__(self, counters: Counter[str]) -> None:
         self._counters = counters
-        self._rows: deque[_Row] = deque()
-        self._by_key: dict[int, _Row] | None = None  # from the first metadata record on
-        self._told: OrderedDict[int, _Told] = OrderedDict()
+        self._rows: deque[_WaitingRow] = deque()
+        self._by_key: dict[int, _WaitingRow] | None = None  # from the first metadata record on
+        self._provenance: OrderedDict[int, _Provenance] = OrderedDict()  # by key
 
     def add_capture(self, record: Record, capture: Capture) -> Iterable[Capture]:
         """The rows that are complete now, or have waited long enough."""
-        row = _Row(capture, names(record))
+        row = _WaitingRow(capture, names(record))
         self._rows.append(row)
         if self._by_key is not None:
             self._match(row, self._by_key)
         return self._leaving()
 
-    def _match(self, row: _Row, by_key: dict[int, _Row]) -> None:
+    def _match(self, row: _WaitingRow, by_key: dict[int, _WaitingRow]) -> None:
         keys = capture_keys(row.names)
-        told = [one for key in keys if (one := self._told.pop(key, None)) and not one.used]
-        if told:
-            row.add(told[0].via, told[0].hops)
-            told[0].used = True
+        waiting = [self._provenance.pop(key, None) for key in keys]
+        provenance = next((values for values in waiting if values and not values.used), None)
+        if provenance:
+            row.add(provenance.via, provenance.hops)
+            provenance.used = True
         else:
             by_key.update(dict.fromkeys(keys, row))
 
     def add_metadata(self, record: Record) -> Iterable[Capture]:
-        """The same, after a metadata record."""
+        """The rows that are complete now."""
         via, hops = provenance(record.body)
         if not (via or hops):
             return ()
         if self._by_key is None:
             self._by_key = {}
-            for row in self._rows:
-                self._match(row, self._by_key)
-        told = _Told(field(via, LONGEST), field(hops))
+            for waiting in self._rows:
+                self._match(waiting, self._by_key)
+        values = _Provenance(field(via, LONGEST), field(hops))
         keys = described_keys(record)
         for key in keys:
-            known = self._by_key.get(key)
-            if known and not known.complete:
-                known.add(told.via, told.hops)
+            row = self._by_key.get(key)
+            if row and not row.complete:
+                row.add(values.via, values.hops)
                 return self._leaving()
-        self._told.update(dict.fromkeys(keys, told))
-        while len(self._told) > 2 * WAITING:
-            self._give_up(self._told.popitem(last=False)[1])
+        self._provenance.update(dict.fromkeys(keys, values))
+        while len(self._provenance) > 2 * WAITING:
+            self._give_up(self._provenance.popitem(last=False)[1])
         return ()
 
     def rest(self) -> Iterator[Capture]:
         """At the end of the archive."""
-        for told in self._told.values():
-            self._give_up(told)
+        for values in self._provenance.values():
+            self._give_up(values)
         for row in self._rows:
             yield row.capture
 
@@ -107,6 +109,6 @@ class CaptureRows:
                         del self._by_key[key]
         return leaving
 
-    def _give_up(self, told: _Told) -> None:
-        self._counters["metadata.unmatched"] += not told.used
-        told.used = True
+    def _give_up(self, values: _Provenance) -> None:
+        self._counters["metadata.unmatched"] += not values.used
+        values.used = True

@@ -1,17 +1,18 @@
-"""Which links count where a page was captured several times, and into which page one folds.
+"""Which links count of a page that was captured several times, and which page folds into another.
 
-All that is known of one key at a time: its captures, and its links of hops R and C.
+The choice sees one key at a time: its captures, and its links of hops R and C.
 
-Good is a capture of status 2xx (none counts as 200), or a revisit of status 304. `latest` takes the
-links of the key's latest good captures (all at that time); where there are none, those of its
-latest redirects. A revisit among them stands for its original, a good capture that is no revisit:
-one of its key with its digest, the latest; else the one that it names by id, or by URI and time.
+A capture is good if its status is 2xx (no status counts as 200), or if it is a revisit of status
+304. `latest` takes the links of the key's latest good captures (all of that time), or, if there is
+none, of its latest redirects. A revisit among them stands for its original, a good capture that is
+no revisit: the latest of its key with its digest, else the one that it names by id, or by URI and
+time.
 
-A redirect (status 3xx with a Location) folds its key into the target's where the key has no good
-capture, with `latest` where it is later than those; then the redirect's links are all that the key
-has. A canonical address folds its page's key likewise. Redirects to the key itself count for
-nothing; where there are several targets at the same time, none is taken. Timestamps compare as
-bytes, so `-`, which is unknown, comes first.
+A redirect (status 3xx with a Location) folds its key into the target's if the key has no good
+capture; with `latest`, also if the redirect is later than those. Then the redirect's links are the
+only ones of the key. A canonical address folds its page's key likewise. Redirects to the key itself
+count for nothing. If there are several targets at the same time, none is taken. Timestamps compare
+as bytes, so the unknown one, `-`, comes first.
 """
 
 from __future__ import annotations
@@ -22,21 +23,25 @@ from typing import NamedTuple
 from jobs.kernel.formats.rows import UNKNOWN, Capture
 
 REDIRECT, CANONICAL = b"redirect", b"canonical"
-Place = tuple[bytes, bytes]  # of the links of a capture: its URI and timestamp
+CaptureName = tuple[bytes, bytes]  # URI and timestamp
+FoldTarget = tuple[bytes, bytes]  # kind of fold, and the key that it leads to
 
 
 class Named(NamedTuple):
-    """A link of hop R or C: where it was found, and its target's key."""
+    """A link of hop R or C: the capture that has it, and its target's key."""
 
     hop: bytes
     uri: bytes
     timestamp: bytes
     target_key: bytes
 
+    @property
+    def capture(self) -> CaptureName:
+        return self.uri, self.timestamp
 
-class Rules(NamedTuple):
-    """What is asked for. latest: links of the latest captures alone; redirects, canonical: what
-    folds."""
+
+class CaptureRules(NamedTuple):
+    """latest: take the links of the latest captures alone. redirects, canonical: what folds."""
 
     latest: bool = False
     redirects: bool = False
@@ -52,13 +57,13 @@ class Rules(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """places: whose links the key has; lost: revisits among its latest captures whose original is
-    to be looked for elsewhere; revisits: all of these. folds: kinds and target keys."""
+    """captures: whose links the key has. lost: revisits among its latest captures whose original
+    is to be looked for elsewhere. revisits: how many there are. folds: kinds and target keys."""
 
-    places: list[Place]
+    captures: list[CaptureName]
     lost: list[Capture]
     revisits: int
-    folds: list[tuple[bytes, bytes]]
+    folds: list[FoldTarget]
 
 
 def is_good(capture: Capture) -> bool:
@@ -78,57 +83,65 @@ def is_original(capture: Capture) -> bool:
     return is_good(capture) and capture.kind != b"revisit"
 
 
-def choose(key: bytes, captures: Sequence[Capture], named: Sequence[Named], rules: Rules) -> Chosen:
-    """What becomes of a key; with `latest` the canonical addresses of its places are the caller's
-    to look for, as originals elsewhere have theirs, too."""
+def choose(
+    key: bytes, captures: Sequence[Capture], named: Sequence[Named], rules: CaptureRules
+) -> Chosen:
+    """What becomes of a key. With `latest` the caller looks for the canonical addresses of its
+    captures, as originals elsewhere have theirs, too."""
     good = [capture for capture in captures if is_good(capture)]
-    redirected = {(one.uri, one.timestamp) for one in captures if is_redirect(one)}
-    leading = [one for one in named if one.hop == b"R" and one[1:3] in redirected]
-    away = _latest([one for one in leading if one.target_key != key])
+    redirects = {(row.uri, row.timestamp) for row in captures if is_redirect(row)}
+    leading = [link for link in named if link.hop == b"R" and link.capture in redirects]
+    away = _latest([link for link in leading if link.target_key != key])
     last_good = max((capture.timestamp for capture in good), default=b"")
-    folds = list[tuple[bytes, bytes]]()
-    outdated = not good or (rules.latest and away and away[0].timestamp > last_good)
-    if rules.redirects and outdated:
-        folds = [(REDIRECT, target) for target in sorted({one.target_key for one in away})]
+    folds = list[FoldTarget]()
+    if rules.redirects and (not good or (rules.latest and away and away[0].timestamp > last_good)):
+        folds = _folds(REDIRECT, away)
     if len(folds) == 1:
-        return Chosen([one[1:3] for one in away], [], 0, folds)
+        return Chosen([link.capture for link in away], [], 0, folds)
     if rules.canonical and not rules.latest:
-        told = _latest([one for one in named if one.hop == b"C"])
-        folds += [(CANONICAL, target) for target in sorted({one.target_key for one in told})]
+        folds += _folds(CANONICAL, _latest([link for link in named if link.hop == b"C"]))
     if not good:
-        return Chosen([one[1:3] for one in _latest(leading)], [], 0, folds)
-    places, lost, revisits = [], list[Capture](), 0
+        return Chosen([link.capture for link in _latest(leading)], [], 0, folds)
+    return _of_good(good, last_good, folds)
+
+
+def _of_good(good: Sequence[Capture], last_good: bytes, folds: list[FoldTarget]) -> Chosen:
+    """The good captures of that time, with the originals of revisits in place of these."""
+    names, lost, revisits = list[CaptureName](), list[Capture](), 0
     for capture in good:
         if capture.timestamp != last_good:
             continue
         if capture.kind != b"revisit":
-            places.append((capture.uri, capture.timestamp))
+            names.append((capture.uri, capture.timestamp))
             continue
         revisits += 1
         originals = _same_digest(capture, good)
-        places += originals
+        names += originals
         lost += [] if originals else [capture]
-    return Chosen(places, lost, revisits, folds)
+    return Chosen(names, lost, revisits, folds)
 
 
-def _latest(found: Sequence[Named]) -> list[Named]:
-    last = max((one.timestamp for one in found), default=b"")
-    return [one for one in found if one.timestamp == last]
+def _folds(kind: bytes, links: Iterable[Named]) -> list[FoldTarget]:
+    return [(kind, target) for target in sorted({link.target_key for link in links})]
 
 
-def _same_digest(revisit: Capture, good: Iterable[Capture]) -> list[Place]:
+def _latest(links: Sequence[Named]) -> list[Named]:
+    last = max((link.timestamp for link in links), default=b"")
+    return [link for link in links if link.timestamp == last]
+
+
+def _same_digest(revisit: Capture, good: Iterable[Capture]) -> list[CaptureName]:
     if revisit.digest == UNKNOWN:
         return []
-    same = [one for one in good if is_original(one) and one.digest == revisit.digest]
-    last = max((one.timestamp for one in same), default=b"")
-    return [(one.uri, one.timestamp) for one in same if one.timestamp == last]
+    same = [row for row in good if is_original(row) and row.digest == revisit.digest]
+    last = max((row.timestamp for row in same), default=b"")
+    return [(row.uri, row.timestamp) for row in same if row.timestamp == last]
 
 
-def folded(key: bytes, folds: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
-    """Of all folds of a key those of the kind that counts, a redirect's before a canonical one's:
-    one at most if it is sure where the key goes."""
-    found = sorted(set(folds), reverse=True)
-    kind = found[0][0] if found else b""
-    targets = [target for one, target in found if one == kind]
+def folded(key: bytes, folds: Iterable[FoldTarget]) -> Iterator[FoldTarget]:
+    """The folds of a key that count: a redirect's before a canonical one's, and none if it leads
+    back to the key. More than one if it is not sure where the key goes."""
+    ordered = sorted(set(folds), reverse=True)
+    targets = [target for kind, target in ordered if kind == ordered[0][0]]
     if targets != [key]:
-        yield from ((kind, target) for target in sorted(targets))
+        yield from ((ordered[0][0], target) for target in sorted(targets))

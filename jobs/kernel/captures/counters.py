@@ -1,4 +1,13 @@
-"""What is counted of an archive by extraction, and what the counters tell of it."""
+"""What extraction counts of an archive, and what the counters say about it.
+
+`records`, `records.KIND`, `bytes` (of records, inflated), `wat` (records that a WAT describes),
+`captures`, `captures.KIND`, `captures.status.CODE` and `captures.type.MEDIA` (`-` unknown; `other`
+see MAX_TYPES), `pages.DOCUMENT`, `metadata.used`, `metadata.unmatched` (its capture is not here),
+`links`, `links.HOP`, `links.from.SOURCE` (a document's name, `header`, `metadata`),
+`flagged.nofollow` (with duplicates), `dropped.REASON`, `damage`, `damage.REASON`,
+`skipped.pdf.REASON`. The unread end of a document that is too long is `dropped.DOCUMENT-tail`; a
+document with more links than max_links_per_page counts once as `dropped.over-limit`.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
+from jobs.kernel.archive.sources import WET
 from jobs.kernel.errors import BadInput
 
 TYPES = "captures.type."
@@ -14,27 +24,27 @@ OTHER_SCHEMES = frozenset({"dns", "ftp", "ftps", "screenshot", "thumbnail", "urn
 _MEDIA_TYPE = re.compile(r"[a-z]{1,20}/[a-z0-9!#$&^_.+-]{1,80}").fullmatch
 
 
-def require_pages(archive: str, counters: Mapping[str, int]) -> None:
-    """Raises BadInput for an archive that cannot have links, by what `extract` counted of it."""
+def require_pages(
+    archive: str,
+    counters: Mapping[str, int],
+    expected: str = "a WARC, ARC or WAT file",
+    cure: str = WET.cure,
+) -> None:
+    """Raises BadInput for a WET file. counters: `records` and `records.KIND`, as of `extract`."""
     conversions = counters.get("records.conversion", 0)
     without_pages = conversions + counters.get("records.warcinfo", 0)
     if conversions and without_pages == counters.get("records") and not counters.get("wat"):
-        raise BadInput(
-            archive,
-            f"a WET file: {conversions:,} records with the text of pages, and no links",
-            "a WARC, ARC or WAT file",
-            "Give the WARC or the WAT of the same pages.",
-        )
+        raise BadInput(archive, WET.what, expected, cure)
 
 
 def totals(counters: Counter[str]) -> dict[str, int]:
-    """What a report on one archive says, in order: records, captures, pages, links, damage."""
+    """What is reported of an archive, in order: records, captures, pages, links, damage."""
     names = ("records", "captures", "pages.html", "metadata.used", "links", "damage")
     return {name: counters[name] for name in names}
 
 
 def count_type(media_type: str, counters: Counter[str]) -> None:
-    """By name; the first MAX_TYPES names that are media types, and the rest as `other`."""
+    """By name: the first MAX_TYPES that are media types; the others as `other`."""
     name = TYPES + media_type
     if name not in counters and media_type != "-":
         known = sum(counter.startswith(TYPES) for counter in counters)
@@ -44,6 +54,6 @@ def count_type(media_type: str, counters: Counter[str]) -> None:
 
 
 def named_reason(reason: str, uri: str) -> str:
-    """The reason why a record is of no page, by its scheme where archives often have that."""
+    """Why a record is no page's: the scheme, if archives often have it, or the reason as it is."""
     scheme = uri.partition(":")[0].strip().lower()
     return f"scheme.{scheme}" if scheme in OTHER_SCHEMES else reason

@@ -12,15 +12,16 @@ of status 2xx (no status counts as 200) and, as an R link, from the Location of 
 
 The links of the HTTP header (Refresh, Link) go with those of the body.
 
-A metadata record belongs to the capture whose id it names as concurrent, or else to the one of
-its URI and time. Heritrix writes it behind the capture, others before it, so under auto it waits
-for its capture, bounded by WAITING; if none comes, its capture is elsewhere and its lines count.
+A metadata record belongs to the capture whose id it names as concurrent, or else to the capture of
+its URI and time. Heritrix writes it behind the capture, others before it. So under auto it waits
+for its capture, bounded by WAITING. If none comes, its capture is in another archive and its lines
+count.
 
-Hops: nav keeps L, R and, as pages of a frameset have no other links, `frame/@src`, which keeps
-its hop E in the line; all keeps E and X too. I, P and Heritrix's `base/@href` are never links.
-Under nav the embeds of an HTML page are not looked for, so `dropped.hop.E` and `.X` count those
-that are met elsewhere: in headers, feeds, style sheets and metadata lines. What a page asks not to
-follow (nofollow) is counted, and kept or dropped; Heritrix's lines do not tell it.
+Hops: nav keeps L, R and `frame/@src`, as pages of a frameset have no other links; a frame's link
+keeps its hop E. all keeps E and X too. I, P and Heritrix's `base/@href` are never links. Under nav
+the embeds of an HTML page are not looked for, so `dropped.hop.E` and `.X` count only those in
+headers, feeds, style sheets and metadata lines. Links that a page asks not to follow (nofollow) are
+counted, and kept or dropped; Heritrix's lines do not show them.
 """
 
 from __future__ import annotations
@@ -30,29 +31,29 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from typing import BinaryIO
 
-from jobs.kernel.archive.damage import Damage
-from jobs.kernel.archive.faults import guarded, is_of_record, words
+from jobs.kernel.archive.damage import Damage, guard, is_of_record, words
 from jobs.kernel.archive.metadata import Junk, Outlink, is_metadata, read_metadata
 from jobs.kernel.archive.metadata_matching import MetadataMatching
 from jobs.kernel.archive.records import Record
-from jobs.kernel.archive.wacz import read_archives
+from jobs.kernel.archive.sources import read_archives
 from jobs.kernel.archive.wat import described
 from jobs.kernel.captures.capture_rows import CaptureRows
 from jobs.kernel.captures.counters import count_type, named_reason
 from jobs.kernel.captures.extraction_options import ExtractionOptions
+from jobs.kernel.formats.hops import NOFOLLOW_HOPS
 from jobs.kernel.formats.rows import UNKNOWN, Capture, Link
 from jobs.kernel.keys.uris import as_crawled, field
 from jobs.kernel.links.body_links import body_links, resolved
 from jobs.kernel.links.documents import document, unpacked
 from jobs.kernel.links.dropped import Examples, count_dropped
 from jobs.kernel.links.header_links import header_nofollow, header_references, location
-from jobs.kernel.links.html_links import Run
+from jobs.kernel.links.html_links import LinkGroup
+from jobs.kernel.links.html_selection import HtmlOptions
 from jobs.kernel.links.page_links import PageLinks
 
 CAPTURED = ("response", "resource", "revisit")
 KINDS = (*CAPTURED, "metadata", "request", "warcinfo", "conversion", "continuation")
 BASE = "base/@href"  # Heritrix lists it like a link
-# What archives hold besides web pages, counted by name.
 LINKING_FIELDS = frozenset({"location", "refresh", "link", "x-robots-tag"})
 
 
@@ -66,44 +67,25 @@ def extract(
     """The links and captures of an archive, and its damage, as they come.
 
     A page gives one link for each distinct target and hop. Memory: a few times max_record.
-    counters is added to while the iterator runs: `records`, `records.KIND`, `bytes` (of records,
-    inflated), `wat` (records that a WAT describes), `captures`, `captures.KIND`,
-    `captures.status.CODE` and `captures.type.MEDIA` (`-` unknown; `other` see MAX_TYPES),
-    `pages.DOCUMENT`, `metadata.used`, `metadata.unmatched` (its capture is not here), `links`,
-    `links.HOP`, `links.from.SOURCE` (a document's name, `header`, `metadata`), `flagged.nofollow`
-    (before duplicates go), `dropped.REASON`, `damage`, `damage.REASON`, `skipped.pdf.REASON`.
-    What is not read of a document that is too long is `dropped.DOCUMENT-tail`, and one with more
-    links than max_links_per_page counts once as `dropped.over-limit`.
-    examples: is given the first URIs of captures, references and `outlink:` lines that are dropped,
-    by reason.
-    Of a WACZ, each archive in it by itself. Raises BadInput as `read_records`, and for whatever
-    else the reader raises (faults.py); where the links of one record make a parser fail, they are
-    left out and the record is damage.
+    counters grow while the iterator runs; counters.py lists them. examples: the first URIs of
+    captures, references and `outlink:` lines that are dropped, by reason, are added to it.
+    Each archive in a WACZ is read by itself. Raises BadInput as `read_records`, and for whatever
+    else the reader raises (damage.py). If a parser fails on the links of one record, they are left
+    out and the record is damage.
     """
-    yield from guarded(
-        _extracted(stream, archive_name, options, counters, {} if examples is None else examples),
-        archive_name,
-    )
-
-
-def _extracted(
-    stream: BinaryIO,
-    archive_name: str,
-    options: ExtractionOptions,
-    counters: Counter[str],
-    examples: Examples,
-) -> Iterator[Link | Capture | Damage]:
-    for name, items in read_archives(stream, archive_name, max_record=options.max_record):
-        extraction = _Extraction(name, options, counters, examples)
-        for found in items:
-            item = described(found)
-            if isinstance(item, Damage):
-                yield extraction.counted(item)
-            else:
-                if item is not found:
-                    counters["wat"] += 1
-                yield from extraction.of_record(item)
-        yield from extraction.rest()
+    examples = {} if examples is None else examples
+    with guard(archive_name):
+        for name, items in read_archives(stream, archive_name, max_record=options.max_record):
+            extraction = _Extraction(name, options, counters, examples)
+            for raw in items:
+                item = described(raw)
+                if isinstance(item, Damage):
+                    yield extraction.counted(item)
+                else:
+                    if item is not raw:
+                        counters["wat"] += 1
+                    yield from extraction.of_record(item)
+            yield from extraction.rest()
 
 
 @lru_cache(1000)  # most records of an archive have one of few
@@ -113,7 +95,7 @@ def _media_type(value: str) -> bytes:
 
 
 class _Extraction:
-    """The state of one archive: which metadata counts, and what the page at hand gave already."""
+    """The state of one archive: which metadata counts, and which links the current page has."""
 
     def __init__(
         self,
@@ -128,12 +110,14 @@ class _Extraction:
         self._examples = examples
         self._matching = MetadataMatching()
         self._rows = CaptureRows(counters)
+        nav, canonical = options.links == "nav", options.canonical
+        self._html_options = HtmlOptions(forms=options.forms, nav=nav, canonical=canonical)
         self._links = PageLinks(
-            nav=options.links == "nav",
+            nav=nav,
             drop=options.nofollow == "drop",
             most=options.max_links_per_page,
             counters=counters,
-            canonical=options.canonical,
+            canonical=canonical,
             timestamps=options.timestamps,
         )
 
@@ -150,11 +134,11 @@ class _Extraction:
             return self._capture(record)
         if not is_metadata(record):
             return []
-        found: list[Link | Capture | Damage] = [*self._rows.add_metadata(record)]
+        items: list[Link | Capture | Damage] = [*self._rows.add_metadata(record)]
         if self._options.outlinks != "html" and self._options.bodies:
             for counting in self._matching.add_metadata(record):
-                found += self._or_damage(counting, self._outlinks)
-        return found
+                items += self._or_damage(counting, self._outlinks)
+        return items
 
     def rest(self) -> Iterator[Link | Capture | Damage]:
         yield from self._rows.rest()
@@ -164,7 +148,7 @@ class _Extraction:
     def _or_damage(
         self, record: Record, links_of: Callable[[Record], Iterator[Link | Damage]]
     ) -> list[Link | Damage]:
-        """The links of a record; where it makes a parser fail, damage in place of all of them."""
+        """The links of a record or, if a parser fails on them, damage instead of all of them."""
         before = dict(self._counters)
         try:
             return list(links_of(record))
@@ -180,11 +164,11 @@ class _Extraction:
         if isinstance(uri, str):
             self._dropped(f"capture.{named_reason(uri, record.uri)}", record.uri)
             return []
-        found: list[Link | Capture | Damage]
-        found = [*self._rows.add_capture(record, self._row(record, uri))]
+        row = self._row(record, uri)
+        items: list[Link | Capture | Damage] = [*self._rows.add_capture(record, row)]
         if self._options.bodies:
-            found += self._or_damage(record, partial(self._links_of, uri))
-        return found
+            items += self._or_damage(record, partial(self._links_of, uri))
+        return items
 
     def _links_of(self, uri: bytes, record: Record) -> Iterator[Link | Damage]:
         """The links of a capture."""
@@ -194,11 +178,11 @@ class _Extraction:
         if name:
             self._counters[f"pages.{name}"] += 1
         self._links.begin(uri, record.timestamp)
-        told = LINKING_FIELDS.intersection([name for name, _ in record.http_headers])
-        if told:
+        fields = LINKING_FIELDS.intersection([name for name, _ in record.http_headers])
+        if fields:
             yield from self._header(record, uri, status, good and outlinks != "metadata")
         if name and outlinks != "metadata":
-            yield from self._body(record, body, uri, name, "x-robots-tag" in told)
+            yield from self._body(record, body, uri, name, "x-robots-tag" in fields)
         lines_count = good and not (name == "html" and outlinks in ("html", "auto"))
         for metadata in self._matching.add_capture(record, lines_count):
             yield from self._or_damage(metadata, self._outlinks)
@@ -226,7 +210,7 @@ class _Extraction:
         count_dropped(reason, uri, self._counters, self._examples)
 
     def _document(self, record: Record) -> tuple[bytes, str]:
-        """The body as it can be read, and what it is; '' if its links are not read."""
+        """The body as it can be read, and the kind of document; '' if its links are not read."""
         limit = self._options.max_record
         body = unpacked(record.media_type, record.body, record.uri, limit)
         name = document("" if body is not record.body else record.media_type, body, record.uri)
@@ -237,8 +221,8 @@ class _Extraction:
         references = [*location(fields, status)]
         if all_fields:
             references += header_references(fields, canonical=self._options.canonical)
-        found = resolved(references, uri.decode(), self._counters, self._examples)
-        return self._links.add(uri, found, "header")
+        links = resolved(references, uri.decode(), self._counters, self._examples)
+        return self._links.add(uri, links, "header")
 
     def _body(self, record: Record, body: bytes, uri: bytes, name: str, tagged: bool) -> list[Link]:
         links = body_links(
@@ -248,13 +232,11 @@ class _Extraction:
             record.media_type,
             self._counters,
             self._examples,
-            forms=self._options.forms,
-            nav=self._options.links == "nav",
-            canonical=self._options.canonical,
+            self._html_options,
             most=self._links.room,
         )
         if tagged and header_nofollow(record.http_headers):
-            links = ((*found[:3], found[3] or found[1] in "LX") for found in links)
+            links = ((*link[:3], link[3] or link[1] in NOFOLLOW_HOPS) for link in links)
         return self._links.add(uri, links, name)
 
     def _outlinks(self, record: Record) -> Iterator[Link | Damage]:
@@ -270,8 +252,8 @@ class _Extraction:
         if junk:
             yield self.counted(Damage(record.offset, "bad-metadata", ascii(junk[0])))
 
-    def _heritrix_links(self, body: bytes, junk: list[str]) -> Iterator[Run]:
-        """The outlinks of a metadata record; the first line that is none goes to junk."""
+    def _heritrix_links(self, body: bytes, junk: list[str]) -> Iterator[LinkGroup]:
+        """The outlinks of a metadata record. The first line that is none goes to junk."""
         for line in read_metadata(body):
             if isinstance(line, Outlink):
                 if line.context.lower() == BASE:
@@ -288,10 +270,10 @@ class _Extraction:
 
 def _references(record: Record) -> dict[str, bytes]:
     """The id of a record and, of a revisit, what it refers to."""
-    found = {"id": field(record.record_id)}
+    columns = {"id": field(record.record_id)}
     if record.kind == "revisit":
         uri = as_crawled(record.refers_to_uri)
-        found["refers_to"] = field(record.refers_to)
-        found["refers_to_uri"] = uri if isinstance(uri, bytes) else UNKNOWN
-        found["refers_to_timestamp"] = record.refers_to_timestamp.encode() or UNKNOWN
-    return found
+        columns["refers_to"] = field(record.refers_to)
+        columns["refers_to_uri"] = uri if isinstance(uri, bytes) else UNKNOWN
+        columns["refers_to_timestamp"] = record.refers_to_timestamp.encode() or UNKNOWN
+    return columns

@@ -1,4 +1,4 @@
-"""What extraction is asked for; extraction.py says what each choice means."""
+"""The options of extraction; extraction.py says what each choice means."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ ON_REQUEST = ("timestamps", "canonical")
 
 
 class ExtractionOptions(NamedTuple):
-    """What to extract. max_record in bytes.
+    """max_record: in bytes.
 
     forms: the addresses of forms with method GET are links too (X). pdf: read PDFs as well.
-    bodies: look into bodies at all; without, there are captures and damage, and no links.
-    timestamps: links tell when their page was captured, and captures their ids and what revisits
-    refer to. canonical: what a page names as its canonical address is there as a link of hop C.
+    bodies: look into bodies; without, there are captures and damage, and no links. timestamps:
+    links have the time of their page's capture, captures their ids and what revisits refer to.
+    canonical: the canonical address that a page names is a link of hop C.
     """
 
     outlinks: Outlinks = "auto"
@@ -33,19 +33,19 @@ class ExtractionOptions(NamedTuple):
     canonical: bool = False
 
     def parameters(self) -> dict[str, Any]:
-        """What extraction's results depend on, by option name."""
-        given = self._asdict()
-        del given["bodies"]  # links without bodies are none: only audits go without
+        """Those that results depend on, by option name."""
+        values = self._asdict()
+        del values["bodies"]  # every extraction of links reads them
         for name in ON_REQUEST:  # the parameters of an older extraction have none of these
-            if not given[name]:
-                del given[name]
-        return {f"--{name.replace('_', '-')}": value for name, value in given.items()}
+            if not values[name]:
+                del values[name]
+        return {f"--{name.replace('_', '-')}": value for name, value in values.items()}
 
     def arguments(self) -> list[str]:
         """The same as words of a command line."""
-        given = self.parameters().items()
-        flags = [name for name, value in given if value is True]
-        pairs = [(name, str(value)) for name, value in given if not isinstance(value, bool)]
+        values = self.parameters().items()
+        flags = [name for name, value in values if value is True]
+        pairs = [(name, str(value)) for name, value in values if not isinstance(value, bool)]
         return flags + [word for pair in pairs for word in pair]
 
 

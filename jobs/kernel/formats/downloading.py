@@ -6,10 +6,10 @@ from pathlib import Path
 
 from jobs.kernel.formats.side_lines import side_name
 from jobs.kernel.storage import stores
-from jobs.kernel.storage.opening import Place
+from jobs.kernel.storage.opening import PathOrUrl
 
 
-def download(dataset: Place, folder: Path) -> None:
+def download(dataset: PathOrUrl, folder: Path) -> None:
     """The lines of a dataset at a URL as parts in a folder, behind those that are there, without
     what is not of it."""
     folder.mkdir(parents=True, exist_ok=True)

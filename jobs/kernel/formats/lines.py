@@ -14,9 +14,21 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from jobs.kernel.errors import BadLine
+from jobs.kernel.formats.datasets import (
+    CANONICAL_LINKS,
+    CAPTURES,
+    FOLDS,
+    GRAPH,
+    INPUT_LINKS,
+    LINKS,
+    MAP,
+    SCORES,
+    URIS,
+    Dataset,
+)
+from jobs.kernel.formats.hops import CANONICAL_HOP, LINK_HOPS, UNLINKED_HOPS
 from jobs.kernel.formats.rows import (
     UNKNOWN,
-    USUAL_CAPTURE,
     CanonicalLink,
     Capture,
     Fold,
@@ -28,15 +40,14 @@ from jobs.kernel.formats.rows import (
     UriRow,
 )
 
-Row = TypeVar("Row")
-Parser = Callable[[bytes], Row]
+AnyRow = TypeVar("AnyRow")
+Parser = Callable[[bytes], AnyRow]
 
 DUMMY = b"dummy"
 START_SCORE = 1.0
 MOST_SCORE = 1e18  # an id has at most 18 digits, and the scores of N nodes sum to N + 1
-CANONICAL = b"C"  # what a page names as its own canonical address: no link, see select_links
-HOPS = frozenset(b"LERXIPC"[i : i + 1] for i in range(7))
-UNLINKED = b"IPC"  # hops that are never edges
+CANONICAL, UNLINKED = CANONICAL_HOP.encode(), UNLINKED_HOPS.encode()
+HOPS = frozenset(hop.encode() for hop in LINK_HOPS + UNLINKED_HOPS)
 
 _ID = re.compile(rb"(?:0|[1-9][0-9]{0,17})\Z")
 _COUNT = re.compile(rb"[0-9]{1,18}\Z")
@@ -51,36 +62,18 @@ def _shown(line: bytes) -> str:
     return text + ("…" if len(line) > 80 else "")
 
 
-def _fields(line: bytes, counts: tuple[int, ...], expected: str, separators: bytes) -> list[bytes]:
+def _fields(line: bytes, dataset: Dataset) -> list[bytes]:
     if _CONTROL.search(line):
-        raise BadLine(f"a control character in {_shown(line)}", expected)
-    separator = b"\t" if b"\t" in line or separators == b"\t" else b" "
+        raise BadLine(f"a control character in {_shown(line)}", dataset.expected)
+    separator = b"\t" if b"\t" in line or dataset.separator == "\t" else b" "
     fields = line.split(separator)
-    if len(fields) not in counts or b"" in fields or (separator == b"\t" and b" " in line):
-        raise BadLine(_shown(line) if line else "an empty line", expected)
+    if len(fields) not in dataset.widths or b"" in fields or (separator == b"\t" and b" " in line):
+        raise BadLine(_shown(line) if line else "an empty line", dataset.expected)
     return fields
 
 
-LINK = (
-    "`target source hop`, one blank or tab between them (the hop may be absent, a timestamp may"
-    " follow)"
-)
-CAPTURE = (
-    "10 columns with tabs: URI, timestamp, status, type, digest, kind, archive, offset, via, hops"
-    " (the last two may be absent, and 4 about revisits may follow)"
-)
-CAPTURE_WIDTHS = (8, 10, 14)
-CANONICAL_LINK = "`target_key source_key`, one blank or tab between them"
-URI_ROW = "5 columns with tabs: key, URI, captures, links, last timestamp"
-FOLD = "`key<TAB>target_key<TAB>kind<TAB>hops`"
-INPUT_LINK = "`id target_key source_key`, one blank or tab between them"
-MAP_ROW = "`id key`, one blank or tab between them"
-SCORE_ROW = "`score<TAB>URI<TAB>key` (the key may be absent)"
-GRAPH_LINE = "`id<TAB>score<TAB>O:id,id,…`, or O:dummy"
-
-
 def parse_link(line: bytes) -> Link:
-    fields = _fields(line, (2, 3, 4), LINK, b" \t")
+    fields = _fields(line, LINKS)
     if len(fields) > 2 and fields[2] not in HOPS:
         raise BadLine(f"hop {_shown(fields[2])}", "one of L, E, R, X, I, P, C")
     if len(fields) == 4:
@@ -89,9 +82,9 @@ def parse_link(line: bytes) -> Link:
 
 
 def parse_capture(line: bytes) -> Capture:
-    fields = _fields(line, CAPTURE_WIDTHS, CAPTURE, b"\t")
+    fields = _fields(line, CAPTURES)
     _check_timestamp(fields[1])
-    if len(fields) > USUAL_CAPTURE:
+    if len(fields) > CAPTURES.usual:
         _check_timestamp(fields[-1])
     return Capture(*fields)
 
@@ -101,7 +94,7 @@ def _check_timestamp(field: bytes) -> None:
         raise BadLine(f"timestamp {_shown(field)}", "14 digits or `-`")
 
 
-def _checked_keys(*keys: bytes) -> None:
+def _check_keys(*keys: bytes) -> None:
     """Keys are ASCII on every runner: surt escapes what is not."""
     for key in keys:
         if not _KEY.match(key):
@@ -109,44 +102,43 @@ def _checked_keys(*keys: bytes) -> None:
 
 
 def parse_canonical_link(line: bytes) -> CanonicalLink:
-    fields = _fields(line, (2,), CANONICAL_LINK, b" \t")
-    _checked_keys(*fields)
+    fields = _fields(line, CANONICAL_LINKS)
+    _check_keys(*fields)
     return CanonicalLink(*fields)
 
 
 def parse_uri_row(line: bytes) -> UriRow:
-    key, uri, captures, links, last = _fields(line, (5,), URI_ROW, b"\t")
+    key, uri, captures, links, last = _fields(line, URIS)
     if not (_COUNT.match(captures) and _COUNT.match(links) and _TIMESTAMP.match(last)):
-        raise BadLine(_shown(line), URI_ROW)
-    _checked_keys(key)
+        raise BadLine(_shown(line), URIS.expected)
+    _check_keys(key)
     return UriRow(key, uri, int(captures), int(links), last)
 
 
 def parse_fold(line: bytes) -> Fold:
-    key, target, kind, hops = _fields(line, (4,), FOLD, b"\t")
+    key, target, kind, hops = _fields(line, FOLDS)
     if not _COUNT.match(hops):
-        raise BadLine(_shown(line), FOLD)
-    _checked_keys(key, target)
+        raise BadLine(_shown(line), FOLDS.expected)
+    _check_keys(key, target)
     return Fold(key, target, kind, int(hops))
 
 
-def _checked_id(field: bytes, line: bytes, expected: str) -> bytes:
+def _check_id(field: bytes, line: bytes, dataset: Dataset) -> None:
     if not _ID.match(field):
-        raise BadLine(f"id {_shown(field)} in {_shown(line)}", expected)
-    return field
+        raise BadLine(f"id {_shown(field)} in {_shown(line)}", dataset.expected)
 
 
 def parse_input_link(line: bytes) -> InputLink:
-    fields = _fields(line, (3,), INPUT_LINK, b" \t")
-    _checked_id(fields[0], line, INPUT_LINK)
-    _checked_keys(*fields[1:])
+    fields = _fields(line, INPUT_LINKS)
+    _check_id(fields[0], line, INPUT_LINKS)
+    _check_keys(*fields[1:])
     return InputLink(*fields)
 
 
 def parse_map_row(line: bytes) -> MapRow:
-    fields = _fields(line, (2,), MAP_ROW, b" \t")
-    _checked_id(fields[0], line, MAP_ROW)
-    _checked_keys(fields[1])
+    fields = _fields(line, MAP)
+    _check_id(fields[0], line, MAP)
+    _check_keys(fields[1])
     return MapRow(*fields)
 
 
@@ -159,7 +151,7 @@ def parse_graph_line(line: bytes) -> GraphLine:
     """Runs of blanks and blanks after commas are taken too: the notes write them so."""
     match = _GRAPH.match(line)
     if not match:
-        raise BadLine(_shown(line) if line else "an empty line", GRAPH_LINE)
+        raise BadLine(_shown(line) if line else "an empty line", GRAPH.expected)
     node, score, rest = match.groups()
     if node != DUMMY and not _ID.match(node):
         raise BadLine(f"id {node[:20].decode()}", "at most 18 digits, no leading zero")
@@ -182,7 +174,7 @@ def _targets(node: bytes, targets: list[bytes]) -> list[bytes]:
         if not _ID.match(target):
             if target == DUMMY:
                 raise BadLine(f"dummy beside other targets of id {shown}", "O:dummy alone, or ids")
-            raise BadLine(f"target {_shown(target)} of id {shown}", GRAPH_LINE)
+            raise BadLine(f"target {_shown(target)} of id {shown}", GRAPH.expected)
     if node in targets:
         raise BadLine(f"id {shown} as a target of itself", "no self-loop")
     if len(set(targets)) != len(targets):
@@ -201,24 +193,32 @@ def _key(uri: bytes) -> bytes | None:
 def parse_score_row(line: bytes) -> ScoreRow:
     """The recipe's own two columns are taken too; the key is then made from the URI, as a run
     without `--keep-www` makes it."""
-    fields = _fields(line, (2, 3, 8), SCORE_ROW, b"\t")
+    fields = _fields(line, SCORES)
     if not _SCORE.match(fields[0]):
         raise BadLine(f"score {_shown(fields[0])}", "a positive number")
     key = fields[2] if len(fields) > 2 else _key(fields[1])
     if key is None:
         raise BadLine(f"URI {_shown(fields[1])}", "an absolute http or https URI")
-    _checked_keys(key)
+    _check_keys(key)
     if not 0 < (score := float(fields[0])) < math.inf:
         raise BadLine(f"score {score}", "a finite number above 0")
     return ScoreRow(score, fields[1], key)
 
 
-def parse_else(parser: Parser[Row], line: bytes, other: str) -> Row:
-    """Parse a line of a file that might have been meant to hold the `other` shape."""
+def parse_link_or_uri_row(line: bytes) -> CanonicalLink | UriRow:
+    """A line of canonical links or of uris."""
+    if line.count(b"\t") == 4:
+        return parse_uri_row(line)
+    return parse_else(parse_canonical_link, line, URIS)
+
+
+def parse_else(parser: Parser[AnyRow], line: bytes, alternative: Dataset) -> AnyRow:
+    """Parse a line that might also be one of the alternative; the message names both."""
     try:
         return parser(line)
     except BadLine as error:
-        raise BadLine(error.found, f"{error.expected}; or {other}") from error
+        expected = f"{error.expected}; or {alternative.expected}"
+        raise BadLine(error.found, expected) from error
 
 
 def format_link(row: Link) -> bytes:
@@ -228,8 +228,8 @@ def format_link(row: Link) -> bytes:
 
 def format_capture(row: Capture) -> bytes:
     """Without the last four columns where nothing of them is known."""
-    more = row[USUAL_CAPTURE:]
-    return b"\t".join(row if any(field != UNKNOWN for field in more) else row[:USUAL_CAPTURE])
+    more = row[CAPTURES.usual :]
+    return b"\t".join(row if any(field != UNKNOWN for field in more) else row[: CAPTURES.usual])
 
 
 def format_uri_row(row: UriRow) -> bytes:

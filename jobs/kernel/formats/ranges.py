@@ -12,7 +12,6 @@ import hashlib
 import heapq
 from bisect import bisect_right
 from collections.abc import Iterable
-from itertools import count
 
 SAMPLE_SIZE = 8192  # ranges then differ from equal shares by a few per cent, at up to 64 of them
 
@@ -36,14 +35,18 @@ def labels(ranges: int, reducers: int) -> list[bytes]:
 
     The number of the range comes first, so that ranges which share a reducer stay in order.
     """
-    found = []
-    for number in range(ranges):
-        candidates = (b"%05d.%d" % (number, salt) for salt in count())
-        found.append(next(c for c in candidates if reducer_of(c, reducers) == number % reducers))
-    return found
+    return [_label(number, reducers) for number in range(ranges)]
 
 
-class Sample:
+def _label(number: int, reducers: int) -> bytes:
+    # no generator: mypyc compiles one to a list of all that it gives
+    salt = 0
+    while reducer_of(label := b"%05d.%d" % (number, salt), reducers) != number % reducers:
+        salt += 1
+    return label
+
+
+class KeySample:
     """The `size` distinct keys with the smallest hashes of all keys added."""
 
     def __init__(self, size: int = SAMPLE_SIZE) -> None:

@@ -15,36 +15,44 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from jobs.kernel.errors import BadInput, BadLine
-from jobs.kernel.formats.lines import Parser, Row
+from jobs.kernel.formats.lines import AnyRow, Parser
 from jobs.kernel.formats.tables import is_table, table_lines
-from jobs.kernel.storage.endless import require_file
+from jobs.kernel.storage.opening import PathOrUrl, is_url, require_file
+from jobs.kernel.storage.stores import part_sizes
 
 BOM = b"\xef\xbb\xbf"  # of UTF-8; editors begin files with it, and files are put together
 SIDE = b"@"  # lines of a job's output that belong to another dataset, see side_lines.py
 
 
-def parts(where: str | os.PathLike[str]) -> list[Path]:
+def parts(dataset: str | os.PathLike[str]) -> list[Path]:
     """The files of a dataset in the order of their names; hidden files and `_SUCCESS` are none.
 
-    where: a file, a folder of parts or a glob. Raises BadInput when there is nothing to read.
+    dataset: a file, a folder of parts or a glob. Raises BadInput when there is nothing to read.
     """
-    path = Path(where)
+    path = Path(dataset)
     if path.is_dir():
-        if not (found := _visible(path.iterdir())):
-            raise BadInput(str(where), "a folder without parts", "at least one file in it")
-        return found
+        if not (files := _visible(path.iterdir())):
+            raise BadInput(str(dataset), "a folder without parts", "at least one file in it")
+        return files
     if path.exists():
         require_file(path, "a file or a folder of parts")
         return [path]
-    found = _visible(map(Path, glob.glob(str(where))))  # noqa: PTH207 (absolute globs)
-    if not found:
+    files = _visible(map(Path, glob.glob(str(dataset))))  # noqa: PTH207 (absolute globs)
+    if not files:
         raise BadInput(
-            str(where),
+            str(dataset),
             "no such file or folder",
             "a file, a folder of parts or a glob",
             "Check the spelling, or run the step that writes it first.",
         )
-    return found
+    return files
+
+
+def sized_parts(dataset: PathOrUrl) -> list[tuple[PathOrUrl, int]]:
+    """The parts of a dataset on disk or at a URL, each with its size in bytes. Raises OSError."""
+    if is_url(dataset):
+        return part_sizes(dataset)
+    return [(path, path.stat().st_size) for path in parts(dataset)]
 
 
 def _visible(paths: Iterable[Path]) -> list[Path]:
@@ -62,14 +70,14 @@ def open_part(path: Path) -> Iterator[Iterable[bytes]]:
         yield cast(BinaryIO, stream)
 
 
-def read_lines(where: str | os.PathLike[str]) -> Iterator[tuple[Path, int, bytes]]:
+def read_lines(dataset: str | os.PathLike[str]) -> Iterator[tuple[Path, int, bytes]]:
     """(file, line number from 1, line without its end) of every line of the dataset.
 
     A byte order mark that begins a line is no part of it.
 
     Raises BadInput for what cannot be opened or inflated.
     """
-    for path in parts(where):
+    for path in parts(dataset):
         number = 0
         try:
             with open_part(path) as stream:
@@ -85,16 +93,18 @@ def read_lines(where: str | os.PathLike[str]) -> Iterator[tuple[Path, int, bytes
             ) from error
 
 
-def read_rows(where: str | os.PathLike[str], parser: Parser[Row]) -> Iterator[Row]:
+def read_rows(dataset: str | os.PathLike[str], parser: Parser[AnyRow]) -> Iterator[AnyRow]:
     """The rows of a dataset; a line that is none raises BadInput with file and line number."""
-    for path, number, line in read_lines(where):
+    for path, number, line in read_lines(dataset):
         try:
             yield parser(line)
         except BadLine as error:
             raise BadInput(f"{path}, line {number}", error.found, error.expected) from error
 
 
-def read_all(wheres: Iterable[str | os.PathLike[str]], parser: Parser[Row]) -> Iterator[Row]:
+def read_all(
+    datasets: Iterable[str | os.PathLike[str]], parser: Parser[AnyRow]
+) -> Iterator[AnyRow]:
     """The rows of several datasets, one after the other."""
-    for where in wheres:
-        yield from read_rows(where, parser)
+    for dataset in datasets:
+        yield from read_rows(dataset, parser)

@@ -1,11 +1,10 @@
-"""The rows of the text datasets, a type for each."""
+"""The rows of the datasets, a type for each. Its fields are the columns of the dataset."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 UNKNOWN = b"-"
-USUAL_CAPTURE = 10  # columns, without those that extraction adds where asked for
 
 
 class Link(NamedTuple):

@@ -4,7 +4,7 @@ A job writes its dataset as plain lines. Whatever else it has to tell travels in
 lines that start with `@name<TAB>`: rows of a second dataset (`@captures`, `@uris`, `@map`),
 counters and sums (JSON; mrjob's own counters are whole numbers and few), when tasks ran, and input
 errors. No line of a dataset starts so. Every runner thus carries them, jobs that read such output
-skip them, and jobs/mapreduce/launch.py sorts them out. In the shuffle they use the key `@name`.
+skip them, and jobs/mapreduce/outcome.py sorts them out. In the shuffle they use the key `@name`.
 Their names are those of SIDE_NAMES; any other line that starts with `@` is a line like all others.
 
 Side lines that are no rows of a dataset are notes. They are few and come last in the part of a

@@ -1,7 +1,7 @@
 """Which lines of links and captures have URIs of pages: absolute ones, http or https, in UTF-8.
 
-surt makes a key of nearly anything: of `javascript:alert(1)` a host, of `1` another. Text that
-other programs wrote has such URIs; every runner asks here, and counts what it leaves out by reason.
+surt makes a key of nearly anything: it takes `javascript:alert(1)` for a host, and `1` too. Text of
+other programs has such URIs. Every runner leaves these lines out, and counts them by reason.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def _is_utf8(line: bytes) -> bool:
 def _reason(uri: bytes) -> str:
     from jobs.kernel.keys.uris import as_crawled  # its parser takes a while to load
 
-    found = as_crawled(uri.decode())
-    return found if isinstance(found, str) else "invalid"
+    reason = as_crawled(uri.decode())
+    return reason if isinstance(reason, str) else "invalid"
 
 
 def usable_key_function(*, keep_www: bool) -> KeyFunction:

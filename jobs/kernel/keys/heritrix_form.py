@@ -1,16 +1,16 @@
-"""URIs as Heritrix 3.13 writes them, and the keys under which it looks their precedence up.
+"""URIs as Heritrix 3.13 writes them, and the keys under which it looks up their precedence.
 
-Heritrix cuts a URI into scheme, authority, path and query, mends and escapes each, joins them,
-and parses the result a second time. Escaping is lax: what browsers leave alone is left alone, and
-an escape that is there stays as it is, in its own case. The key is the SURT of the string, case
-kept; nothing is mended for it, so a precedence file has to hold forms.
+Heritrix cuts a URI into scheme, authority, path and query, mends and escapes each, joins them, and
+parses the result a second time. It escapes only what browsers escape, and an existing escape stays
+unchanged, also in case. The key is the SURT of the string, case kept. The string is not mended for
+the key, so a precedence file has to hold forms.
 
-`heritrix_form` runs named steps in Heritrix's order. Most URIs of a crawl skip them: one
-expression recognizes what is a form already. A form is its own form, but for corners where
-Heritrix is not idempotent itself: no host (`HTTP:///a` gives `http:/a`, which it rejects), an
-authority that only its second parser sees, a `..` behind several above the root, and ports that
-its steps cannot read (`http://h:+80/` gives `http://h:80/`, and that `http://h/`). There the form
-is what Heritrix makes in one turn.
+`heritrix_form` runs named steps in Heritrix's order. Most URIs of a crawl skip them, as one
+expression recognizes forms. A form is its own form, except where Heritrix is not idempotent itself:
+without a host (`HTTP:///a` gives `http:/a`, which it rejects), with an authority that only its
+second parser sees, with a `..` behind several above the root, and with ports that its steps cannot
+read (`http://h:+80/` gives `http://h:80/`, and that gives `http://h/`). Then the form is what
+Heritrix makes in one turn.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from jobs.kernel.keys.heritrix_parse import HeritrixRejects, reparse
+from jobs.kernel.keys.heritrix_parse import JAVA_DOT, HeritrixRejects, reparse
 from jobs.kernel.keys.idna2003 import NotADomain, domain_to_ascii
 
 __all__ = [
@@ -29,16 +29,16 @@ __all__ = [
 MAX_LENGTH = 2083  # in UTF-16 units, before and after escaping
 NO_SCHEME = "no scheme, or a line break in the fragment"
 NOT_HTTP = "not an http or https URI"
-NOT_OF_THE_WEB = frozenset({NO_SCHEME, NOT_HTTP})  # reasons for what no crawler fetches
+NOT_OF_THE_WEB = frozenset({NO_SCHEME, NOT_HTTP})  # reasons of URIs that no crawler fetches
 
 _SEGMENT = r"A-Za-z0-9\-~_.*=&+,:;@$!()%|'"
-_SAFE = _SEGMENT + "/"  # what is left alone in user info and path
+_SAFE = _SEGMENT + "/"  # characters that are not escaped in user info and path
 _QUERY_SAFE = _SAFE + r"{}\[\]\^?"
 
 _PRINTABLE = re.compile(r"[!-~]+\Z")
 
-# What is a form already, all of it, if it is not too long. No look-ahead, which RE2 does not have:
-# pipeline/precedence/heritrix_column.py tests whole columns with the same expression.
+# A URI that is a form already, if it is not too long. pipeline/precedence/heritrix_column.py tests
+# whole columns with the same expression by RE2, which has no look-ahead.
 _PORT = "[1-9]|[1-79][0-9]|8[1-9]|[1-35-9][0-9]{2}|4[0-35-9][0-9]|44[0-24-9]|[1-9][0-9]{3}"
 _NO_DOTS = rf"(?:\.{{0,2}}[{_SEGMENT.replace('.', '')}][{_SEGMENT}]*|\.{{3}}[{_SEGMENT}]*)?"
 IS_FORM = (
@@ -84,7 +84,7 @@ def lookup_key(form: str) -> str:
     """The key of a string in Heritrix's history database: its SURT, case kept.
 
     `http://(org,example,:8080@user)/path`. Nothing is mended: only forms give keys that a crawl
-    asks for. A string that has no authority, or a blank, is its own key.
+    looks up. A string without authority, or with a blank, is its own key.
     """
     if usual := _USUAL.match(form):
         scheme, host, path = usual.groups()
@@ -111,7 +111,7 @@ def _reversed(host: str) -> str:
 
 _TRIMMED = "".join(map(chr, range(0x21)))
 _STRAY_BREAKS = re.compile("[\n\r\t]+")
-_MORE_SLASHES = re.compile("\\A(https?://)/+([^\u0085\u2028\u2029]*)\\Z")
+_MORE_SLASHES = re.compile(rf"\A(https?://)/+({JAVA_DOT}*)\Z")
 
 
 def check_length(uri: str) -> str:
@@ -174,10 +174,10 @@ class Parts:
 
 _REFERENCE = re.compile(
     r"([A-Za-z][A-Za-z0-9+.-]*):(?P<rest>(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?)"
-    "(?:#[^\u0085\u2028\u2029]*)?\\Z"
+    rf"(?:#{JAVA_DOT}*)?\Z"
 )
 _DOMAIN = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.?\Z")
-_NUMERIC_PORT = re.compile("([^\u0085\u2028\u2029]*:)([0-9]+)\\Z")
+_NUMERIC_PORT = re.compile(rf"({JAVA_DOT}*:)([0-9]+)\Z")
 _PARENT_OF_ROOT = re.compile(r"\A(?:/\.\./)+")
 _UNSAFE = re.compile(f"[^{_SAFE}]")
 _QUERY_UNSAFE = re.compile(f"[^{_QUERY_SAFE}]")
@@ -199,7 +199,7 @@ def cut(uri: str) -> Parts:
 
 
 def fix_authority(parts: Parts) -> None:
-    """User info escaped, host in small ASCII letters, the port as it is."""
+    """User info escaped, host in lower-case ASCII, the port unchanged."""
     authority = parts.authority
     if not authority:
         return
@@ -213,7 +213,7 @@ def fix_authority(parts: Parts) -> None:
 
 
 def _fixed_host(host: str) -> str:
-    """Of ASCII names Heritrix takes underscores and hyphens anywhere, and labels of any length."""
+    """Heritrix accepts `_` and `-` anywhere in ASCII names, and labels of any length."""
     if host.isascii():
         if not _DOMAIN.match(host):
             raise HeritrixRejects("not a host name")
@@ -233,7 +233,7 @@ def root_for_no_path(parts: Parts) -> None:
 
 
 def check_port(parts: Parts) -> None:
-    """Digits alone are checked here; any other port, in `reparse`."""
+    """Ports of digits are checked here, all others in `reparse`."""
     match = _NUMERIC_PORT.match(parts.authority)
     if not match:
         return
@@ -257,7 +257,7 @@ def escape(parts: Parts) -> None:
 
 
 def _escaped(text: str, unsafe: re.Pattern[str]) -> str:
-    """UTF-8, capital hex digits; half a surrogate pair is Java's question mark."""
+    """Escaped as UTF-8, in capital hex digits; half a surrogate pair is `?`, as in Java."""
     if not unsafe.search(text):
         return text
     if not text.isascii():

@@ -1,8 +1,8 @@
-"""The second parser of Heritrix: the one that makes the final string of a mended URI.
+"""The second parser of Heritrix: it makes the final string of a mended URI.
 
-It descends from a general parser of RFC 2396 and sees the authority in its own way, so it can
-change what the steps before it have made: it writes ports as numbers, drops a colon without a
-port, and takes a path that starts with two slashes for an authority when there is none.
+It is derived from a general parser of RFC 2396 and sees the authority in its own way, so it can
+change the result of the steps before it: it writes ports as numbers, drops a colon without a port,
+and takes a path that starts with two slashes for an authority if there is none.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ import unicodedata
 
 
 class HeritrixRejects(ValueError):
-    """Heritrix makes no URI of this, or one that no precedence file can hold."""
+    """Heritrix makes no URI of this text, or one that no precedence file can hold."""
 
+
+JAVA_DOT = "[^\n\r\u0085\u2028\u2029]"  # `.` in an expression of Java
 
 _NET_PATH = re.compile(r"//(?=.)([^/?]*)([^?]*)(.*)\Z", re.DOTALL)
 _HOST_NAME = re.compile(r"[A-Za-z0-9._-]*\Z")
@@ -60,10 +62,8 @@ def _port(text: str) -> int:
 
 
 def java_int(text: str) -> int | None:
-    """What Java's Integer.parseInt makes of the text: a sign, decimal digits of any script, 32 bit.
-
-    None where it throws NumberFormatException.
-    """
+    """The result of Java's Integer.parseInt: a sign, decimal digits of any script, 32 bit. None
+    where it throws NumberFormatException."""
     sign, digits = (text[:1], text[1:]) if text[:1] in ("-", "+") else ("", text)
     if not digits or any(c > "\uffff" or unicodedata.decimal(c, None) is None for c in digits):
         return None
@@ -75,7 +75,7 @@ def java_int(text: str) -> int | None:
 
 
 def without_dot_segments(path: str) -> str:
-    """The path without `.` and `..`, as far as Heritrix goes; empty segments are segments."""
+    """The path without `.` and `..`, as far as Heritrix removes them; empty segments count."""
     while "/./" in path:
         path = path.replace("/./", "/")
     if path.endswith("/."):
@@ -84,10 +84,10 @@ def without_dot_segments(path: str) -> str:
 
 
 def _parents_resolved(path: str) -> str:
-    """Each `/x/..` becomes nothing, from left to right.
+    """The path without each `/x/..`, removed from left to right.
 
-    The search goes on behind a `..` that has no parent and never comes back: that is why
-    Heritrix leaves the last `..` in `/../../a/../b`.
+    The search goes on behind a `..` that has no parent and never comes back, which is why Heritrix
+    leaves the last `..` in `/../../a/../b`.
     """
     start = 0
     while (at := path.find("/../", start)) >= 0:

@@ -1,10 +1,10 @@
 """Host names in ASCII as the Java libidn 1.15 in Heritrix makes them: IDNA 2003 (RFC 3490).
 
-Unlike `encodings.idna`: code points that Unicode 3.2 does not know are refused, so are those
-beyond the basic plane (libidn looks at UTF-16 units, and surrogates are prohibited), and case is
-folded as Unicode 3.2 did, not as the running Python does. One difference to libidn is left: it
-normalizes as before Unicode's Corrigendum 4 and composes across a mark in between (U+0B47 U+0300
-U+0B3E), which no orthography writes.
+Unlike `encodings.idna`, this refuses code points that Unicode 3.2 does not know and those beyond
+the basic plane (libidn sees UTF-16 units, and surrogates are prohibited). Case is folded as in
+Unicode 3.2, not as in the running Python. One difference to libidn is left: it normalizes as before
+Unicode's Corrigendum 4 and composes across a mark in between (U+0B47 U+0300 U+0B3E), which no
+orthography writes.
 """
 
 from __future__ import annotations
@@ -19,14 +19,9 @@ ACE_PREFIX = "xn--"
 _DOT = re.compile("[.\u3002\uff0e\uff61]")
 _NOT_LDH = re.compile(r"[\x00-,./:-@\[-`{-\x7f]")
 _PROHIBITED = (
-    stringprep.in_table_c12,
-    stringprep.in_table_c22,
-    stringprep.in_table_c3,
-    stringprep.in_table_c4,
-    stringprep.in_table_c5,
-    stringprep.in_table_c6,
-    stringprep.in_table_c7,
-    stringprep.in_table_c8,
+    *(stringprep.in_table_c12, stringprep.in_table_c22, stringprep.in_table_c3),
+    *(stringprep.in_table_c4, stringprep.in_table_c5, stringprep.in_table_c6),
+    *(stringprep.in_table_c7, stringprep.in_table_c8),
 )
 
 
@@ -52,7 +47,8 @@ def label_to_ascii(label: str) -> str:
             raise NotADomain("a label of the host name is encoded and not ASCII")
         label = ACE_PREFIX + label.encode("punycode").decode("ascii")
     if not 1 <= len(label) <= MAX_LABEL:
-        raise NotADomain(f"a label of the host name has {len(label)} characters, not 1 to 63")
+        count = len(label)
+        raise NotADomain(f"a label of the host name has {count} characters, not 1 to {MAX_LABEL}")
     return label
 
 
@@ -69,7 +65,7 @@ def nameprep(label: str) -> str:
 
 
 def _folded(character: str) -> str:
-    """Table B.2; `stringprep` asks the running Python, whose later small letters are undone."""
+    """Table B.2, without letters newer than Unicode 3.2: `stringprep` asks the running Python."""
     folded = stringprep.map_table_b2(character)
     known = all(unicode_3_2.category(c) != "Cn" for c in folded)
     return folded if known else character

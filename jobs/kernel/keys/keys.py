@@ -1,18 +1,20 @@
 """Keys: the canonical form (SURT) of a URI, exactly as the `surt` package gives it.
 
-surt takes 10 to 20 microseconds a URI, and a crawl has a hundred links a page. Here the URIs that
-need none of its rare rules, nearly all, take about one; any other goes to surt itself. For
+surt takes 10 to 20 microseconds a URI, and a page has a hundred links. Nearly all URIs need none of
+surt's rare rules; here they take about one microsecond. All others go to surt itself. For
 `scheme://host:port/path?query` of printable ASCII the key is host, `)`, path, `?`, query, with
 
-  host    lower case, without `www.` or `www2.`, labels turned round and joined by commas, then the
-          port unless it is the scheme's own. It depends on scheme, host and port alone, so that
-          hosts with other rules (addresses, say) come from surt, once each
-  path    lower case, escapes undone but for those that must stay, runs of slashes made one, no
-          slash at the end
-  query   lower case, escapes likewise, arguments ordered by name, then by value; left out if empty
+  host    lower case, without `www.` or `www2.`, labels reversed and joined by commas, then the port
+          unless it is the scheme's default. It depends on scheme, host and port alone, so surt can
+          give the hosts with other rules (addresses), once each
+  path    lower case, escapes undone but for those that must stay, one slash for several, no slash
+          at the end
+  query   lower case, escapes as in the path, arguments ordered by name, then by value; left out if
+          empty
 
-Left to surt: user names, dots in place of names (`/../`), session ids, escapes of escapes, escapes
-cut short, fragments, what is not ASCII. Tests compare the two on real, made and random URIs.
+surt handles user names, dots in place of names (`/../`), session ids, escapes of escapes,
+incomplete escapes, fragments and characters above ASCII. Tests compare the two on real, made and
+random URIs.
 """
 
 from __future__ import annotations
@@ -24,13 +26,14 @@ from typing import TypeVar
 
 KeyFunction = Callable[[bytes], "bytes | None"]
 
-Given = TypeVar("Given", str, bytes)
-Made = TypeVar("Made")
+AnyText = TypeVar("AnyText", str, bytes)
+AnyKey = TypeVar("AnyKey")
 
-REMEMBERED = 1 << 16  # URIs, as pages of a site repeat its menus, and hosts: about 20 MB
+REMEMBERED = 1 << 16  # URIs, as pages of a site repeat its menus; and hosts. About 20 MB
 LONGEST = 512
 
-# All of these see lower case. No colon ends a host: surt reads http://http://host/ as http://host/.
+# These expressions see lower case. A host does not end with a colon: surt reads http://http://host/
+# as http://host/.
 _COMMON = re.compile(r'(https?://[a-z0-9._:-]*[a-z0-9._-])(/[!"$-~]*)').fullmatch
 _NAMED = re.compile(
     r"https?://(?![0-9.]+\Z)(www[0-9]*\.)?((?:[a-z0-9_-]+\.)*[a-z0-9_-]+)"
@@ -42,7 +45,7 @@ _BY_NAME = methodcaller("replace", "=", "\0", 1)  # a name sorts before all long
 
 
 def _escaped(byte: int) -> str:
-    """A byte in a key: as it is, in lower case, if printable ASCII; `#` and `%` would change it."""
+    """A byte in a key: printable ASCII in lower case; others, and `#` and `%`, stay escaped."""
     character = chr(byte)
     if 0x20 < byte < 0x7F and character not in "#%":
         return character.lower()
@@ -57,7 +60,7 @@ class _Uncommon(Exception):
 
 
 def _unescaped(text: str) -> str:
-    """Without an escaped `%` among them, undoing all escapes once leaves none to undo again."""
+    """The text with all escapes undone. None is an escaped `%`, so once is enough."""
     head, *rest = text.split("%")
     try:
         return head + "".join([_ESCAPES[part[:2]] + part[2:] for part in rest])
@@ -66,7 +69,7 @@ def _unescaped(text: str) -> str:
 
 
 def _flattened(path: str) -> str:
-    if _DOTS(path) or ("(" in path and ".aspx" in path):  # ASP.NET writes session ids in brackets
+    if _DOTS(path) or ("(" in path and ".aspx" in path):  # session ids of ASP.NET are in brackets
         raise _Uncommon
     return _SLASHES("/", path)
 
@@ -82,32 +85,30 @@ def _ordered(query: str) -> str:
 
 
 def _by_surt(uri: bytes, keep_www: bool) -> bytes | None:
-    from jobs.kernel.keys.surt_keys import (
-        surt_key,  # a quarter of a second, which small tasks can save
-    )
+    from jobs.kernel.keys.surt_keys import surt_key  # takes a quarter of a second
 
     return surt_key(uri, keep_www)
 
 
-class _Memory(dict[Given, Made]):
-    """Remembers what was made of what; begins anew when full, and forgets long things at once, so
-    that no archive can fill the memory."""
+class _Cache(dict[AnyText, AnyKey]):
+    """The values of a function; emptied when full. Long arguments are not kept, so that no archive
+    can fill the memory."""
 
-    def __init__(self, make: Callable[[Given], Made]) -> None:
+    def __init__(self, function: Callable[[AnyText], AnyKey]) -> None:
         super().__init__()
-        self._make: Callable[[Given], Made] = make
+        self._function: Callable[[AnyText], AnyKey] = function
 
-    def __missing__(self, given: Given) -> Made:
-        made = self._make(given)
-        if len(given) <= LONGEST:
+    def __missing__(self, argument: AnyText) -> AnyKey:
+        value = self._function(argument)
+        if len(argument) <= LONGEST:
             if len(self) >= REMEMBERED:
                 self.clear()
-            self[given] = made
-        return made
+            self[argument] = value
+        return value
 
 
 def _host_part(origin: str, keep_www: bool) -> str:
-    """`scheme://host:port` as the key has it, up to its path; empty where surt makes no such."""
+    """The key of `scheme://host:port` up to its path; '' where surt gives no such key."""
     if named := _NAMED(origin):
         www, name = named.groups("")
         labels = (www + name if keep_www else name).split(".")
@@ -118,7 +119,7 @@ def _host_part(origin: str, keep_www: bool) -> str:
 
 def forgetful_key_function(keep_www: bool) -> KeyFunction:
     """As `key_function`, but remembers hosts only."""
-    hosts = _Memory[str, str](lambda origin: _host_part(origin, keep_www))
+    hosts = _Cache[str, str](lambda origin: _host_part(origin, keep_www))
 
     def key_of(uri: bytes) -> bytes | None:
         match = _COMMON(uri.lower().decode("latin-1"))
@@ -144,9 +145,9 @@ def forgetful_key_function(keep_www: bool) -> KeyFunction:
 
 
 def key_function(keep_www: bool) -> KeyFunction:
-    """A function from an http(s) URI to its key, or to None when surt cannot take the URI or the
+    """A function from an http(s) URI to its key, or to None if surt does not accept the URI or the
     key would break a line. keep_www: `www.` and `www2.` stay a part of the host."""
-    return _Memory(forgetful_key_function(keep_www)).__getitem__
+    return _Cache(forgetful_key_function(keep_www)).__getitem__
 
 
 key_of = key_function(keep_www=False)

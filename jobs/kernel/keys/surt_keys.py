@@ -1,4 +1,4 @@
-"""Keys as the `surt` package itself gives them: slow, but for any URI."""
+"""Keys from the `surt` package itself: slow, but for any URI."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import sys
 import types
 import warnings
 
-# surt needs it for public suffixes, which no key has; it brings along an HTTP client, which takes
-# several times as long to load as all the rest. So it is loaded when surt asks it for something.
+# surt needs this package for public suffixes, which no key has. It imports an HTTP client, which
+# takes several times as long to load as surt. So it is loaded when surt first uses it.
 _SUFFIXES = "tldextract"
 _later = types.ModuleType(_SUFFIXES)
 _later.__getattr__ = lambda name: getattr(importlib.import_module(_SUFFIXES), name)  # type: ignore[method-assign]
 _loaded = sys.modules.setdefault(_SUFFIXES, _later)
-with warnings.catch_warnings():  # surt's own pattern strings, when no compiled file exists yet
+with warnings.catch_warnings():  # about surt's pattern strings, when they are compiled
     warnings.simplefilter("ignore")
     import surt
     from surt import GoogleURLCanonicalizer
@@ -26,7 +26,7 @@ _PRINTABLE = re.compile(r"[!-?A-~][!-~]*\Z")  # no blank; `@` starts side lines
 
 
 def _numeric_only(host: bytes) -> tuple[str, list[str], list[str]]:
-    """`gethostbyname_ex` for hosts of digits and dots: as the C library reads them, no look-up."""
+    """`gethostbyname_ex` for hosts of digits and dots: read by the C library, without look-up."""
     try:
         address = socket.inet_ntoa(socket.inet_aton(host.decode("ascii")))
     except (OSError, UnicodeDecodeError) as error:
@@ -44,11 +44,11 @@ GoogleURLCanonicalizer.socket = types.SimpleNamespace(
 
 
 def surt_key(uri: bytes, keep_www: bool) -> bytes | None:
-    """The key of a URI, or None when surt cannot take it or the key would break a line."""
+    """The key of a URI, or None if surt does not accept it or the key would break a line."""
     try:
         key = surt.surt(uri.decode("utf-8", "surrogateescape"), host_massage=not keep_www)
     except (ValueError, AssertionError, AttributeError, TypeError, IndexError):
-        return None  # surt validates nothing itself: what its parts raise means "not a URL"
+        return None  # surt validates nothing: these errors of its parts mean "not a URL"
     if not isinstance(key, str) or not _PRINTABLE.match(key):
         return None
     return key.encode("ascii")

@@ -1,7 +1,7 @@
 """URIs of pages and links: absolute, http or https, no fragment, in one line of printable text.
 
-A function here returns the URI as bytes, or as a str the reason why there is none; reasons are
-stable and closed: `invalid`, `too-long` and `scheme.data`, `.javascript`, `.mailto`, `.other`.
+The functions here return the URI as bytes, or as a str the reason why there is none. These are all
+reasons: `invalid`, `too-long` and `scheme.data`, `.javascript`, `.mailto`, `.other`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from urllib.parse import quote_from_bytes
 
 import ada_url
 
+HTTP_PREFIXES = ("http://", "https://")
 LONGEST = 2**13  # bytes of a URI
 _LONGEST_RAW = 2**16  # characters of a reference before it is resolved
 
 # Every character of the categories Cc, Cf, Zs, Zl, Zp and Cs, and noncharacters that break tools.
-# Written out, not asked of unicodedata: its tables differ between versions of Python, and every
+# They do not come from unicodedata, as its tables differ between versions of Python, and every
 # version must write the same bytes.
 _BREAKING = re.compile(
     "[\\x00-\\x20\\x7f-\\xa0\\xad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u1680\\u180e"
@@ -25,18 +26,15 @@ _BREAKING = re.compile(
 )
 _SCHEME = re.compile(r"[\x00-\x20]*([A-Za-z][A-Za-z0-9+.\-]*):")
 _HTTP_URI = re.compile(r"https?://[^/?#\\]", re.IGNORECASE)
-_CLASSES = {"data": "scheme.data", "javascript": "scheme.javascript", "mailto": "scheme.mailto"}
-_OTHER = "scheme.other"
+_NAMED_SCHEMES = frozenset({"data", "javascript", "mailto"})
 _TRAILS = "@[\\]^_`{|}~"  # second bytes in Shift_JIS, GBK and Big5, which no query escapes
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
-
-
 _ABOVE_ASCII = re.compile(rb"[\x80-\xff]")
 
 
 def as_text(raw: bytes) -> str:
-    """The bytes of a URI as text: UTF-8 as it is. Where they are none, every byte above ASCII is
-    escaped: a server knows the page by these bytes, and no text stands for them."""
+    """The bytes of a URI as text. If they are not UTF-8, every byte above ASCII is escaped: the
+    server knows the page by these bytes, and no text stands for them."""
     try:
         return raw.decode()
     except UnicodeDecodeError:
@@ -44,7 +42,7 @@ def as_text(raw: bytes) -> str:
 
 
 def percent_encoded(raw: bytes) -> bytes:
-    """The same bytes with `%XX` for each above ASCII."""
+    """The bytes, with `%XX` in place of each one above ASCII."""
     return _ABOVE_ASCII.sub(lambda match: b"%%%02X" % match[0][0], raw)
 
 
@@ -64,13 +62,19 @@ def _encoded(match: re.Match[str]) -> str:
 
 
 def as_crawled(uri: str) -> bytes | str:
-    """The URI of a capture or an outlink: as it is, but escaped and without fragment."""
-    if not _HTTP_URI.match(uri):
-        scheme = _SCHEME.match(uri)
-        if scheme and scheme[1].lower() not in ("http", "https"):
-            return _CLASSES.get(scheme[1].lower(), _OTHER)
-        return "invalid"
-    return _bounded(escape(uri.partition("#")[0]))
+    """The URI of a capture or an outlink: unchanged, but escaped and without fragment."""
+    if _HTTP_URI.match(uri):
+        return _bounded(escape(uri.partition("#")[0]))
+    return _other_scheme(uri) or "invalid"
+
+
+def _other_scheme(reference: str) -> str:
+    """The reason if the reference has a scheme other than http and https, else ''."""
+    match = _SCHEME.match(reference)
+    scheme = match[1].lower() if match else "http"
+    if scheme in ("http", "https"):
+        return ""
+    return f"scheme.{scheme if scheme in _NAMED_SCHEMES else 'other'}"
 
 
 def _bounded(uri: str) -> bytes | str:
@@ -81,12 +85,11 @@ def _bounded(uri: str) -> bytes | str:
 def resolve(reference: str, base: str, charset: str = "utf-8") -> bytes | str:
     """The target of a reference on a page, resolved against base as the WHATWG standard says.
 
-    charset: a Python codec; a query is encoded in that of its page. Without a base that can be
-    parsed, absolute references still resolve.
+    charset: the Python codec of the page, in which queries are encoded. Absolute references resolve
+    even if the base cannot be parsed.
     """
-    scheme = _SCHEME.match(reference)
-    if scheme and scheme[1].lower() not in ("http", "https"):
-        return _CLASSES.get(scheme[1].lower(), _OTHER)
+    if reason := _other_scheme(reference):
+        return reason
     if len(reference) > _LONGEST_RAW:
         return "too-long"
     if charset != "utf-8" and "?" in reference and not reference.isascii():
@@ -102,9 +105,10 @@ def resolve(reference: str, base: str, charset: str = "utf-8") -> bytes | str:
 
 
 def base_uri(reference: str, page: str) -> str:
-    """What references on a page are resolved against that states this base: nearly any URI, of
-    other schemes too. The page itself if it states what is none, `data:` or `javascript:`, as the
-    HTML standard says. Against one that is too long, '', only absolute references resolve."""
+    """The URI that references are resolved against on a page that states this base. It may have
+    nearly any scheme. As the HTML standard says, it is the page itself if the stated base is
+    invalid or begins with `data:` or `javascript:`. If it is too long, the result is '', so only
+    absolute references resolve."""
     if len(reference) > _LONGEST_RAW:
         return ""
     try:
@@ -124,17 +128,13 @@ def parsed(uri: str) -> bytes | str:
 
 def _http(uri: str) -> bytes | str:
     uri = uri.partition("#")[0]
-    if not uri.startswith(("http://", "https://")):
-        return _class_of(uri)
+    if not uri.startswith(HTTP_PREFIXES):
+        return _other_scheme(uri)
     return _bounded(escape(uri))
 
 
-def _class_of(uri: str) -> str:
-    return _CLASSES.get(uri.partition(":")[0], _OTHER)
-
-
 def _query_encoded(reference: str, charset: str) -> str:
-    """The reference with what is not ASCII in its query percent-encoded in that charset."""
+    """The reference, with characters above ASCII in its query percent-encoded in that charset."""
     path, _, query = reference.partition("?")
     query, mark, fragment = query.partition("#")
     query = _NOT_ASCII.sub(
@@ -145,5 +145,5 @@ def _query_encoded(reference: str, charset: str) -> str:
 
 
 def field(text: str, longest: int = 256) -> bytes:
-    """A field of a line that is no URI: escaped and cut, `-` if there is nothing."""
+    """A field of a line that is no URI: escaped and cut, `-` if it is empty."""
     return escape(text.strip())[:longest].encode() or b"-"

@@ -1,7 +1,7 @@
-"""The links of a style sheet: `url()` and `@import`, all E; comments and other strings are none.
+"""The links of a style sheet: `url()` and `@import`, all of hop E; not comments, nor other strings.
 
-The text is gone over once. Each alternative that begins matches, to the end of the text if need be,
-so no beginning is tried twice and time is linear whatever the text is.
+The text is read once. Every alternative that begins to match also ends, at the end of the text at
+the latest, so no beginning is tried twice and time is linear for any text.
 """
 
 from __future__ import annotations
@@ -11,36 +11,36 @@ from collections.abc import Iterator
 
 _TOKEN = re.compile(
     r"/\*.*?(?:\*/|\Z)"
-    r"|@namespace[^;{}]*"  # a name of a vocabulary, never loaded
+    r"|@namespace[^;{}]*"  # names a vocabulary, which is never loaded
     r"|(?P<links>@import\s*|(?<![\w\-])url\(\s*)?(?P<quote>[\"'])"
     r"|(?<![\w\-])url\(\s*(?P<bare>)",
     re.IGNORECASE | re.DOTALL,
 ).search
-# By its quote, what is in a string. Of more escapes than that an expression would keep too much, so
-# they are gone over by so many.
+# The inside of a string, by its quote. An expression remembers every repetition, so it takes at
+# most 99 escapes at once.
 _INSIDE = {
     quote: re.compile(rf"[^{stops}\\]*(?:\\.[^{stops}\\]*){{0,99}}", re.DOTALL).match
     for quote, stops in {'"': '"\n', "'": "'\n", "": "\"'()\\s"}.items()
 }
-_LONGEST_ESCAPED = 2**20  # characters; what is longer is no URI, however many of them are escapes
+_LONGEST_ESCAPED = 2**20  # characters; a longer text is no URI, even if most of it is escapes
 _ESCAPE = re.compile(r"\\(?:([0-9A-Fa-f]{1,6})\s?|(.))", re.DOTALL)
 
 
 def may_hold_links(lower: bytes) -> bool:
-    """Whether it is worth looking, told from the text in lower case: true of all that has links."""
+    """Whether a text, given in lower case, may hold links; true for every text that does."""
     return b"url(" in lower or b"@import" in lower
 
 
 def css_references(css: str) -> Iterator[str]:
-    """The references in the order of the sheet; none to a part of the page itself."""
-    place = 0
-    while token := _TOKEN(css, place):
-        begin = place = token.end()
+    """The references in order, without those to a part of the page itself."""
+    position = 0
+    while token := _TOKEN(css, position):
+        begin = position = token.end()
         if token["quote"] is None and token["bare"] is None:
             continue
         quote = token["quote"] or ""
         end = _end_inside(css, begin, quote)
-        place = end + css.startswith((quote or "\\", "\\"), end)
+        position = end + css.startswith((quote or "\\", "\\"), end)
         if quote and token["links"] is None:
             continue
         reference = css[begin:end].strip()
@@ -49,9 +49,9 @@ def css_references(css: str) -> Iterator[str]:
             yield _ESCAPE.sub(_unescaped, reference) if is_escaped else reference
 
 
-def _end_inside(css: str, place: int, quote: str) -> int:
-    """Of a string, or of a `url()` without quotes, that begins at place."""
-    end = place
+def _end_inside(css: str, position: int, quote: str) -> int:
+    """The end of a string, or of a `url()` without quotes, that begins at position."""
+    end = position
     while True:
         match = _INSIDE[quote](css, end)
         if match is None or match.end() == end or not css.startswith("\\", match.end()):

@@ -1,11 +1,11 @@
-"""What is left out: counted by reason, and its first URIs kept as examples."""
+"""Links and captures that are left out: counted by reason, the first URIs kept as examples."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-MAX_EXAMPLES, LONGEST_EXAMPLE = 5, 200  # of each reason, characters
-Examples = dict[str, list[str]]  # reason -> URIs and references as they stand in the archive
+MAX_EXAMPLES, LONGEST_EXAMPLE = 5, 200  # for each reason; characters
+Examples = dict[str, list[str]]  # URIs and references as written in the archive, by reason
 
 
 def count_dropped(reason: str, uri: str, counters: Counter[str], examples: Examples) -> None:

@@ -1,6 +1,6 @@
-"""Links in the HTTP header: Location and Refresh (R), and Link by its relation, as in `link`.
+"""Links in the HTTP header: Location and Refresh (R), and Link by its relation, like `<link>`.
 
-Location counts where a browser or a client goes by it: status 3xx and 201.
+Location counts with the status codes at which clients follow it: 3xx and 201.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ import re
 from collections.abc import Iterator
 
 from jobs.kernel.archive.record_headers import Fields, every, first
+from jobs.kernel.formats.hops import CANONICAL_HOP
 from jobs.kernel.links.link_rules import (
+    Reference,
     names_canonical,
     refresh_target,
     relation_hop,
     robots_nofollow,
 )
-
-Reference = tuple[str, str, str]  # reference, hop, context
 
 _QUOTED = r'"([^"\\]*(?:\\.[^"\\]*)*)"'
 _LINK = re.compile(rf'<([^<>]*)>([^<,"]*(?:{_QUOTED}[^<,"]*)*)')
@@ -30,8 +30,8 @@ def location(fields: Fields, status: int) -> Iterator[Reference]:
 
 
 def header_references(fields: Fields, *, canonical: bool = False) -> Iterator[Reference]:
-    """What else a header links to; of a `Link` with an anchor another resource is the source.
-    canonical: also the address that it names as canonical, hop C."""
+    """The links of a header but Location. A `Link` with an anchor is left out, as its source is
+    another resource. canonical: also the address that it names as canonical."""
     for reference, hop in refresh_target(first(fields, "refresh")):
         yield reference, hop, "Refresh:"
     for value in every(fields, "link"):
@@ -43,11 +43,11 @@ def header_references(fields: Fields, *, canonical: bool = False) -> Iterator[Re
             if hop := relation_hop(relations):
                 yield target, hop, "Link:"
             if canonical and names_canonical(relations):
-                yield target, "C", "Link:"
+                yield target, CANONICAL_HOP, "Link:"
 
 
 def _parameters(written: str) -> dict[str, str]:
-    """By name in lower case; of several of a name the first counts."""
+    """The parameters by name in lower case; the first of each name counts."""
     parameters: dict[str, str] = {}
     for name, quoted, bare in _PARAMETER.findall(written):
         parameters.setdefault(name.lower(), quoted or bare)

@@ -1,8 +1,8 @@
-"""The links of an HTML page, by the table of jobs/kernel/links/link_rules.py and its style sheets.
+"""The links of an HTML page, by the rules in jobs/kernel/links/link_rules.py and its style sheets.
 
 Contexts are in Heritrix's style (`a/@href`). The page is parsed as the HTML standard says, with
-scripting off: nothing from comments, scripts or templates is a link; noscript is read, noframes
-is not, as a browser shows frames. The document in an iframe's `srcdoc` belongs to the page.
+scripting off: comments, scripts and templates give no links; noscript is read; noframes is not, as
+a browser shows frames. The document in an iframe's `srcdoc` belongs to the page.
 """
 
 from __future__ import annotations
@@ -14,39 +14,42 @@ from itertools import islice
 
 from selectolax.lexbor import LexborCSSSelector, LexborHTMLParser, LexborNode
 
+from jobs.kernel.formats.hops import NOFOLLOW_HOPS
 from jobs.kernel.keys.uris import base_uri
 from jobs.kernel.links.css_links import css_references
 from jobs.kernel.links.dropped import Examples
-from jobs.kernel.links.html_selection import SPECIAL, Row, Selection, nav_selection, selection_for
-from jobs.kernel.links.joining import Base
-from jobs.kernel.links.link_rules import (
-    Attributes,
-    asks_nofollow,
-    robots_nofollow,
+from jobs.kernel.links.html_selection import (
+    DEFAULT_OPTIONS,
+    SPECIAL,
+    AttributeRule,
+    HtmlOptions,
+    Selection,
+    selection_for,
 )
+from jobs.kernel.links.joining import Base
+from jobs.kernel.links.link_rules import Attributes, asks_nofollow, robots_nofollow
 from jobs.kernel.markup.charsets import as_utf8, charset_of
 from jobs.kernel.markup.html_pieces import LONGEST_PAGE, is_simple, pieces
 from jobs.kernel.markup.html_tags import MARK
+from jobs.kernel.markup.html_tokens import RAW
 
-Kind = tuple[str, str, bool]  # of a reference: hop, context, nofollow
-References = tuple[list[str], Kind]  # that stand together and differ in nothing else
-# target as in the links dataset, hop as there, context such as `a/@href`, and whether its page
-# asks not to count it (`rel`, robots meta, X-Robots-Tag)
-Found = tuple[bytes, str, str, bool]
-# the same of links that stand together and differ in their target only
-Run = tuple[list[bytes], str, str, bool]
+# Hop, context such as `a/@href`, and nofollow: whether the page asks not to count the link (`rel`,
+# robots meta, X-Robots-Tag).
+Kind = tuple[str, str, bool]
+ReferenceGroup = tuple[list[str], Kind]  # neighbours of one kind, as written
+LinkGroup = tuple[list[bytes], str, str, bool]  # neighbours of one kind: targets, and the kind
 _ANCHOR: Kind = ("L", "a/@href", False)
 _DEEPEST_SRCDOC = 3
-_MOST_REFERENCES = 2**18  # of a page, repeated ones too; they take some 50 MB
+_MOST_REFERENCES = 2**18  # of a page, with repetitions; they take some 50 MB
 _DEEPEST_SVG = 512
 _OF_SVG = frozenset({"image", "use"})
 _HTML_IN_SVG = frozenset({"foreignObject", "foreignobject", "desc", "title"})
 _FOLLOWED = frozenset({"a", "area", "form"})
-# One for all pages, as it takes longer to make than a small page to parse.
+# Making it takes longer than parsing a small page, so all pages share it.
 _find = LexborCSSSelector().find  # type: ignore[no-untyped-call]
 # In XHTML such an element may be empty; in HTML it would hold the rest of the page.
 _XHTML_EMPTY = re.compile(
-    rb"<(script|style|title|textarea|iframe|noframes|noembed|xmp|template)(?=[\s/])"
+    rb"<(" + rb"|".join(sorted(RAW | {b"template"})) + rb")(?=[\s/])"
     rb"([^<>\"']*(?:(?:\"[^<\"]*\"|'[^<']*')[^<>\"']*)*)/>",
     re.IGNORECASE,
 )
@@ -60,42 +63,38 @@ def html_links(
     *,
     forms: bool = False,
     nav: bool = False,
-) -> Iterator[Found]:
-    """The links of a page in the order of the page, repeated as often as they stand there.
-
-    page: its URI; content_type: the HTTP header, for its charset. nav: only those of NAV_RULES
-    are read at all, which takes a third less time. What is no link of this dataset is counted in
-    counters: `dropped.` and the reasons of jobs/kernel/keys/uris.py.
-    """
+) -> Iterator[tuple[bytes, str, str, bool]]:
+    """The links of `html_link_groups` one by one."""
     counters = Counter() if counters is None else counters
-    runs = html_runs(body, page, content_type, counters, forms=forms, nav=nav)
-    for targets, hop, context, nofollow in runs:
+    options = HtmlOptions(forms, nav)
+    groups = html_link_groups(body, page, content_type, counters, options=options)
+    for targets, hop, context, nofollow in groups:
         for target in targets:
             yield target, hop, context, nofollow
 
 
-def html_runs(
+def html_link_groups(
     body: bytes,
     page: str,
     content_type: str,
     counters: Counter[str],
     examples: Examples | None = None,
-    *,
-    forms: bool = False,
-    nav: bool = False,
-    canonical: bool = False,
+    options: HtmlOptions = DEFAULT_OPTIONS,
     most: int = _MOST_REFERENCES,
-) -> Iterator[Run]:
-    """As `html_links`, in runs; of a page of more references than most each is a run, so that the
-    rest need not be joined once there are enough links. canonical: also what the page names as its
-    canonical address, hop C. examples: is given the first references that are dropped, by
-    reason."""
+) -> Iterator[LinkGroup]:
+    """The links of a page in its order, with repetitions.
+
+    page: its URI. content_type: the HTTP header, for the charset. counters: references that are no
+    links are counted as `dropped.` and the reason of jobs/kernel/keys/uris.py. examples: gets the
+    first of these by reason. most: on a page with more references each one is a group, so that the
+    others are not joined once there are enough links.
+    """
     is_long = len(body) > LONGEST_PAGE
     if is_long:
         body = body[:LONGEST_PAGE]
     charset = charset_of(body, content_type)
     codec = "utf-8" if charset.startswith("utf-16") else charset  # of queries, as WHATWG says
-    document = read_page(body, content_type, charset, forms=forms, nav=nav, canonical=canonical)
+    document = read_page(body, content_type, charset, options)
     if is_long or document.is_cut:
         counters["dropped.html-tail"] += 1
     if document.left_out:
@@ -104,35 +103,30 @@ def html_runs(
 
 
 def read_page(
-    body: bytes,
-    content_type: str,
-    charset: str,
-    *,
-    forms: bool = False,
-    nav: bool = False,
-    canonical: bool = False,
+    body: bytes, content_type: str, charset: str, options: HtmlOptions = DEFAULT_OPTIONS
 ) -> Document:
-    """What stands in the attributes of a page, not resolved."""
     text = as_utf8(body, charset)
     if "xml" in content_type[:40].lower():
         text = _XHTML_EMPTY.sub(rb"<\1\2></\1>", text)
-    return Document(text, forms, nav, canonical)
+    return Document(text, options)
 
 
 class Document:
-    """What is read from a page before anything can be resolved: its base may come last."""
+    """The references of a page as written; they can be resolved at the end only, as the base of the
+    page may come last.
 
-    def __init__(
-        self, text: bytes, forms: bool, nav: bool, canonical: bool, depth: int = 0
-    ) -> None:
+    size: the number of references. left_out: documents in srcdoc that are too deep, or cut.
+    """
+
+    def __init__(self, text: bytes, options: HtmlOptions, depth: int = 0) -> None:
         self.base: str | None = None
-        self.references: list[References] = []
-        self.size = 0  # how many references these are
+        self.references: list[ReferenceGroup] = []
+        self.size = 0
         self.framed: list[Document] = []
-        self.left_out = 0  # documents in srcdoc that are too deep, or cut
+        self.left_out = 0
         self.nofollow = False
-        self._forms, self._nav, self._depth = forms, nav, depth
-        selection = nav_selection(canonical) if nav else selection_for(text, forms, canonical)
+        self._options, self._depth = options, depth
+        selection = selection_for(text, options)
         if is_simple(text):
             self._read(text, selection, selection.selector)
             return
@@ -143,7 +137,7 @@ class Document:
 
     @property
     def is_cut(self) -> bool:
-        """Whether there are so many references that no more are read."""
+        """Whether no more references are read, as there are too many."""
         return self.size >= _MOST_REFERENCES
 
     def _read(self, piece: bytes, selection: Selection, selector: str) -> None:
@@ -158,9 +152,11 @@ class Document:
             if "xlink:href" in attributes and ("href" in attributes or not _is_of_svg(node)):
                 del attributes["xlink:href"]  # as SVG 2 says
             if element == "a" and not (styled or "rel" in attributes or "xlink:href" in attributes):
-                if "href" in attributes:  # nearly all come here, and rules take three times as long
+                if (
+                    "href" in attributes
+                ):  # nearly all elements; by rules it takes three times as long
                     if kind is not _ANCHOR:
-                        kind, add = _ANCHOR, self._run(_ANCHOR).append
+                        kind, add = _ANCHOR, self._group(_ANCHOR).append
                     add(attributes["href"] or "")
                 continue
             kind = None
@@ -170,20 +166,15 @@ class Document:
                     self._special(element, node, attributes)
             if styled and (style := attributes.get("style")):
                 self._add_style(style, f"{element}/@style")
-        self.size += sum([len(some) for some, _ in self.references[self._begin :]])
+        self.size += sum([len(group) for group, _ in self.references[self._begin :]])
 
-    def _run(self, kind: Kind) -> list[str]:
-        """The references of this piece that the next one of this kind stands with."""
+    def _group(self, kind: Kind) -> list[str]:
+        """The group of this piece that the next reference of this kind joins."""
         if len(self.references) == self._begin or self.references[-1][1] != kind:
             self.references.append(([], kind))
         return self.references[-1][0]
 
-    def _add(
-        self,
-        element: str,
-        attributes: Attributes,
-        rules: list[Row],
-    ) -> None:
+    def _add(self, element: str, attributes: Attributes, rules: list[AttributeRule]) -> None:
         relations = attributes.get("rel")
         flag = bool(relations) and element in _FOLLOWED and asks_nofollow(relations or "")
         for attribute, context, hop, read in rules:
@@ -193,9 +184,9 @@ class Document:
             if read is not None:
                 for reference, own_hop in islice(read(value, attributes), _MOST_REFERENCES):
                     if _embeds(reference):
-                        self._run((own_hop, context, flag)).append(reference)
+                        self._group((own_hop, context, flag)).append(reference)
             elif hop == "L" or _embeds(value):
-                self._run((hop, context, flag)).append(value)
+                self._group((hop, context, flag)).append(value)
 
     def _special(self, element: str, node: LexborNode, attributes: Attributes) -> None:
         if element == "base":
@@ -214,18 +205,18 @@ class Document:
             self.left_out += 1
             return
         text = html.encode("utf-8", "replace")
-        framed = Document(text, self._forms, self._nav, False, self._depth + 1)
+        framed = Document(text, self._options._replace(canonical=False), self._depth + 1)
         self.framed.append(framed)
         self.left_out += framed.left_out + framed.is_cut
 
     def _add_style(self, css: str, context: str) -> None:
         if "(" in css or "@" in css:
-            for text in islice(css_references(css), _MOST_REFERENCES):
-                self._run(("E", context, False)).append(text)
+            for reference in islice(css_references(css), _MOST_REFERENCES):
+                self._group(("E", context, False)).append(reference)
 
 
 def _is_of_svg(node: LexborNode) -> bool:
-    """Whether an `svg` holds it and nothing in between that may hold HTML."""
+    """Whether an `svg` holds the node, and no element in between may hold HTML."""
     parent = node.parent
     for _ in range(_DEEPEST_SVG):
         if parent is None or parent.tag in _HTML_IN_SVG:
@@ -237,7 +228,7 @@ def _is_of_svg(node: LexborNode) -> bool:
 
 
 def _embeds(reference: str) -> bool:
-    """Whether it is more than a part of the page itself, which only a reader's link can lead to."""
+    """Whether a reference leads out of the page; only links for readers may name a part of it."""
     text = reference.strip()
     return bool(text) and text[0] != "#"
 
@@ -250,14 +241,14 @@ def _resolved(
     examples: Examples,
     most: int,
     nofollow: bool = False,
-) -> Iterator[Run]:
+) -> Iterator[LinkGroup]:
     page = base_uri(document.base, page) if document.base else page
     base = Base(page, codec)
     nofollow = nofollow or document.nofollow
     one_by_one = document.size > most
     for references, (hop, context, flag) in document.references:
-        flag = flag or (nofollow and hop in "LX")
-        for some in ([one] for one in references) if one_by_one else (references,):
-            yield base.targets(some, counters, examples), hop, context, flag
+        flag = flag or (nofollow and hop in NOFOLLOW_HOPS)
+        for group in ([reference] for reference in references) if one_by_one else (references,):
+            yield base.targets(group, counters, examples), hop, context, flag
     for inner in document.framed:
         yield from _resolved(inner, page, codec, counters, examples, most, nofollow)

@@ -1,7 +1,7 @@
-"""Which elements and attributes of a page are read: as few as its links may be in.
+"""The elements and attributes of a page that are read: as few as possible for its links.
 
-Made of jobs/kernel/links/link_rules.py once for all pages: it takes longer than to parse a small
-page.
+They are derived from jobs/kernel/links/link_rules.py once for all pages, as that takes longer than
+parsing a small page.
 """
 
 from __future__ import annotations
@@ -22,62 +22,77 @@ from jobs.kernel.links.link_rules import (
 from jobs.kernel.markup.html_tags import MARK
 
 _BACKGROUND = re.compile(rb"background[\t\n\f\r ]*=").search
-Row = tuple[str, str, str, Reader | None]
-_Rules = dict[str, list[Row]]
+AttributeRule = tuple[str, str, str, Reader | None]  # attribute, context, hop, reader
+
+
+class HtmlOptions(NamedTuple):
+    """Which links of a page are read. forms: also addresses of forms. nav: only those of NAV_RULES,
+    which takes a third less time. canonical: also the canonical address that the page names."""
+
+    forms: bool = False
+    nav: bool = False
+    canonical: bool = False
+
+
+DEFAULT_OPTIONS = HtmlOptions()
 
 
 class Selection(NamedTuple):
-    """What to read: by element, for each of its rules, attribute, context, hop and reader; and
-    the selector of these elements, as lexbor finds them in a tenth of the time of a loop."""
+    """rules: by element. selector: of these elements, which lexbor finds in a tenth of the time of
+    a loop. marked: the same where elements of HTML have the prefix MARK. attributes: those that are
+    read. styled: whether style sheets are read."""
 
-    rules: _Rules
+    rules: dict[str, list[AttributeRule]]
     selector: str
-    marked: str  # the same where elements of HTML are marked
-    attributes: frozenset[str]  # that are read
+    marked: str
+    attributes: frozenset[str]
     styled: bool
 
 
 def _selection(
     rules: tuple[Rule, ...], special: tuple[str, ...], styled: bool = False
 ) -> Selection:
-    table: _Rules = {element: [] for element in special}
+    by_element: dict[str, list[AttributeRule]] = {element: [] for element in special}
     for rule in rules:
-        row = (rule.attribute, rule.context, rule.hop, rule.read)
-        table.setdefault(rule.element, []).append(row)
-    attributes = _READ.union([rule.attribute for rule in rules], ["style"] * styled)
-    names = [*table, "[style]"] if styled else [*table]
-    marked = [*names, *[MARK + name for name in table]]
-    return Selection(table, _any(names), _any(marked), attributes, styled)
+        attribute_rule = (rule.attribute, rule.context, rule.hop, rule.read)
+        by_element.setdefault(rule.element, []).append(attribute_rule)
+    attributes = _ALWAYS_READ.union([rule.attribute for rule in rules], ["style"] * styled)
+    names = [*by_element, "[style]"] if styled else [*by_element]
+    marked = [*names, *[MARK + name for name in by_element]]
+    return Selection(by_element, _any(names), _any(marked), attributes, styled)
 
 
 def _any(names: list[str]) -> str:
     return f":is({','.join(names)})"
 
 
-_READ = frozenset(("content", "href", "http-equiv", "method", "name", "rel", "srcdoc", "type"))
-SPECIAL = ("base", "iframe", "meta", "style")
-_PIECES = ("base", "iframe", "meta")
-_NAV = _selection(NAV_RULES, _PIECES)
-_NAV_CANONICAL = _selection(NAV_RULES + CANONICAL_RULES, _PIECES)
-_PLAIN = tuple(rule for rule in RULES if rule.attribute != "background")
-# cells of tables, which may have a background, are many
+_ALWAYS_READ = frozenset(
+    ("content", "href", "http-equiv", "method", "name", "rel", "srcdoc", "type")
+)
+_NAV_SPECIAL = ("base", "iframe", "meta")
+SPECIAL = (*_NAV_SPECIAL, "style")
+_NAV_SELECTIONS = {
+    canonical: _selection(NAV_RULES + CANONICAL_RULES * canonical, _NAV_SPECIAL)
+    for canonical in (False, True)
+}
+# Cells of tables, which may have a background, are many.
+_WITHOUT_BACKGROUND = tuple(rule for rule in RULES if rule.attribute != "background")
 _SELECTIONS = {
-    (background, form, style, canonical): _selection(
-        (RULES if background else _PLAIN) + FORM_RULES * form + CANONICAL_RULES * canonical,
+    (background, forms, styled, canonical): _selection(
+        (RULES if background else _WITHOUT_BACKGROUND)
+        + FORM_RULES * forms
+        + CANONICAL_RULES * canonical,
         SPECIAL,
-        style,
+        styled,
     )
-    for background, form, style, canonical in product((False, True), repeat=4)
+    for background, forms, styled, canonical in product((False, True), repeat=4)
 }
 
 
-def nav_selection(canonical: bool) -> Selection:
-    """What NAV_RULES read. canonical: also what a page names as its canonical address."""
-    return _NAV_CANONICAL if canonical else _NAV
-
-
-def selection_for(page: bytes, forms: bool, canonical: bool) -> Selection:
-    """For a page: most have neither backgrounds, forms to read nor styles."""
+def selection_for(page: bytes, options: HtmlOptions) -> Selection:
+    """What to read of this page; most pages have neither backgrounds nor style sheets."""
+    if options.nav:
+        return _NAV_SELECTIONS[options.canonical]
     lower = page.lower()
     background = b"background" in lower and _BACKGROUND(lower) is not None
-    return _SELECTIONS[background, forms, may_hold_links(lower), canonical]
+    return _SELECTIONS[background, options.forms, may_hold_links(lower), options.canonical]

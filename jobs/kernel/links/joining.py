@@ -1,16 +1,17 @@
-"""References joined to the base of their page: exactly what `uris.resolve` gives, mostly faster.
+"""References joined to the base of their page: exactly as `uris.resolve` does it, mostly faster.
 
-ada takes some five microseconds a reference, and pages repeat theirs. So what depends on nothing
-but the directory of the base (all but `?a`, `#a`, the empty one and odd spellings of these) is
-remembered by directory, and what the standard leaves as it stands is joined as text:
+ada takes some five microseconds a reference, and pages repeat their references. Most targets depend
+on the directory of the base alone (all but those of `?a`, `#a`, the empty reference and odd
+spellings of these); they are remembered by directory. A reference that the standard leaves as it is
+gets joined as text:
 
   a/b.html?c    behind the directory, or as many above it as there are `../` before; no `:` before
                 a `?`, no name that is `.` or `..`, nothing that is escaped
-  /a/b.html     likewise, behind scheme and host
-  http://a.b/c  likewise, its host of letters, digits and single hyphens, in lower case; or the
-                same without scheme
+  /a/b.html     the same, behind scheme and host
+  http://a.b/c  the same, with a host of letters, digits and single hyphens, in lower case; also
+                without scheme
 
-ada gets everything else. Tests compare the two on made and on real references.
+All others go to ada. Tests compare the two on made and on real references.
 """
 
 from __future__ import annotations
@@ -21,37 +22,37 @@ from collections import Counter
 from jobs.kernel.keys.uris import LONGEST, parsed, resolve
 from jobs.kernel.links.dropped import Examples, count_dropped
 
-REMEMBERED = 2**16  # references, some 20 MB; bounded by the next two whatever a page holds
+REMEMBERED = 2**16  # references, some 20 MB; the next two bound their sizes
 _LONGEST_REFERENCE = 256  # characters
 _LONGEST_TARGET = 512  # characters of a directory, bytes of a target
 
 _NAME = r"[A-Za-z0-9_~!$&'()*+,;=@.%-]"
 _QUERY = r"(?:\?[A-Za-z0-9_~!$&()*+,;=@/.%:?-]*)?"  # browsers escape `'` here
-# Scheme and host, path, query. What is behind `#` does not matter, but for lone surrogates, which
-# are refused. No `xn--`, and no host that ends like an address.
+# Scheme and host, path, query. A fragment does not matter, except that lone surrogates are refused.
+# No `xn--`, and no host that ends like an address.
 _AS_IT_STANDS = re.compile(
     r"((?:https?:)?//(?:[a-z0-9]+(?:-[a-z0-9]+)*\.)+[a-z]+(?=[/?#]|\Z))?"
     rf"((?:/|{_NAME})*)({_QUERY})(?:#[\x00-\x7f]*)?"
 ).fullmatch
-# More than half of all, where no slash is followed by another or by a dot: then no name is dots.
+# More than half of all references. If no slash is followed by a slash or a dot, no name is dots.
 _PLAIN = re.compile(r"/?[A-Za-z0-9_~][A-Za-z0-9_~./-]*").fullmatch
 _LAST_NAME = re.compile(rf"(?![.%]){_NAME}*{_QUERY.replace('/', '')}").fullmatch
 _DOTS = re.compile(r"(?:\A|/)(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE).search
 _OF_DIRECTORY = re.compile(r"[/.]|https?://|[A-Za-z0-9_~][^:]*\Z").match
 
-Target = bytes | str  # as `resolve` returns it: a URI, or the reason why there is none
+UriOrReason = bytes | str  # as `resolve` returns it: a URI, or the reason why there is none
 
 
 class _Directory:
-    """The directory of a page, its scheme and host, and targets that depend on no more."""
+    """The directory of a page, its scheme and host, and the targets that depend on it alone."""
 
     def __init__(self, path: str) -> None:
         self.path, self.origin = path, path[: path.index("/", len("https://"))]
-        self.known: dict[str, Target] = {}
+        self.known: dict[str, UriOrReason] = {}
 
 
-class _Memory:
-    """Directories by their path without the last slash, and charset; begins anew when full."""
+class _Directories:
+    """Directories by their path without the last slash, and charset; emptied when full."""
 
     def __init__(self) -> None:
         self._directories: dict[tuple[str, str], _Directory] = {}
@@ -59,7 +60,7 @@ class _Memory:
         self.room = REMEMBERED
 
     def of_page(self, page: str, charset: str) -> _Directory:
-        """That of a page that is written as the standard writes it."""
+        """The directory of a page whose URI is written as the standard writes it."""
         path, _, _ = page.partition("?")[0].rpartition("/")
         if self.room <= 0:
             self._directories.clear()
@@ -71,52 +72,52 @@ class _Memory:
         return directory
 
 
-_memory = _Memory()
+_directories = _Directories()
 
 
 class Base:
-    """What references are resolved against: the URI of a page, or what its `<base>` says."""
+    """The URI that references are resolved against: of a page, or of its `<base>`."""
 
     def __init__(self, uri: str, charset: str = "utf-8") -> None:
         self._uri, self._charset = uri, charset
         self._page: bytes | None
         path, _, name = uri.rpartition("/")
-        directory = _memory.known((path, charset))
+        directory = _directories.known((path, charset))
         if directory and len(uri) <= LONGEST and _LAST_NAME(name):
             self._page = uri.encode()
         else:
             normal = _absolute(uri) or parsed(uri)
             if isinstance(normal, str):
-                self._page, self._known = None, dict[str, Target]()
+                self._page, self._known = None, dict[str, UriOrReason]()
                 return
-            self._page, directory = normal, _memory.of_page(normal.decode(), charset)
+            self._page, directory = normal, _directories.of_page(normal.decode(), charset)
         self._directory, self._known = directory, directory.known
 
-    def join(self, reference: str) -> Target:
+    def join(self, reference: str) -> UriOrReason:
         """As `resolve(reference, uri, charset)`."""
         target = self._known.get(reference)
-        return self._found(reference) if target is None else target
+        return self._resolved(reference) if target is None else target
 
-    def _found(self, reference: str) -> Target:
+    def _resolved(self, reference: str) -> UriOrReason:
         if self._page is None or len(reference) > _LONGEST_REFERENCE:
             return resolve(reference, self._uri, self._charset)
         if reference.startswith("#") and reference.isascii():
             return self._page
-        target: Target | None = self._joined(reference)
+        target: UriOrReason | None = self._joined(reference)
         kept = target is not None or _OF_DIRECTORY(reference)
         if target is None:
             target = resolve(reference, self._uri, self._charset)
-        if kept and _memory.room > 0 and len(target) <= _LONGEST_TARGET:
-            _memory.room -= 1
+        if kept and _directories.room > 0 and len(target) <= _LONGEST_TARGET:
+            _directories.room -= 1
             self._known[reference] = target
         return target
 
     def targets(
         self, references: list[str], counters: Counter[str], examples: Examples
     ) -> list[bytes]:
-        """Those of many; where there is none, its reason is counted as `dropped.REASON`."""
-        known, found = self._known.get, self._found
-        joined = [known(reference) or found(reference) for reference in references]
+        """The targets of many references; each reason for none is counted as `dropped.REASON`."""
+        known, resolved = self._known.get, self._resolved
+        joined = [known(reference) or resolved(reference) for reference in references]
         targets = [target for target in joined if type(target) is bytes]
         if len(targets) < len(joined):
             for reference, target in zip(references, joined, strict=True):
@@ -125,7 +126,7 @@ class Base:
         return targets
 
     def _joined(self, reference: str) -> bytes | None:
-        """The target where text will do; it depends on the directory alone."""
+        """The target if it can be joined as text; it depends on the directory alone."""
         directory = self._directory
         if (
             _PLAIN(reference)
@@ -165,7 +166,7 @@ def _absolute(uri: str) -> bytes | None:
 
 
 def _as_text(before: str, path: str, query: str) -> bytes | None:
-    """All together, if the standard leaves the path as it is."""
+    """The parts joined, if the standard leaves the path as it is."""
     if ("/." in path or path.startswith(".") or "%2" in path) and _DOTS(path):
         return None
     target = f"{before}{path}{query}".encode()

@@ -19,12 +19,16 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from jobs.kernel.formats.hops import CANONICAL_HOP, NAV_HOPS
+
+Reference = tuple[str, str, str]  # as written, hop, context
 Attributes = dict[str, str | None]
 Reader = Callable[[str, Attributes], Iterable[tuple[str, str]]]
 
 
 class Rule(NamedTuple):
-    """Links in an attribute of an element. read: its (reference, hop), from all its attributes."""
+    """Links in an attribute of an element. read: gives (reference, hop) from the attribute's value
+    and all attributes of the element."""
 
     element: str
     attribute: str
@@ -43,7 +47,7 @@ def refresh(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
 
 
 def refresh_target(value: str) -> Iterator[tuple[str, str]]:
-    """`5; url=x`; without a URL the page reloads itself, which is no link."""
+    """From `5; url=x`; without a URL the page reloads itself, which is no link."""
     match = _REFRESH.match(value)
     if match and (target := match[1].strip()):
         quote = target[0]
@@ -52,7 +56,7 @@ def refresh_target(value: str) -> Iterator[tuple[str, str]]:
 
 def _srcset(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
     """The URLs of `a.jpg 1x, b.jpg 2x`; a comma inside a URL is part of it."""
-    expected = True  # a URL, not a descriptor
+    expected = True  # whether the next word is a URL, not a descriptor
     for word in value.split():
         if not expected:
             _, comma, word = word.partition(",")
@@ -68,7 +72,7 @@ def _link(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
 
 
 def relation_hop(relations: str) -> str:
-    """The hop of a link with these relations; '' if it names a host, not a resource."""
+    """The hop of a link with these relations; '' if the link names only a host."""
     names = relations.lower().split()
     if names and _HOST_ONLY.issuperset(names):
         return ""
@@ -77,11 +81,11 @@ def relation_hop(relations: str) -> str:
 
 def _canonical(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
     if names_canonical(attributes.get("rel") or ""):
-        yield value, "C"
+        yield value, CANONICAL_HOP
 
 
 def names_canonical(relations: str) -> bool:
-    """Whether a link with these relations names the address that its page has itself."""
+    """Whether a link with these relations names the canonical address of its page."""
     return "canonical" in relations.lower().split()
 
 
@@ -101,10 +105,10 @@ def asks_nofollow(relations: str) -> bool:
 
 
 def robots_nofollow(directives: str) -> bool:
-    """Whether a robots meta element, or an X-Robots-Tag for all robots, says so of all links."""
+    """Whether a robots meta element, or an X-Robots-Tag for all robots, says it of all links."""
     names = [name.strip() for name in directives.lower().split(",")]
     if ":" in names[0] and not names[0].startswith("unavailable_after"):
-        return False  # `somebot: nofollow` is for that one
+        return False  # `somebot: nofollow` is for that robot alone
     return "nofollow" in names or "none" in names
 
 
@@ -123,37 +127,30 @@ RULES = (
     Rule("a", "href", "L"),
     Rule("a", "xlink:href", "L"),
     Rule("area", "href", "L"),
-    Rule("frame", "src", "E"),
-    Rule("iframe", "src", "E"),
     Rule("meta", "content", "R", refresh),
     Rule("link", "href", "E", _link),
     Rule("link", "imagesrcset", "E", _srcset),
-    Rule("img", "src", "E"),
-    Rule("img", "srcset", "E", _srcset),
-    Rule("source", "src", "E"),
-    Rule("source", "srcset", "E", _srcset),
-    Rule("script", "src", "E"),
-    Rule("video", "src", "E"),
+    *(Rule(element, "src", "E") for element in ("frame", "iframe", "img", "source", "script")),
+    *(Rule(element, "src", "E") for element in ("video", "audio", "track", "embed")),
+    *(Rule(element, "srcset", "E", _srcset) for element in ("img", "source")),
     Rule("video", "poster", "E"),
-    Rule("audio", "src", "E"),
-    Rule("track", "src", "E"),
-    Rule("embed", "src", "E"),
     Rule("object", "data", "E"),
     Rule("input", "src", "E", _image_button),
     *(Rule(element, "cite", "X") for element in ("blockquote", "q", "ins", "del")),
     *(Rule(element, "longdesc", "X") for element in ("img", "frame", "iframe")),
-    Rule("image", "href", "E"),
-    Rule("image", "xlink:href", "E"),
-    Rule("use", "href", "E"),
-    Rule("use", "xlink:href", "E"),
+    *(
+        Rule(element, attribute, "E")
+        for element in ("image", "use")
+        for attribute in ("href", "xlink:href")
+    ),
     *(
         Rule(element, "background", "E")
         for element in ("body", "table", "thead", "tbody", "tfoot", "tr", "td", "th")
     ),
 )
-# Read where asked for, beside the others: no link, but what says that two pages are one.
-CANONICAL_RULES = (Rule("link", "href", "C", _canonical),)
+# Read if asked for, besides the others: no link, but a statement that two pages are one.
+CANONICAL_RULES = (Rule("link", "href", CANONICAL_HOP, _canonical),)
 FORM_RULES = (Rule("form", "action", "X", _get_form),)
-# What `--links nav` reads: L, R, and frames, as the pages of a frameset have no other links.
+# What `--links nav` reads. It includes frames, as the pages of a frameset have no other links.
 NAV_CONTEXTS = frozenset({"frame/@src"})
-NAV_RULES = tuple(rule for rule in RULES if rule.hop in "LR" or rule.context in NAV_CONTEXTS)
+NAV_RULES = tuple(rule for rule in RULES if rule.hop in NAV_HOPS or rule.context in NAV_CONTEXTS)

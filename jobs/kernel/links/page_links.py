@@ -1,4 +1,4 @@
-"""Of what is found on a page, the links that the options keep, each target and hop once."""
+"""The links of a page that the options keep, each target and hop once."""
 
 from __future__ import annotations
 
@@ -7,24 +7,21 @@ from collections.abc import Iterable
 from functools import partial
 from itertools import repeat
 
+from jobs.kernel.formats.hops import CANONICAL_HOP, LINK_HOPS, NAV_HOPS
 from jobs.kernel.formats.rows import UNKNOWN, Link
-from jobs.kernel.links.html_links import Run
+from jobs.kernel.links.html_links import LinkGroup
 from jobs.kernel.links.link_rules import NAV_CONTEXTS
 
-NAV_HOPS, ALL_HOPS = frozenset("LR"), frozenset("LREX")
-CANONICAL = "C"
-_link = partial(tuple.__new__, Link)  # in half the time of Link(target, source, hop, when)
-_COUNTED = {hop: (hop.encode(), f"links.{hop}") for hop in (*sorted(ALL_HOPS), CANONICAL)}
+_link = partial(tuple.__new__, Link)  # in half the time of Link(target, source, hop, timestamp)
+_COUNTED = {hop: (hop.encode(), f"links.{hop}") for hop in LINK_HOPS + CANONICAL_HOP}
 
 
 class PageLinks:
-    """The links of the page at hand, which may come from several places: its header, its body,
-    its metadata.
+    """The links of the current page, from its header, its body and its metadata.
 
-    nav: keep L, R and frames only. drop: leave out what asks not to be followed. most: links of a
-    page. canonical: keep hop C. timestamps: say of each link when its page was captured. counters:
-    see `extract`; they are added to once for each run, as counting each link when it comes takes as
-    long as all the rest of it.
+    nav: keep only NAV_HOPS and NAV_CONTEXTS. drop: leave out nofollow links. most: links of a page.
+    canonical: keep hop C. timestamps: give each link the time of its page's capture. counters: see
+    `extract`; counted once for each group, as counting each link would double the time.
     """
 
     def __init__(
@@ -37,34 +34,34 @@ class PageLinks:
         canonical: bool = False,
         timestamps: bool = False,
     ) -> None:
-        hops = NAV_HOPS if nav else ALL_HOPS
-        self._hops = hops | {CANONICAL} if canonical else hops
+        hops = NAV_HOPS if nav else LINK_HOPS
+        self._hops = frozenset(hops + CANONICAL_HOP * canonical)
         self._timestamps, self._timestamp = timestamps, UNKNOWN
         self._drop, self._most, self._counters = drop, most, counters
-        self.page = (b"", "")  # URI and time
-        self._given: dict[str, dict[bytes, None]] = {}  # by hop
+        self.page = (b"", "")  # URI and timestamp
+        self._targets: dict[str, dict[bytes, None]] = {}  # of the page so far, by hop
 
     def begin(self, uri: bytes, timestamp: str) -> None:
-        self.page, self._given = (uri, timestamp), {}
+        self.page, self._targets = (uri, timestamp), {}
         if self._timestamps:
             self._timestamp = timestamp.encode() or UNKNOWN
 
     @property
     def room(self) -> int:
         """How many more links the page may have."""
-        return self._most - sum([len(given) for given in self._given.values()])
+        return self._most - sum(map(len, self._targets.values()))
 
-    def add(self, source: bytes, found: Iterable[Run], origin: str) -> list[Link]:
-        """Those that are new; origin: a document's name, `header` or `metadata`."""
+    def add(self, source: bytes, groups: Iterable[LinkGroup], origin: str) -> list[Link]:
+        """The new links of these groups; origin: a document's name, `header` or `metadata`."""
         links, counters = list[Link](), self._counters
         room = self.room
-        for targets, hop, context, nofollow in found:
+        for targets, hop, context, nofollow in groups:
             if not targets or not self._keeps(targets, hop, context, nofollow):
                 continue
             letter, counted = _COUNTED[hop]
-            new, given = dict.fromkeys(targets), self._given.get(hop)
-            if given is not None:
-                new = dict.fromkeys([target for target in new if target not in given])
+            new, known = dict.fromkeys(targets), self._targets.get(hop)
+            if known is not None:
+                new = dict.fromkeys([target for target in new if target not in known])
             if len(new) < len(targets):
                 counters["dropped.duplicate"] += len(targets) - len(new)
             is_full = len(links) + len(new) > room
@@ -76,20 +73,20 @@ class PageLinks:
                 links += map(
                     _link, zip(new, repeat(source), repeat(letter), repeat(self._timestamp))
                 )
-                if given is None:
-                    self._given[hop] = new
+                if known is None:
+                    self._targets[hop] = new
                 else:
-                    given.update(new)
+                    known.update(new)
             if is_full:
-                break  # so that the rest need not even be joined
+                break  # so that the other references are not even joined
         if links:
             counters["links"] += len(links)
             counters[f"links.from.{origin}"] += len(links)
         return links
 
     def _keeps(self, targets: list[bytes], hop: str, context: str, nofollow: bool) -> bool:
-        """Whether links of this kind stay, all counted if not."""
-        if hop not in self._hops and not (hop in ALL_HOPS and context.lower() in NAV_CONTEXTS):
+        """Whether links of this kind are kept; those that are not are counted."""
+        if hop not in self._hops and not (hop in LINK_HOPS and context.lower() in NAV_CONTEXTS):
             self._counters[f"dropped.hop.{hop}"] += len(targets)
             return False
         if not nofollow:

@@ -1,12 +1,12 @@
-"""The links of a PDF: the URIs of its pages' annotations, by pypdf, if that is installed.
+"""The links of a PDF: the URIs of its pages' annotations, read by pypdf, if that is installed.
 
-PDF is a format in which a small file can keep a reader busy for hours, so each one is read in a
-process of its own, which the system stops at a limit of time and of memory. What it has told by
-then counts.
+A small PDF can keep a reader busy for hours. So each one is read in a process of its own, which the
+system stops at a limit of time and of memory. The URIs that it has written by then count.
 """
 
 from __future__ import annotations
 
+import codecs
 import importlib.util
 import io
 import json
@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.keys.uris import as_text
+from jobs.kernel.markup.charsets import UTF_16_MARKS
 
 SECONDS = 20
 MEMORY = 2**30
@@ -41,26 +43,26 @@ def _has_reader() -> bool:
 
 
 def pdf_references(body: bytes, counters: Counter[str]) -> Iterator[str]:
-    """In order; a PDF that cannot be read, or not to its end, is counted in `skipped.pdf.REASON`:
-    `not-installed`, `too-long`, `not-readable`. Raises BadInput where the process that reads PDFs
-    does not come to read one."""
+    """The URIs in order. A PDF that cannot be read to its end is counted in `skipped.pdf.REASON`:
+    `not-installed`, `too-long`, `not-readable`. Raises BadInput if the process that reads PDFs
+    cannot start reading."""
     if not _has_reader():
         counters["skipped.pdf.not-installed"] += 1
         return
     try:
         done = subprocess.run(_command(), input=body, capture_output=True, timeout=2 * SECONDS)
-        told, failed = done.stdout, _failure(done)
+        lines, failed = done.stdout, _failure(done)
     except subprocess.TimeoutExpired as error:
-        told, failed = error.stdout or b"", "too-long"
+        lines, failed = error.stdout or b"", "too-long"
     if failed:
         counters[f"skipped.pdf.{failed}"] += 1
-    for line in told.split(b"\n")[:-1]:  # the last may be cut
-        yield json.loads(line)
+    for line in lines.split(b"\n")[:-1]:  # the last may be cut
+        yield as_text(bytes.fromhex(line.decode()))
 
 
 def _command() -> list[str]:
-    """That of the process: with the search path of this one, as jobs travel as a zip, in which no
-    file can be run by its name."""
+    """The command line of the process. It passes on the search path of this one, as jobs travel as
+    a zip, in which no file can be run by its name."""
     begin = (
         "import importlib, json, sys; sys.path[:] = json.loads(sys.argv[1]);"
         f" importlib.import_module({__name__!r}).main()"
@@ -69,7 +71,7 @@ def _command() -> list[str]:
 
 
 def _failure(done: subprocess.CompletedProcess[bytes]) -> str:
-    """The reason why a PDF was not read to its end, or ''."""
+    """Why a PDF was not read to its end, or ''."""
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         return "too-long"
     if done.returncode < 0 or done.returncode == NOT_READABLE:
@@ -86,10 +88,10 @@ def _failure(done: subprocess.CompletedProcess[bytes]) -> str:
 
 
 def main() -> None:
-    """The process: a PDF from standard input to lines of JSON."""
-    import resource  # where there is none, only this process must do without
+    """The process: it reads a PDF from standard input and writes each URI as a line of hex."""
+    import resource  # which not every system has; only this process needs it
 
-    import pypdf  # noqa: F401 (an error of its import is none of the PDF)
+    import pypdf  # noqa: F401 (if its import fails, the PDF is not to blame)
 
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -97,13 +99,13 @@ def main() -> None:
         for number, reference in enumerate(_annotated(sys.stdin.buffer.read())):
             if number >= MOST_LINKS:
                 return
-            sys.stdout.write(json.dumps(reference) + "\n")
+            sys.stdout.write(reference.hex() + "\n")
             sys.stdout.flush()  # as this process may be stopped
-    except Exception:  # noqa: BLE001 (whatever pypdf meets with in it)
+    except Exception:  # noqa: BLE001 (pypdf raises many kinds)
         sys.exit(NOT_READABLE)
 
 
-def _annotated(body: bytes) -> Iterator[str]:
+def _annotated(body: bytes) -> Iterator[bytes]:
     import pypdf
 
     for page in pypdf.PdfReader(io.BytesIO(body), strict=False).pages:
@@ -113,16 +115,13 @@ def _annotated(body: bytes) -> Iterator[str]:
         for item in annotations:
             annotation = item.get_object()
             if "/A" in annotation and "/URI" in (action := annotation["/A"]):
-                yield _as_text(action["/URI"])
+                yield _bytes_of(action["/URI"])
 
 
-def _as_text(uri: Any) -> str:
-    """The bytes in the PDF, as `uris.as_text` has them, which cannot be imported here. pypdf takes
-    them for PDFDocEncoding, much like Latin-1."""
+def _bytes_of(uri: Any) -> bytes:
+    """The bytes in the PDF, those of UTF-16 as UTF-8. pypdf decodes all others from PDFDocEncoding,
+    which is much like Latin-1."""
     raw: bytes | None = getattr(uri, "original_bytes", None)
-    if raw is None or raw.startswith((b"\xfe\xff", b"\xff\xfe")):  # text in UTF-16
-        return str(uri)
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return "".join(chr(byte) if byte < 0x80 else f"%{byte:02X}" for byte in raw)
+    if raw is None or raw.startswith(UTF_16_MARKS):
+        return str(uri).encode("utf-8", "replace")
+    return raw.removeprefix(codecs.BOM_UTF8)

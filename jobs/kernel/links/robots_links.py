@@ -1,11 +1,11 @@
-"""The `Sitemap:` lines of robots.txt: X, as they are told to robots and no reader sees them."""
+"""The `Sitemap:` lines of robots.txt: hop X, as they address robots and no reader sees them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-LONGEST = 500 * 2**10  # bytes that robots read of it (RFC 9309)
+LONGEST = 500 * 2**10  # bytes that robots read (RFC 9309)
 _SITEMAP = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*([^\s#]+)", re.IGNORECASE | re.MULTILINE)
 
 

@@ -1,8 +1,8 @@
-"""Links of feeds (RSS, Atom, RDF) and of sitemaps, from a scan that no XML can turn against us.
+"""Links of feeds (RSS, Atom, RDF) and of sitemaps, from a scan that is safe for any input.
 
-It is a scan for tags, not an XML parser: entities are never declared or expanded, nothing is
-loaded, time is linear and memory that of the text; and feeds that are no well-formed XML, of which
-the web is full, give what they hold. Names are matched with the prefixes that everybody writes.
+It is a scan for tags, not an XML parser. Entities are never declared or expanded, nothing is
+loaded, time is linear, and memory is that of the text. Feeds that are no well-formed XML, which are
+frequent, are read too. Names are matched with their usual prefixes.
 
 | document | element | hop |
 |---|---|---|
@@ -20,18 +20,21 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from jobs.kernel.keys.uris import HTTP_PREFIXES
+from jobs.kernel.links.link_rules import Reference
+
 FEED_ROOTS = frozenset({"rss", "feed", "rdf:rdf"})
 SITEMAP_ROOTS = frozenset({"urlset", "sitemapindex"})
 
-# Of a tag of more attributes only so many are read: an expression would keep too much of more.
+# Only so many attributes of a tag are read, as an expression remembers every repetition.
 MANY = 999
 _VALUES = r"[^<>\"']*(?:(?:\"[^\"<]*\"|'[^'<]*')[^<>\"']*)"
 _TAG = (
     r"<(?P<end>/?)(?P<name>[A-Za-z_][\w.:\-]*)(?![\w.:\-])"
     rf"(?:(?P<rest>{_VALUES}{{0,{MANY}}})>|(?P<first>{_VALUES}{{{MANY}}})[^<]*)"
 )
-# Each alternative but the last matches to the end of the text if need be; a tag ends at the next
-# `<` at the latest, which XML allows nowhere in it: so no beginning is searched twice.
+# Every alternative that begins to match also ends, at the end of the text at the latest; a tag ends
+# at the next `<`, which XML does not allow in it. So no beginning is tried twice.
 _TOKEN = re.compile(
     r"<!--.*?(?:-->|\Z)"
     r"|<!\[CDATA\[(?P<cdata>.*?)(?:\]\]>|\Z)"
@@ -43,66 +46,63 @@ _TOKEN = re.compile(
 _ATTRIBUTE = re.compile(r"(?<![\w.:\-])([\w.:\-]{1,60})\s{0,9}=\s{0,9}(?:\"([^\"]*)\"|'([^']*)')")
 _LONGEST_TEXT = 2**16
 
-Attributes = dict[str, str]
+XmlAttributes = dict[str, str]
 
 
 class XmlRule(NamedTuple):
     """A link in an element's attribute, or in its text where attribute is ''.
 
-    keep: whether it is one, by its value and the element's attributes; hop_of: its hop by these.
+    keep: whether it is a link, by its value and the element's attributes. hop_of: its hop, by the
+    element's attributes.
     """
 
     element: str
     attribute: str
     hop: str
-    keep: Callable[[str, Attributes], bool] | None = None
-    hop_of: Callable[[Attributes], str] | None = None
+    keep: Callable[[str, XmlAttributes], bool] | None = None
+    hop_of: Callable[[XmlAttributes], str] | None = None
 
     @property
     def context(self) -> str:
         return f"{self.element}/@{self.attribute}" if self.attribute else f"{self.element}/text()"
 
 
-def _is_permalink(value: str, attributes: Attributes) -> bool:
-    """A guid says so itself, but many that say nothing are numbers or names."""
-    told = attributes.get("ispermalink", "true").strip().lower()
-    return told != "false" and value.lower().startswith(("http://", "https://"))
+def _is_permalink(value: str, attributes: XmlAttributes) -> bool:
+    """By default a guid is a permalink, but many without the attribute are numbers or names."""
+    is_permalink = attributes.get("ispermalink", "true").strip().lower()
+    return is_permalink != "false" and value.lower().startswith(HTTP_PREFIXES)
 
 
-def _atom_hop(attributes: Attributes) -> str:
+def _atom_hop(attributes: XmlAttributes) -> str:
     relation = attributes.get("rel", "alternate").strip().lower()
     return {"alternate": "L", "related": "L", "via": "L", "enclosure": "E"}.get(relation, "X")
 
 
 FEED_RULES = (
     XmlRule("link", "", "L"),
-    XmlRule("link", "href", "L", hop_of=_atom_hop),
-    XmlRule("atom:link", "href", "L", hop_of=_atom_hop),
-    XmlRule("a10:link", "href", "L", hop_of=_atom_hop),
+    *(
+        XmlRule(element, "href", "L", hop_of=_atom_hop)
+        for element in ("link", "atom:link", "a10:link")
+    ),
     XmlRule("guid", "", "L", keep=_is_permalink),
     XmlRule("comments", "", "L"),
     XmlRule("content", "src", "L"),
-    XmlRule("enclosure", "url", "E"),
-    XmlRule("media:content", "url", "E"),
+    *(XmlRule(element, "url", "E") for element in ("enclosure", "media:content")),
     XmlRule("media:thumbnail", "url", "E"),
-    XmlRule("url", "", "E"),
-    XmlRule("logo", "", "E"),
-    XmlRule("icon", "", "E"),
+    *(XmlRule(element, "", "E") for element in ("url", "logo", "icon")),
     XmlRule("source", "url", "X"),
 )
 SITEMAP_RULES = (
     XmlRule("loc", "", "L"),
     XmlRule("image:loc", "", "E"),
-    XmlRule("video:thumbnail_loc", "", "E"),
-    XmlRule("video:content_loc", "", "E"),
-    XmlRule("video:player_loc", "", "E"),
+    *(XmlRule(f"video:{name}_loc", "", "E") for name in ("thumbnail", "content", "player")),
     XmlRule("xhtml:link", "href", "X"),
 )
-Rules = dict[str, list[XmlRule]]
+RulesByElement = dict[str, list[XmlRule]]
 
 
-def _by_element(rules: tuple[XmlRule, ...]) -> Rules:
-    table: Rules = {}
+def _by_element(rules: tuple[XmlRule, ...]) -> RulesByElement:
+    table: RulesByElement = {}
     for rule in rules:
         table.setdefault(rule.element, []).append(rule)
     return table
@@ -113,16 +113,16 @@ _RULES = {"feed": _by_element(FEED_RULES), "sitemap": _by_element(SITEMAP_RULES)
 
 def root_of(text: str) -> str:
     """The name of the first element in lower case, '' if something else comes first."""
-    place = 0
+    position = 0
     while True:
-        while text[place : place + 1].isspace() or text[place : place + 1] == "\ufeff":
-            place += 1
-        token = _TOKEN.match(text, place)
+        while text[position : position + 1].isspace() or text[position : position + 1] == "\ufeff":
+            position += 1
+        token = _TOKEN.match(text, position)
         if not token or token["cdata"] is not None or token["end"]:
             return ""
         if token["name"]:
             return token["name"].lower()
-        place = token.end()
+        position = token.end()
 
 
 def document_of(text: str) -> str:
@@ -136,27 +136,27 @@ def document_of(text: str) -> str:
     return local if local in ("html", "svg") else ""
 
 
-class _Text:
-    """The text of the element that is open and may hold a link."""
+class _OpenElement:
+    """An open element whose text may be a link."""
 
-    def __init__(self, element: str, rule: XmlRule, attributes: Attributes) -> None:
+    def __init__(self, element: str, rule: XmlRule, attributes: XmlAttributes) -> None:
         self.element, self.rule, self.attributes = element, rule, attributes
         self._parts: list[str] = []
         self._size = 0
 
     def add(self, part: str) -> None:
-        """Of a text that is too long more than a reference may have stays, so that it is none."""
+        """A text that is too long is cut behind the longest reference, so that it is still none."""
         part = part[: _LONGEST_TEXT + 1] if self._size else part.lstrip()[: _LONGEST_TEXT + 1]
         if self._size <= _LONGEST_TEXT:
             self._size += len(part)
             self._parts.append(part)
 
-    def reference(self) -> Iterator[tuple[str, str, str]]:
+    def reference(self) -> Iterator[Reference]:
         yield from _kept(self.rule, "".join(self._parts).strip(), self.attributes)
 
 
-def xml_references(text: str, document: str) -> tuple[str, Iterator[tuple[str, str, str]]]:
-    """(the root's xml:base, (reference, hop, context) in order) of a `feed` or `sitemap`."""
+def xml_references(text: str, document: str) -> tuple[str, Iterator[Reference]]:
+    """The root's xml:base and the references, in order, of a `feed` or `sitemap`."""
     root = next((token for token in _TOKEN.finditer(text) if token["name"]), None)
     if not root:
         return "", iter(())
@@ -166,9 +166,9 @@ def xml_references(text: str, document: str) -> tuple[str, Iterator[tuple[str, s
     return base, _references(text, _RULES[document], own)
 
 
-def _references(text: str, rules: Rules, own: str) -> Iterator[tuple[str, str, str]]:
+def _references(text: str, rules: RulesByElement, own: str) -> Iterator[Reference]:
     """own: the prefix of the document's own names, with its colon."""
-    opened: _Text | None = None
+    opened: _OpenElement | None = None
     last = 0
     for token in _TOKEN.finditer(text):
         if opened:
@@ -189,16 +189,16 @@ def _references(text: str, rules: Rules, own: str) -> Iterator[tuple[str, str, s
                 if rule.attribute in attributes:
                     yield from _kept(rule, attributes[rule.attribute].strip(), attributes)
                 elif not rule.attribute and not rest.endswith("/"):
-                    opened = _Text(element, rule, attributes)
+                    opened = _OpenElement(element, rule, attributes)
 
 
-def _kept(rule: XmlRule, value: str, attributes: Attributes) -> Iterator[tuple[str, str, str]]:
+def _kept(rule: XmlRule, value: str, attributes: XmlAttributes) -> Iterator[Reference]:
     if value and (rule.keep is None or rule.keep(value, attributes)):
         yield value, rule.hop_of(attributes) if rule.hop_of else rule.hop, rule.context
 
 
 def _unescaped(text: str) -> str:
-    """As in HTML; its table of names is loaded where there is something to look up."""
+    """Entities are undone as in HTML, whose table of names is loaded only when it is needed."""
     if "&" not in text:
         return text
     import html
@@ -206,8 +206,8 @@ def _unescaped(text: str) -> str:
     return html.unescape(text)
 
 
-def _attributes(rest: str) -> Attributes:
-    found: Attributes = {}
+def _attributes(rest: str) -> XmlAttributes:
+    attributes: XmlAttributes = {}
     for name, double, single in _ATTRIBUTE.findall(rest):
-        found.setdefault(name.lower(), _unescaped(double or single))
-    return found
+        attributes.setdefault(name.lower(), _unescaped(double or single))
+    return attributes

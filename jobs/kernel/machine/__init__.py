@@ -1,1 +1,1 @@
-"""What this machine has: cores, addresses, room, machine code."""
+"""What this machine has: cores, memory and other resources, machine code."""

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 @cache
 def compiled(function: F, **options: Any) -> F:
-    """The loop as machine code, made when first called with arrays of a kind, and kept on disk
-    where numba finds a place for that. options: of numba.njit."""
+    """The loop as machine code. numba makes it at the first call with arrays of a type, and keeps
+    it on disk if it can. options: of numba.njit."""
     import numba  # takes a second to import
 
     try:
-        made: F = numba.njit(cache=True, **options)(function)
+        return cast(F, numba.njit(cache=True, **options)(function))
     except RuntimeError:  # neither the package's folder nor the user's cache can be written
-        made = numba.njit(**options)(function)
-    return made
+        return cast(F, numba.njit(**options)(function))
 
 
 def loop(function: F) -> F:
-    """Machine code that gives up the interpreter's lock, and divides as the processor does."""
-    made: F = compiled(function, nogil=True, error_model="numpy")
-    return made
+    """Machine code that releases the interpreter's lock, and divides as the processor does."""
+    return cast(F, compiled(function, nogil=True, error_model="numpy"))

@@ -1,22 +1,24 @@
-"""What the machine has no more of: memory, threads, open files, room on a disk.
+"""What the machine has run out of: memory, threads, open files, room on a disk.
 
-Every library says so in words of its own, and some fail while they tidy up after it; here is the
-one table of these words. A want is found in an error and in what caused it, in the last lines of a
-task, and in its exit code, as a task on a full disk has no last lines.
+Every library says so in its own words, and some fail again while they tidy up; this is the table of
+these words. A shortage is found in an error and its causes, in the last lines of a task, and in its
+exit code: a task on a full disk has no last lines.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import math
 import os
+import resource
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from jobs.kernel.errors import Shortage
-from jobs.kernel.machine.addresses import addresses_left, least_left
 
-LEFT = 32 << 20  # bytes of addresses; with fewer left, what fails unexplained failed for them
+LEFT = 32 << 20  # bytes of addresses; an unexplained failure with fewer left is for want of them
 ELSEWHERE = "Make room, or write elsewhere."
 OUT_OF_MEMORY = "out of memory"
 MORE_MEMORY = "Use fewer --jobs or less --memory, or raise the limit (ulimit -v, the container's)."
@@ -24,9 +26,9 @@ MORE_MEMORY = "Use fewer --jobs or less --memory, or raise the limit (ulimit -v,
 
 @dataclass(frozen=True)
 class Want:
-    """code: with which a task ends. numbers: of `errno`; words: what else says so.
+    """code: with which a task ends. numbers: of `errno`. words: in messages.
 
-    quoting: whether the message has the words of the library, which say how much was wanted.
+    quoting: whether our message quotes the library, which says how much was wanted.
     """
 
     code: int
@@ -40,7 +42,7 @@ class Want:
         if isinstance(error, MemoryError):
             return errno.ENOMEM in self.numbers
         if isinstance(error, BlockingIOError) and error.strerror != os.strerror(errno.EAGAIN):
-            return False  # of a stream that does not wait, not of a fork
+            return False  # a non-blocking stream's, no fork's
         if isinstance(error, OSError) and error.errno:
             return error.errno in self.numbers
         return self.named(_text(error))
@@ -51,10 +53,7 @@ class Want:
 
 WANTS = (
     Want(
-        101,
-        OUT_OF_MEMORY,
-        MORE_MEMORY,
-        (errno.ENOMEM,),
+        101, OUT_OF_MEMORY, MORE_MEMORY, (errno.ENOMEM,),
         (
             "MemoryError",  # also numpy's and pyarrow's
             "Cannot allocate memory",
@@ -67,43 +66,36 @@ WANTS = (
         quoting=True,
     ),
     Want(
-        102,
-        "no more threads or processes can be started",
+        102, "no more threads or processes can be started",
         "Use fewer --jobs, or raise the limit (ulimit -u, the container's number of processes;"
         " ulimit -v, as each thread has a stack).",
         (errno.EAGAIN,),
         (
             "can't start new thread",
             "Resource temporarily unavailable",
-            "Cannot fork",  # what a shell says
+            "Cannot fork",  # a shell's
             "fork: retry",
             "pthread_create",
         ),
     ),
     Want(
-        103,
-        "too many open files",
-        "Use fewer --jobs, or raise the limit (ulimit -n).",
-        (errno.EMFILE, errno.ENFILE),
-        ("Too many open files",),
+        103, "too many open files", "Use fewer --jobs, or raise the limit (ulimit -n).",
+        (errno.EMFILE, errno.ENFILE), ("Too many open files",),
     ),
     Want(104, "the disk is full", ELSEWHERE, (errno.ENOSPC,), ("No space left on device",)),
     Want(105, "the quota is used up", ELSEWHERE, (errno.EDQUOT,), ("Disk quota exceeded",)),
     Want(106, "the file system is read-only", ELSEWHERE, (errno.EROFS,), ("Read-only file sy",)),
     Want(
-        107,
-        "File too large",
-        "Raise the limit (ulimit -f), or write where larger files may be.",
-        (errno.EFBIG,),
-        ("File too large",),
+        107, "File too large", "Raise the limit (ulimit -f), or write where larger files may be.",
+        (errno.EFBIG,), ("File too large",),
     ),
-)
+)  # fmt: skip
 
 MEMORY = WANTS[0]
 
 
 def shortage_of(error: BaseException, where: str = "") -> Shortage | None:
-    """What the error, or what it came of, says is wanting; None for any other error.
+    """The shortage that the error or one of its causes shows; None for any other error.
 
     where: for errors that name no file.
     """
@@ -116,22 +108,22 @@ def shortage_of(error: BaseException, where: str = "") -> Shortage | None:
 
 
 def require_addresses(needed: int) -> None:
-    """Raises Shortage where `ulimit -v` leaves fewer bytes, for what fails badly without them."""
+    """Raises Shortage if `ulimit -v` leaves fewer bytes, before code that would fail badly."""
     if (left := addresses_left()) < needed:
         words = f"{max(0, int(left)) >> 20} MiB of addresses left, {needed >> 20} MiB needed"
         raise _shortage(MEMORY, "", words)
 
 
-def shortage_in(said: str, code: int, where: str) -> Shortage | None:
-    """The same of a task: what it said last, and its exit code (`exit_code_of`)."""
+def shortage_in(lines: str, code: int, where: str) -> Shortage | None:
+    """The same of a task, by its last lines and its exit code (`exit_code_of`)."""
     for want in WANTS:
-        if want.code == code or want.named(said):
-            return _shortage(want, where, said.rpartition("\n")[2])
+        if want.code == code or want.named(lines):
+            return _shortage(want, where, lines.rpartition("\n")[2])
     return None
 
 
 def exit_code_of(error: BaseException) -> int | None:
-    """With what a task ends that fails for a want; None for any other error."""
+    """With which a task ends that fails for a shortage; None for any other error."""
     for cause in _causes(error):
         for want in WANTS:
             if want.meant(cause):
@@ -140,23 +132,23 @@ def exit_code_of(error: BaseException) -> int | None:
 
 
 def _unexplained(error: BaseException) -> bool:
-    """Whether the error says nothing of memory, yet comes of what `ulimit -v` refused: of compiled
-    code that did not look at what it had not got, or where all addresses were in use."""
+    """Whether `ulimit -v` is behind an error that does not mention memory: compiled code that did
+    not check an allocation, or any error while all addresses were in use."""
     if isinstance(error, OSError) and error.errno:
         return False
-    return least_left() < (math.inf if isinstance(error, SystemError) else LEFT)
+    return addresses_left("VmPeak:") < (math.inf if isinstance(error, SystemError) else LEFT)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The error, what it was raised from, and what was being handled then: the pool of threads
-    that cannot start the last of them fails once more when it ends the others."""
+    """The error, what it was raised from, and what was being handled then: a pool that cannot
+    start its last thread fails again when it ends the others."""
     todo, seen = [error], set[int]()
     while todo:
         cause = todo.pop(0)
         if id(cause) not in seen:
             seen.add(id(cause))
             yield cause
-            todo += [more for more in (cause.__cause__, cause.__context__) if more]
+            todo += filter(None, (cause.__cause__, cause.__context__))
 
 
 def _shortage(want: Want, where: str, words: str) -> Shortage:
@@ -174,6 +166,23 @@ def _words(error: BaseException) -> str:
 
 
 def _text(error: BaseException) -> str:
-    """Also of an OSError without a number, as loaders of libraries raise it."""
+    """Of an OSError without a number too, as loaders of libraries raise it."""
     numbered = not isinstance(error, OSError) or error.errno
     return str(error) if numbered else " ".join(map(str, error.args))
+
+
+# ---- addresses of this process under `ulimit -v`, which counts reserved ones, used or not -------
+
+
+def addresses_left(status: str = "VmSize:") -> float:
+    """Bytes that can still be reserved, or could at the peak; infinite without a limit."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return math.inf if limit == resource.RLIM_INFINITY else limit - _status(status)
+
+
+def _status(name: str) -> int:
+    """Bytes; 0 on systems other than Linux."""
+    with contextlib.suppress(OSError):
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        return int(status.partition(name)[2].split()[0]) << 10
+    return 0

@@ -1,6 +1,6 @@
-"""The charset of a document: byte order mark, HTTP header, what it says itself, then a guess.
+"""The charset of a document: by byte order mark, HTTP header, its own declaration, or a guess.
 
-It says so itself in a meta element, an XML declaration or, at its first byte, `@charset`.
+A document declares it in a meta element, an XML declaration or, at its first byte, `@charset`.
 """
 
 from __future__ import annotations
@@ -9,24 +9,15 @@ import codecs
 import re
 from functools import lru_cache
 
-from jobs.kernel.markup.html_tokens import (
-    RAW,
-    attributes_of,
-    is_tag,
-    markup_end,
-    next_markup,
-    raw_end,
-    tag_at,
-    tags_but,
-)
+from jobs.kernel.markup.html_tokens import attributes_of, start_tags, value_of
 
-_BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16-be"), (b"\xff\xfe", "utf-16-le"))
-_MARKS = tuple(mark for mark, _ in _BOMS)
+UTF_16_MARKS = (codecs.BOM_UTF16_BE, codecs.BOM_UTF16_LE)
+_BYTE_ORDER_MARKS = dict(
+    zip((codecs.BOM_UTF8, *UTF_16_MARKS), ("utf-8", "utf-16-be", "utf-16-le"), strict=True)
+)
+_MARKS = tuple(_BYTE_ORDER_MARKS)
 _PRESCAN = 4096  # the standard says 1,024; pages with long scripts before it are many
 _LABEL = re.compile(r"charset\s*=\s*[\"']?\s*([A-Za-z0-9._:\-]{2,40})", re.IGNORECASE)
-_META = frozenset((b"meta",))
-_others = tags_but(_META | RAW, _META)
-_AROUND = "\t\n\f\r \"'"
 _CHARSET = re.compile(rb"charset", re.IGNORECASE).search
 _DECLARED = re.compile(
     rb"\s{0,9}<\?xml[^>]{0,200}?\sencoding\s{0,9}=\s{0,9}[\"']([A-Za-z0-9._:\-]{2,40})"
@@ -73,8 +64,8 @@ _ALIASES = {  # labels of the WHATWG standard that Python does not know
     for label in labels.split()
 }
 
-# Only codecs of the WHATWG standard, under Python's names: a page must not choose `punycode` or
-# `unicode_escape`. Where browsers read a superset, the superset.
+# Only codecs of the WHATWG standard, by Python's names: a page must not choose `punycode` or
+# `unicode_escape`. Where browsers use a superset, its name follows.
 _CODECS = {
     "ascii": "cp1252",
     "iso8859-1": "cp1252",
@@ -89,35 +80,26 @@ _CODECS = {
 } | {
     name: name
     for name in (
-        *(
-            "utf-8",
-            "gb18030",
-            "big5hkscs",
-            "euc_jp",
-            "iso2022_jp",
-            "cp932",
-            "cp949",
-            "cp874",
-            "cp866",
-        ),
-        *("koi8-r", "koi8-u", "mac-roman", "mac-cyrillic", "utf-16-le", "utf-16-be"),
+        *("utf-8", "gb18030", "big5hkscs", "euc_jp", "iso2022_jp"),
+        *("cp932", "cp949", "cp874", "cp866", "koi8-r", "koi8-u"),
+        *("mac-roman", "mac-cyrillic", "utf-16-le", "utf-16-be"),
         *(f"cp{number}" for number in range(1250, 1259)),
         *(f"iso8859-{part}" for part in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)),
     )
 }
 
 
-_OTHER_THAN_ASCII = frozenset({"utf-16-le", "utf-16-be", "iso2022_jp"})  # in bytes like ASCII's
+_OTHER_THAN_ASCII = frozenset({"utf-16-le", "utf-16-be", "iso2022_jp"})  # of bytes below 0x80
 
 
 def charset_of(body: bytes, content_type: str) -> str:
     """A Python codec that decodes the page; content_type: the value of the HTTP header."""
     if body.startswith(_MARKS):
-        return next(codec for mark, codec in _BOMS if body.startswith(mark))
+        return next(codec for mark, codec in _BYTE_ORDER_MARKS.items() if body.startswith(mark))
     return _labelled(content_type) or _declared(body[:_PRESCAN]) or _guess(body)
 
 
-@lru_cache(1000)  # nearly all pages of a crawl have one of few
+@lru_cache(1000)  # a crawl has few different values
 def _labelled(content_type: str) -> str:
     label = _LABEL.search(content_type)
     return _codec(label[1]) if label else ""
@@ -127,36 +109,22 @@ def _declared(head: bytes) -> str:
     codec = _meta_codec(head) if _CHARSET(head) else ""
     if not codec and (declared := _DECLARED.match(head)):
         codec = _codec(declared[declared.lastindex or 0].decode())
-    return "utf-8" if codec.startswith("utf-16") else codec  # else it could not have been read
+    # In UTF-16 the declaration itself could not have been read.
+    return "utf-8" if codec.startswith("utf-16") else codec
 
 
 def _meta_codec(head: bytes) -> str:
-    """Of the first meta element that names a codec, as the HTML standard finds it; what stands in
-    comments, in attributes, in scripts and the like is none."""
-    place = next_markup(head, 0)
-    while place >= 0:
-        if others := _others(head, place):
-            place = others.end()
-        elif tag := tag_at(head, place):
-            _, name, rest, place = tag
-            if name in RAW:
-                place = raw_end(head, place, name)
-            elif codec := _codec(_meta_label(rest)):
-                return codec
-        elif is_tag(head, place):
-            return ""
-        else:
-            place = markup_end(head, place, False)
-        place = next_markup(head, place)
-    return ""
+    """The codec of the first meta element that names one, found as the HTML standard finds it; ''
+    if there is none."""
+    labels = map(_meta_label, start_tags(head, b"meta"))
+    return next(filter(None, map(_codec, labels)), "")
 
 
 def _meta_label(rest: bytes) -> str:
-    """What the attributes of a meta element name, '' if nothing."""
+    """The label in the attributes of a meta element, '' if there is none."""
     values: dict[bytes, str] = {}
-    for name, text in attributes_of(rest):
-        value = text.partition(b"=")[2].decode("latin-1").strip(_AROUND)
-        values.setdefault(name, value)
+    for name, attribute in attributes_of(rest):
+        values.setdefault(name, value_of(attribute).decode("latin-1"))
     if b"charset" in values:
         return values[b"charset"]
     if values.get(b"http-equiv", "").lower() != "content-type":
@@ -165,9 +133,9 @@ def _meta_label(rest: bytes) -> str:
     return label[1] if label else ""
 
 
-@lru_cache(1000)  # labels are short, and those of a crawl are few
+@lru_cache(1000)
 def _codec(label: str) -> str:
-    """The codec of a label, '' if it names none that a page may have."""
+    """The codec of a label; '' if it is none that a page may have."""
     name = label.lower()
     try:
         return _CODECS.get(codecs.lookup(_ALIASES.get(name, name)).name, "")
@@ -185,7 +153,7 @@ def _guess(body: bytes) -> str:
 
 
 def as_utf8(body: bytes, charset: str) -> bytes:
-    """The page in UTF-8, without byte order mark; what cannot be decoded becomes U+FFFD."""
+    """The page in UTF-8, without byte order mark; bytes that are no text become U+FFFD."""
     if charset not in _OTHER_THAN_ASCII and body.isascii():
         return body
     text = body.decode(charset, "replace").removeprefix("\ufeff")

@@ -1,9 +1,9 @@
-"""The open elements of a page, as far as they tell what its next tag means.
+"""The open elements of a page, as far as the meaning of its next tag depends on them.
 
-Behind `<svg>` or `<math>` a title may hold tags and a comment may be a CDATA section, until an
-element of HTML ends that; nothing in a template is of the page; some tags mean nothing outside a
-table or a set of frames. The standard's algorithm is followed as far as that takes: no formatting
-element is opened again, and nothing is looked for deeper than DEEPEST elements.
+In `<svg>` and `<math>` a title may hold tags and a comment may be a CDATA section, until an element
+of HTML ends that. Contents of templates do not belong to the page. Some tags mean nothing outside a
+table or a frameset. The algorithm is the HTML standard's, with two exceptions: formatting elements
+are not opened again, and only the DEEPEST innermost elements are searched.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ from jobs.kernel.markup.html_names import (
     FORMATTING,
     HEADINGS,
     HTML,
+    HTML_ENCODINGS,
     HTML_POINTS,
-    HTML_TYPES,
     LI_STOPS,
     LIST_SCOPE,
     MATH,
-    QUOTES,
     ROWS,
     SCOPE,
     SPECIAL,
@@ -34,18 +33,18 @@ from jobs.kernel.markup.html_names import (
     TEXT_POINTS,
     VOID,
 )
-from jobs.kernel.markup.html_tokens import attributes_of, closes_itself
+from jobs.kernel.markup.html_tokens import attributes_of, closes_itself, value_of
 
 DEEPEST = 512  # as deep as browsers nest elements
-_SHALLOW, _MOST_STEPS = 8, 2**22  # how deep once that many elements of a page were looked at
+_SHALLOW, _MOST_STEPS = 8, 2**22  # after so many elements looked at, only so many are searched
 
 
 class Context:
-    """Names in lower case; those that are not of HTML with SVG or MATH before them."""
+    """Names are in lower case, with the prefix SVG or MATH where they are not of HTML."""
 
-    def __init__(self, is_told_all: bool) -> None:
-        """Without being told of all tags it takes any table in another for one in a cell."""
-        self._is_told_all = is_told_all
+    def __init__(self, sees_all_tags: bool) -> None:
+        """sees_all_tags: else any table in a table is taken for one in a cell."""
+        self._sees_all_tags = sees_all_tags
         self._open: list[bytes] = []
         self._steps = 0
         self.templates = 0
@@ -53,7 +52,7 @@ class Context:
 
     @property
     def is_foreign(self) -> bool:
-        """Whether the current element is not of HTML: only there are CDATA sections."""
+        """Whether the current element is not of HTML; only then CDATA sections are possible."""
         return bool(self._open) and b" " in self._open[-1]
 
     @property
@@ -66,15 +65,15 @@ class Context:
 
     @property
     def in_table(self) -> bool:
-        """Whether parts of a table may stand here."""
-        return self._place(b"table", TABLE_SCOPE) >= 0 or bool(self.templates)
+        """Whether a part of a table may begin here."""
+        return self._find(b"table", TABLE_SCOPE) >= 0 or bool(self.templates)
 
     def holds(self, depth: int, entry: bytes) -> bool:
-        """Whether it is still open where it was opened."""
+        """Whether the entry is still open at this depth."""
         return len(self._open) > depth and self._open[depth] == entry
 
     def start(self, name: bytes, rest: bytes) -> bytes | None:
-        """The vocabulary of the element that a start tag makes, HTML, SVG or MATH, or None if it
+        """The vocabulary (HTML, SVG or MATH) of the element that a start tag makes; None if it
         makes none. rest: its attributes."""
         space = self._space_of(name)
         if space and (name in BREAKOUT or (name == b"font" and _is_of_html(rest))):
@@ -90,7 +89,7 @@ class Context:
         return HTML if self._start_html(name) else None
 
     def _space_of(self, name: bytes) -> bytes:
-        """Where a start tag of this name belongs by the current element: HTML, SVG or MATH."""
+        """The vocabulary of a start tag with this name, by the current element."""
         current = self.current
         space = _space(current)
         if not space or current in HTML_POINTS:
@@ -116,14 +115,14 @@ class Context:
         self._end_html(name)
 
     def _end_foreign(self, name: bytes) -> bool:
-        """Whether the element was one of the foreign ones that are open on top."""
-        for place in self._inmost_first():
+        """Close a foreign element; False if the innermost ones do not include it."""
+        for index in self._inmost_first():
             self._steps += 1
-            space = _space(self._open[place])
+            space = _space(self._open[index])
             if not space:
                 return False
-            if self._open[place].removesuffix(b"+html") == space + name:
-                self._cut(place)
+            if self._open[index].removesuffix(b"+html") == space + name:
+                self._cut(index)
                 return True
         return False
 
@@ -148,7 +147,7 @@ class Context:
         return True
 
     def _close_before(self, name: bytes) -> None:
-        """The elements that a start tag of this name ends."""
+        """Close the elements that a start tag with this name ends."""
         if name == b"li":
             self._close(name, LI_STOPS)
         elif name in TERMS and not self._close(b"dd", LI_STOPS):
@@ -157,7 +156,7 @@ class Context:
             self._close(b"p", BUTTON_SCOPE)
         if name in HEADINGS and self.current in HEADINGS:
             self._open.pop()
-        elif name == b"table" and self._is_told_all and self._nearest_table() == b"table":
+        elif name == b"table" and self._sees_all_tags and self._nearest_table() == b"table":
             self._close(b"table", TABLE_SCOPE)
         elif name == b"button":
             self._close(name, SCOPE)
@@ -169,22 +168,22 @@ class Context:
             self._open.pop()
 
     def _nearest_table(self) -> bytes:
-        for place in self._inmost_first():
+        for index in self._inmost_first():
             self._steps += 1
-            if self._open[place] in TABLE_SCOPE or self._open[place] in CELLS:
-                return self._open[place]
+            if self._open[index] in TABLE_SCOPE or self._open[index] in CELLS:
+                return self._open[index]
         return b""
 
     def _start_part(self, name: bytes) -> bool:
-        """Of a table: it ends the parts that it cannot stand in."""
-        table = self._place(b"table", TABLE_SCOPE)
+        """Open a part of a table; close the parts that cannot hold it."""
+        table = self._find(b"table", TABLE_SCOPE)
         if table < 0:
             return bool(self.templates)
         keep = {b"tr": ROWS, b"td": ROWS | {b"tr"}, b"th": ROWS | {b"tr"}}.get(name, frozenset())
-        place = table
-        while place + 1 < len(self._open) and self._open[place + 1] in keep:
-            place += 1
-        self._cut(place + 1)
+        index = table
+        while index + 1 < len(self._open) and self._open[index + 1] in keep:
+            index += 1
+        self._cut(index + 1)
         if name not in (b"col", b"colgroup"):
             self._open.append(name)
         return True
@@ -215,42 +214,42 @@ class Context:
             self._close(b"form", SCOPE)
             return
         self._form = False
-        place = self._place(b"form", SCOPE)
-        if place >= 0:
-            del self._open[place]
+        index = self._find(b"form", SCOPE)
+        if index >= 0:
+            del self._open[index]
 
     def _end_heading(self) -> None:
-        for place in self._inmost_first():
+        for index in self._inmost_first():
             self._steps += 1
-            if self._open[place] in HEADINGS:
-                self._cut(place)
+            if self._open[index] in HEADINGS:
+                self._cut(index)
                 return
-            if self._open[place] in SCOPE:
+            if self._open[index] in SCOPE:
                 return
 
     def _end_formatting(self, name: bytes) -> None:
-        """Blocks in it stay open."""
-        place = self._place(name, SCOPE)
-        if place < 0:
+        """Close a formatting element; blocks in it stay open."""
+        index = self._find(name, SCOPE)
+        if index < 0:
             return
-        if any(entry in SPECIAL for entry in self._open[place + 1 :]):
-            del self._open[place]
+        if any(entry in SPECIAL for entry in self._open[index + 1 :]):
+            del self._open[index]
         else:
-            self._cut(place)
+            self._cut(index)
 
     def _close(self, name: bytes, stops: frozenset[bytes]) -> bool:
-        place = self._place(name, stops)
-        if place >= 0:
-            self._cut(place)
-        return place >= 0
+        index = self._find(name, stops)
+        if index >= 0:
+            self._cut(index)
+        return index >= 0
 
-    def _place(self, name: bytes, stops: frozenset[bytes]) -> int:
-        """Of the innermost open element of this name, -1 if there is none or a stop lies before."""
-        for place in self._inmost_first():
+    def _find(self, name: bytes, stops: frozenset[bytes]) -> int:
+        """The index of the innermost open element with this name; -1 if a stop comes first."""
+        for index in self._inmost_first():
             self._steps += 1
-            entry = self._open[place]
+            entry = self._open[index]
             if entry == name:
-                return place
+                return index
             if entry in stops:
                 return -1
         return -1
@@ -260,10 +259,10 @@ class Context:
         deepest = DEEPEST if self._steps < _MOST_STEPS else _SHALLOW
         return range(last, max(-1, last - deepest), -1)
 
-    def _cut(self, place: int) -> None:
+    def _cut(self, index: int) -> None:
         if self.templates:
-            self.templates -= self._open[place:].count(b"template")
-        del self._open[place:]
+            self.templates -= self._open[index:].count(b"template")
+        del self._open[index:]
 
 
 def _space(entry: bytes) -> bytes:
@@ -277,5 +276,5 @@ def _is_of_html(rest: bytes) -> bool:
 
 
 def _holds_html(rest: bytes) -> bool:
-    values = [text for name, text in attributes_of(rest) if name == b"encoding"]
-    return bool(values) and values[0].partition(b"=")[2].strip(QUOTES).lower() in HTML_TYPES
+    values = [value_of(attribute) for name, attribute in attributes_of(rest) if name == b"encoding"]
+    return bool(values) and values[0].lower() in HTML_ENCODINGS

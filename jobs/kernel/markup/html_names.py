@@ -1,8 +1,8 @@
-"""The names of elements by what they do to those that are open, as the HTML standard says."""
+"""Sets of element names by their effect on open elements, from the HTML standard."""
 
 from __future__ import annotations
 
-# Before the name of an element that is not of HTML; no name holds a blank.
+# The prefix of an element's name, by its vocabulary; no name holds a blank.
 HTML, SVG, MATH = b"", b"svg ", b"math "
 
 VOID = frozenset(
@@ -22,18 +22,16 @@ BLOCK_ENDS = (CLOSES_P - frozenset(b"hr plaintext table xmp".split())) | frozens
 TABLE_PARTS = frozenset(b"caption col colgroup tbody td tfoot th thead tr".split())
 CELLS = frozenset(b"caption td th".split())
 ROWS = frozenset(b"tbody tfoot thead".split())
-POINTS = frozenset(
-    (
-        *(MATH + name for name in b"mi mo mn ms mtext annotation-xml annotation-xml+html".split()),
-        *(SVG + name for name in b"foreignobject desc title".split()),
-    )
-)
 TEXT_POINTS = frozenset(MATH + name for name in b"mi mo mn ms mtext".split())
 HTML_POINTS = frozenset(SVG + name for name in b"foreignobject desc title".split()) | {
     MATH + b"annotation-xml+html"
 }
-SCOPE = POINTS | frozenset(
-    b"applet caption html marquee object select table td template th".split()
+_MATH_XML = frozenset((MATH + b"annotation-xml",))
+SCOPE = (
+    _MATH_XML
+    | TEXT_POINTS
+    | HTML_POINTS
+    | frozenset(b"applet caption html marquee object select table td template th".split())
 )
 BUTTON_SCOPE = SCOPE | {b"button"}
 TABLE_SCOPE = frozenset((b"table", b"template"))
@@ -53,5 +51,4 @@ BREAKOUT = frozenset(
     b"".split()
 )
 FONT = frozenset((b"color", b"face", b"size"))
-QUOTES = b"\t\n\f\r \"'"
-HTML_TYPES = (b"text/html", b"application/xhtml+xml")
+HTML_ENCODINGS = (b"text/html", b"application/xhtml+xml")  # of the element annotation-xml

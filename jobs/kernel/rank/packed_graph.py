@@ -28,15 +28,15 @@ import numpy.typing as npt
 
 from jobs.kernel.rank.packing import Array
 
-Ids = npt.NDArray[np.int64]
+NodeIds = npt.NDArray[np.int64]
 Sections = dict[str, dict[str, Array]]
 
 
 class Ranges(NamedTuple):
     """The first ids of all partitions but the first, and of all groups but the first; ascending."""
 
-    points: Ids
-    group_points: Ids
+    points: NodeIds
+    group_points: NodeIds
 
     @property
     def partitions(self) -> int:
@@ -46,17 +46,17 @@ class Ranges(NamedTuple):
     def groups(self) -> int:
         return len(self.group_points) + 1
 
-    def partition_of(self, ids: Ids) -> Ids:
+    def partition_of(self, ids: NodeIds) -> NodeIds:
         return np.searchsorted(self.points, ids, side="right")
 
 
 class Held(NamedTuple):
     """Lines of a graph as arrays: ids, scores and outdegrees of nodes, and the targets of all."""
 
-    ids: Ids
+    ids: NodeIds
     scores: npt.NDArray[np.float64]
-    degrees: Ids
-    targets: Ids
+    degrees: NodeIds
+    targets: NodeIds
 
 
 def shares(held: Held, ranges: Ranges) -> Iterator[tuple[int, Held]]:
@@ -74,7 +74,7 @@ def shares(held: Held, ranges: Ranges) -> Iterator[tuple[int, Held]]:
         yield number, Held(ids[rows], scores[rows], degrees[rows], share)
 
 
-def abroad(own: int, targets: Ids, ranges: Ranges) -> Iterator[tuple[int, Ids]]:
+def abroad(own: int, targets: NodeIds, ranges: Ranges) -> Iterator[tuple[int, NodeIds]]:
     """The distinct targets, ascending, in each of the other partitions that has any."""
     ids = distinct(targets)
     cuts = [0, *np.searchsorted(ids, ranges.points).tolist(), len(ids)]
@@ -83,7 +83,7 @@ def abroad(own: int, targets: Ids, ranges: Ranges) -> Iterator[tuple[int, Ids]]:
             yield number, ids[cuts[number] : cuts[number + 1]]
 
 
-def distinct(ids: Ids) -> Ids:
+def distinct(ids: NodeIds) -> NodeIds:
     """Sorted, each once."""
     ids = np.sort(ids, kind="stable")
     return ids[np.concatenate(([True], ids[1:] != ids[:-1]))] if len(ids) else ids
@@ -100,16 +100,16 @@ def merged(parts: Iterable[Held]) -> Held:
     return Held(ids[order], scores[order], lengths, moved)
 
 
-def bad_nodes(own: int, held: Held, incoming: Iterable[Ids], ranges: Ranges) -> dict[int, int]:
-    """Ids of the partition that do not have exactly one line: id -> lines."""
+def bad_nodes(own: int, held: Held, incoming: Iterable[NodeIds], ranges: Ranges) -> dict[int, int]:
+    """NodeIds of the partition that do not have exactly one line: id -> lines."""
     ids, lines = np.unique(held.ids, return_counts=True)
-    found = {int(i): int(n) for i, n in zip(ids[lines > 1], lines[lines > 1], strict=True)}
+    counts = {int(i): int(n) for i, n in zip(ids[lines > 1], lines[lines > 1], strict=True)}
     here = held.targets[ranges.partition_of(held.targets) == own]
     wanted = distinct(np.concatenate((here, *incoming)))
-    return found | dict.fromkeys(np.setdiff1d(wanted, ids, assume_unique=True).tolist(), 0)
+    return counts | dict.fromkeys(np.setdiff1d(wanted, ids, assume_unique=True).tolist(), 0)
 
 
-def sections(own: int, held: Held, incoming: Mapping[int, Ids], ranges: Ranges) -> Sections:
+def sections(own: int, held: Held, incoming: Mapping[int, NodeIds], ranges: Ranges) -> Sections:
     """What is kept of a partition, and the state that it starts with."""
     links = held.degrees > 0
     rows = rows_of(links)
@@ -150,20 +150,20 @@ def sections(own: int, held: Held, incoming: Mapping[int, Ids], ranges: Ranges) 
     }
 
 
-def rows_of(links: npt.NDArray[np.bool_]) -> Ids:
+def rows_of(links: npt.NDArray[np.bool_]) -> NodeIds:
     """The row of each node, of which `links` tells whether it has edges out; by id."""
     return np.where(links, np.cumsum(links), links.sum() + np.cumsum(~links)) - 1
 
 
-def _shared_out(ids: Ids, points: Ids) -> npt.NDArray[np.uint32]:
+def _shared_out(ids: NodeIds, points: NodeIds) -> npt.NDArray[np.uint32]:
     """How many of the ascending ids are in each range."""
     return np.diff([0, *np.searchsorted(ids, points), len(ids)]).astype(np.uint32)
 
 
-def _lengths(rows: Mapping[int, Ids], partitions: int) -> npt.NDArray[np.uint32]:
+def _lengths(rows: Mapping[int, NodeIds], partitions: int) -> npt.NDArray[np.uint32]:
     return np.array([len(rows.get(s, ())) for s in range(partitions)], np.uint32)
 
 
-def _together(rows: Mapping[int, Ids]) -> npt.NDArray[np.uint32]:
+def _together(rows: Mapping[int, NodeIds]) -> npt.NDArray[np.uint32]:
     none = np.zeros(0, np.uint32)
     return np.concatenate([none, *(rows[s].astype(np.uint32) for s in sorted(rows))])

@@ -1,6 +1,6 @@
 """The loops of packed rounds, over the edges of one partition; compiled by numba when first used.
 
-Equation: x_i = 0.15 + 0.85 * sum over edges j->i of y_j, with y_j = x_j / outdegree_j. Rows are
+Equation: x_i = base + damping * sum over edges j->i of y_j, with y_j = x_j / outdegree_j. Rows are
 targets, those of linking nodes before those that dangle (packed_graph.py): counts[i] edges, whose
 sources (rows, too) follow each other. y and x are of linking nodes only. Contributions to others
 and their sums are taken in two parts, high and low, wrong by less than (edges * UNIT)^2 of
@@ -13,11 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from jobs.kernel.machine.machine_code import loop
-from jobs.kernel.rank.plain_round import BASE, DAMPING
+from jobs.kernel.rank.array_types import Floats, Positions
 
-Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.uint32]
-Positions = npt.NDArray[np.int64]
 Sums = tuple[float, float, float, float, float, float, float]
 
 
@@ -56,11 +54,13 @@ def image(
     x: Floats,
     high: Floats,
     low: Floats,
+    base: float,
+    damping: float,
     doubt: float,
     shift: float,
     plain: Floats,
 ) -> Sums:
-    """plain = 0.15 + 0.85 A x of all rows, high and low being what came from other partitions.
+    """plain = base + damping A x of all rows, high and low being what came from other partitions.
 
     The score that enters of a node that dangles is its new one, as nothing depends on it. doubt:
     what a residual may be wrong by, relative to |x'| + |x|. Returns, as RoundSums names them:
@@ -77,7 +77,7 @@ def image(
             rest += (most - (new - back)) + (value - back)
             most = new
             k += 1
-        score = BASE + DAMPING * (most + rest)
+        score = base + damping * (most + rest)
         before = score
         if i < len(x):
             before = x[i]
@@ -101,6 +101,8 @@ def sweep(
     sources: Ints,
     degrees: Ints,
     inflow: Floats,
+    base: float,
+    damping: float,
     y: Floats,
     scores: Floats,
     backward: bool,
@@ -115,22 +117,22 @@ def sweep(
         flow = inflow[i]
         for k in range(offsets[i], offsets[i + 1]):
             flow += y[sources[k]]
-        scores[i] = BASE + DAMPING * flow
+        scores[i] = base + damping * flow
         y[i] = scores[i] / degrees[i]
 
 
 @loop
 def flows(
-    counts: Ints, sources: Ints, y: Floats, groups: Ints, targets: Ints, width: int, found: Floats
+    counts: Ints, sources: Ints, y: Floats, groups: Ints, targets: Ints, width: int, sums: Floats
 ) -> None:
     """Add what goes from each group of sources to each group of rows.
 
-    groups: of a source, from 0. targets: of a row. found: float64[groups * width], row by row.
+    groups: of a source, from 0. targets: of a row. sums: float64[groups * width], row by row.
     """
     k = 0
     for i in range(len(counts)):
         target = np.int64(targets[i])
         for _ in range(np.int64(counts[i])):
             source = sources[k]
-            found[np.int64(groups[source]) * width + target] += y[source]
+            sums[np.int64(groups[source]) * width + target] += y[source]
             k += 1

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from jobs.kernel.rank.equation import RECIPE, Equation
 from jobs.kernel.rank.packed_graph import Ranges
 from jobs.kernel.rank.packing import Where
 
@@ -18,7 +19,8 @@ class Plan:
     """points, group_points: see Ranges. labels: the first field of the lines of each partition,
     which takes them to its reducer. structure, state: where the sections of each partition are; one
     without nodes is in neither. span: terms that no sum has more of. gammas, factors: of the vector
-    that enters, see packed_round. tolerance: of the certificate. dummy: its score at the end."""
+    that enters, see packed_round. tolerance: of the certificate. damping: see
+    equation.py. dummy: its score at the end."""
 
     points: list[int]
     group_points: list[int]
@@ -29,11 +31,16 @@ class Plan:
     gammas: list[float] = field(default_factory=list)
     factors: list[float] = field(default_factory=list)
     tolerance: float = 0.0
+    damping: float = RECIPE.damping
     dummy: float = 0.0
 
     @property
     def ranges(self) -> Ranges:
         return Ranges(np.array(self.points, np.int64), np.array(self.group_points, np.int64))
+
+    @property
+    def equation(self) -> Equation:
+        return Equation(self.damping)
 
     def label(self, partition: int) -> bytes:
         return self.labels[partition].encode()
@@ -47,13 +54,13 @@ class Plan:
         return path
 
 
-def plan_from(told: dict[str, Any]) -> Plan:
+def plan_from(saved: dict[str, Any]) -> Plan:
     """The plan of which this is the JSON."""
     places = {
-        name: {int(number): Where(*where) for number, where in told[name].items()}
+        name: {int(number): Where(*where) for number, where in saved[name].items()}
         for name in ("structure", "state")
     }
-    return Plan(**{**told, **places})
+    return Plan(**{**saved, **places})
 
 
 def read_plan(path: str | Path) -> Plan:

@@ -1,6 +1,6 @@
 """One round of PageRank in one partition: certificate of what enters, sweeps, what leaves.
 
-    x' = 0.15 + 0.85 A x,    A the share that a node gives along each of its edges
+    x' = base + damping A x,    A the share that a node gives along each of its edges
 
 The vector that enters is the last one of the partition, z, mixed with earlier ones by the numbers
 gammas (Anderson), and each group of it scaled by a factor (aggregation); whatever it is, the
@@ -21,13 +21,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from jobs.kernel.rank import packed_loops as loops
+from jobs.kernel.rank.array_types import Floats
+from jobs.kernel.rank.equation import RECIPE, Equation
 from jobs.kernel.rank.packing import Array, Arrays, to_text
-from jobs.kernel.rank.plain_round import BASE, DAMPING, DOUBT, UNIT, RoundSums
+from jobs.kernel.rank.plain_round import DOUBT, UNIT, RoundSums
 
-Floats = npt.NDArray[np.float64]
 MEMORY = 5  # differences of earlier rounds that are mixed
 SWEEPS = 10
 ALONE = 40  # times SWEEPS, in a partition that has nobody to exchange with
@@ -39,6 +39,7 @@ class Partition(NamedTuple):
     linking: dict[str, Array]
     local: dict[str, Array]
     outgoing: dict[str, Array]
+    equation: Equation = RECIPE
 
     @property
     def degrees(self) -> Array:
@@ -88,14 +89,18 @@ class Left(NamedTuple):
 
 
 def entering(
-    state: Arrays, linking: Arrays, gammas: Sequence[float], factors: Sequence[float]
+    state: Arrays,
+    linking: Arrays,
+    gammas: Sequence[float],
+    factors: Sequence[float],
+    base: float = RECIPE.base,
 ) -> Entering:
     """The vector that enters a round. factors: of all groups, or none."""
     z = _last(state)
     for number, gamma in enumerate(gammas):
         z -= gamma * state[f"moved_{number}"]
     if gammas:
-        np.maximum(z, BASE, out=z)
+        np.maximum(z, base, out=z)
     if not factors:
         return Entering(z, z)
     first, sizes = int(linking["first_group"][0]), linking["groups"]
@@ -131,14 +136,16 @@ def image(
     part: Partition, x: Floats, inflow: Inflow, span: int, shift: float = 0.0
 ) -> tuple[Floats, RoundSums]:
     """x' of all rows, and the sums of the round. span: no sum has more terms, in any partition."""
-    degrees, plain = part.degrees, np.empty(part.nodes)
+    degrees, plain, equation = part.degrees, np.empty(part.nodes), part.equation
     doubt = DOUBT + (span * UNIT) ** 2
     old, new, signed, absolute, largest, shifted, dangling = loops.image(
-        part.local["counts"], part.local["sources"], x / degrees, x, *inflow, doubt, shift, plain
-    )
+        part.local["counts"], part.local["sources"], x / degrees, x, *inflow,
+        equation.base, equation.damping, doubt, shift, plain,
+    )  # fmt: skip
     sums = RoundSums(
         nodes=part.nodes, edges=int(degrees.sum()), dangling=part.nodes - len(x),
         old_l1=old, new_l1=new, residual_sum=signed, residual_l1=absolute, residual_max=largest,
+        relative_max=largest / equation.base, damping=equation.damping,
         shift=shift, shifted_l1=shifted, dangling_new=dangling,
     )  # fmt: skip
     return plain, sums
@@ -148,9 +155,11 @@ def swept(part: Partition, x: Floats, inflow: Inflow) -> Floats:
     """The scores of linking nodes after SWEEPS passes."""
     counts = part.local["counts"][: len(x)]
     offsets = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
-    y, scores, given = x / part.degrees, x.copy(), inflow.high + inflow.low
+    y, scores, received_sums = x / part.degrees, x.copy(), inflow.high + inflow.low
+    graph = (offsets, part.local["sources"], part.degrees)
+    terms = (received_sums, part.equation.base, part.equation.damping)
     for number in range(SWEEPS):
-        loops.sweep(offsets, part.local["sources"], part.degrees, given, y, scores, number % 2 == 1)
+        loops.sweep(*graph, *terms, y, scores, number % 2 == 1)
     return scores
 
 
@@ -162,8 +171,8 @@ def one_round(
     scores = swept(part, enters.x, inflow)
     links = len(scores)
     kept = _state(plain[:links], scores, enters.z, state)
-    given = (inflow.high + inflow.low)[links:]
-    between = _group_sums(part, scores, given, groups)
+    received_sums = (inflow.high + inflow.low)[links:]
+    between = _group_sums(part, scores, received_sums, groups)
     return Left(kept, plain[links:], sums, _products(kept), between)
 
 
@@ -198,21 +207,22 @@ def _products(state: Arrays) -> dict[str, Any]:
     """Inner products of the last changes' differences, with each other and with the change."""
     known = [state[f"changed_{k}"].astype(float) for k in range(MEMORY) if f"changed_{k}" in state]
     change = state["change"].astype(float) if known else np.zeros(0)
-    gram = [[_dot(one, other) for other in known] for one in known]
-    return {"gram": gram, "right": [_dot(one, change) for one in known]}
+    gram = [[_dot(row, column) for column in known] for row in known]
+    return {"gram": gram, "right": [_dot(row, change) for row in known]}
 
 
-def _dot(one: Floats, other: Floats) -> float:
+def _dot(first: Floats, second: Floats) -> float:
     """In an order that does not depend on the threads of a library."""
-    return float(np.sum(one * other))
+    return float(np.sum(first * second))
 
 
-def _group_sums(part: Partition, scores: Floats, given: Floats, groups: int) -> GroupSums:
-    """Where the sweeps led. given: what other partitions contribute to nodes that dangle."""
+def _group_sums(part: Partition, scores: Floats, received_sums: Floats, groups: int) -> GroupSums:
+    """After the sweeps. received_sums: what other partitions contribute to nodes that dangle."""
     flows, inside = flows_of(part, scores, groups)
     sizes, dangling = part.linking["groups"], part.linking["dangling"]
-    reached = inside.sum(axis=0) + sums_of(given, dangling)
-    weights = sums_of(scores, sizes) + BASE * dangling + DAMPING * reached
+    reached = inside.sum(axis=0) + sums_of(received_sums, dangling)
+    equation = part.equation
+    weights = sums_of(scores, sizes) + equation.base * dangling + equation.damping * reached
     return GroupSums(int(part.linking["first_group"][0]), flows.ravel(), weights)
 
 
@@ -228,15 +238,15 @@ def flows_of(part: Partition, scores: Floats, groups: int) -> tuple[Floats, Floa
     sizes, first = part.linking["groups"], int(part.linking["first_group"][0])
     names = np.arange(len(sizes), dtype=np.uint32)
     own, dangling = np.repeat(names, sizes), np.repeat(names, part.linking["dangling"])
-    found, inside = np.zeros((len(sizes), groups)), np.zeros((len(sizes), len(sizes)))
+    abroad_flows, inside = np.zeros((len(sizes), groups)), np.zeros((len(sizes), len(sizes)))
     y = scores / part.degrees
     counts, sources = part.local["counts"], part.local["sources"]
     rows, edges = len(scores), int(counts[: len(scores)].sum())
     here = own + np.uint32(first)
-    loops.flows(counts[:rows], sources[:edges], y, own, here, groups, found.ravel())
+    loops.flows(counts[:rows], sources[:edges], y, own, here, groups, abroad_flows.ravel())
     loops.flows(counts[rows:], sources[edges:], y, own, dangling, len(sizes), inside.ravel())
     abroad = np.repeat(np.arange(groups, dtype=np.uint32), part.outgoing["groups"])
     counts, sources = part.outgoing["counts"], part.outgoing["sources"]
-    loops.flows(counts, sources, y, own, abroad, groups, found.ravel())
-    found[:, first : first + len(sizes)] += inside
-    return found, inside
+    loops.flows(counts, sources, y, own, abroad, groups, abroad_flows.ravel())
+    abroad_flows[:, first : first + len(sizes)] += inside
+    return abroad_flows, inside

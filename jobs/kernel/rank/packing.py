@@ -55,8 +55,8 @@ def from_text(text: bytes | memoryview) -> dict[str, Array]:
             arrays[name] = np.frombuffer(raw, np.dtype(kind), length, at)
             at += arrays[name].nbytes
     except (ValueError, TypeError, MemoryError, zstandard.ZstdError) as error:
-        said = str(error).partition("\n")[0][:200]
-        raise BadLine(f"damaged arrays ({said})", "base64 of zstd of arrays") from error
+        message = str(error).partition("\n")[0][:200]
+        raise BadLine(f"damaged arrays ({message})", "base64 of zstd of arrays") from error
     return arrays
 
 
@@ -80,10 +80,10 @@ def pieces(arrays: Arrays) -> Iterator[dict[str, Array]]:
     yield held
 
 
-def joined(found: Iterable[Arrays]) -> dict[str, Array]:
+def joined(parts: Iterable[Arrays]) -> dict[str, Array]:
     """The arrays of pieces, in their order; they can be written to."""
     lists: dict[str, list[Array]] = {}
-    for piece in found:
+    for piece in parts:
         for name, array in piece.items():
             lists.setdefault(name, []).append(array)
     return {name: np.concatenate(arrays) for name, arrays in lists.items()}
@@ -118,8 +118,8 @@ def read_section(where: Where, section: str) -> dict[str, Array]:
             raise ValueError(f"{len(data)} of {length} bytes")
         return joined(from_text(word) for word in _words(data))
     except (ValueError, TypeError, LookupError, MemoryError, OverflowError) as error:
-        found = f"a damaged section {section} ({error})"
-        raise BadInput(where.part, found, "a part that packing or a round wrote", CURE) from error
+        problem = f"a damaged section {section} ({error})"
+        raise BadInput(where.part, problem, "a part that packing or a round wrote", CURE) from error
 
 
 def _words(lines: bytes) -> Iterator[memoryview]:

@@ -1,6 +1,8 @@
 """One plain round of PageRank on graph lines, and what a round tells about its error.
 
-    x'_i = 0.15 + 0.85 * sum over edges j->i of x_j / outdegree_j      (dummy likewise)
+    x'_i = base + damping * sum over edges j->i of x_j / outdegree_j      (dummy likewise)
+
+Below, base and damping are 0.15 and 0.85, as in the recipe; equation.py has others.
 
 Dangling nodes point to `dummy`, and `dummy` to itself, so no dangling mass has to be collected and
 the sum of all scores, dummy's included, stays N + 1. Sums are correctly rounded (math.fsum), so
@@ -24,10 +26,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 
-DAMPING = 0.85
-BASE = 0.15
+from jobs.kernel.rank.equation import RECIPE, Equation
+
 UNIT = 2.0**-53  # rounding to nearest is wrong by at most this, relative
 DOUBT = 10 * UNIT  # of a residual, relative to the new score
 
@@ -39,23 +41,23 @@ def exact_parts(values: Iterable[float]) -> list[float]:
     all values at once gives. Values are finite and at least 0.
     """
     rest = list(values)
-    found = []
+    parts = []
     while part := math.fsum(rest):
-        found.append(part)
+        parts.append(part)
         rest.append(-part)
-    return found or [0.0]
+    return parts or [0.0]
 
 
-def new_score(contributions: Iterable[float]) -> float:
+def new_score(contributions: Iterable[float], equation: Equation = RECIPE) -> float:
     """The score of a node from the contributions x_j / outdegree_j that reach it."""
-    return BASE + DAMPING * math.fsum(contributions)
+    return equation.base + equation.damping * math.fsum(contributions)
 
 
 @dataclass
 class RoundSums:
     """Sums over the nodes that one reducer wrote; those of all reducers merge to the round's.
 
-    shift: the constant c of `shifted`, the same in all reducers of a round.
+    shift: the constant c of `shifted`. It and damping are the same in all reducers of a round.
     """
 
     nodes: int = 0
@@ -66,21 +68,23 @@ class RoundSums:
     residual_sum: float = 0.0  # sum of r
     residual_l1: float = 0.0  # |r|_1, with the doubt about each r_i, as in the next two
     residual_max: float = 0.0  # max |r_i|
+    relative_max: float = 0.0  # max |r_i| / base_i
     shift: float = 0.0
     shifted_l1: float = 0.0  # |r - c|_1
     dangling_new: float = 0.0  # sum of x' over dangling nodes
     dummy_old: float = 0.0
     dummy_new: float = 0.0
     dummies: int = 0
+    damping: float = RECIPE.damping
 
     def merge(self, other: RoundSums) -> None:
         """Add the sums of another reducer of the same round."""
         for entry in fields(self):
-            mine, theirs = getattr(self, entry.name), getattr(other, entry.name)
-            if entry.name == "residual_max":
-                value = max(mine, theirs)
+            own, theirs = getattr(self, entry.name), getattr(other, entry.name)
+            if entry.name in ("residual_max", "relative_max"):
+                value = max(own, theirs)
             else:
-                value = theirs if entry.name == "shift" else mine + theirs
+                value = theirs if entry.name in ("shift", "damping") else own + theirs
             setattr(self, entry.name, value)
 
     def as_dict(self) -> dict[str, float]:
@@ -99,12 +103,17 @@ class RoundSums:
     @property
     def certificate(self) -> float:
         """Bound of |x' - x*|_1 / |x'|_1, for the vector that leaves the round."""
-        return DAMPING * self.residual_l1 / (BASE * self.new_l1) * (1 + self._rounding)
+        bound = self.damping * self.residual_l1 / (self._base * self.new_l1)
+        return bound * (1 + self._rounding)
 
     @property
     def eta(self) -> float:
         """Every score of the new vector is within a factor 1 +- eta of the exact one."""
-        return self.residual_max / BASE * (1 + self._rounding)
+        return self.relative_max * (1 + self._rounding)
+
+    @property
+    def _base(self) -> float:
+        return Equation(self.damping).base
 
     @property
     def _rounding(self) -> float:
@@ -121,11 +130,11 @@ class RoundSums:
         mean = self.residual_sum / self.nodes
         deviation = self.shifted_l1 + self.nodes * abs(mean - self.shift)
         deviation += self._rounding * self.residual_l1  # of r, and of the sum of r, which cancels
-        return deviation / (BASE * self.old_l1) * (1 + self._rounding)
+        return deviation / (self._base * self.old_l1) * (1 + self._rounding)
 
     def next_shift(self) -> float:
         """The mean residual of the next round, known now: what the nodes gain, dummy loses."""
-        next_dummy = BASE + DAMPING * (self.dangling_new + self.dummy_new)
+        next_dummy = self._base + self.damping * (self.dangling_new + self.dummy_new)
         return (self.dummy_new - next_dummy) / self.nodes
 
 
@@ -134,6 +143,7 @@ class RoundTally:
     """Collects the values of one reducer and sums them at the end, each sum correctly rounded."""
 
     shift: float
+    equation: Equation = RECIPE
     _sums: RoundSums = field(default_factory=RoundSums)
     _block: list[tuple[float, float, bool]] = field(default_factory=list)
 
@@ -147,14 +157,18 @@ class RoundTally:
             self._fold()
 
     def add_dummy(self, old: float, new: float) -> None:
-        self._sums.merge(RoundSums(dummies=1, dummy_old=old, dummy_new=new, shift=self.shift))
+        self._merge(RoundSums(dummies=1, dummy_old=old, dummy_new=new))
+
+    def _merge(self, sums: RoundSums) -> None:
+        self._sums.merge(replace(sums, shift=self.shift, damping=self.equation.damping))
 
     def _fold(self) -> None:
         block, self._block = self._block, []
         residuals = [new - old for old, new, _ in block]
         doubts = [DOUBT * new for _, new, _ in block]
         bounds = [abs(r) + doubt for r, doubt in zip(residuals, doubts, strict=True)]
-        self._sums.merge(
+        largest = max(bounds, default=0.0)
+        self._merge(
             RoundSums(
                 nodes=len(block),
                 dangling=sum(dangles for _, _, dangles in block),
@@ -162,8 +176,8 @@ class RoundTally:
                 new_l1=math.fsum(new for _, new, _ in block),
                 residual_sum=math.fsum(residuals),
                 residual_l1=math.fsum(bounds),
-                residual_max=max(bounds, default=0.0),
-                shift=self.shift,
+                residual_max=largest,
+                relative_max=largest / self.equation.base,
                 shifted_l1=math.fsum([*(abs(r - self.shift) for r in residuals), *doubts]),
                 dangling_new=math.fsum(new for _, new, dangles in block if dangles),
             )

@@ -1,6 +1,6 @@
 """The digest of a file while it is read: BLAKE2b of 128 bits over all its bytes, in order.
 
-Readers of archives go forward with small steps back, so hardly a byte is read twice for it.
+Readers of archives go forward with small steps back, so the digest reads hardly a byte twice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ BLOCK = 2**20
 
 
 class Digesting:
-    """The stream as readers of archives need it; what is read of it goes into the digest."""
+    """What readers of archives need of a stream; the bytes that they read go into the digest."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -26,7 +26,7 @@ class Digesting:
 
     @property
     def raw(self) -> Any:
-        """What tells the position in the file, see positions.py."""
+        """The stream whose position positions.py reports."""
         return getattr(self._stream, "raw", self._stream)
 
     def seekable(self) -> bool:
@@ -35,8 +35,8 @@ class Digesting:
     def tell(self) -> int:
         return self._at
 
-    def seek(self, place: int, whence: int = io.SEEK_SET) -> int:
-        self._at = self._stream.seek(place, whence)
+    def seek(self, position: int, whence: int = io.SEEK_SET) -> int:
+        self._at = self._stream.seek(position, whence)
         return self._at
 
     def read(self, count: int = -1) -> bytes:
@@ -49,7 +49,7 @@ class Digesting:
         return data
 
     def hexdigest(self) -> str:
-        """Of the whole file; what was not read yet is read now. Raises OSError."""
+        """Of the whole file: reads the rest first. Raises OSError."""
         self.seek(self._digested)
         while self.read(BLOCK):
             pass
@@ -57,9 +57,9 @@ class Digesting:
 
 
 @contextlib.contextmanager
-def digested(stream: BinaryIO, tell: Callable[[str], None]) -> Iterator[BinaryIO]:
-    """The stream, for a reader. `tell` hears the digest of all of it in the end, also where reading
-    raised BadInput, and nothing where its rest cannot be read."""
+def digested(stream: BinaryIO, report: Callable[[str], None]) -> Iterator[BinaryIO]:
+    """The stream, for a reader. Reports the digest of the whole file at the end, also after a
+    BadInput, unless the rest of the file cannot be read."""
     digesting = Digesting(stream)
     failed: BadInput | None = None
     try:
@@ -67,6 +67,6 @@ def digested(stream: BinaryIO, tell: Callable[[str], None]) -> Iterator[BinaryIO
     except BadInput as error:
         failed = error
     with contextlib.suppress(OSError):
-        tell(digesting.hexdigest())
+        report(digesting.hexdigest())
     if failed:
         raise failed

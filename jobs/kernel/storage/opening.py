@@ -1,18 +1,20 @@
-"""Archives by path or by URL: opened as streams of bytes that can seek, wherever they are.
+"""Files by path or URL: opened as streams of bytes that can seek, wherever they are.
 
-A URL is a string that begins with `s3://`, `hdfs://` or `file:///`, the names in it as they are,
-without escapes; everything else is a path. In S3, credentials, region and endpoint are found as the
-AWS tools find them (AWS_ACCESS_KEY_ID, AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL, the machine's
-role); in HDFS, name nodes and their ways of authentication as Hadoop's own clients find them
-(HADOOP_CONF_DIR), which `hdfs:///path` without a host needs.
+A URL is a string that begins with `s3://`, `hdfs://` or `file:///`, without escapes; everything
+else is a path. Credentials, region and endpoint of S3 come from where AWS tools have them
+(AWS_ACCESS_KEY_ID, AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL, the machine's role). Name nodes and
+authentication of HDFS come from where Hadoop's clients have them (HADOOP_CONF_DIR); `hdfs:///path`
+without a host needs that.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import socket
+import stat
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -20,90 +22,111 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import quote
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.endless import require_file
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-Place = str | Path
+PathOrUrl = str | Path
 S3, HDFS, FILE = SCHEMES = ("s3://", "hdfs://", "file:///")
 ANSWER = 10  # seconds
 _AT_ONCE = 2**23  # bytes of one request; a reader goes forward, with small steps back
+_ENDLESS = {stat.S_IFCHR: "a device", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+CURE = "Write what it gives to a file, and name that."
 
 
-def is_url(where: Place) -> bool:
-    return isinstance(where, str) and where.startswith(SCHEMES)
+def is_url(path_or_url: PathOrUrl) -> bool:
+    return isinstance(path_or_url, str) and path_or_url.startswith(SCHEMES)
+
+
+def require_file(path: str | os.PathLike[str], expected: str = "a file") -> None:
+    """Raises BadInput for a device, pipe or socket: it may never end, or wait for a writer.
+
+    A missing path or a folder is left to the caller that opens it. Disks, which end, and /dev/null,
+    which is empty, pass.
+    """
+    try:
+        status = Path(path).stat()
+    except (OSError, ValueError):
+        return
+    kind = _ENDLESS.get(stat.S_IFMT(status.st_mode))
+    if kind and not (kind == "a device" and Path(os.devnull).stat().st_rdev == status.st_rdev):
+        raise BadInput(str(path), kind, expected, CURE)
 
 
 def prefix_of(url: str) -> str:
-    """What stands before the paths that its file system lists, `s3://`, `hdfs://host`, `file://`."""
+    """The prefix of paths that its file system lists: `s3://`, `hdfs://host`, `file://`."""
     scheme, _, rest = url.partition("://")
     return f"{scheme}://" + (rest.partition("/")[0] if scheme == "hdfs" else "")
 
 
-def place(where: Place) -> Place:
+def as_path_or_url(path_or_url: PathOrUrl) -> PathOrUrl:
     """The URL as it is, or the path as a Path."""
-    return where if is_url(where) else Path(where)
+    return path_or_url if is_url(path_or_url) else Path(path_or_url)
 
 
-def open_binary(where: Place) -> BinaryIO:
-    """The archive as a stream; the caller closes it. Raises OSError, BadInput for no file."""
-    if not is_url(where):
-        require_file(where)
-        return Path(where).open("rb")
-    filesystem, path = located(str(where))
+def local_path(path_or_url: PathOrUrl) -> Path:
+    """The path, also of a `file:///` URL."""
+    return Path(str(path_or_url).removeprefix("file://"))
+
+
+def open_binary(path_or_url: PathOrUrl) -> BinaryIO:
+    """A stream, which the caller closes. Raises OSError, BadInput for a device, pipe or socket."""
+    if not is_url(path_or_url):
+        require_file(path_or_url)
+        return Path(path_or_url).open("rb")
+    filesystem, path = located(str(path_or_url))
     return cast(BinaryIO, io.BufferedReader(_Remote(filesystem.open_input_file(path)), _AT_ONCE))
 
 
-def opened(where: Place) -> BinaryIO:
-    """The same of an archive that is to be read. Raises BadInput."""
+def opened(path_or_url: PathOrUrl) -> BinaryIO:
+    """The same, with BadInput for any error."""
     try:
-        return open_binary(where)
+        return open_binary(path_or_url)
     except OSError as error:
-        found = f"cannot be read ({error.strerror or error})"
-        raise BadInput(str(where), found, "a readable file") from error
+        message = f"cannot be read ({error.strerror or error})"
+        raise BadInput(str(path_or_url), message, "a readable file") from error
 
 
-def size_of(where: Place) -> int:
-    """In bytes. Raises OSError, BadInput for what is no file."""
-    if not is_url(where):
-        require_file(where)
-        return Path(where).stat().st_size
-    filesystem, path = located(str(where))
+def size_of(path_or_url: PathOrUrl) -> int:
+    """In bytes. Raises as `open_binary`."""
+    if not is_url(path_or_url):
+        require_file(path_or_url)
+        return Path(path_or_url).stat().st_size
+    filesystem, path = located(str(path_or_url))
     with store_errors(), filesystem.open_input_file(path) as file:
         return int(file.size())
 
 
-def modified_of(where: Place) -> int | None:
-    """When the archive was written, in ns since 1970; None where a store does not tell. Raises
+def modified_of(path_or_url: PathOrUrl) -> int | None:
+    """When the file was written, in ns since 1970; None if the store does not know. Raises
     OSError."""
-    if not is_url(where):
-        return Path(where).stat().st_mtime_ns
-    filesystem, path = located(str(where))
+    if not is_url(path_or_url):
+        return Path(path_or_url).stat().st_mtime_ns
+    filesystem, path = located(str(path_or_url))
     with store_errors():
-        told = filesystem.get_file_info(path).mtime_ns
-    return None if told is None else int(told)
+        modified = filesystem.get_file_info(path).mtime_ns
+    return None if modified is None else int(modified)
 
 
-def read_range(url: Place, begin: int, count: int) -> bytes:
-    """At most `count` bytes from `begin` on of a file at a URL, no more. Raises OSError."""
+def read_range(url: PathOrUrl, begin: int, count: int) -> bytes:
+    """At most `count` bytes of a file at a URL, from `begin` on. Raises OSError."""
     filesystem, path = located(str(url))
     with store_errors(), filesystem.open_input_file(path) as file:
         return bytes(file.read_at(min(count, max(0, int(file.size()) - begin)), begin))
 
 
-def absolute(where: Place) -> str:
-    """As it is found from any folder; a link stays one."""
-    return str(where) if is_url(where) else str(Path(where).absolute())
+def absolute(path_or_url: PathOrUrl) -> str:
+    """Valid from any folder. Links stay links."""
+    return str(path_or_url) if is_url(path_or_url) else str(Path(path_or_url).absolute())
 
 
-def real(where: Place) -> str:
-    """The same for all names of a file."""
-    return str(where) if is_url(where) else str(Path(where).resolve())
+def real(path_or_url: PathOrUrl) -> str:
+    """The same string for all names of a file."""
+    return str(path_or_url) if is_url(path_or_url) else str(Path(path_or_url).resolve())
 
 
 class _Remote(io.RawIOBase):
-    """A file of Arrow, with seeks behind its end allowed, as they are in files of a disk."""
+    """A file of Arrow that can seek behind its end, as files of a disk can."""
 
     def __init__(self, file: Any) -> None:
         self._file, self._size = file, int(file.size())
@@ -115,8 +138,8 @@ class _Remote(io.RawIOBase):
     def seekable(self) -> bool:
         return True
 
-    def seek(self, place: int, whence: int = io.SEEK_SET) -> int:
-        self._at = place + (0, self._at, self._size)[whence]
+    def seek(self, position: int, whence: int = io.SEEK_SET) -> int:
+        self._at = position + (0, self._at, self._size)[whence]
         return self._at
 
     def tell(self) -> int:
@@ -137,30 +160,30 @@ class _Remote(io.RawIOBase):
 
 def located(url: str) -> tuple[Any, str]:
     """(file system of Arrow, path in it). Raises OSError."""
-    from pyarrow import ArrowInvalid, fs  # half a second that paths do not need
+    from pyarrow import ArrowInvalid, fs  # takes half a second, and paths do not need it
 
     if url.startswith(FILE):
         return fs.LocalFileSystem(), url.removeprefix("file://")
     if url.startswith(HDFS):
         return _hdfs(url)
     try:
-        found: tuple[Any, str] = fs.FileSystem.from_uri(S3 + quote(url.removeprefix(S3), safe="/"))
+        location = fs.FileSystem.from_uri(S3 + quote(url.removeprefix(S3), safe="/"))
     except ArrowInvalid as error:
         raise OSError(str(error)) from error
-    return found
+    return cast(tuple[Any, str], location)
 
 
 @contextlib.contextmanager
 def store_errors() -> Iterator[None]:
-    """What a store refuses, as an OSError of one line: clients raise RuntimeError too, and name
-    nodes answer with Java's stack."""
+    """Errors of a store as an OSError of one line: clients raise RuntimeError too, and name nodes
+    answer with a stack trace of Java."""
     try:
         yield
     except (RuntimeError, OSError) as error:
         if isinstance(error, FileNotFoundError):
             raise
-        said = re.sub(r'^RPCError\("[\w.$]+", "(.*)"\)$', r"\1", str(error), flags=re.S)
-        raise OSError(re.split(r"\n|\\n", said)[0]) from error
+        message = re.sub(r'^RPCError\("[\w.$]+", "(.*)"\)$', r"\1", str(error), flags=re.S)
+        raise OSError(re.split(r"\n|\\n", message)[0]) from error
 
 
 def _hdfs(url: str) -> tuple[Any, str]:
@@ -180,8 +203,8 @@ def _hdfs(url: str) -> tuple[Any, str]:
 
 @lru_cache
 def _reach(host: str) -> None:
-    """Where a port is named, at its first use: the client itself would try for three minutes.
-    Raises OSError."""
+    """Raises OSError if nothing answers at the port of a host that names one: the client itself
+    would try for three minutes."""
     name, _, port = host.rpartition(":")
     if not (name and port.isdigit()):
         return

@@ -1,4 +1,4 @@
-"""Paths in which no tool takes anything for syntax."""
+"""Paths without characters that tools take for syntax."""
 
 from __future__ import annotations
 
@@ -11,17 +11,12 @@ from pathlib import Path
 _PLAIN = re.compile(r"[A-Za-z0-9_./+=,@-]+\Z")
 
 
-def is_plain(path: Path) -> bool:
-    """Whether no tool takes anything in the path for syntax."""
-    return bool(_PLAIN.match(str(path)))
-
-
 @contextlib.contextmanager
 def plain_path(folder: Path) -> Iterator[Path]:
-    """The folder under a name of letters, digits and a few signs, that of a link if need be: mrjob
+    """The folder by a name of letters, digits and a few signs, through a link if needed: mrjob
     splits paths at `#`, ends them at blanks, and writes them as UTF-8."""
     path = folder.absolute()
-    if is_plain(path):
+    if _PLAIN.match(str(path)):
         yield path
         return
     with tempfile.TemporaryDirectory(prefix="crawlrank-") as near:

@@ -1,4 +1,4 @@
-"""How far a reader has come in a large file, told while it reads."""
+"""How far a reader has come in a large file, reported while it reads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SECONDS = 0.5
 
 @contextmanager
 def repeated(act: Callable[[], None], seconds: float) -> Iterator[None]:
-    """Act every so many seconds while the block runs, from a thread, which has ended behind it."""
+    """Act every so many seconds while the block runs, from a thread that ends with the block."""
     ended = threading.Event()
 
     def watch() -> None:
@@ -30,12 +30,12 @@ def repeated(act: Callable[[], None], seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def told_position(stream: BinaryIO, tell: Callable[[int], None]) -> Iterator[None]:
-    """Tell the place in the stream, in bytes, every SECONDS while the block runs, and its size at
-    the end. From a thread: a record of a gigabyte moves too, and records need not be counted."""
+def reported_position(stream: BinaryIO, report: Callable[[int], None]) -> Iterator[None]:
+    """Report the position in the stream, in bytes, every SECONDS while the block runs, and the size
+    at the end. From a thread, so that the position moves within a record of a gigabyte too."""
     raw = getattr(stream, "raw", stream)  # BufferedReader.tell is not safe beside its reads
     try:
-        with repeated(lambda: tell(raw.tell()), SECONDS):
+        with repeated(lambda: report(raw.tell()), SECONDS):
             yield
     finally:
-        tell(raw.seek(0, io.SEEK_END))
+        report(raw.seek(0, io.SEEK_END))

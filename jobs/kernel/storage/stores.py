@@ -1,70 +1,69 @@
 """Datasets where jobs leave them: folders of parts on this machine, in HDFS or in S3.
 
-A place is a path or a URL (opening.py). A dataset at a path appears there by a rename;
-one at a URL is there once its job has left `_SUCCESS` in it, as object stores rename nothing.
+A dataset at a path appears there by a rename. One at a URL is there once its job has left
+`_SUCCESS` in it, as object stores rename nothing. Errors of a store are raised as OSError.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from jobs.kernel.storage.opening import S3, Place, is_url, located, prefix_of, store_errors
+from jobs.kernel.storage.opening import S3, PathOrUrl, is_url, located, prefix_of, store_errors
 
 DONE = "_SUCCESS"
 COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
 INFLATED = 8  # about how much larger lines are than their gzip
 
 
-def join(where: Place, *names: str) -> Place:
-    """The place of that name in a folder."""
-    if is_url(where):
-        return "/".join((str(where).rstrip("/"), *names))
-    return Path(where, *names)
+def join(folder: PathOrUrl, *names: str) -> PathOrUrl:
+    """The path or URL of that name in a folder."""
+    if is_url(folder):
+        return "/".join((str(folder).rstrip("/"), *names))
+    return Path(folder, *names)
 
 
-def exists(dataset: Place) -> bool:
-    """Whether it is there, whole. Raises OSError."""
+def exists(dataset: PathOrUrl) -> bool:
+    """Whether it is there and complete."""
     if not is_url(dataset):
         return Path(dataset).exists()
     return bool(_type(join(dataset, DONE)) == "File")
 
 
-def part_sizes(dataset: Place) -> list[tuple[Place, int]]:
-    """The parts by name, each with its size in bytes, at a URL. Raises OSError."""
+def _entries(folder: PathOrUrl, kind: str, **options: bool) -> list[Any]:
     from pyarrow import fs
 
-    filesystem, path = located(str(dataset))
+    filesystem, path = located(str(folder))
     with store_errors():
-        infos = filesystem.get_file_info(fs.FileSelector(path.rstrip("/")))
-    prefix = prefix_of(str(dataset))
-    parts = [info for info in infos if info.type == fs.FileType.File]
-    visible = [info for info in parts if info.base_name[0] not in "._"]
+        infos = filesystem.get_file_info(fs.FileSelector(path.rstrip("/"), **options))
+    return [info for info in infos if info.type.name == kind]
+
+
+def part_sizes(dataset: PathOrUrl) -> list[tuple[PathOrUrl, int]]:
+    """The parts of a dataset at a URL, by name, each with its size in bytes."""
+    prefix, infos = prefix_of(str(dataset)), _entries(dataset, "File")
+    visible = [info for info in infos if info.base_name[0] not in "._"]
     return [(prefix + info.path, info.size) for info in sorted(visible, key=lambda i: i.path)]
 
 
-def size_of_dataset(dataset: Place) -> int:
-    """Bytes of its text at a URL, estimated where parts are compressed. Raises OSError."""
+def size_of_dataset(dataset: PathOrUrl) -> int:
+    """Bytes of the text of a dataset at a URL, estimated for compressed parts."""
     sizes = part_sizes(dataset)
     return sum(size * (INFLATED if str(p).endswith(COMPRESSED) else 1) for p, size in sizes)
 
 
-def folders(where: Place) -> list[str]:
-    """The names of the folders in a folder at a URL; none where it is not there. Raises OSError."""
-    from pyarrow import fs
-
-    filesystem, path = located(str(where))
-    selector = fs.FileSelector(path.rstrip("/"), allow_not_found=True)
-    with store_errors():
-        infos = filesystem.get_file_info(selector)
-    return sorted(info.base_name for info in infos if info.type == fs.FileType.Directory)
+def folders(folder: PathOrUrl) -> list[str]:
+    """The names of the folders in a folder at a URL; none if it is missing."""
+    infos = _entries(folder, "Directory", allow_not_found=True)
+    return sorted(info.base_name for info in infos)
 
 
-def remove(folder: Place) -> None:
-    """A dataset, whole or not, if it is there. Raises OSError where it cannot be, at a URL."""
+def remove(folder: PathOrUrl) -> None:
+    """A dataset, complete or not, if it is there."""
     if not is_url(folder):
         shutil.rmtree(folder, ignore_errors=True)
     elif _type(folder) == "Directory":
@@ -73,20 +72,35 @@ def remove(folder: Place) -> None:
             filesystem.delete_dir(path.rstrip("/"))
 
 
-def make_folder(folder: Place) -> None:
-    """At a URL, with those above it. Raises OSError."""
+@contextlib.contextmanager
+def staged(dataset: PathOrUrl) -> Iterator[PathOrUrl]:
+    """Where to write a dataset so that it appears whole: beside its path, renamed when the block
+    ends well; or at its URL, where it counts once its job has left DONE. Raises OSError."""
+    if is_url(dataset):
+        remove(dataset)
+        yield dataset
+        return
+    output = Path(dataset)
+    stage = output.with_name(f".{output.name}.part")
+    remove(stage)
+    yield stage
+    remove(output)
+    stage.replace(output)
+
+
+def make_folder(folder: PathOrUrl) -> None:
+    """At a URL, with its parents."""
     filesystem, path = located(str(folder))
     with store_errors():
         filesystem.create_dir(path.rstrip("/"), recursive=True)
 
 
-def upload(file: Path, to: Place) -> None:
-    """A file of this machine to a URL. Raises OSError."""
+def upload(file: Path, to: PathOrUrl) -> None:
     write(to, file.read_bytes())
 
 
-def read(file: Place) -> bytes | None:
-    """A small file at a URL; none where it is not there. Raises OSError."""
+def read(file: PathOrUrl) -> bytes | None:
+    """A small file at a URL; None if it is missing."""
     filesystem, path = located(str(file))
     try:
         with store_errors(), filesystem.open_input_stream(path, compression=None) as stream:
@@ -95,8 +109,11 @@ def read(file: Place) -> bytes | None:
         return None
 
 
-def write(file: Place, data: bytes) -> None:
-    """A file, at a URL, as it is, whatever its name says of a compression. Raises OSError."""
+def write(file: PathOrUrl, data: bytes) -> None:
+    """A small file, as it is, whatever its name says of a compression. Raises OSError."""
+    if not is_url(file):
+        Path(file).write_bytes(data)
+        return
     filesystem, path = located(str(file))
     with store_errors():
         filesystem.create_dir(path.rpartition("/")[0], recursive=True)
@@ -104,21 +121,21 @@ def write(file: Place, data: bytes) -> None:
             stream.write(data)
 
 
-def lines(dataset: Place) -> Iterator[bytes]:
-    """Every line of a dataset at a URL, with its end, part by part. Raises OSError."""
+def lines(dataset: PathOrUrl) -> Iterator[bytes]:
+    """Every line of a dataset at a URL, with its end, part by part."""
     for part, _ in part_sizes(dataset):
         with open_part(part) as stream:
             yield from stream
 
 
-def open_part(part: Place) -> BinaryIO:
-    """A part at a URL, inflated where its name tells how (.gz, .bz2, .zst, .lz4)."""
+def open_part(part: PathOrUrl) -> BinaryIO:
+    """A part at a URL, inflated if its name ends like COMPRESSED."""
     filesystem, path = located(str(part))
     stream = filesystem.open_input_stream(path, compression="detect")
     return cast(BinaryIO, io.BufferedReader(stream, 1 << 20))
 
 
-def ending(part: Place, size: int, count: int) -> bytes:
+def ending(part: PathOrUrl, size: int, count: int) -> bytes:
     """The last `count` bytes of a part of `size` bytes at a URL."""
     filesystem, path = located(str(part))
     with store_errors(), filesystem.open_input_file(path) as file:
@@ -126,13 +143,13 @@ def ending(part: Place, size: int, count: int) -> bytes:
         return bytes(file.read_at(size - start, start))
 
 
-def _type(where: Place) -> Any:
-    filesystem, path = located(str(where))
+def _type(folder: PathOrUrl) -> Any:
+    filesystem, path = located(str(folder))
     with store_errors():
         return filesystem.get_file_info(path.rstrip("/")).type.name
 
 
-def rename(dataset: Place, output: Place) -> None:
+def rename(dataset: PathOrUrl, output: PathOrUrl) -> None:
     """A dataset at a URL under another name in the same store; object stores copy it."""
     filesystem, path = located(str(dataset))
     to = located(str(output))[1]

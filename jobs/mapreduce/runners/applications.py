@@ -1,6 +1,9 @@
-"""Tags of jobs, and applications that drivers have left on YARN: those of a driver that is killed
-go on, and two that write the same datasets spoil both. All jobs on a folder of data bear a tag of
-it, by which the next driver finds what is left, and ends it."""
+"""Tags of jobs, and the applications that earlier drivers left on YARN.
+
+The applications of a driver that is killed go on, and two jobs that write the same datasets spoil
+both. So all jobs on a folder of data bear a tag of that folder. The next driver finds applications
+by the tag and ends them.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ import time
 from collections.abc import Sequence
 
 from jobs.kernel.errors import JobFailed
-from jobs.kernel.storage.opening import Place
+from jobs.kernel.storage.opening import PathOrUrl
 from jobs.mapreduce.runners.local import last_lines
 
 CLUSTER_TAG = "crawlrank-data"  # key of the tag that a cluster of EMR bears
@@ -20,18 +23,18 @@ AT_WORK = "NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
 LISTED = r"^application_[0-9]+_[0-9]+"
 _CLIENT = ("org.apache.hadoop.yarn.client.cli.ApplicationCLI", "application")
 _TRIES = 20  # of ending all
-_BACK = (5, 10, 15, 30)  # seconds between looks for a YARN that is restarting
+_BACK = (5, 10, 15, 30)  # seconds between attempts to reach a YARN that is restarting
 _HEARTBEATS = 3  # seconds, in which nodes learn that containers are to end; by default every second
 
 
-def tag_of(data: Place) -> str:
-    """Of a folder of datasets; YARN wants letters in lower case, a hundred at most."""
+def tag_of(data: PathOrUrl) -> str:
+    """The tag of a folder of datasets. YARN wants lower case and at most a hundred characters."""
     return "crawlrank-" + hashlib.sha256(str(data).rstrip("/").encode()).hexdigest()[:24]
 
 
 def marks(runner: str, tag: str, name: str) -> list[str]:
-    """Options of mrjob by which a job of that name bears the tag: its applications on YARN, and on
-    EMR its cluster, by a tag; there the names of clusters and steps begin with it."""
+    """Options of mrjob that give the tag to a job of that name: to its applications on YARN, and on
+    EMR to its cluster. On EMR the names of clusters and steps begin with the tag, too."""
     if runner == "spark":
         return ["-D", f"spark.yarn.tags={tag}"]
     on_yarn = ["-D", f"mapreduce.job.tags={tag}"]
@@ -41,10 +44,10 @@ def marks(runner: str, tag: str, name: str) -> list[str]:
 
 
 def end_left(tag: str, hadoop: Sequence[str]) -> int:
-    """End the applications that bear a tag, and wait until they have; how many there were.
+    """End the applications that bear a tag and wait until they have ended; returns their number.
 
-    hadoop: the command. Raises JobFailed where YARN does not answer, or does not end them: nobody
-    knows then what is written beside a new run. OSError where there is no such command.
+    hadoop: the command. Raises JobFailed where YARN does not answer or does not end them, as they
+    may then write beside a new run; OSError where there is no such command.
     """
     ended = set[str]()
     for _ in range(_TRIES):
@@ -63,7 +66,7 @@ def end_left(tag: str, hadoop: Sequence[str]) -> int:
 
 
 def end_left_when_back(tag: str, hadoop: Sequence[str]) -> int:
-    """The same of a YARN that may be restarting: it is asked again for about a minute."""
+    """As end_left, with new attempts for about a minute, as YARN may be restarting."""
     for seconds in _BACK:
         with contextlib.suppress(JobFailed):
             return end_left(tag, hadoop)
@@ -72,11 +75,11 @@ def end_left_when_back(tag: str, hadoop: Sequence[str]) -> int:
 
 
 def _left(tag: str, hadoop: Sequence[str]) -> list[str]:
-    asked = _ask(hadoop, "-list", "-appTags", tag, "-appStates", AT_WORK)
-    if asked.returncode:
-        said = last_lines((asked.stderr or asked.stdout).splitlines())
-        raise JobFailed(f"YARN does not say whether an earlier run left jobs at work:\n{said}")
-    return re.findall(LISTED, asked.stdout, re.MULTILINE)
+    answer = _ask(hadoop, "-list", "-appTags", tag, "-appStates", AT_WORK)
+    if answer.returncode:
+        message = last_lines((answer.stderr or answer.stdout).splitlines())
+        raise JobFailed(f"YARN does not say whether an earlier run left jobs at work:\n{message}")
+    return re.findall(LISTED, answer.stdout, re.MULTILINE)
 
 
 def _ask(hadoop: Sequence[str], *words: str) -> subprocess.CompletedProcess[str]:

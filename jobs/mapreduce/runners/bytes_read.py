@@ -1,6 +1,6 @@
-"""How many bytes of archives the tasks of a job have read so far, as they tell it in their status.
+"""How many bytes of archives the tasks of a job have read so far, from the status of each task.
 
-A status is a line in the task's stderr that Hadoop knows too (`reporter:status:`); the last counts.
+A status is a line `reporter:status:…` in the task's stderr, as Hadoop knows it; the last counts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _STATUS = re.compile(b"reporter:status:%s\n" % READ.encode().replace(b"%d", b"([
 
 
 class BytesRead:
-    """By tasks that have ended and by those at work."""
+    """The bytes read by tasks that have ended and by tasks at work."""
 
     def __init__(self) -> None:
         self._before = 0
@@ -33,7 +33,7 @@ class BytesRead:
 
     @contextmanager
     def by_task(self, stderr: str) -> Iterator[None]:
-        """While a task is at work."""
+        """Count the task with this stderr, which works while the block runs."""
         path = Path(stderr)
         with self._lock:
             self._at_work.add(path)
@@ -45,8 +45,8 @@ class BytesRead:
                 self._before += bytes_read(path)
 
     @contextmanager
-    def told_to(self, on_read: Callable[[int], None] | None) -> Iterator[None]:
-        """Tell `on_read` the total every LOOKS, and once at the end."""
+    def reported_to(self, on_read: Callable[[int], None] | None) -> Iterator[None]:
+        """Call `on_read` with the total every LOOKS, and once at the end."""
         if on_read is None:
             yield
             return
@@ -56,8 +56,8 @@ class BytesRead:
 
 
 def bytes_read(stderr: Path) -> int:
-    """What the task with this stderr has told last."""
+    """The bytes in the last status of the task with this stderr."""
     with stderr.open("rb") as file:
         file.seek(max(0, stderr.stat().st_size - _LAST))
-        told = _STATUS.findall(file.read())
-    return int(told[-1]) if told else 0
+        statuses = _STATUS.findall(file.read())
+    return int(statuses[-1]) if statuses else 0

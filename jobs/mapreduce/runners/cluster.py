@@ -1,7 +1,7 @@
 """mrjob's runners of clusters, made fit for a driver that tells its user what failed.
 
-Changed against mrjob 0.7.4: what a failed task said last is kept in `failure`, of a traceback the
-error alone, in place of pages of log; where no task was to blame, what Hadoop's client said.
+Changed against mrjob 0.7.4: `failure` has the last lines of a failed task, of a traceback only the
+error. Where no task failed, it has what Hadoop's client said.
 """
 
 from __future__ import annotations
@@ -27,50 +27,50 @@ from mrjob.spark.runner import SparkMRJobRunner
 from jobs.kernel.storage import stores
 from jobs.kernel.storage.opening import HDFS
 from jobs.mapreduce.runners.applications import end_left
-from jobs.mapreduce.runners.local import last_lines
+from jobs.mapreduce.runners.local import TasksDone, last_lines
 from jobs.mapreduce.runners.tied import tied
 
-# Commands are started without a terminal of their own: clients of stores in this process have
-# threads, for which a fork that goes on in Python, as that for a terminal does, waits for ever.
+# Commands are started without a terminal of their own. The fork for a terminal goes on in Python,
+# where it may wait for ever for a thread of a store's client in this process.
 mrjob.bin.pty = mrjob.hadoop.pty = None
 
 _PERCENT = re.compile(r"map\s+(\d+)%\s+reduce\s+(\d+)%")
 _FRAME = re.compile(r"\s*(at [\w.$<>/]+\(|\.\.\. \d+ more)")  # of Java
-_STATE = " failed with state "  # of an application: what Hadoop's client tells as news, with why
+_STATE = " failed with state "  # in what Hadoop's client logs as INFO of a failed application
 HEARD = 200  # lines of errors
 AT_ONCE = 8  # files that a job brings
 _VERSIONS: dict[tuple[str, ...], str] = {}  # of Hadoop, by command
-Progress = Callable[[int, int], None]
 
 
 class _Listener(logging.Handler):
-    """Hears what mrjob logs: how far a job is, and errors."""
+    """Takes from mrjob's log how far a job is, and errors."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
-        self.on_task: Progress | None = None
+        self.on_task: TasksDone | None = None
         self.errors: deque[str] = deque(maxlen=HEARD)
         self.state = ""
 
     def emit(self, record: logging.LogRecord) -> None:
-        said = record.getMessage()
-        if found := _PERCENT.search(said):
+        message = record.getMessage()
+        if percent := _PERCENT.search(message):
             if self.on_task:
-                self.on_task(int(found[1]) + int(found[2]), 200)
-        elif _STATE in said:
-            self.state = said
+                self.on_task(int(percent[1]) + int(percent[2]), 200)
+        elif _STATE in message:
+            self.state = message
         elif record.levelno >= logging.ERROR:
-            self.errors.extend(line for line in said.splitlines() if _says_something(line))
+            self.errors.extend(_informative(message))
 
 
-def _says_something(line: str) -> bool:
-    return bool(line.strip()) and not _FRAME.match(line)
+def _informative(message: str) -> list[str]:
+    """The lines of a message that are neither blank nor frames of Java."""
+    return [line for line in message.splitlines() if line.strip() and not _FRAME.match(line)]
 
 
-class _Told:
-    """Keeps what failed, and tells how far a job is."""
+class WatchedCluster:
+    """Reports how far a job is, and keeps what failed."""
 
-    on_task: Progress | None = None
+    on_task: TasksDone | None = None
     on_read: Callable[[int], None] | None = None
 
     def __init__(self, **kwargs: Any) -> None:
@@ -91,29 +91,31 @@ class _Told:
 
     @property
     def failure(self) -> str:
-        heard = [*filter(_says_something, self.state.splitlines()), *self._listener.errors]
-        return self._picked or last_lines(heard)
+        return self._picked or last_lines([*_informative(self.state), *self._listener.errors])
 
     @property
     def state(self) -> str:
-        """What Hadoop's client said of a failed application as a whole."""
+        """What Hadoop's client said about a failed application as a whole."""
         return self._listener.state
 
     def _log_counters(self, log_interpretation: Any, step_num: int) -> None:
-        """Not looked for, in logs that are many requests away: jobs tell what they counted in their
-        output."""
+        """Does nothing. The output of a job has its counters, and logs take many requests."""
 
     def _pick_error(self, log_interpretation: Any, step_type: Any) -> Any:
         error = super()._pick_error(log_interpretation, step_type)  # type: ignore[misc]
         if error:
-            said = error.get("task_error", {}).get("message") or _format_error(error)
-            self._picked = last_lines(filter(_says_something, said.splitlines()))
+            message = error.get("task_error", {}).get("message") or _format_error(error)
+            self._picked = last_lines(_informative(message))
         return error
 
 
 class _Hdfs(HadoopFilesystem):  # type: ignore[misc]
-    """What mrjob wants of HDFS at each job, by a client in this process: its own starts a Java
-    machine for every file."""
+    """HDFS by a client in this process. mrjob's own starts a Java machine for every file.
+
+    pool: uploads files while all_at_once goes on.
+    """
+
+    pool: ThreadPool | None = None
 
     def get_hadoop_version(self) -> str:
         binary = tuple(self.get_hadoop_bin())
@@ -127,8 +129,6 @@ class _Hdfs(HadoopFilesystem):  # type: ignore[misc]
         else:
             super().mkdir(path)
 
-    pool: ThreadPool | None = None
-
     def put(self, src: str, path: str) -> None:
         if not path.startswith(HDFS):
             super().put(src, path)
@@ -139,8 +139,8 @@ class _Hdfs(HadoopFilesystem):  # type: ignore[misc]
 
     @contextlib.contextmanager
     def all_at_once(self) -> Iterator[None]:
-        """Files that are put meanwhile are there at the end: a client waits half a second for the
-        name node to hear of the last block of each. Raises OSError."""
+        """Files that are put in the block are there at its end. One after the other, each would
+        wait half a second until the name node knows its last block. Raises OSError."""
         self._put = list[Any]()
         with ThreadPool(AT_ONCE) as self.pool:
             try:
@@ -157,11 +157,11 @@ class _Hdfs(HadoopFilesystem):  # type: ignore[misc]
             super().rm(path_glob)
 
 
-class HadoopRunner(_Told, HadoopJobRunner):  # type: ignore[misc]
+class HadoopRunner(WatchedCluster, HadoopJobRunner):  # type: ignore[misc]
     """YARN, through the `hadoop` command of this machine."""
 
     def end_orphans(self, tag: str) -> int:
-        """Applications; raises what end_left raises."""
+        """End applications; returns their number. Raises what end_left raises."""
         return end_left(tag, self.get_hadoop_bin())
 
     def _run_hadoop(self, hadoop_args: list[str], env: Any, record_callback: Any) -> Any:
@@ -181,11 +181,11 @@ class HadoopRunner(_Told, HadoopJobRunner):  # type: ignore[misc]
         return runner._fs
 
 
-class SparkRunner(_Told, SparkMRJobRunner):  # type: ignore[misc]
-    """Spark, through `spark-submit`, by a harness of our own."""
+class SparkRunner(WatchedCluster, SparkMRJobRunner):  # type: ignore[misc]
+    """Spark, through `spark-submit`, by our own harness."""
 
     def end_orphans(self, tag: str) -> int:
-        """Applications on YARN; elsewhere Spark's work ends with the driver's spark-submit."""
+        """As on Hadoop where Spark runs on YARN; elsewhere jobs end with their spark-submit."""
         if not (self._spark_master() or "").startswith("yarn"):
             return 0
         return end_left(tag, self.fs.hadoop.get_hadoop_bin())
@@ -197,11 +197,11 @@ class SparkRunner(_Told, SparkMRJobRunner):  # type: ignore[misc]
         return str(Path(__file__).with_name("spark_harness.py"))
 
     def _counter_output_dir(self, step_num: int) -> str:
-        """Where no counters are: mrjob's harness fails where it has to make this folder itself."""
+        """A folder without counters. mrjob's harness fails where it has to make it itself."""
         return str(Path(self._get_local_tmp_dir(), f"no-counters-{step_num}"))
 
     def _spark_script_args(self, step_num: int, last_step_num: int | None = None) -> list[str]:
-        """With the class by its own name, as it is in the zip of jobs."""
+        """With the name that the class has in the zip of jobs."""
         args: list[str] = super()._spark_script_args(step_num, last_step_num)
         if self._mrjob_cls.__module__.startswith("jobs."):
             args[0] = f"{self._mrjob_cls.__module__}.{self._mrjob_cls.__name__}"
@@ -211,12 +211,9 @@ class SparkRunner(_Told, SparkMRJobRunner):  # type: ignore[misc]
         return (self._spark_master() or "local").startswith("local")
 
     def _default_python_bin(self, local: bool = False) -> list[str]:
-        found: list[str] = super()._default_python_bin(local=local or self._is_local())
-        return found
+        command: list[str] = super()._default_python_bin(local=local or self._is_local())
+        return command
 
     def _spark_cmdenv(self, step_num: int) -> dict[str, str]:
         alone = {"SPARK_LOCAL_IP": "127.0.0.1"} if self._is_local() else {}
         return {**alone, **super()._spark_cmdenv(step_num)}
-
-
-OURS = {"hadoop": HadoopRunner, "spark": SparkRunner}

@@ -1,9 +1,9 @@
-"""What a driver left at work on EMR: clusters that bear the tag of its data, and steps of it on a
-cluster that others use too. Nothing else is touched.
+"""Ends what a driver left at work on EMR: clusters that bear the tag of its data, and its steps on
+a cluster that others use, too. Nothing else is touched.
 
-Names of both begin with the tag, so that clusters of others are not even described. A step that is
-cancelled only loses its client on the master; its applications on YARN go on, until a step of ours
-ends them by the same tag.
+The names of both begin with the tag, so clusters of others need not be described. A cancelled step
+only loses its client on the master. Its applications on YARN go on until a step of ours ends them
+by the same tag.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ END_APPLICATIONS = (
     "for application in $(grep -oE '{listed}' <<< \"$left\"); "
     'do yarn application -kill "$application"; done'
 )
-Entry = dict[str, Any]
+EmrEntry = dict[str, Any]  # a cluster or step, as AWS lists it
 
 
 def end_orphans(client: Any, tag: str, named: str | None, every: float) -> int:
-    """End them and wait until they have ended; how many clusters and steps there were.
+    """End clusters and steps and wait until they have ended; returns their number.
 
-    named: the cluster of the configuration, which itself goes on. every: seconds between two looks.
-    Raises what boto3 raises, and JobFailed for what does not end within PATIENCE.
+    named: the cluster of the configuration, which goes on. every: seconds between two looks. Raises
+    what boto3 raises, and JobFailed for what does not end within PATIENCE.
     """
     clusters = [cluster for cluster in _clusters(client, tag) if cluster != named]
     if clusters:
@@ -41,8 +41,8 @@ def end_orphans(client: Any, tag: str, named: str | None, every: float) -> int:
 
 def _clusters(client: Any, tag: str) -> list[str]:
     pages = client.get_paginator("list_clusters").paginate(ClusterStates=list(ACTIVE))
-    named_so = [entry["Id"] for entry in _begin_with(tag, pages, "Clusters")]
-    return [cluster for cluster in named_so if _bears(client, cluster, tag)]
+    candidates = [entry["Id"] for entry in _begin_with(tag, pages, "Clusters")]
+    return [cluster for cluster in candidates if _bears(client, cluster, tag)]
 
 
 def _bears(client: Any, cluster: str, tag: str) -> bool:
@@ -50,15 +50,15 @@ def _bears(client: Any, cluster: str, tag: str) -> bool:
     return {"Key": CLUSTER_TAG, "Value": tag} in described.get("Tags", ())
 
 
-def _begin_with(tag: str, pages: Any, what: str) -> Iterator[Entry]:
-    return (entry for page in pages for entry in page[what] if entry["Name"].startswith(f"{tag}-"))
+def _begin_with(tag: str, pages: Any, kind: str) -> Iterator[EmrEntry]:
+    return (entry for page in pages for entry in page[kind] if entry["Name"].startswith(f"{tag}-"))
 
 
 # steps
 
 
 def _end_steps(client: Any, tag: str, cluster: str, every: float) -> int:
-    """Those at work, and applications of those that were cancelled before."""
+    """End steps at work, and applications of steps that were cancelled before."""
     at_work = _steps(client, cluster, tag, PENDING)
     if at_work:
         client.cancel_steps(
@@ -76,7 +76,7 @@ def _steps(client: Any, cluster: str, tag: str, states: Sequence[str]) -> list[s
 
 
 def _left_applications(client: Any, cluster: str, tag: str) -> bool:
-    """Whether a step was cancelled, as by an interruption, since applications were ended last."""
+    """Whether a step was cancelled, as by an interruption, after applications were ended last."""
     pages = client.get_paginator("list_steps").paginate(
         ClusterId=cluster, StepStates=["COMPLETED", "CANCELLED"]
     )
@@ -89,7 +89,6 @@ def _left_applications(client: Any, cluster: str, tag: str) -> bool:
 
 
 def _ending(tag: str) -> str:
-    """The name of the step that ends applications."""
     return f"{tag}-end-orphans"
 
 
@@ -109,11 +108,10 @@ def _end_applications(client: Any, cluster: str, tag: str, every: float) -> None
         )
 
 
-def _await(left: Callable[[], Any], what: str, every: float) -> None:
-    """Until there is nothing left."""
+def _await(left: Callable[[], Any], kind: str, every: float) -> None:
     until = time.monotonic() + PATIENCE
     while still := left():
         if time.monotonic() > until:
             names = ", ".join(sorted(still))
-            raise JobFailed(f"the {what} {names} of an earlier run has not ended: end it by hand")
+            raise JobFailed(f"the {kind} {names} of an earlier run has not ended: end it by hand")
         time.sleep(every)

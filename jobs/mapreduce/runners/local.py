@@ -1,13 +1,17 @@
 """mrjob's inline and local runners, made fit for archives and for a driver that shows progress.
 
-Changed against mrjob 0.7.4: the local runner hands an archive to its task where it lies (mrjob
-copies it, in a shell script that breaks on blanks in its path, and inflates every .gz with gunzip,
-which fails on the damaged ones and shifts all offsets); many small files share a map task (mrjob
-starts at least one process for each) and a truncated .gz is an error (mrjob reads it as if it
-ended there); paths are paths, not globs; tasks are awaited by threads, not by a
-pool of processes that each print a traceback when interrupted; a task that fails leaves what it
-said last in `failure`, of a traceback the error alone; one that dies while it reads an archive is
-that archive's error.
+Changed against mrjob 0.7.4:
+
+- The local runner gives a task the path of its archive. mrjob copies the archive, in a shell script
+  that breaks on blanks in its path, and inflates every .gz with gunzip, which fails on damaged
+  archives and shifts all offsets.
+- Many small files share a map task. mrjob starts at least one process for each.
+- A truncated .gz is an error. mrjob reads it as if it ended there.
+- Paths are paths, not globs.
+- Threads wait for tasks. mrjob has a pool of processes, each of which prints a traceback when it is
+  interrupted.
+- The last lines of a failed task are in `failure`, of a traceback only the error.
+- A task that dies while it reads an archive is an error of that archive.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
@@ -35,7 +39,7 @@ from jobs.kernel.formats.side_lines import ARCHIVE, to_json
 from jobs.kernel.machine.shortage import shortage_of
 from jobs.mapreduce.runners.bytes_read import BytesRead
 
-Progress = Callable[[int, int], None]
+TasksDone = Callable[[int, int], None]  # called with tasks done and tasks of the phase
 TAIL_LINES = 12
 INFLATED = 8  # about how much larger lines of links are than their gzip or Parquet
 
@@ -45,11 +49,11 @@ def _text_size(path: Path) -> int:
 
 
 class _Watched:
-    """Counts finished tasks for whoever set `on_task`, and the bytes of archives that tasks have
-    read for whoever set `on_read`; keeps the last lines and the exit code of a failure."""
+    """Reports finished tasks to `on_task`, and bytes of archives that tasks have read to `on_read`;
+    keeps the last lines and the exit code of a failure."""
 
     least_split = 1 << 18  # bytes
-    on_task: Progress | None = None
+    on_task: TasksDone | None = None
     on_read: Callable[[int], None] | None = None
     failure: str = ""
     exit_code: int = 0  # of the task that failed
@@ -59,8 +63,8 @@ class _Watched:
         self._bytes_read = BytesRead()
 
     def _split_mapper_input(self, input_paths: Any, step_num: int) -> Any:
-        """As many splits as cores, of about equal size, over all input files together; none so
-        small that its process would take longer to start than to work."""
+        """As many splits as cores, of about equal size, over all input files together. A split is
+        large enough that its process does not take longer to start than to work."""
         runner: Any = self
         if step_num == 0 and runner._uses_input_manifest():
             return super()._split_mapper_input(input_paths, step_num)  # type: ignore[misc]
@@ -68,17 +72,17 @@ class _Watched:
         least = 1 if runner._hadoop_input_format else self.least_split
         size = max(sum(map(_text_size, paths)) // runner._num_cores(), least)
         lines = (line + b"\n" for path in paths for _, _, line in read_lines(path))
-        places = runner._yield_split_fileobjs("mapper", step_num)
+        files = runner._yield_split_fileobjs("mapper", step_num)
         splits = []
         for group in _split_records(lines, size):
-            with next(places) as file:
+            with next(files) as file:
                 file.writelines(group)
                 splits.append({"file": file.name, "start": 0, "length": file.tell()})
         return splits
 
     def _create_input_manifest_if_needed(self) -> None:
-        """The archives as they are named: mrjob would look URLs up as globs, with clients of its
-        own. One a line, as `input_paths` in launch.py and `writable_names` give them."""
+        """A line for each archive, with its name as `input_paths` and `writable_names` give it.
+        mrjob would look URLs up as globs, with its own clients."""
         runner: Any = self
         if runner._uses_input_manifest() and not runner._input_manifest_path:
             path = Path(runner._get_local_tmp_dir(), "input-manifest.txt")
@@ -97,11 +101,11 @@ class _Watched:
 
 
 class InlineRunner(_Watched, InlineMRJobRunner):  # type: ignore[misc]
-    """Tasks one after the other in this process."""
+    """Runs tasks one after the other in this process."""
 
     def _run_multiple(self, funcs: Iterable[Callable[[], None]], num_processes: Any = None) -> None:
         tasks = list(funcs)
-        with self._bytes_read.told_to(self.on_read):
+        with self._bytes_read.reported_to(self.on_read):
             for done, task in enumerate(tasks, 1):
                 try:
                     task()
@@ -125,7 +129,7 @@ class InlineRunner(_Watched, InlineMRJobRunner):  # type: ignore[misc]
 
 
 class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
-    """Tasks as processes of their own, `num_cores` at a time."""
+    """Runs tasks as processes, `num_cores` at a time."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -133,15 +137,15 @@ class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
         self._stopped = threading.Event()
 
     def _cmdenv(self) -> dict[str, str]:
-        """Tasks run in other folders: they find this package by PYTHONPATH, installed or not."""
+        """With PYTHONPATH, by which tasks, which run in other folders, find this package."""
         env = {"PYTHONPATH": str(Path(__file__).resolve().parents[3])}
         if sys.version_info < (3, 12):  # the older distutils loads in a third of the time
             env["SETUPTOOLS_USE_DISTUTILS"] = "stdlib"
         return {**super()._cmdenv(), **env}
 
     def _num_reducers(self, step_num: int) -> int:
-        """mrjob makes twice as many reduce tasks as this says. A task for each core is enough, and
-        none should be so small that its process takes longer to start than to work."""
+        """Half the reduce tasks, as mrjob makes twice as many. At most one for each core, and each
+        large enough that its process does not take longer to start than to work."""
         size = Path(self._sorted_reducer_input_path(step_num)).stat().st_size
         return max(1, min(int(self._num_cores()), size // self.least_split) // 2)
 
@@ -196,7 +200,7 @@ class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
         tasks = list(funcs)
         pool = ThreadPool(max(1, min(self._num_cores(), len(tasks))))
         try:
-            with self._bytes_read.told_to(self.on_read):
+            with self._bytes_read.reported_to(self.on_read):
                 for done, _ in enumerate(pool.imap_unordered(_call, tasks), 1):
                     self._tick(done, len(tasks))
         except BaseException:
@@ -213,17 +217,17 @@ class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
                 process.terminate()
 
     def _log_cause_of_error(self, ex: Exception) -> None:
-        """Nothing to log: `failure` has it."""
+        """Does nothing, as `failure` has the cause."""
 
 
-def _give_up(stdin: IO[bytes], stdout: IO[bytes], how: str) -> None:
-    """Where the task of an archive died: that it did, in place of what it gave; others go on."""
+def _give_up(stdin: IO[bytes], stdout: IO[bytes], signal_name: str) -> None:
+    """Replace the output of a task that died by an error of its archive; other tasks go on."""
     stdin.seek(0)
     archive = stdin.readline().rstrip(b"\n").partition(b"\t")[2]
-    told = {"archive": archive.decode(), "counters": {}, "error": died(how)}
+    report = {"archive": archive.decode(), "counters": {}, "error": died(signal_name)}
     stdout.seek(0)
     stdout.truncate()
-    stdout.write(ARCHIVE + b"\t" + to_json(told) + b"\n")
+    stdout.write(ARCHIVE + b"\t" + to_json(report) + b"\n")
 
 
 def _call(task: Callable[[], None]) -> None:
@@ -231,24 +235,17 @@ def _call(task: Callable[[], None]) -> None:
 
 
 def tail(path: Path, lines: int = TAIL_LINES) -> str:
-    """The last lines of a task's stderr, without the counters that it reports there."""
-    return last_lines(_said(path), lines)
+    """The last lines of a task's stderr, without counters, statuses and traces of the shell."""
+    messages = path.read_text(errors="backslashreplace").splitlines()
+    ours = (line for line in messages if line.strip() and not line.startswith(("reporter:", "+ ")))
+    return last_lines(ours, lines)
 
 
-def last_lines(of: Iterable[str], lines: int = TAIL_LINES) -> str:
-    """The last of the lines; of tracebacks the error of the last alone, which begins where the
+def last_lines(messages: Iterable[str], lines: int = TAIL_LINES) -> str:
+    """The last of the lines. Of tracebacks only the error of the last one, which begins where the
     indented lines end."""
-    said = list(of)
-    frames = [number for number, line in enumerate(said) if line.startswith("Traceback (most")]
+    kept = list(messages)
+    frames = [number for number, line in enumerate(kept) if line.startswith("Traceback (most")]
     if frames:
-        said = [line for line in said[frames[-1] + 1 :] if not line.startswith("  ")]
-    return "\n".join(said[-lines:])
-
-
-def _said(path: Path) -> Iterator[str]:
-    for line in path.read_text(errors="backslashreplace").splitlines():
-        if line.strip() and not line.startswith(("reporter:", "+ ")):
-            yield line
-
-
-OURS = {"inline": InlineRunner, "local": LocalRunner}
+        kept = [line for line in kept[frames[-1] + 1 :] if not line.startswith("  ")]
+    return "\n".join(kept[-lines:])

@@ -1,12 +1,13 @@
-"""Starts a command that dies with its driver, even where the driver is killed by SIGKILL: a client
-of a cluster that outlives its driver might submit its job after the next driver has looked for jobs
-that were left.
+"""Starts a command that dies with its driver, even where SIGKILL ends the driver.
+
+A client of a cluster that outlives its driver might submit its job after the next driver has looked
+for jobs that were left.
 
     python tied.py DRIVER COMMAND …
 
-DRIVER: the process id of the driver. Linux alone knows such a tie (prctl's PR_SET_PDEATHSIG, which
-execve keeps); elsewhere the command is started without it. A process of its own sets it: Python
-code between fork and exec may wait for ever for a lock of another thread of the driver.
+DRIVER: the process id of the driver. Only Linux has such a tie (prctl's PR_SET_PDEATHSIG, which
+execve keeps); elsewhere the command is started without it. A process of its own sets the tie, as
+Python code between fork and exec may wait for ever for a lock of another thread of the driver.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ PR_SET_PDEATHSIG = 1
 
 
 def tied(command: Sequence[str]) -> list[str]:
-    """The command line that starts `command` tied to this process; where there is no such command,
-    that command line itself, which fails as usual."""
+    """The command line that starts `command` tied to this process. A command that is not there is
+    returned as it is, and fails as usual."""
     if sys.platform != "linux" or shutil.which(command[0]) is None:
         return list(command)
     return [sys.executable, "-I", "-S", __file__, str(os.getpid()), *command]
@@ -31,7 +32,7 @@ def tied(command: Sequence[str]) -> list[str]:
 
 def main(driver: str, *command: str) -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != int(driver):  # it died before there was a tie
+    if os.getppid() != int(driver):  # the driver died before there was a tie
         sys.exit(1)
     os.execvp(command[0], command)
 

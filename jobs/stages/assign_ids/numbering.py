@@ -1,7 +1,7 @@
 """What the stages of assign_ids that number keys share.
 
-A reducer gets the keys of a range, in order, and the sources of each: a blank sorts before what
-keys are made of, so values come by key, then by source.
+A reducer gets the keys of a range in order, with the sources of each. A blank sorts before all
+characters of keys, so values come by key, then by source.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from jobs.kernel.formats.lines import parse_link_or_uri_row
 from jobs.kernel.formats.rows import UriRow
 from jobs.kernel.formats.side_lines import MAP
-from jobs.mapreduce.job import Pair
-from jobs.stages.assign_ids.nodes import NodesJob, row_of
+from jobs.mapreduce.job import KeyValue
+from jobs.stages.assign_ids.nodes import NodesJob
 
-SEEN = 200_000  # keys of sources that a map task remembers, to send each but once
+SEEN = 200_000  # keys of sources that a map task remembers, to send each only once
 
 
 class NumberingJob(NodesJob):
@@ -23,11 +24,10 @@ class NumberingJob(NodesJob):
         self._seen: set[bytes] = set()
 
     def label_of(self, key: bytes) -> bytes:
-        """The label of the key's range."""
         raise NotImplementedError
 
-    def map_line(self, line: bytes) -> Iterator[Pair]:
-        row = row_of(line)
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
+        row = parse_link_or_uri_row(line)
         keys = self.node_keys(row)
         if not isinstance(row, UriRow):
             yield self.label_of(row.target_key), b"%s %s" % (row.target_key, row.source_key)
@@ -41,8 +41,8 @@ class NumberingJob(NodesJob):
 
 
 def numbered(values: Iterator[bytes]) -> Iterator[tuple[int, bytes, bytes]]:
-    """(number, key, source) of each distinct link, numbers from 0; before those of a key the same
-    without a source."""
+    """(number, key, source) of each distinct link, numbers from 0. A row without a source comes
+    first for each key."""
     number, previous, previous_source = -1, b"", b""
     for value in values:
         key, _, source = value.partition(b" ")
@@ -55,7 +55,7 @@ def numbered(values: Iterator[bytes]) -> Iterator[tuple[int, bytes, bytes]]:
 
 
 def with_id(identity: int, key: bytes, source: bytes, counts: Counter[str]) -> bytes:
-    """An input link; without a source, a side line of the map."""
+    """An input link; or, without a source, a side line of the map."""
     if source:
         counts["input_links"] += 1
         return b"%d %s %s" % (identity, key, source)

@@ -1,16 +1,16 @@
-"""To each number the keys of the ranges before it, which the plan has by label: ids."""
+"""Ids: each number plus the keys of the ranges before its own, which the plan has by label."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.mapreduce.job import Pair
-from jobs.mapreduce.planned_job import PlannedJob
+from jobs.mapreduce.job import KeyValue
+from jobs.mapreduce.planned_jobs import PlannedJob
 from jobs.stages.assign_ids.numbering import with_id
 
 
 class AssignIdsOffset(PlannedJob):
-    def map_line(self, line: bytes) -> Iterator[Pair]:
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
         label, number, key, *source = line.split(b"\t")
         identity = int(number) + self.plan[label.decode()]
         row = with_id(identity, key, b"".join(source), self.counts)

@@ -1,7 +1,7 @@
 """The keys of each range, numbered from 0 and counted.
 
-Writes `label number key`, which makes a map line, and `label number key source`; how many keys a
-range has, as a note.
+Writes `label number key`, which becomes a map line, and `label number key source`. The number of
+keys of each range is a note.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jobs.kernel.formats.side_lines import PLAN, to_json
-from jobs.mapreduce.ranged_job import RangedJob
+from jobs.mapreduce.planned_jobs import RangedJob
 from jobs.stages.assign_ids.numbering import NumberingJob, numbered
 
 

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.kernel.formats.ranges import Sample, split_points
+from jobs.kernel.formats.lines import parse_link_or_uri_row
+from jobs.kernel.formats.ranges import KeySample, split_points
 from jobs.kernel.formats.side_lines import PLAN
-from jobs.mapreduce.job import Pair
-from jobs.stages.assign_ids.nodes import NodesJob, row_of
+from jobs.mapreduce.job import KeyValue
+from jobs.stages.assign_ids.nodes import NodesJob
 
 
 class AssignIdsSample(NodesJob):
     def load_args(self, args: list[str]) -> None:
         super().load_args(args)
-        self._sample = Sample()
+        self._sample = KeySample()
 
-    def map_line(self, line: bytes) -> Iterator[Pair]:
-        for key in self.node_keys(row_of(line)):
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
+        for key in self.node_keys(parse_link_or_uri_row(line)):
             self._sample.add(key)
         yield from ()
 
-    def map_end(self) -> Iterator[Pair]:
+    def map_end(self) -> Iterator[KeyValue]:
         for key in self._sample.keys():  # noqa: SIM118 (not a dict)
             yield b"sample", key
 

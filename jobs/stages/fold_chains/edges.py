@@ -1,16 +1,16 @@
-"""One target for each key that has but one."""
+"""Edges: the target of each key that has only one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.mapreduce.job import Job, Pair
+from jobs.mapreduce.job import Job, KeyValue
 from jobs.stages.fold_chains.jump import OPEN
 from jobs.stages.fold_chains.steps import only_step
 
 
 class FoldChainsEdges(Job):
-    def map_line(self, line: bytes) -> Iterator[Pair]:
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
         key, _, rest = line.partition(b"\t")
         yield key, rest
 

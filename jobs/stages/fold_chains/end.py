@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jobs.kernel.formats.rows import Fold
-from jobs.mapreduce.job import Job, Pair
+from jobs.mapreduce.job import Job, KeyValue
 from jobs.stages.fold_chains.jump import DONE
-from jobs.stages.fold_chains.steps import ended
+from jobs.stages.fold_chains.steps import fold_line
 
 
 class FoldChainsEnd(Job):
-    def map_line(self, line: bytes) -> Iterator[Pair]:
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
         key, _, rest = line.partition(b"\t")
         yield key, rest
 
     def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
         for target, kind, hops, state in (value.split(b"\t") for value in values):
             if state == DONE:
-                yield ended(Fold(key, target, kind, int(hops)), self.counts)
+                yield fold_line(Fold(key, target, kind, int(hops)), self.counts)
             else:
                 self.counts["unfolded.loop"] += 1
 

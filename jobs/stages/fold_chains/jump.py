@@ -1,24 +1,24 @@
-"""Each key to its target's target: chains of twice the length come to their end."""
+"""Each key gets the target of its target, so that chains of twice the length come to their end."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.mapreduce.job import Job, Pair
+from jobs.mapreduce.job import Job, KeyValue
 
 OPEN, DONE = b"open", b"done"
-ANSWER, QUESTION = b"0", b"1"  # of a key, its own target comes before the keys that ask for it
+ANSWER, QUESTION = b"0", b"1"  # of a key: its own target sorts before the keys that ask for it
 
 
 class FoldChainsJump(Job):
-    def map_line(self, line: bytes) -> Iterator[Pair]:
-        key, target, told = line.split(b"\t", 2)
-        yield key, b"%s\t%s\t%s" % (ANSWER, target, told)
-        if told.endswith(OPEN):
-            yield target, b"%s\t%s\t%s" % (QUESTION, key, told)
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
+        key, target, rest = line.split(b"\t", 2)
+        yield key, b"%s\t%s\t%s" % (ANSWER, target, rest)
+        if rest.endswith(OPEN):
+            yield target, b"%s\t%s\t%s" % (QUESTION, key, rest)
 
     def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
-        end, more, state = key, 0, DONE  # where no line says otherwise
+        end, more, state = key, 0, DONE  # unless the key has a line
         for order, named, kind, hops, named_state in (value.split(b"\t") for value in values):
             if order == ANSWER:
                 end, more, state = named, int(hops), named_state

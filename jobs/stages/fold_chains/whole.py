@@ -7,19 +7,19 @@ from itertools import groupby
 from operator import itemgetter
 
 from jobs.kernel.formats.rows import Fold
-from jobs.mapreduce.job import Job, Pair
-from jobs.stages.fold_chains.steps import Step, ended, only_step
+from jobs.mapreduce.job import Job, KeyValue
+from jobs.stages.fold_chains.steps import FoldStep, fold_line, only_step
 
 WHOLE = b"0"  # the key of all candidates
-End = tuple[bytes, int] | None  # of a chain: the key, and steps to there; None of a loop
+End = tuple[bytes, int] | None  # of a chain: its last key and the steps to it; None of a loop
 
 
 class FoldChainsWhole(Job):
     def load_args(self, args: list[str]) -> None:
         super().load_args(args)
-        self._steps: dict[bytes, Step] = {}
+        self._steps: dict[bytes, FoldStep] = {}
 
-    def map_line(self, line: bytes) -> Iterator[Pair]:
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
         yield WHOLE, line
 
     def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
@@ -34,13 +34,13 @@ class FoldChainsWhole(Job):
         for key, (kind, _) in self._steps.items():
             follow(key, self._steps, ends)
             if end := ends[key]:
-                yield ended(Fold(key, end[0], kind, end[1]), self.counts)
+                yield fold_line(Fold(key, end[0], kind, end[1]), self.counts)
             else:
                 self.counts["unfolded.loop"] += 1
 
 
-def follow(key: bytes, steps: Mapping[bytes, Step], ends: dict[bytes, End]) -> None:
-    """Put into `ends` the end of this key's chain and of all that are on it."""
+def follow(key: bytes, steps: Mapping[bytes, FoldStep], ends: dict[bytes, End]) -> None:
+    """Put into `ends` the end of the chain of this key and of all keys on it."""
     passed: dict[bytes, None] = {}
     while key in steps and key not in ends and key not in passed:
         passed[key] = None

@@ -1,27 +1,27 @@
-"""What the stages of fold_keys that look keys up share: the end of a key, if it folds."""
+"""What the stages of fold_keys share that look up the end of a key, if it folds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from jobs.kernel.formats.lines import parse_fold
-from jobs.mapreduce.job import Job, Pair
+from jobs.mapreduce.job import Job, KeyValue
 
-FOLD = b"F"  # of a key, this comes before its links and spellings
+FOLD = b"F"  # sorts before the links and spellings of its key
 
 
 class EndsJob(Job):
-    """Folds meet other rows at their keys; map_row says under which key a row goes, and
-    with_end(end, value) what becomes of it."""
+    """Joins folds with other rows at their keys. map_row gives the key of a row and its value,
+    with_end(end, value) the row with the end in place of the key."""
 
-    def map_line(self, line: bytes) -> Iterator[Pair]:
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
         if line.count(b"\t") == 3:
             fold = parse_fold(line)
             yield fold.key, FOLD + fold.target_key
         else:
             yield self.map_row(line)
 
-    def map_row(self, line: bytes) -> Pair:
+    def map_row(self, line: bytes) -> KeyValue:
         raise NotImplementedError
 
     def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:

@@ -1,16 +1,16 @@
-"""Links and spellings that now have the same key as one."""
+"""Links and spellings that now have the same key become one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.mapreduce.job import Pair
-from jobs.stages.merging import MergingJob, sent
+from jobs.mapreduce.job import KeyValue
+from jobs.stages.merging import MergingJob, keyed
 
 
 class FoldKeysMerge(MergingJob):
-    def map_line(self, line: bytes) -> Iterator[Pair]:
-        yield sent(line)
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
+        yield keyed(line)
 
 
 if __name__ == "__main__":

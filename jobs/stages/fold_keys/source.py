@@ -1,16 +1,17 @@
-"""Links with the ends of their sources."""
+"""Sources of links become the ends that they fold into."""
 
 from __future__ import annotations
 
-from jobs.kernel.formats.lines import URI_ROW, parse_canonical_link, parse_else
-from jobs.mapreduce.job import Pair
+from jobs.kernel.formats.datasets import URIS
+from jobs.kernel.formats.lines import parse_canonical_link, parse_else
+from jobs.mapreduce.job import KeyValue
 from jobs.stages.fold_keys.ends import EndsJob
 from jobs.stages.merging import LINK
 
 
 class FoldKeysSource(EndsJob):
-    def map_row(self, line: bytes) -> Pair:
-        target, source = parse_else(parse_canonical_link, line, URI_ROW)
+    def map_row(self, line: bytes) -> KeyValue:
+        target, source = parse_else(parse_canonical_link, line, URIS)
         return source, LINK + target
 
     def with_end(self, end: bytes, value: bytes) -> bytes:

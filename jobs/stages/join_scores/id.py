@@ -1,10 +1,10 @@
-"""Nodes: scores meet keys at their id, inlinks are counted."""
+"""Nodes: scores are joined with keys at their id, and inlinks counted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.mapreduce.job import Job, Pair
+from jobs.mapreduce.job import Job, KeyValue
 from jobs.stages.join_scores.nodes import NodesAtIds
 
 
@@ -13,10 +13,10 @@ class JoinScoresId(Job):
         super().load_args(args)
         self._nodes = NodesAtIds(self)
 
-    def map_line(self, line: bytes) -> Iterator[Pair]:
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
         return self._nodes.sent(line)
 
-    def map_end(self) -> Iterator[Pair]:
+    def map_end(self) -> Iterator[KeyValue]:
         return self._nodes.rest()
 
     def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:

@@ -1,12 +1,12 @@
-"""Rows: nodes meet spellings at their key; a sample of the rows' positions goes out as notes."""
+"""Rows: nodes are joined with spellings at their key. Notes have a sample of the positions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.kernel.formats.ranges import Sample
+from jobs.kernel.formats.ranges import KeySample
 from jobs.kernel.formats.side_lines import PLAN, side_name
-from jobs.mapreduce.job import Pair
+from jobs.mapreduce.job import KeyValue
 from jobs.stages.join_scores.nodes import SCORE
 from jobs.stages.join_scores.rows import RowsJob, sent
 
@@ -14,9 +14,9 @@ from jobs.stages.join_scores.rows import RowsJob, sent
 class JoinScoresKey(RowsJob):
     def load_args(self, args: list[str]) -> None:
         super().load_args(args)
-        self._sample = Sample()
+        self._sample = KeySample()
 
-    def map_line(self, line: bytes) -> Iterator[Pair]:
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
         key, _, node = line.partition(b"\t")
         if node[:1] == SCORE and node.count(b"\t") == 3:
             yield key, node

@@ -1,34 +1,35 @@
-"""What the stages of join_scores share that join at ids: a key, a score and inlinks to each."""
+"""What the stages of join_scores share that join at ids: each id gets key, score and inlinks."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
 
-from jobs.kernel.formats.lines import DUMMY, MAP_ROW, parse_else, parse_graph_line, parse_map_row
+from jobs.kernel.formats.datasets import MAP
+from jobs.kernel.formats.lines import DUMMY, parse_else, parse_graph_line, parse_map_row
 from jobs.kernel.formats.order import ascending_id
 from jobs.kernel.formats.side_lines import SUMS, to_json
-from jobs.mapreduce.job import Job, Pair
+from jobs.mapreduce.job import Job, KeyValue
 
 COMBINED = 200_000
 INLINKS, KEY, SCORE = b"C", b"K", b"S"
 
 
 class NodesAtIds:
-    """Rows of map and ranks to nodes, in a task of `job`: `key SCOREscore id inlinks outlinks`."""
+    """Joins map and ranks, in a task of `job`, to nodes: `key SCOREscore id inlinks outlinks`."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
         self._inlinks: Counter[bytes] = Counter()
         self._sum = 0.0
 
-    def sent(self, line: bytes) -> Iterator[Pair]:
+    def sent(self, line: bytes) -> Iterator[KeyValue]:
         """Raises BadLine."""
         if line.count(b"\t") + line.count(b" ") == 1:
             identity, key = parse_map_row(line)
             yield ascending_id(identity), KEY + key
             return
-        node, score, targets = parse_else(parse_graph_line, line, MAP_ROW)
+        node, score, targets = parse_else(parse_graph_line, line, MAP)
         if node == DUMMY:
             return
         outlinks = 0 if targets == [DUMMY] else len(targets)
@@ -38,8 +39,8 @@ class NodesAtIds:
         if len(self._inlinks) >= COMBINED:
             yield from self.rest()
 
-    def rest(self) -> Iterator[Pair]:
-        """What is still in memory."""
+    def rest(self) -> Iterator[KeyValue]:
+        """The inlinks that are still in memory."""
         for target, count in self._inlinks.items():
             yield ascending_id(target), b"%s%d" % (INLINKS, count)
         self._inlinks.clear()

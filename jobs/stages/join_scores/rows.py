@@ -1,4 +1,4 @@
-"""What the stages of join_scores share that join at keys: a spelling to each, and the row."""
+"""What the stages of join_scores share that join at keys: each key gets a spelling and its row."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from jobs.kernel.formats.lines import parse_uri_row
 from jobs.kernel.formats.order import DIGITS, ascending_id, descending
 from jobs.kernel.formats.rows import UNKNOWN
-from jobs.mapreduce.job import Job, Pair
+from jobs.mapreduce.job import Job, KeyValue
 from jobs.stages.join_scores.nodes import KEY, SCORE
 
 SPELLING = b"U"
@@ -21,8 +21,8 @@ class RowsJob(Job):
         self.add_passthru_arg("--digits", type=int, default=DIGITS, help="digits that scores share")
 
     def joined(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
-        """Of the spellings of a key and its node, SCORE first: the row, behind its position in the
-        order and a tab."""
+        """The row of a key, behind its position in the order and a tab. values: SCORE with the node
+        first, then spellings."""
         best: tuple[int, int, bytes] | None = None
         captures, last, node = 0, UNKNOWN, b""
         for value in values:
@@ -55,15 +55,15 @@ class RowsJob(Job):
         )
 
 
-def sent(line: bytes) -> Pair:
-    """A spelling, for its key. Raises BadLine."""
+def sent(line: bytes) -> KeyValue:
+    """A spelling under its key. Raises BadLine."""
     row = parse_uri_row(line)
     counts = b"%d\t%d\t%s" % (row.captures, row.links, row.last)
     return row.key, b"%s%s\t%s" % (SPELLING, counts, row.uri)
 
 
 def in_order(rows: Iterator[bytes], counts: Counter[str]) -> Iterator[bytes]:
-    """Rows that are in order, without their positions."""
+    """Sorted rows without their positions."""
     for row in rows:
         counts["scores"] += 1
         yield row.partition(b"\t")[2]

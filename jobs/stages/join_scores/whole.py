@@ -1,7 +1,7 @@
 """All stages of join_scores in one job, for few nodes.
 
-One reducer gets all: first what belongs to an id, of which it keeps the nodes by key, then the
-spellings of each key; its rows it sorts at the end. Memory: one line a node, some 300 bytes.
+One reducer gets all lines. Those of ids come first, and their nodes are kept by key; then the
+spellings of each key. Rows are sorted at the end. Memory: one line a node, some 300 bytes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from itertools import chain, groupby
 from operator import itemgetter
 
 from jobs.kernel.formats.side_lines import side_name
-from jobs.mapreduce.job import Pair
+from jobs.mapreduce.job import KeyValue
 from jobs.stages.join_scores.nodes import NodesAtIds
 from jobs.stages.join_scores.rows import RowsJob, in_order, sent
 
@@ -26,14 +26,14 @@ class JoinScoresWhole(RowsJob):
         self._nodes: dict[bytes, bytes] = {}
         self._rows_joined: list[bytes] = []
 
-    def map_line(self, line: bytes) -> Iterator[Pair]:
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
         if line.count(b"\t") == 4:
             yield _together(BY_KEY, *sent(line))
         else:
             for pair in self._at_ids.sent(line):
                 yield _together(BY_ID, *pair)
 
-    def map_end(self) -> Iterator[Pair]:
+    def map_end(self) -> Iterator[KeyValue]:
         for pair in self._at_ids.rest():
             yield _together(BY_ID, *pair)
 
@@ -68,8 +68,8 @@ class JoinScoresWhole(RowsJob):
         yield self._at_ids.sums()
 
 
-def _together(kind: bytes, key: bytes, value: bytes) -> Pair:
-    """For one group of all: values are sorted by what they begin with."""
+def _together(kind: bytes, key: bytes, value: bytes) -> KeyValue:
+    """A pair for the only group, whose values are sorted by their kind and key."""
     return WHOLE, kind + key + b"\t" + value
 
 

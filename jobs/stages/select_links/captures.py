@@ -1,18 +1,19 @@
-"""What the stages of select_links share: their rows, and where a revisit's original is looked for.
+"""What the stages of select_links share: their rows, and where a revisit's original may be.
 
-Lines between the stages begin with a word, for which stage they are: `take` (links of a capture,
-for another URI or `-`), `id` and `time` (a revisit, and where its original may be).
+Lines between the stages begin with the word of the stage that they are for: `take` (links of a
+capture, for another URI or `-`), `id` and `time` (a revisit, and where its original may be).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.kernel.captures.choosing import Rules
-from jobs.kernel.formats.lines import CAPTURE, CAPTURE_WIDTHS, parse_capture, parse_else, parse_link
+from jobs.kernel.captures.choosing import CaptureRules
+from jobs.kernel.formats.datasets import CAPTURES
+from jobs.kernel.formats.lines import parse_capture, parse_else, parse_link
 from jobs.kernel.formats.rows import UNKNOWN, Capture, Link
 from jobs.kernel.formats.usable import usable_key_function
-from jobs.mapreduce.job import Job, Pair
+from jobs.mapreduce.job import Job, KeyValue
 
 TAKE, BY_ID, BY_TIME = b"take", b"id", b"time"
 FIRST, SECOND, THIRD = b"0", b"1", b"2"  # the order in which a reducer gets values
@@ -33,30 +34,33 @@ class CapturesJob(Job):
         super().load_args(args)
         options = self.options
         self.key_of = usable_key_function(keep_www=options.keep_www)
-        self.rules = Rules(options.captures == "latest", options.redirects, options.canonical)
+        self.rules = CaptureRules(
+            options.captures == "latest", options.redirects, options.canonical
+        )
 
-    def map_line(self, line: bytes) -> Iterator[Pair]:
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
         word, tab, rest = line.partition(b"\t")
         if tab and word in (TAKE, BY_ID, BY_TIME):
             if word == self.WORD:
                 key, _, value = rest.partition(b"\t")
                 yield key, joined(SECOND, value)
-        elif line.count(b"\t") + 1 in CAPTURE_WIDTHS:
+        elif line.count(b"\t") + 1 in CAPTURES.widths:
             capture = parse_capture(line)
             if capture_key := self.key_of(capture.uri):
                 yield from self.map_capture(capture_key, capture)
         else:
-            yield from self.map_link(parse_else(parse_link, line, CAPTURE))
+            yield from self.map_link(parse_else(parse_link, line, CAPTURES))
 
-    def map_capture(self, key: bytes, capture: Capture) -> Iterator[Pair]:
+    def map_capture(self, key: bytes, capture: Capture) -> Iterator[KeyValue]:
         raise NotImplementedError
 
-    def map_link(self, link: Link) -> Iterator[Pair]:
-        """Nothing, in the stages that are about captures alone."""
+    def map_link(self, link: Link) -> Iterator[KeyValue]:
+        """No pair in the stages that need captures only."""
         yield from ()
 
     def elsewhere(self, key: bytes, revisit: Capture, *, id_known: bool = True) -> bytes:
-        """Where the original of a revisit is to be looked for; if nowhere, its own links count."""
+        """The line for the stage that looks for a revisit's original; if it names none, its own
+        links count."""
         capture = (key, revisit.uri, revisit.timestamp)
         named = (revisit.refers_to_uri, revisit.refers_to_timestamp)
         if id_known and revisit.refers_to != UNKNOWN:

@@ -1,4 +1,4 @@
-"""What of each key counts, and the fold candidates of keys."""
+"""Which captures of each key count, and the fold candidates of keys."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from jobs.kernel.captures.choosing import Named, choose
 from jobs.kernel.formats.rows import UNKNOWN, Capture, Link
 from jobs.kernel.formats.side_lines import FOLDS
-from jobs.mapreduce.job import Pair
+from jobs.mapreduce.job import KeyValue
 from jobs.stages.select_links.captures import FIRST, NOTHING, SECOND, TAKE, CapturesJob, joined
 
-#: counters that tell of links of an extraction that left out when they were found
+#: counters of links and captures with and without timestamps
 DATED, UNDATED, DATED_CAPTURES = TIMES = ("links.dated", "links.undated", "captures.dated")
 _SENT = (
     "uri", "timestamp", "status", "digest", "kind", "id", "refers_to", "refers_to_uri",
@@ -19,11 +19,11 @@ _SENT = (
 
 
 class SelectLinksDecide(CapturesJob):
-    def map_capture(self, key: bytes, capture: Capture) -> Iterator[Pair]:
+    def map_capture(self, key: bytes, capture: Capture) -> Iterator[KeyValue]:
         self.counts[DATED_CAPTURES] += capture.timestamp != UNKNOWN
         yield key, joined(FIRST, *[getattr(capture, name) for name in _SENT])
 
-    def map_link(self, link: Link) -> Iterator[Pair]:
+    def map_link(self, link: Link) -> Iterator[KeyValue]:
         self.counts[UNDATED if link.timestamp == UNKNOWN else DATED] += 1
         source_key = self.key_of(link.source)
         if source_key and link.hop in b"RC" and (target_key := self.key_of(link.target)):
@@ -43,7 +43,7 @@ class SelectLinksDecide(CapturesJob):
             return
         self.counts["revisits"] += chosen.revisits
         self.counts["revisits.original"] += chosen.revisits - len(chosen.lost)
-        for uri, timestamp in sorted(set(chosen.places)):
+        for uri, timestamp in sorted(set(chosen.captures)):
             yield joined(TAKE, key, uri, timestamp, UNKNOWN)
         for revisit in chosen.lost:
             yield self.elsewhere(key, revisit)

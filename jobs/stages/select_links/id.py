@@ -1,4 +1,4 @@
-"""Originals at the id that revisits name."""
+"""Originals by the id that revisits name."""
 
 from __future__ import annotations
 

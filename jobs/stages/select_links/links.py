@@ -1,4 +1,4 @@
-"""The links of the captures that were taken, and their canonical addresses as fold candidates."""
+"""The links of the captures that count, and their canonical addresses as fold candidates."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from jobs.kernel.captures.choosing import CANONICAL
 from jobs.kernel.formats.lines import format_link
 from jobs.kernel.formats.rows import UNKNOWN, Capture, Link
 from jobs.kernel.formats.side_lines import FOLDS
-from jobs.mapreduce.job import Pair
+from jobs.mapreduce.job import KeyValue
 from jobs.stages.select_links.captures import FIRST, SECOND, TAKE, THIRD, CapturesJob, joined
 
 
 class SelectLinksLinks(CapturesJob):
     WORD = TAKE
 
-    def map_capture(self, key: bytes, capture: Capture) -> Iterator[Pair]:
+    def map_capture(self, key: bytes, capture: Capture) -> Iterator[KeyValue]:
         yield key, joined(FIRST, capture.uri, capture.timestamp)
 
-    def map_link(self, link: Link) -> Iterator[Pair]:
-        """Without a key nothing is known, and canonicalize tells."""
+    def map_link(self, link: Link) -> Iterator[KeyValue]:
+        """A source without a key has no captures; canonicalize counts it."""
         key = self.key_of(link.source) or b"!" + link.source
         yield key, joined(THIRD, link.source, link.timestamp, link.hop, link.target)
 
@@ -39,7 +39,7 @@ class SelectLinksLinks(CapturesJob):
                 if capture not in taken and hop != b"C":
                     if capture in known:
                         self.counts["links.superseded"] += 1
-                    else:  # of a capture that is not there, so that nothing says that it is old
+                    else:  # its capture is not there, so nothing shows that it is old
                         self.counts["links.without-capture"] += 1
                         yield format_link(link)
 

@@ -1,4 +1,4 @@
-"""What the stages of select_links that look for originals of revisits share."""
+"""What the two stages of select_links that look for originals of revisits share."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Iterator
 
 from jobs.kernel.captures.choosing import is_original
 from jobs.kernel.formats.rows import UNKNOWN, Capture
-from jobs.mapreduce.job import Pair
+from jobs.mapreduce.job import KeyValue
 from jobs.stages.select_links.captures import FIRST, NOTHING, TAKE, CapturesJob, joined
 
 
 class OriginalsJob(CapturesJob):
-    """Captures meet revisits under what name_of says."""
+    """Captures meet revisits under the name that name_of returns."""
 
     def name_of(self, key: bytes, capture: Capture) -> bytes | None:
-        """What revisits name the capture by, if they can."""
+        """The name by which revisits refer to the capture, if there is one."""
         raise NotImplementedError
 
-    def map_capture(self, key: bytes, capture: Capture) -> Iterator[Pair]:
+    def map_capture(self, key: bytes, capture: Capture) -> Iterator[KeyValue]:
         if is_original(capture) and (name := self.name_of(key, capture)) is not None:
             yield name, joined(FIRST, key, capture.uri, capture.timestamp)
 

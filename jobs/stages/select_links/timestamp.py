@@ -1,4 +1,4 @@
-"""Originals at the URI and the time that revisits name."""
+"""Originals by the URI and the time that revisits name."""
 
 from __future__ import annotations
 

@@ -1,17 +1,16 @@
-"""Why a URI that was fetched is not listed: the likely cause, from URIs that are.
+"""Why a URI that was fetched is not listed: the likely cause, by comparison with listed URIs.
 
-First come entries that load and meet no crawl as they stand: were they mended, they would list the
-URI. Then spellings: with one thing left out of account, in the order of SPELLINGS, the URI is the
-same as one that is listed; with all of them, the cause is `several`. What is left is a new page.
+First come entries that load but that no crawl looks up as they are: mended, they would list the
+URI. Then spellings: if one difference of SPELLINGS is ignored, in their order, the URI equals a
+listed one; if all have to be ignored, the cause is `several`. What is left is a new page.
 
-All of it is joins of strings in DuckDB; only URIs that are the same with all things left out of
-account are looked at one cause after the other.
+All of it is joins of strings in DuckDB. Only URIs that equal a listed one with all differences
+ignored are compared cause by cause.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import reduce
 
 import duckdb
 
@@ -37,7 +36,7 @@ MEANINGS = {
 
 
 def _unescaped(column: str) -> str:
-    """Escapes of printable characters undone, others in lower-case digits, where there are any."""
+    """Escapes of printable characters undone, the others with lower-case digits."""
     text = f"lower({column})"
     for code in range(0x21, 0x7F):
         if (character := chr(code).lower()) != "%":
@@ -46,45 +45,43 @@ def _unescaped(column: str) -> str:
     return f"CASE WHEN contains({column}, '%') THEN {text} ELSE lower({column}) END"
 
 
-def _hidden(column: str) -> str:
-    """Escapes as one sign, capitals of them apart from other capitals."""
+def _escapes_apart(column: str) -> str:
+    """Without escapes, and in lower case: both are equal if only capitals in escapes differ."""
     return f"regexp_replace({column}, '%[0-9A-Fa-f]{{2}}', '%', 'g') || ' ' || lower({column})"
 
 
-def _sessionless(column: str) -> str:
+def _without_session(column: str) -> str:
     without = rf"regexp_replace({column}, '([?&;])({SESSION})=[^&;?#/]*', '\1', 'gi')"
     return rf"regexp_replace(regexp_replace({without}, '([?&;])[&;?]+', '\1', 'g'), '[?&;]+$', '')"
 
 
-def _slashless(column: str) -> str:
-    return rf"regexp_replace({column}, '/+(\?|$)', '\1')"
+#: difference -> a regular expression for it, and what is left of it
+_PATTERNS = {
+    "missing slash": (r"/+(\?|$)", r"\1"),
+    "www": (r"^([a-zA-Z]*://)www[0-9]*\.", r"\1"),
+    "scheme": ("^https?:", ""),
+    "port": (r"^([a-zA-Z]*://[^/?]*):[0-9]+", r"\1"),
+}
 
 
-def _without_www(column: str) -> str:
-    return rf"regexp_replace({column}, '^([a-zA-Z]*://)www[0-9]*\.', '\1')"
+def _without(difference: str, column: str) -> str:
+    pattern, left = _PATTERNS[difference]
+    return f"regexp_replace({column}, '{pattern}', '{left}')"
 
 
-def _without_port(column: str) -> str:
-    return rf"regexp_replace({column}, '^([a-zA-Z]*://[^/?]*):[0-9]+', '\1')"
+#: all differences ignored; the scheme goes last, as ports and www are found after it
+LOOSE = _without_session(_without("port", _without("www", f"({_unescaped('uri')})")))
+LOOSE = _without("scheme", _without("missing slash", LOOSE))
 
-
-def _schemeless(column: str) -> str:
-    return f"regexp_replace({column}, '^https?:', '')"
-
-
-_LAX = (_slashless, _sessionless, _without_port, _without_www, _unescaped)
-LOOSE = reduce(lambda text, step: step(f"({text})"), reversed(_LAX), "uri")
-LOOSE = f"regexp_replace({LOOSE}, '^https?:', '')"
-
-#: cause -> what two URIs have in common if that is the only difference
+#: cause -> what two URIs have in common if it is their only difference
 SPELLINGS = (
-    ("escape", _hidden("uri")),
+    ("escape", _escapes_apart("uri")),
     ("case", "lower(uri)"),
-    ("missing slash", _slashless("uri")),
-    ("www", _without_www("uri")),
-    ("scheme", _schemeless("uri")),
-    ("port", _without_port("uri")),
-    ("session id", _sessionless("uri")),
+    ("missing slash", _without("missing slash", "uri")),
+    ("www", _without("www", "uri")),
+    ("scheme", _without("scheme", "uri")),
+    ("port", _without("port", "uri")),
+    ("session id", _without_session("uri")),
     ("escape", f"{_unescaped('uri')} || regexp_replace(uri, '%..|[^A-Z]', '', 'g')"),
     ("several", LOOSE),
 )
@@ -92,8 +89,8 @@ SPELLINGS = (
 
 @dataclass
 class Cause:
-    """uris: fetched but unlisted for it. spelled: those of which another spelling is listed in
-    Heritrix's form. by_hop: uris by last hop. examples: (fetched, listed or '')."""
+    """uris: fetched but unlisted for this cause. spelled: those of which another spelling is listed
+    in Heritrix's form. by_hop: uris by last hop. examples: (fetched, listed or '')."""
 
     uris: int = 0
     spelled: int = 0
@@ -102,7 +99,7 @@ class Cause:
 
 
 def find_causes(db: duckdb.DuckDBPyConnection) -> dict[str, Cause]:
-    """The causes that there are, the most frequent first. Reads `seen`, `listed`, `mended`."""
+    """The causes, the most frequent first. Reads the tables `seen`, `listed`, `mended`."""
     db.execute(
         "CREATE TABLE unlisted AS SELECT uri, hop, CASE WHEN listed THEN 'minus one'"
         " ELSE mended.cause END AS cause FROM seen LEFT JOIN mended USING (uri)"
@@ -115,23 +112,24 @@ def find_causes(db: duckdb.DuckDBPyConnection) -> dict[str, Cause]:
         " coalesce(other, '') AS other"
         " FROM unlisted LEFT JOIN spelled USING (uri)"
     )
-    found = _counted(db)
+    causes = _counted(db)
     for name in ("unlisted", "spelled", "alike", "explained"):
         db.execute(f"DROP TABLE {name}")
-    return found
+    return causes
 
 
 def count_respelled(db: duckdb.DuckDBPyConnection) -> int:
-    """Listed URIs that are not in the log while another spelling of them was answered."""
-    found = db.execute(
+    """How many listed URIs are not in the log while another spelling of them was answered."""
+    row = db.execute(
         f"SELECT count(*) FROM (SELECT {LOOSE} AS same FROM listed ANTI JOIN seen USING (uri)"
         f" WHERE class IS NOT NULL) WHERE same IN (SELECT {LOOSE} FROM seen WHERE answered)"
     ).fetchone()
-    return int(found[0]) if found else 0
+    return int(row[0]) if row else 0
 
 
 def _compare(db: duckdb.DuckDBPyConnection) -> None:
-    """Make `spelled`: uri, cause, other: a listed URI. `alike`: listed URIs that are like some."""
+    """Make the tables `spelled` (uri, cause, other: a listed URI) and `alike` (listed URIs that
+    equal an unlisted one with all differences ignored)."""
     db.execute(
         f"CREATE TABLE loose AS SELECT uri, {LOOSE} AS same FROM unlisted WHERE cause IS NULL"
     )
@@ -143,9 +141,9 @@ def _compare(db: duckdb.DuckDBPyConnection) -> None:
     db.execute("CREATE TABLE spelled (uri VARCHAR, cause VARCHAR, other VARCHAR)")
     for cause, same in SPELLINGS:
         db.execute(
-            "INSERT INTO spelled SELECT one.uri, $cause, other.uri FROM"
-            f" (SELECT uri, {same} AS same FROM loose ANTI JOIN spelled USING (uri)) AS one JOIN"
-            f" (SELECT min(uri) AS uri, {same} AS same FROM alike GROUP BY ALL) AS other"
+            "INSERT INTO spelled SELECT fetched.uri, $cause, other.uri FROM"
+            f" (SELECT uri, {same} AS same FROM loose ANTI JOIN spelled USING (uri)) AS fetched"
+            f" JOIN (SELECT min(uri) AS uri, {same} AS same FROM alike GROUP BY ALL) AS other"
             " USING (same)",
             {"cause": cause},
         )
@@ -153,19 +151,19 @@ def _compare(db: duckdb.DuckDBPyConnection) -> None:
 
 
 def _counted(db: duckdb.DuckDBPyConnection) -> dict[str, Cause]:
-    found: dict[str, Cause] = {}
+    causes: dict[str, Cause] = {}
     rows = db.execute(
         "SELECT cause, hop, count(*), count(*) FILTER (other <> '') FROM explained"
         " GROUP BY cause, hop ORDER BY cause, hop"
     ).fetchall()
     for name, hop, uris, spelled in rows:
-        cause = found.setdefault(name, Cause())
+        cause = causes.setdefault(name, Cause())
         cause.uris += uris
         cause.spelled += spelled
         cause.by_hop[chr(hop)] = uris
-    for name, cause in found.items():
+    for name, cause in causes.items():
         cause.examples = db.execute(
             "SELECT uri, other FROM explained WHERE cause = $name ORDER BY uri LIMIT $most",
             {"name": name, "most": EXAMPLES},
         ).fetchall()
-    return dict(sorted(found.items(), key=lambda item: (-item[1].uris, item[0])))
+    return dict(sorted(causes.items(), key=lambda item: (-item[1].uris, item[0])))

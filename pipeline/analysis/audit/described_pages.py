@@ -22,12 +22,12 @@ from jobs.kernel.keys.uris import as_crawled
 from jobs.kernel.links.documents import document, unpacked
 
 
-class _Held:
-    """Records, the oldest first, by the keys under which the other side asks for them. gone: those
-    that had to go, as there were too many."""
+class _Waiting:
+    """Records, the oldest first, by the keys under which their counterparts look them up. gone:
+    records that were dropped, as too many waited."""
 
     def __init__(self) -> None:
-        self.records: OrderedDict[int, tuple[Record, list[int]]] = OrderedDict()  # as they came
+        self.records: OrderedDict[int, tuple[Record, list[int]]] = OrderedDict()
         self._by_key: dict[int, int] = {}
         self._bytes = self._number = self.gone = 0
 
@@ -56,22 +56,23 @@ class _Held:
 
 
 class DescribedPages:
-    """Pages and metadata of an archive that wait for their counterparts. alone, metadata_alone:
-    how many have none, complete when all records were added."""
+    """Pages and metadata of an archive that wait for their counterparts."""
 
     def __init__(self) -> None:
-        self._pages, self._metadata = _Held(), _Held()
+        self._pages, self._metadata = _Waiting(), _Waiting()
 
     @property
     def alone(self) -> int:
+        """Pages without metadata, once all records were added."""
         return self._pages.gone + len(self._pages.records)
 
     @property
     def metadata_alone(self) -> int:
+        """Metadata without a page, likewise."""
         return self._metadata.gone + len(self._metadata.records)
 
     def add(self, record: Record, max_record: int) -> Iterator[tuple[Record, Record]]:
-        """A page and its metadata, when both are there. max_record: bytes of a body."""
+        """Yields a page and its metadata once both are there. max_record: bytes of a body."""
         if record.kind in CAPTURED and _is_page(record, max_record):
             keys = capture_keys(names(record))
             if metadata := self._metadata.take(keys):

@@ -1,7 +1,7 @@
-"""A precedence file as Heritrix's loader takes it, as columns, and what is wrong with it.
+"""A precedence file as Heritrix's loader reads it, as columns, and what is wrong with it.
 
-Lines in which nothing can be wrong are told by one expression, a block at a time; the others go
-one by one through the model of the loader (pipeline/heritrix_loader) and the checks of
+A regular expression finds the lines that are surely right, a block at a time. All others go one by
+one through the model of the loader (pipeline/precedence/heritrix_loader.py) and the checks of
 `export-precedence --lint`. Memory: a block, whatever the size of the file.
 """
 
@@ -24,11 +24,11 @@ from jobs.kernel.keys.heritrix_form import (
     HeritrixRejects,
     heritrix_form,
 )
-from jobs.kernel.storage.endless import require_file
+from jobs.kernel.storage.opening import require_file
 from pipeline.analysis.audit.lines import columns, whole_lines
 from pipeline.precedence.heritrix_loader import (
     BreaksOff,
-    Entry,
+    HistoryEntry,
     Line,
     LoaderFails,
     chunks,
@@ -44,9 +44,9 @@ ROWS = pa.schema(
     [("uri", pa.string()), ("precedence", pa.int32()), ("line", pa.int64()), ("cause", pa.string())]
 )
 AT_ONCE = 1 << 16  # entries of a slow block
-LINT = "`crawlrank export-precedence --lint` tells of each line what to do."
+LINT = "`crawlrank export-precedence --lint` says what to do about each line."
 
-#: problem of lint -> why a crawl of that URI does not meet the entry, as the audit names it
+#: problem of lint -> why a crawl of that URI does not use the entry, as the audit names it
 CAUSES = {
     "upper case": "case",
     "no slash after the host": "missing slash",
@@ -60,17 +60,17 @@ _GOOD = rf"^(?P<uri>{IS_FORM}) (?P<precedence>[1-9][0-9]{{0,2}})\n?$"
 
 
 class Mended(NamedTuple):
-    """uri: under which the crawl meets the entry, or would if cause were mended; cause: '' if it
-    meets it."""
+    """uri: to which the entry applies, or would apply if its cause were mended. cause: '' if it
+    applies."""
 
     uri: str
     cause: str
 
 
 @dataclass
-class Read:
-    """What was read. entries: lines that load. problems: findings of lint by name; first: the
-    first of each, with its line. failing: lines at which the loader ends."""
+class EntriesReport:
+    """What a precedence file holds. entries: lines that load. problems: findings of lint by name;
+    first: the first of each. failing: lines at which the loader ends."""
 
     lines: int = 0
     entries: int = 0
@@ -79,15 +79,15 @@ class Read:
     first: dict[str, Finding] = field(default_factory=dict)
     _stopper: Finding | None = None
 
-    def note(self, found: Finding, *, stops: bool = False) -> None:
-        self.problems[found.problem] += 1
-        self.first.setdefault(found.problem, found)
+    def note(self, finding: Finding, *, stops: bool = False) -> None:
+        self.problems[finding.problem] += 1
+        self.first.setdefault(finding.problem, finding)
         if stops:
             self.failing += 1
-            self._stopper = self._stopper or found
+            self._stopper = self._stopper or finding
 
     def require_loaded(self, path: Path) -> None:
-        """Raise BadInput where the loader stores nothing."""
+        """Raise BadInput if the loader stores nothing."""
         if (stopper := self._stopper) is None:
             return
         more = f" Lines that stop it: {self.failing:,}." if self.failing > 1 else ""
@@ -99,40 +99,40 @@ class Read:
         )
 
 
-def read_entries(path: Path, read: Read) -> Iterator[pa.RecordBatch]:
-    """Every entry that a crawl meets, or would if its cause were mended, as batches of ROWS.
+def read_entries(path: Path, report: EntriesReport) -> Iterator[pa.RecordBatch]:
+    """Every entry that applies to a URI, or would if its cause were mended, as batches of ROWS.
 
-    Duplicates are all given: the last line counts. read is filled on the way. What keeps the
-    loader from storing anything is left to `Read.require_loaded`.
+    Duplicates are all there; the last line counts. Fills the report. Does not raise for what keeps
+    the loader from storing anything: `EntriesReport.require_loaded` does.
     """
     require_file(path, "a precedence file")
     try:
         if _breaks_off(path):
-            yield from _one_by_one(_delivered(path, read), read)
+            yield from _one_by_one(_delivered(path, report), report)
         else:
             with path.open("rb") as stream:
                 for block in whole_lines(chunks(path, stream)):
-                    yield from _block(block, read)
+                    yield from _block(block, report)
     except LoaderFails as error:
         problem = "line too long" if error.line else "not loaded"
-        read.note(finding(problem, error.line, detail=error.exception), stops=True)
+        report.note(finding(problem, error.line, detail=error.exception), stops=True)
     except OSError as error:
-        why = f"{error.strerror or error}"
+        why = error.strerror or str(error)
         raise BadInput(str(path), f"cannot be read ({why})", "a precedence file") from error
-    if not read.lines and not read.failing:
-        read.note(finding("empty file", 0))
+    if not report.lines and not report.failing:
+        report.note(finding("empty file", 0))
 
 
-def _delivered(path: Path, read: Read) -> Iterator[Line]:
+def _delivered(path: Path, report: EntriesReport) -> Iterator[Line]:
     """The lines that reach the loader before the file breaks off."""
     try:
         yield from read_lines(path)
     except BreaksOff as error:
-        read.note(finding("damaged", read.lines, detail=str(error)))
+        report.note(finding("damaged", report.lines, detail=str(error)))
 
 
 def _breaks_off(path: Path) -> bool:
-    """Whether it is a .gz that ends in the middle, so that the loader has only what came before."""
+    """Whether it is a .gz that ends in the middle, of which the loader reads what came before."""
     try:
         with path.open("rb") as stream:
             if path.name.lower().endswith(".gz"):
@@ -143,49 +143,50 @@ def _breaks_off(path: Path) -> bool:
     return False
 
 
-def _block(block: bytes, read: Read) -> Iterator[pa.RecordBatch]:
+def _block(block: bytes, report: EntriesReport) -> Iterator[pa.RecordBatch]:
     if b"\r" in block:
-        before = read.lines
+        before = report.lines
         lines = cut_lines([decoded(block)])
-        yield from _one_by_one((line._replace(number=before + line.number) for line in lines), read)
+        yield from _one_by_one(
+            (line._replace(number=before + line.number) for line in lines), report
+        )
         return
     texts = columns(block)
-    found = pc.extract_regex(texts, _GOOD)
-    values = found.field("precedence").cast(pa.string())
-    values = pc.if_else(found.is_valid(), values, "0").cast(pa.int32())
-    short = pc.less_equal(pc.binary_length(found.field("uri")), MAX_LENGTH)
-    good = pc.and_(found.is_valid(), pc.and_(short, pc.less_equal(values, LAST_CLASS)))
-    places = np.flatnonzero(good.to_numpy(zero_copy_only=False))
-    before = read.lines
-    rows = found.filter(good)
-    read.entries += len(rows)
+    fields = pc.extract_regex(texts, _GOOD)
+    values = fields.field("precedence").cast(pa.string())
+    values = pc.if_else(fields.is_valid(), values, "0").cast(pa.int32())
+    short = pc.less_equal(pc.binary_length(fields.field("uri")), MAX_LENGTH)
+    good = pc.and_(fields.is_valid(), pc.and_(short, pc.less_equal(values, LAST_CLASS)))
+    is_good = good.to_numpy(zero_copy_only=False)
+    before = report.lines
+    rows = fields.filter(good)
+    report.entries += len(rows)
     arrays = [
-        rows.field("uri").cast(pa.string()), values.filter(good), pa.array(before + 1 + places),
-        pa.nulls(len(rows), pa.string()),
+        rows.field("uri").cast(pa.string()), values.filter(good),
+        pa.array(before + 1 + np.flatnonzero(is_good)), pa.nulls(len(rows), pa.string()),
     ]  # fmt: skip
     yield pa.record_batch(arrays, ROWS)
-    odd = np.flatnonzero(~good.to_numpy(zero_copy_only=False))
     lines = (
         Line(before + 1 + int(at), decoded(texts[int(at)].as_py()).removesuffix("\n"), "\n")
-        for at in odd
+        for at in np.flatnonzero(~is_good)
     )
-    yield from _one_by_one(lines, read)
-    read.lines = before + len(texts)
+    yield from _one_by_one(lines, report)
+    report.lines = before + len(texts)
 
 
-def _one_by_one(lines: Iterator[Line], read: Read) -> Iterator[pa.RecordBatch]:
+def _one_by_one(lines: Iterator[Line], report: EntriesReport) -> Iterator[pa.RecordBatch]:
     rows: list[tuple[str, int, int, str | None]] = []
     for line in lines:
-        read.lines = max(read.lines, line.number)
+        report.lines = max(report.lines, line.number)
         entry, findings = examine(line)
-        for found in findings:
-            read.note(found, stops=entry is None and found is findings[-1])
-        if line.end.startswith("\r") and "carriage return" not in read.problems:
-            read.note(finding("carriage return", line.number, line.text))
+        for problem in findings:
+            report.note(problem, stops=entry is None and problem is findings[-1])
+        if line.end.startswith("\r") and "carriage return" not in report.problems:
+            report.note(finding("carriage return", line.number, line.text))
         if entry is None:
             continue
-        read.entries += 1
-        if mended := met(entry):
+        report.entries += 1
+        if mended := mend(entry):
             rows.append((mended.uri, entry.precedence, line.number, mended.cause or None))
         if len(rows) >= AT_ONCE:
             yield _batch(rows)
@@ -198,8 +199,8 @@ def _batch(rows: list[tuple[str, int, int, str | None]]) -> pa.RecordBatch:
     return pa.record_batch([pa.array(column) for column in zip(*rows, strict=True)], ROWS)
 
 
-def met(entry: Entry) -> Mended | None:
-    """The URI that a crawl would have to fetch for this entry; None if there is none."""
+def mend(entry: HistoryEntry) -> Mended | None:
+    """The URI that a crawl has to fetch to use this entry; None if there is none."""
     problem = uri_problem(entry)
     if problem is None or problem[0] == "no scheme":
         return Mended(heritrix_form(with_scheme(entry.uri)), "")

@@ -1,4 +1,4 @@
-"""What an audit finds: a crawl, by its logs, against the precedence file that it was to follow."""
+"""The results of an audit: a crawl, by its logs, against the precedence file it was to follow."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pipeline.analysis.audit.causes import Cause, count_respelled, find_causes
 from pipeline.analysis.audit.joining import (
     HOST,
     ORDERED,
-    TOLD_APART,
+    UNORDERED_HOPS,
     arrays,
     join,
     label,
@@ -25,21 +25,22 @@ from pipeline.analysis.audit.joining import (
     load_log,
     numbers,
 )
-from pipeline.analysis.audit.order import CLASSES, NOTHING, Integers, ManyOrders, Measure, Orders
+from pipeline.analysis.audit.order import CLASSES, NOTHING, ManyOrders, Measure, Orders
+from pipeline.data.arrays import Int64Array
 from pipeline.data.database import database
 
-BINS = 3840  # of fetch positions; with fewer fetches each is a bin of its own
-DEPTHS = 64  # and all that are deeper
+BINS = 3840  # of fetch positions; with fewer fetches each has a bin of its own
+DEPTHS = 64  # the last one holds all deeper URIs
 EXAMPLES = 5
-READING = 170 << 20  # bytes that reading and handing over take, besides what DuckDB keeps to
-READ_ON = frozenset(map(ord, "-L"))  # hops that wait for their turn by precedence, seeds first
+READING = 170 << 20  # bytes for reading logs and handing rows over, beyond DuckDB's own limit
+QUEUED_HOPS = frozenset(map(ord, "-L"))  # seeds and links: fetched in the order of precedence
 
 
 @dataclass
 class ClassRow:
-    """Of a class: precedences as the file writes them; its URIs that are listed, of these fetched,
-    tried without an answer, never met; places of fetches from 1 (None: none that count for the
-    order); begin of the first in ms since 1970."""
+    """A class. label: its precedences as the file writes them. listed: its URIs; fetched, tried:
+    of these, with an answer and without one. first, median, last: positions of its fetches from 1,
+    None without a fetch that counts for the order. begin: of the first fetch, in ms since 1970."""
 
     label: str
     listed: int = 0
@@ -52,6 +53,7 @@ class ClassRow:
 
     @property
     def never(self) -> int:
+        """Listed URIs that are not in the log."""
         return self.listed - self.fetched - self.tried
 
 
@@ -59,15 +61,16 @@ class ClassRow:
 class Audit:
     """log, file: what was read. counts: see `_counts`. classes: by class as Heritrix keeps it,
     -1 for unlisted URIs. unlisted: by likely cause. statuses: of listed URIs without an answer.
-    never: examples of listed URIs that are not in the log; respelled: those of which another
-    spelling was fetched. all, hops, depths, hosts: how the order
-    of fetches keeps to the classes of listed URIs, within each; within: all pairs of one host.
-    before: pairs of a listed and an unlisted URI, both seeds or both links, wrong where the
-    unlisted one came first.
-    positions: fetches by class (row CLASSES: unlisted) and bin of their place."""
+    never: examples of listed URIs that are not in the log. respelled: how many of them were fetched
+    in another spelling.
 
-    log: crawl_log.Read
-    file: entries.Read
+    all, hops, depths, hosts: how the order of fetches keeps to the classes of listed URIs, within
+    each group; within: all pairs of one host. before: pairs of a listed and an unlisted URI, both
+    seeds or both links; wrong: the unlisted one came first. positions: fetches by class (row
+    CLASSES: unlisted) and bin."""
+
+    log: crawl_log.LogReport
+    file: entries.EntriesReport
     counts: dict[str, Any]
     classes: dict[int, ClassRow] = field(default_factory=dict)
     unlisted: dict[str, Cause] = field(default_factory=dict)
@@ -81,7 +84,7 @@ class Audit:
     depths: dict[int, Measure] = field(default_factory=dict)
     hosts: list[tuple[str, Measure]] = field(default_factory=list)
     host_count: int = 0
-    positions: Integers = field(default_factory=lambda: np.zeros((0, 0), np.int64))
+    positions: Int64Array = field(default_factory=lambda: np.zeros((0, 0), np.int64))
 
     @property
     def across(self) -> Measure:
@@ -100,35 +103,35 @@ def audit(
 ) -> Audit:
     """Compare a precedence file with the logs of one crawl.
 
-    budget: bytes for what is joined and sorted; beyond, it goes to a folder in tmp. by: what the
-    order of fetches is, their begin or the lines of the logs as given. Raises BadInput for files
-    that are none, or that Heritrix's loader stores nothing of.
+    budget: bytes for joins and sorts; what is larger goes to a folder in tmp. by: fetches are in
+    the order of their `begin`, or of the lines of the logs as given. Raises BadInput for a file
+    that cannot be used, or of which Heritrix's loader stores nothing.
     """
     with (
         tempfile.TemporaryDirectory(prefix="crawlrank-", dir=tmp) as folder,
         database(Path(folder), budget=budget - READING, threads=threads) as (db, _),
     ):
-        file, log = entries.Read(), crawl_log.Read()
+        file, log = entries.EntriesReport(), crawl_log.LogReport()
         load_entries(db, entries.read_entries(precedence, file))
         file.require_loaded(precedence)
         load_log(db, crawl_log.read_logs(list(logs), log), by=by)
         join(db)
-        found = Audit(log, file, _counts(db))
-        _by_class(db, found)
-        _order(db, found)
-        _by_host(db, found)
-        found.unlisted = find_causes(db)
-        found.respelled = count_respelled(db)
-        return found
+        result = Audit(log, file, _counts(db))
+        _add_classes(db, result)
+        _add_order(db, result)
+        _add_hosts(db, result)
+        result.unlisted = find_causes(db)
+        result.respelled = count_respelled(db)
+        return result
 
 
 def _counts(db: duckdb.DuckDBPyConnection) -> dict[str, Any]:
-    """listed, duplicates, unmet: URIs of the file that a crawl meets, lines overruled by a later
-    one, URIs that it would meet if their form were mended. uris: of the log, each once; answered,
-    tried: with or without an answer. ordered: those whose order counts. prerequisites, inferred,
-    other_schemes: told apart; listed_apart: of these listed."""
+    """listed, duplicates, unmet: URIs of the file that a crawl looks up, lines overruled by a later
+    one, URIs that it would look up if their form were mended. uris: of the log, each once;
+    answered, tried: with or without an answer. ordered: those whose order counts. prerequisites,
+    inferred, other_schemes: those whose order does not; listed_apart: of these listed."""
     apart = f"answered AND NOT ({ORDERED})"
-    prerequisite, inferred = (f"hop = {ord(letter)}" for letter in TOLD_APART)
+    prerequisite, inferred = (f"hop = {ord(letter)}" for letter in UNORDERED_HOPS)
     conditions = {
         "answered": "answered",
         "tried": "NOT answered",
@@ -138,36 +141,36 @@ def _counts(db: duckdb.DuckDBPyConnection) -> dict[str, Any]:
         "other_schemes": f"{apart} AND NOT {prerequisite} AND NOT {inferred}",
         "listed_apart": f"{apart} AND class IS NOT NULL",
     }
-    counted = ", ".join(f"count(*) FILTER ({what}) AS {name}" for name, what in conditions.items())
+    columns = ", ".join(f"count(*) FILTER ({test}) AS {name}" for name, test in conditions.items())
     queries = (
         "SELECT count(*) AS listed, (coalesce(sum(times), 0) - count(*))::BIGINT AS duplicates"
         " FROM listed",
         "SELECT count(*) AS unmet FROM mended",
-        f"SELECT count(*) AS uris, {counted}, min(begin) AS first, max(begin) AS last FROM seen",
+        f"SELECT count(*) AS uris, {columns}, min(begin) AS first, max(begin) AS last FROM seen",
         "SELECT count(*) AS lines FROM fetches",
     )
     return {name: value for query in queries for name, value in numbers(db, query).items()}
 
 
-def _by_class(db: duckdb.DuckDBPyConnection, found: Audit) -> None:
+def _add_classes(db: duckdb.DuckDBPyConnection, result: Audit) -> None:
     rows = db.execute("SELECT class, count(*) FROM listed GROUP BY class").fetchall()
-    for its_class, listed in rows:
-        if its_class is not None:
-            found.classes[its_class] = ClassRow(label(its_class), listed)
+    for number, listed in rows:
+        if number is not None:
+            result.classes[number] = ClassRow(label(number), listed)
     rows = db.execute(
         "SELECT class, count(*) FILTER (answered), count(*) FILTER (NOT answered) FROM seen"
         " WHERE class IS NOT NULL GROUP BY class"
     ).fetchall()
-    for its_class, answered, tried in rows:
-        found.classes[its_class].fetched, found.classes[its_class].tried = answered, tried
-    found.classes = dict(sorted(found.classes.items()))
-    found.statuses = dict(
+    for number, answered, tried in rows:
+        result.classes[number].fetched, result.classes[number].tried = answered, tried
+    result.classes = dict(sorted(result.classes.items()))
+    result.statuses = dict(
         db.execute(
             "SELECT status, count(*) FROM seen WHERE class IS NOT NULL AND NOT answered"
             " GROUP BY status ORDER BY count(*) DESC, status"
         ).fetchall()
     )
-    found.never = [
+    result.never = [
         uri
         for (uri,) in db.execute(
             "SELECT uri FROM listed ANTI JOIN seen USING (uri) WHERE class IS NOT NULL"
@@ -176,57 +179,59 @@ def _by_class(db: duckdb.DuckDBPyConnection, found: Audit) -> None:
     ]
 
 
-def _order(db: duckdb.DuckDBPyConnection, found: Audit) -> None:
-    total = found.counts["ordered"]
+def _add_order(db: duckdb.DuckDBPyConnection, result: Audit) -> None:
+    total = result.counts["ordered"]
     bins = max(1, min(BINS, total))
-    found.positions = np.zeros((CLASSES + 1, bins), np.int64)
-    every, hops, depths, listing = Orders(1), Orders(256), Orders(DEPTHS), Orders(256)
+    result.positions = np.zeros((CLASSES + 1, bins), np.int64)
+    of_all, hops, depths, by_listing = Orders(1), Orders(256), Orders(DEPTHS), Orders(256)
     at = 0
     query = f"SELECT coalesce(class, -1) AS class, hop, depth, begin FROM seen WHERE {ORDERED}"
-    for rows in arrays(db, f"{query} ORDER BY place"):
-        classes, places = rows["class"], at + np.arange(len(rows["class"]))
-        np.add.at(found.positions, (classes, places * bins // max(1, total)), 1)
-        _first_and_last(found, classes, places, rows["begin"])
+    for rows in arrays(db, f"{query} ORDER BY position"):
+        classes, positions = rows["class"], at + np.arange(len(rows["class"]))
+        np.add.at(result.positions, (classes, positions * bins // max(1, total)), 1)
+        _add_first_and_last(result, classes, positions, rows["begin"])
         listed = classes >= 0
         of_listed = classes[listed]
-        every.add(np.zeros_like(of_listed), of_listed)
+        of_all.add(np.zeros_like(of_listed), of_listed)
         hops.add(rows["hop"][listed], of_listed)
         depths.add(np.minimum(rows["depth"][listed], DEPTHS - 1), of_listed)
-        waiting = np.isin(rows["hop"], list(READ_ON))
-        listing.add(rows["hop"][waiting], (~listed[waiting]).astype(np.int64))
+        queued = np.isin(rows["hop"], list(QUEUED_HOPS))
+        by_listing.add(rows["hop"][queued], (~listed[queued]).astype(np.int64))
         at += len(classes)
-    found.all = every.measures().get(0, NOTHING)
-    found.before = sum(listing.measures().values(), NOTHING)
-    found.hops = {chr(hop): measure for hop, measure in hops.measures().items()}
-    found.depths = depths.measures()
-    for its_class, row in found.classes.items():
-        counts = found.positions[its_class]
+    result.all = of_all.measures().get(0, NOTHING)
+    result.before = sum(by_listing.measures().values(), NOTHING)
+    result.hops = {chr(hop): measure for hop, measure in hops.measures().items()}
+    result.depths = depths.measures()
+    for number, row in result.classes.items():
+        counts = result.positions[number]
         if counts.any():
             middle = int(np.searchsorted(np.cumsum(counts), (counts.sum() + 1) // 2))
             row.median = 1 + middle * total // bins
 
 
-def _first_and_last(found: Audit, classes: Integers, places: Integers, begins: Integers) -> None:
-    """Of the places of a batch, for each class. Unlisted ones get a row of their own."""
+def _add_first_and_last(
+    result: Audit, classes: Int64Array, positions: Int64Array, begins: Int64Array
+) -> None:
+    """The first and the last position of each class in a batch. Unlisted URIs get a row too."""
     numbers, firsts = np.unique(classes, return_index=True)
     lasts = len(classes) - 1 - np.unique(classes[::-1], return_index=True)[1]
-    for its_class, first, last in zip(numbers.tolist(), firsts, lasts, strict=True):
-        row = found.classes.setdefault(its_class, ClassRow("unlisted"))
+    for number, first, last in zip(numbers.tolist(), firsts, lasts, strict=True):
+        row = result.classes.setdefault(number, ClassRow("unlisted"))
         if row.first is None:
-            row.first, row.begin = 1 + int(places[first]), int(begins[first])
-        row.last = 1 + int(places[last])
+            row.first, row.begin = 1 + int(positions[first]), int(begins[first])
+        row.last = 1 + int(positions[last])
 
 
-def _by_host(db: duckdb.DuckDBPyConnection, found: Audit) -> None:
-    where = f"{ORDERED} AND class IS NOT NULL"
+def _add_hosts(db: duckdb.DuckDBPyConnection, result: Audit) -> None:
+    condition = f"{ORDERED} AND class IS NOT NULL"
     db.execute(
         "CREATE TABLE host AS SELECT host, row_number() OVER (ORDER BY host) AS number"
-        f" FROM (SELECT DISTINCT {HOST} AS host FROM seen WHERE {where})"
+        f" FROM (SELECT DISTINCT {HOST} AS host FROM seen WHERE {condition})"
     )
     orders = ManyOrders()
     query = (
-        f"SELECT number, class FROM seen JOIN host ON {HOST} = host WHERE {where}"
-        " ORDER BY number, place"
+        f"SELECT number, class FROM seen JOIN host ON {HOST} = host WHERE {condition}"
+        " ORDER BY number, position"
     )
     for rows in arrays(db, query):
         orders.add(rows["number"], rows["class"])
@@ -237,15 +242,14 @@ def _by_host(db: duckdb.DuckDBPyConnection, found: Audit) -> None:
             {"numbers": [number for number, _ in largest]},
         ).fetchall()
     )
-    found.hosts = [(names[number], measure) for number, measure in largest]
-    found.within, found.host_count = orders.within, orders.groups
+    result.hosts = [(names[number], measure) for number, measure in largest]
+    result.within, result.host_count = orders.within, orders.groups
 
 
-def require_unharmed(found: Audit) -> None:
-    """Raise BadInput for bad lines of a log, for who wants none at all."""
-    for kind, places in found.log.places.items():
-        name, line, text = places[0]
+def require_unharmed(result: Audit) -> None:
+    """Raise BadInput for the first bad line of a log."""
+    for kind, (bad, *_) in result.log.bad_lines.items():
         raise BadInput(
-            f"{name}, line {line}", f"{kind}: {text.rstrip()!a}",
+            f"{bad.path}, line {bad.line}", f"{kind}: {bad.text.rstrip()!a}",
             "no such line, with --strict", crawl_log.EXPECTED,
         )  # fmt: skip

@@ -1,15 +1,15 @@
-"""Log and precedence file brought together by URI, in DuckDB, within a bound of memory.
+"""Log and precedence file joined by URI, in DuckDB, within a bound of memory.
 
-Tables, each made once and dropped when the next ones are there:
+Tables, each made once and dropped when the next ones are made:
 
-    listed    uri, precedence, class: each URI that a crawl meets, by its last line
-    mended    uri, cause: URIs that entries would be met by if their cause were mended
-    fetches   log lines in the order of fetches: rowid is their place
-    seen      uri, place, answered, hop, depth, begin, class, listed: each URI of the log at its
+    listed    uri, precedence, class: each URI that a crawl looks up, by its last line
+    mended    uri, cause: URIs to which entries would apply if their cause were mended
+    fetches   log lines in the order of fetches: rowid is their position
+    seen      uri, position, answered, hop, depth, begin, class, listed: each URI of the log at its
               first answered fetch, or else at its first line
 
-class: what Heritrix keeps of a precedence within a queue, a byte; null for a URI that it takes for
-not listed. place: of the log line.
+class: the byte that Heritrix keeps of a precedence within a queue; null for a URI that it treats as
+not listed.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from pipeline.analysis.audit import crawl_log, entries
 from pipeline.data.database import batches, feed
 from pipeline.precedence.beans import BASE, CLIPPED
 
-TOLD_APART = "PI"  # hops of prerequisites and of what Heritrix infers: in no order of a file
+UNORDERED_HOPS = "PI"  # prerequisites, and what Heritrix infers: no file sets their order
 
 CLASS = (
     f"CASE WHEN precedence = -{BASE} THEN NULL"
     f" ELSE (least(precedence::BIGINT + {BASE}, {CLIPPED}) & 255)::SMALLINT END"
 )
-_APART = ", ".join(str(ord(hop)) for hop in TOLD_APART)
-#: URIs whose order is looked at
-ORDERED = f"answered AND hop NOT IN ({_APART}) AND uri LIKE 'http%'"
+_UNORDERED = ", ".join(str(ord(hop)) for hop in UNORDERED_HOPS)
+#: URIs whose order counts
+ORDERED = f"answered AND hop NOT IN ({_UNORDERED}) AND uri LIKE 'http%'"
 HOST = "split_part(uri, '/', 3)"
 
 
-def label(its_class: int) -> str:
+def label(number: int) -> str:
     """The precedences of a class, as the file writes them."""
-    if its_class == CLIPPED:
+    if number == CLIPPED:
         return f"{CLIPPED - BASE}+"
-    return str(its_class - BASE - (0 if its_class < CLIPPED else 256))
+    return str(number - BASE - (0 if number < CLIPPED else 256))
 
 
 def load_entries(db: duckdb.DuckDBPyConnection, rows: Iterator[pa.RecordBatch]) -> None:
@@ -71,7 +71,6 @@ def load_log(db: duckdb.DuckDBPyConnection, rows: Iterator[pa.RecordBatch], *, b
 def _store(
     db: duckdb.DuckDBPyConnection, table: str, schema: pa.Schema, rows: Iterator[pa.RecordBatch]
 ) -> None:
-    """Make a table of rows."""
     feed(db, "rows", schema, rows)
     try:
         db.execute(f"CREATE TABLE {table} AS SELECT * FROM rows")
@@ -86,24 +85,23 @@ def join(db: duckdb.DuckDBPyConnection) -> None:
         " min(rowid) AS tried FROM fetches GROUP BY uri"
     )
     db.execute(
-        "CREATE TABLE places AS SELECT visits.uri, coalesce(answered, tried) AS place,"
+        "CREATE TABLE positions AS SELECT visits.uri, coalesce(answered, tried) AS position,"
         " answered IS NOT NULL AS answered, class, listed.uri IS NOT NULL AS listed,"
         " precedence FROM visits LEFT JOIN listed USING (uri)"
     )
     db.execute("DROP TABLE visits")
     db.execute(
-        "CREATE TABLE seen AS SELECT places.*, hop, depth, status, begin FROM places"
-        " JOIN fetches ON place = fetches.rowid"
+        "CREATE TABLE seen AS SELECT positions.*, hop, depth, status, begin FROM positions"
+        " JOIN fetches ON position = fetches.rowid"
     )
-    db.execute("DROP TABLE places")
+    db.execute("DROP TABLE positions")
 
 
 def numbers(db: duckdb.DuckDBPyConnection, query: str) -> dict[str, Any]:
     """The only row of a query, by column."""
-    found = db.execute(query)
-    names = [column[0] for column in found.description or ()]
-    row = found.fetchone() or ()
-    return dict(zip(names, row, strict=True))
+    result = db.execute(query)
+    names = [column[0] for column in result.description or ()]
+    return dict(zip(names, result.fetchone() or (), strict=True))
 
 
 def arrays(db: duckdb.DuckDBPyConnection, query: str) -> Iterator[dict[str, npt.NDArray[np.int64]]]:

@@ -10,22 +10,22 @@ from typing import BinaryIO
 import numpy as np
 import pyarrow as pa
 
-from jobs.kernel.archive.record_starts import GZIP_MAGIC
+from jobs.kernel.archive.frames import GZIP_MAGIC
 from jobs.kernel.formats.reading import BOM
-from jobs.kernel.storage.endless import require_file
+from jobs.kernel.storage.opening import require_file
 
 CHUNK = 1 << 22  # bytes
 GZIP = 16 + zlib.MAX_WBITS
-LONGEST = 1 << 20  # bytes; what a line has beyond is not kept, so that no file can fill the memory
+LONGEST = 1 << 20  # bytes of a line that are kept, so that no file can fill the memory
 
 
-class Damaged(ValueError):
-    """The file cannot be read on; what came before it was given."""
+class DamagedGzip(ValueError):
+    """The rest of the file cannot be read; what came before it was yielded."""
 
 
 def chunks(path: Path) -> Iterator[bytes]:
-    """The bytes of a file, plain or gzip by its beginning, without a byte order mark at it. Raises
-    OSError, Damaged; BadInput for what is no file."""
+    """The bytes of a file, plain or gzip by its first bytes, without a byte order mark. Raises
+    OSError, DamagedGzip; BadInput for what is no file."""
     require_file(path)
     mark = BOM
     for chunk in _chunks(path):
@@ -45,20 +45,20 @@ def _chunks(path: Path) -> Iterator[bytes]:
 
 
 def _inflated(stream: BinaryIO) -> Iterator[bytes]:
-    """All members of a gzip file, as far as they go."""
+    """All members of a gzip file, up to damage."""
     member, data = zlib.decompressobj(GZIP), b""
     while data := data or stream.read(CHUNK >> 4):
         try:
             yield member.decompress(data, CHUNK)
         except zlib.error as error:
-            raise Damaged(str(error)) from error
+            raise DamagedGzip(str(error)) from error
         data = member.unconsumed_tail
         if member.eof:
             data = member.unused_data or stream.read(CHUNK >> 4)
             if not data:
                 return
             member = zlib.decompressobj(GZIP)
-    raise Damaged("the .gz ends in the middle")
+    raise DamagedGzip("the .gz ends in the middle")
 
 
 def whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -1,11 +1,11 @@
 """How well an order of fetches keeps to classes: Kendall's tau-b, exactly, in one pass.
 
-Of a group of n URIs, fetched one after the other, n0 = n(n-1)/2 are the pairs and n2 those of one
-class (ties). Of the others W are in the wrong order: the URI of the later class came first. Then
+A group of n URIs, fetched one after the other, has n0 = n(n-1)/2 pairs, of which n2 are of one
+class (ties). W of the others are in the wrong order: the URI of the later class came first. Then
 
-    tau_b = (n0 - n2 - 2 W) / sqrt(n0 (n0 - n2))        (Kendall 1945; no ties among places)
+    tau_b = (n0 - n2 - 2 W) / sqrt(n0 (n0 - n2))        (Kendall 1945; no ties among positions)
 
-which is sqrt(1 - n2 / n0) at best, as URIs of one class have to be fetched at different times.
+It is sqrt(1 - n2 / n0) at best, as URIs of one class are fetched at different times.
 
 There are at most CLASSES classes, as Heritrix keeps a precedence within a queue in a byte. So W
 grows by the number of earlier URIs of a later class, which is a sum over counts: n * CLASSES steps,
@@ -22,33 +22,29 @@ import numpy as np
 import numpy.typing as npt
 
 from jobs.kernel.machine.machine_code import loop
+from pipeline.data.arrays import Int64Array
 
 CLASSES = 256
-AT_ONCE = 4096  # rows of which each may be a group of its own
-KEPT = 1000  # groups that are told one by one
-
-Integers = npt.NDArray[np.int64]
+AT_ONCE = 4096  # rows of a batch; each may be a group of its own
+KEPT = 1000  # groups whose measures are kept
 
 
 @loop
 def count_wrong(counts: Any, wrong: Any, groups: Any, classes: Any) -> None:
     """Add rows in the order of fetches. counts: int64[groups, CLASSES], wrong: int64[groups]."""
     for row in range(len(classes)):
-        group, its_class = groups[row], classes[row]
+        group, number = groups[row], classes[row]
         later = 0
-        for other in range(its_class + 1, counts.shape[1]):
-            later += counts[group, other]
+        for later_class in range(number + 1, counts.shape[1]):
+            later += counts[group, later_class]
         wrong[group] += later
-        counts[group, its_class] += 1
+        counts[group, number] += 1
 
 
 @dataclass(frozen=True)
 class Measure:
-    """Of a group, or of the pairs within several.
-
-    uris: how many. pairs: of URIs of different class. wrong: pairs in the wrong order. ties: pairs
-    of one class.
-    """
+    """The order within a group, or within several. pairs: of URIs of different classes. wrong:
+    those in the wrong order. ties: pairs of one class."""
 
     uris: int
     pairs: int
@@ -57,7 +53,7 @@ class Measure:
 
     @property
     def kept(self) -> float | None:
-        """The share of the pairs that are in order, None without any."""
+        """The share of the pairs that are in order, None without pairs."""
         return 1 - self.wrong / self.pairs if self.pairs else None
 
     @property
@@ -78,7 +74,7 @@ class Measure:
         )  # fmt: skip
 
     def __sub__(self, other: Measure) -> Measure:
-        """What is between the groups of which `other` is within."""
+        """The pairs between groups, if `other` has those within them."""
         return Measure(
             self.uris, self.pairs - other.pairs, self.wrong - other.wrong, self.ties - other.ties
         )
@@ -87,8 +83,8 @@ class Measure:
 NOTHING = Measure(0, 0, 0, 0)
 
 
-def measure(counts: Integers, wrong: int) -> Measure:
-    """Of a row of counts by class."""
+def measure(counts: Int64Array, wrong: int) -> Measure:
+    """From counts by class."""
     total = int(counts.sum())
     ties = sum(count * (count - 1) // 2 for count in map(int, counts[counts > 1]))
     return Measure(total, total * (total - 1) // 2 - ties, wrong, ties)
@@ -107,16 +103,15 @@ class Orders:
         count_wrong(self._counts, self._wrong, *rows)
 
     def measures(self) -> dict[int, Measure]:
-        """Of the groups that there are."""
-        there = np.flatnonzero(self._counts.any(axis=1))
-        return {int(g): measure(self._counts[g], int(self._wrong[g])) for g in there}
+        """By group, without the empty ones."""
+        groups = np.flatnonzero(self._counts.any(axis=1))
+        return {int(g): measure(self._counts[g], int(self._wrong[g])) for g in groups}
 
 
 class ManyOrders:
     """The order within each of any number of groups, whose rows come group by group.
 
-    within: of all pairs within a group. largest: (group, measure) of up to KEPT groups with most
-    rows, then by number. groups: how many there are.
+    within: all pairs within a group. groups: how many there are.
     """
 
     def __init__(self) -> None:
@@ -125,12 +120,12 @@ class ManyOrders:
         self._kept: list[tuple[int, Measure]] = []
         self.within, self.groups = NOTHING, 0
 
-    def add(self, groups: Integers, classes: npt.NDArray[Any]) -> None:
+    def add(self, groups: Int64Array, classes: npt.NDArray[Any]) -> None:
         """groups: ascending numbers, from batch to batch too."""
         for at in range(0, len(groups), AT_ONCE):
             self._add(groups[at : at + AT_ONCE], classes[at : at + AT_ONCE])
 
-    def _add(self, groups: Integers, classes: npt.NDArray[Any]) -> None:
+    def _add(self, groups: Int64Array, classes: npt.NDArray[Any]) -> None:
         numbers, rows = np.unique(groups, return_inverse=True)
         counts = np.zeros((len(numbers), CLASSES), np.int64)
         wrong = np.zeros(len(numbers), np.int64)
@@ -148,10 +143,10 @@ class ManyOrders:
             self._keep(self._open, measure(self._counts, self._wrong))
         self._open = -1
 
-    def _keep(self, number: int, found: Measure) -> None:
+    def _keep(self, number: int, order: Measure) -> None:
         self.groups += 1
-        self.within += found
-        self._kept.append((number, found))
+        self.within += order
+        self._kept.append((number, order))
         if len(self._kept) >= 10 * KEPT:
             self._kept = self._sorted()
 
@@ -159,6 +154,6 @@ class ManyOrders:
         return sorted(self._kept, key=lambda kept: (-kept[1].uris, kept[0]))[:KEPT]
 
     def end(self) -> list[tuple[int, Measure]]:
-        """No more rows come; the largest groups."""
+        """After the last row: up to KEPT groups with most rows, then by number."""
         self._close()
         return self._sorted()

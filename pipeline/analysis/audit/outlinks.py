@@ -1,9 +1,9 @@
-"""Heritrix's `outlink:` lines against the links of the same pages as their HTML gives them.
+"""Heritrix's `outlink:` lines compared with the links in the HTML of the same pages.
 
 Heritrix finds links with regular expressions and guesses, crawlrank with a parser. A page is
-compared when the archive holds both its HTML and the metadata record that describes it. A pair is
-a page and a target, once for each page, compared in Heritrix's form; fragments do not count. Where
-only one side has a pair, CATEGORIES say why. Memory does not grow with archives.
+compared if the archive holds both its HTML and the metadata record that describes it. A pair is a
+page and a target, once for each page, compared in Heritrix's form; fragments do not count. If only
+one side has a pair, CATEGORIES say why. Memory does not grow with archives.
 """
 
 from __future__ import annotations
@@ -14,23 +14,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
-from jobs.kernel.archive.damage import MAX_RECORD, Damage
-from jobs.kernel.archive.faults import guarded
+from jobs.kernel.archive.damage import MAX_RECORD, Damage, guard
 from jobs.kernel.archive.metadata import Outlink, read_metadata
 from jobs.kernel.archive.records import Record
-from jobs.kernel.archive.wacz import read_archives
+from jobs.kernel.archive.sources import WAT, read_archives
 from jobs.kernel.archive.wat import is_wat
+from jobs.kernel.captures.counters import require_pages
 from jobs.kernel.captures.extraction import BASE
 from jobs.kernel.errors import BadInput
+from jobs.kernel.formats.hops import NAV_HOPS
 from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form
 from jobs.kernel.keys.keys import key_of
 from jobs.kernel.keys.uris import as_crawled
 from jobs.kernel.links.body_links import body_links, resolved
 from jobs.kernel.links.header_links import header_references, location
-from jobs.kernel.links.html_links import Run
+from jobs.kernel.links.html_links import LinkGroup
+from jobs.kernel.links.html_selection import HtmlOptions
 from jobs.kernel.links.link_rules import FORM_RULES, NAV_CONTEXTS, RULES
-from jobs.kernel.links.page_links import NAV_HOPS
-from jobs.kernel.storage.opening import Place, opened
+from jobs.kernel.storage.opening import PathOrUrl, opened
 from pipeline.analysis.audit.described_pages import DescribedPages
 
 MAX_OUTLINKS = 6000  # Heritrix's own limit for a page
@@ -47,12 +48,12 @@ CATEGORIES = {
     "base": "the base of the page",
     "attribute": "an attribute that no browser of today follows",
     "not markup": "in the text of the page, but in no attribute of the parsed page: in a comment or"
-    " script, behind a quote that is not closed",
+    " script, or after a quote that is not closed",
     "spelling": "the other side has the same page in another spelling",
     "cut": "the HTML has more references than are read",
     "limit": f"the metadata ends at Heritrix's limit of {MAX_OUTLINKS:,} outlinks",
     "header": "in the HTTP header",
-    "not found": "an attribute that this Heritrix does not read, or markup that it reads otherwise",
+    "not found": "an attribute that Heritrix does not read, or markup that it reads differently",
     "unexplained": "none of these",
 }
 _READ = frozenset(rule.context for rule in (*RULES, *FORM_RULES))
@@ -60,60 +61,9 @@ _STYLES = frozenset({"style", "=embed_misc", "url()"})
 _SELECTOR = re.compile(r"\[[^]]*\]")
 
 
-@dataclass
-class Found:
-    """Pairs of one category. pairs; edges: those that `--outlinks metadata` would make a link of
-    `--links nav`. contexts: pairs by context. examples: (page, target)."""
-
-    pairs: int = 0
-    edges: int = 0
-    contexts: Counter[str] = field(default_factory=Counter)
-    examples: list[tuple[str, str]] = field(default_factory=list)
-
-
-@dataclass
-class Comparison:
-    """Of all archives. pages: compared; alone: HTML pages without metadata; metadata_alone:
-    records without such a page. lines: `outlink:` lines of the pages; without_uri: those that are
-    no http or https URI. outlinks, links: pairs of the metadata and of the HTML; shared: of both.
-    navigation, navigation_shared: the same of links that a reader follows, and of redirects."""
-
-    archives: int = 0
-    damage: int = 0
-    pages: int = 0
-    alone: int = 0
-    metadata_alone: int = 0
-    lines: int = 0
-    without_uri: int = 0
-    outlinks: int = 0
-    links: int = 0
-    shared: int = 0
-    navigation: int = 0
-    navigation_shared: int = 0
-    only_metadata: dict[str, Found] = field(default_factory=dict)
-    only_html: dict[str, Found] = field(default_factory=dict)
-
-    def require_pages(self, where: str) -> None:
-        """Raises BadInput where nothing was compared."""
-        if not self.pages:
-            found = (
-                f"nothing to compare: {self.alone:,} HTML pages without a metadata record, and"
-                f" {self.metadata_alone:,} metadata records without an HTML page"
-            )
-            raise BadInput(where, found, EXPECTED, CURE)
-
-    def add(self, side: dict[str, Found], category: str, what: Pair, edge: bool) -> None:
-        found = side.setdefault(category, Found())
-        found.pairs += 1
-        found.edges += edge
-        found.contexts[what.context] += 1
-        if len(found.examples) < EXAMPLES:
-            found.examples.append((what.page, what.target))
-
-
 @dataclass(frozen=True)
-class Pair:
-    """A target of a page, with the hop and context of its first place there."""
+class LinkPair:
+    """A page and a target, with the hop and context of the first link between them."""
 
     page: str
     target: str
@@ -127,33 +77,86 @@ class Pair:
         return is_nav and self.context != BASE
 
 
+@dataclass
+class Difference:
+    """The pairs of one category. edges: those that `--outlinks metadata` would make a link of
+    `--links nav`. contexts: pairs by context. examples: (page, target)."""
+
+    pairs: int = 0
+    edges: int = 0
+    contexts: Counter[str] = field(default_factory=Counter)
+    examples: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass
+class Comparison:
+    """All archives. pages: compared; alone: HTML pages without metadata; metadata_alone: records
+    without such a page. lines: `outlink:` lines of the pages; without_uri: those that are no http
+    or https URI. outlinks, links: pairs of the metadata and of the HTML; shared: of both.
+    navigation, navigation_shared: pairs of the HTML that a reader or a redirect follows."""
+
+    archives: int = 0
+    damage: int = 0
+    pages: int = 0
+    alone: int = 0
+    metadata_alone: int = 0
+    lines: int = 0
+    without_uri: int = 0
+    outlinks: int = 0
+    links: int = 0
+    shared: int = 0
+    navigation: int = 0
+    navigation_shared: int = 0
+    only_metadata: dict[str, Difference] = field(default_factory=dict)
+    only_html: dict[str, Difference] = field(default_factory=dict)
+
+    def require_pages(self, archives: str) -> None:
+        """Raises BadInput if nothing was compared."""
+        if not self.pages:
+            problem = (
+                f"nothing to compare: {self.alone:,} HTML pages without a metadata record, and"
+                f" {self.metadata_alone:,} metadata records without an HTML page"
+            )
+            raise BadInput(archives, problem, EXPECTED, CURE)
+
+
+def _add(side: dict[str, Difference], category: str, pair: LinkPair, *, edge: bool = False) -> None:
+    difference = side.setdefault(category, Difference())
+    difference.pairs += 1
+    difference.edges += edge
+    difference.contexts[pair.context] += 1
+    if len(difference.examples) < EXAMPLES:
+        difference.examples.append((pair.page, pair.target))
+
+
 def compare_archive(
-    archive: Place, comparison: Comparison, *, max_record: int = MAX_RECORD
+    archive: PathOrUrl, comparison: Comparison, *, max_record: int = MAX_RECORD
 ) -> None:
-    """Add an archive to the comparison. Raises BadInput, also where nothing can be compared."""
+    """Add an archive to the comparison. Raises BadInput, also for a WAT file."""
     comparison.archives += 1
-    for page, metadata in guarded(_pages(archive, comparison, max_record), str(archive)):
+    for page, metadata in _pages(archive, comparison, max_record):
         _compare(page, metadata, comparison)
 
 
 def _pages(
-    archive: Place, comparison: Comparison, max_record: int
+    archive: PathOrUrl, comparison: Comparison, max_record: int
 ) -> Iterator[tuple[Record, Record]]:
-    """The pages with both, each with its metadata record."""
-    with opened(archive) as stream:
+    """The pages that have a metadata record, each with it."""
+    kinds: Counter[str] = Counter()
+    with guard(str(archive)), opened(archive) as stream:
         for _, items in read_archives(stream, str(archive), max_record=max_record):
             pages = DescribedPages()
             for item in items:
                 if isinstance(item, Damage):
                     comparison.damage += 1
                 elif is_wat(item):
-                    raise BadInput(
-                        str(archive), "a WAT file, without the text of its pages", EXPECTED, CURE
-                    )
+                    raise BadInput(str(archive), WAT.what, EXPECTED, CURE)
                 else:
+                    kinds.update(("records", f"records.{item.kind}"))
                     yield from pages.add(item, max_record)
             comparison.alone += pages.alone
             comparison.metadata_alone += pages.metadata_alone
+    require_pages(str(archive), kinds, EXPECTED, CURE)
 
 
 # ---- one page --------------------------------------------------------------------------------
@@ -176,51 +179,53 @@ def _compare(page: Record, metadata: Record, comparison: Comparison) -> None:
     comparison.navigation += len(reading)
     comparison.navigation_shared += len(reading & shared)
     known = {key_of(form.encode()) for form in links}
-    text = _Text(page.body)
+    is_cut = bool(counters["dropped.html-tail"])
     for form, pair in outlinks.items():
         if form not in links:
-            why = _why_only_metadata(pair, known, text, is_cut=bool(counters["dropped.html-tail"]))
-            comparison.add(comparison.only_metadata, why, pair, edge=good and pair.navigates)
+            category = _why_only_metadata(pair, known, page.body, is_cut=is_cut)
+            _add(comparison.only_metadata, category, pair, edge=good and pair.navigates)
     known = {key_of(form.encode()) for form in outlinks}
     for form, pair in links.items():
         if form not in outlinks:
-            why = _why_only_html(pair, known, is_full=lines >= MAX_OUTLINKS)
-            comparison.add(comparison.only_html, why, pair, edge=False)
+            category = _why_only_html(pair, known, is_full=lines >= MAX_OUTLINKS)
+            _add(comparison.only_html, category, pair)
 
 
-def _links(page: Record, uri: str, counters: Counter[str]) -> dict[str, Pair]:
-    """The pairs of a page, by form."""
+def _links(page: Record, uri: str, counters: Counter[str]) -> dict[str, LinkPair]:
+    """The pairs of a page, by form of the target."""
     status = 200 if page.status is None else page.status
     headers = [*location(page.http_headers, status), *header_references(page.http_headers)]
-    found = dict[str, Pair]()
-    for targets, hop, context, _ in chain[Run](
+    options, pairs = HtmlOptions(forms=True), dict[str, LinkPair]()
+    for targets, hop, context, _ in chain[LinkGroup](
         resolved(headers, uri, counters),
-        body_links("html", page.body, uri, page.media_type, counters, forms=True),
+        body_links("html", page.body, uri, page.media_type, counters, options=options),
     ):
         for target in targets:
-            _keep(Pair(uri, target.decode(), hop, context), found)
-    return found
+            _keep(LinkPair(uri, target.decode(), hop, context), pairs)
+    return pairs
 
 
-def _outlinks(metadata: Record, uri: str, comparison: Comparison) -> tuple[int, dict[str, Pair]]:
-    """How many lines there are, and their pairs by form."""
-    lines, found = 0, dict[str, Pair]()
+def _outlinks(
+    metadata: Record, uri: str, comparison: Comparison
+) -> tuple[int, dict[str, LinkPair]]:
+    """How many lines there are, and their pairs by form of the target."""
+    lines, pairs = 0, dict[str, LinkPair]()
     for line in read_metadata(metadata.body):
         if isinstance(line, Outlink):
             lines += 1
             target = as_crawled(line.uri)
             if isinstance(target, bytes):
-                _keep(Pair(uri, target.decode(), line.hop, line.context.lower()), found)
+                _keep(LinkPair(uri, target.decode(), line.hop, line.context.lower()), pairs)
             else:
                 comparison.without_uri += 1
-    return lines, found
+    return lines, pairs
 
 
-def _keep(pair: Pair, found: dict[str, Pair]) -> None:
-    """Of the places of a target the first, or the first that is a link to a reader."""
+def _keep(pair: LinkPair, pairs: dict[str, LinkPair]) -> None:
+    """Keep the first link to a target that a reader follows, else the first."""
     form = _form(pair.target)
-    if form not in found or (pair.navigates and not found[form].navigates):
-        found[form] = pair
+    if form not in pairs or (pair.navigates and not pairs[form].navigates):
+        pairs[form] = pair
 
 
 def _form(uri: str) -> str:
@@ -230,7 +235,9 @@ def _form(uri: str) -> str:
         return uri
 
 
-def _why_only_metadata(pair: Pair, known: set[bytes | None], text: _Text, *, is_cut: bool) -> str:
+def _why_only_metadata(
+    pair: LinkPair, known: set[bytes | None], body: bytes, *, is_cut: bool
+) -> str:
     context = _SELECTOR.sub("", pair.context)
     element = context.partition("/")[0]
     if pair.hop in "IP" or context == "=inferred_misc":
@@ -247,10 +254,10 @@ def _why_only_metadata(pair: Pair, known: set[bytes | None], text: _Text, *, is_
         return "cut"
     if context not in _READ and context not in _STYLES and not context.endswith("/@style"):
         return "attribute"
-    return "not markup" if text.holds(pair.target) else "unexplained"
+    return "not markup" if _holds(body, pair.target) else "unexplained"
 
 
-def _why_only_html(pair: Pair, known: set[bytes | None], *, is_full: bool) -> str:
+def _why_only_html(pair: LinkPair, known: set[bytes | None], *, is_full: bool) -> str:
     if key_of(pair.target.encode()) in known:
         return "spelling"
     if is_full:
@@ -258,14 +265,8 @@ def _why_only_html(pair: Pair, known: set[bytes | None], *, is_full: bool) -> st
     return "not found" if pair.context in _READ | _STYLES else "header"
 
 
-class _Text:
-    """The text of a page, in which the end of a URI is looked for."""
-
-    def __init__(self, body: bytes) -> None:
-        self._body = body
-
-    def holds(self, uri: str) -> bool:
-        """Whether the name at the end of the URI stands in the page, with its query."""
-        path = uri.partition("://")[2].rstrip("/")
-        name = path[path.rfind("/", 0, (path + "?").index("?")) + 1 :].encode()
-        return bool(name) and (name in self._body or name.replace(b"&", b"&amp;") in self._body)
+def _holds(body: bytes, uri: str) -> bool:
+    """Whether the last name of a URI's path is in the text of a page, with the query."""
+    path = uri.partition("://")[2].rstrip("/")
+    name = path[path.rfind("/", 0, (path + "?").index("?")) + 1 :].encode()
+    return bool(name) and (name in body or name.replace(b"&", b"&amp;") in body)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rich.table import Table
-
-from pipeline.analysis.audit.outlinks import CATEGORIES, Comparison, Found
-from pipeline.terminal import cell, new_table
+from pipeline.analysis.audit.outlinks import CATEGORIES, Comparison, Difference
+from pipeline.terminal import TextTable
 
 SCHEMA = "crawlrank-compare-outlinks-1"
 MAX_CONTEXTS = 4
@@ -28,60 +26,56 @@ COUNTS = {
 }
 
 
-def document(found: Comparison, version: str) -> dict[str, Any]:
-    """All that was found, ready for json.dumps."""
+def as_data(comparison: Comparison) -> dict[str, Any]:
+    """All results, ready for json.dumps."""
     return {
-        "schema": SCHEMA,
-        "version": version,
-        **{name: getattr(found, name) for name in COUNTS},
-        "only_metadata": {name: _found(each) for name, each in found.only_metadata.items()},
-        "only_html": {name: _found(each) for name, each in found.only_html.items()},
+        **{name: getattr(comparison, name) for name in COUNTS},
+        "only_metadata": _side(comparison.only_metadata),
+        "only_html": _side(comparison.only_html),
     }
 
 
-def _found(each: Found) -> dict[str, Any]:
+def _side(side: dict[str, Difference]) -> dict[str, Any]:
     return {
-        "pairs": each.pairs,
-        "edges": each.edges,
-        "contexts": dict(each.contexts.most_common()),
-        "examples": [{"page": page, "target": target} for page, target in each.examples],
+        name: {
+            "pairs": each.pairs,
+            "edges": each.edges,
+            "contexts": dict(each.contexts.most_common()),
+            "examples": [{"page": page, "target": target} for page, target in each.examples],
+        }
+        for name, each in side.items()
     }
 
 
-def sections(found: Comparison) -> Iterator[tuple[str, Table]]:
-    """Titles and tables, in order."""
-    table = _table("what", ">count")
-    for name, said in COUNTS.items():
-        table.add_row(said, f"{getattr(found, name):,}")
-    yield "in all", table
-    for title, side in (
-        ("in the metadata only", found.only_metadata),
-        ("in the HTML only", found.only_html),
+def tables(comparison: Comparison) -> Iterator[TextTable]:
+    """In the order in which they are shown."""
+    table = TextTable("in all", "what", ">count")
+    for name, meaning in COUNTS.items():
+        table.add(meaning, getattr(comparison, name))
+    yield table
+    for side, differences in (
+        ("in the metadata only", comparison.only_metadata),
+        ("in the HTML only", comparison.only_html),
     ):
-        if side:
-            yield f"pairs {title}", _differences(side, edges=side is found.only_metadata)
-            yield f"examples: {title}", _examples(side)
+        edges = differences is comparison.only_metadata
+        yield _differences(f"pairs {side}", differences, edges=edges)
+        yield _examples(f"examples: {side}", differences)
 
 
-def _table(*columns: str) -> Table:
-    table = new_table("", *columns)
-    table.title = None
-    return table
-
-
-def _differences(side: dict[str, Found], *, edges: bool) -> Table:
-    table = _table(">pairs", *((">edges",) if edges else ()), "category", "which is", "contexts")
+def _differences(title: str, side: dict[str, Difference], *, edges: bool) -> TextTable:
+    columns = (">pairs", *((">edges",) if edges else ()), "category", "which is", "contexts")
+    table = TextTable(title, *columns)
     for name, each in sorted(side.items(), key=lambda item: -item[1].pairs):
         contexts = [f"{what or '-'} {count:,}" for what, count in each.contexts.most_common()]
         shown = ", ".join(contexts[:MAX_CONTEXTS]) + (", …" if contexts[MAX_CONTEXTS:] else "")
-        counts = (f"{each.pairs:,}", *((f"{each.edges:,}",) if edges else ()))
-        table.add_row(*counts, name, CATEGORIES[name], cell(shown))
+        counts = (each.pairs, *((each.edges,) if edges else ()))
+        table.add(*counts, name, CATEGORIES[name], shown)
     return table
 
 
-def _examples(side: dict[str, Found]) -> Table:
-    table = _table("category", "page", "target")
+def _examples(title: str, side: dict[str, Difference]) -> TextTable:
+    table = TextTable(title, "category", "page", "target")
     for name, each in side.items():
         for page, target in each.examples[:2]:
-            table.add_row(name, cell(page), cell(target))
+            table.add(name, page, target)
     return table

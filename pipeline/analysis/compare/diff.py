@@ -1,9 +1,10 @@
 """What has changed from one finished run to another: pages, classes, and why pages moved.
 
-Pages are the same where their keys are. Both runs' classes are cut by the second one's options, so
-that a class means the same in both. Order: Spearman's rho (1904; Pearson's correlation of ranks,
-equal scores share their mean rank) and Kendall's tau-b (1945, with his correction for ties) over
-the scores of the common pages, rounded to the digits that both runs resolve.
+Two pages are the same if their keys are. The classes of both runs are cut by the options of the
+second one, so that a class means the same in both. Order: Spearman's rho (1904; Pearson's
+correlation of ranks, equal scores share their mean rank) and Kendall's tau-b (1945, with his
+correction for ties) over the scores of the common pages, rounded to the digits that both runs
+resolve.
 
 Why pages moved is in diff_moves.py. Memory: about 20 arrays of N beside DuckDB's budget.
 """
@@ -18,7 +19,7 @@ import numpy.typing as npt
 
 from jobs.kernel.errors import BadInput
 from pipeline.analysis.compare.diff_moves import Move, explained_moves
-from pipeline.analysis.compare.diff_side import NO_PAGE, PageChange, Side
+from pipeline.analysis.compare.diff_side import NO_PAGE, RankedPage, Side, Sides
 from pipeline.data.graph import Positions
 from pipeline.ranking.correlations import kendall, spearman
 from pipeline.ranking.digits import rounded
@@ -46,72 +47,53 @@ class Diff:
     digits: int = 0
     risen_most: list[Move] = field(default_factory=list)
     fallen_most: list[Move] = field(default_factory=list)
-    new_best: list[PageChange] = field(default_factory=list)
-    gone_best: list[PageChange] = field(default_factory=list)
+    new_best: list[RankedPage] = field(default_factory=list)
+    gone_best: list[RankedPage] = field(default_factory=list)
 
 
 def diff(before: Finished, after: Finished, *, top: int, links: int) -> Diff:
-    """From one run to another. top: pages told one by one, of each kind; links: of each page.
+    """From one run to another. top: pages of each kind that are listed; links: those of each page.
 
-    Raises BadInput where they have no page in common.
+    Raises BadInput if they have no page in common.
     """
-    asked = after.parameters
-    one, other = Side(before, asked), Side(after, asked)
-    after_of = _after_of(before, after, len(one.scores))
-    told = Diff(one.told(), other.told(), _options(before, after), int(asked["--bins"]))
-    common = np.flatnonzero(after_of != NO_PAGE)
-    told.common = len(common)
-    if not told.common:
+    sides = Sides(before, after)
+    if not len(sides.common):
         raise BadInput(
             f"{before.work} and {after.work}",
             "no page in common",
             "two crawls of the same sites",
             "Keys differ also between runs with and without --keep-www.",
         )
-    before_of = np.full(len(other.scores), NO_PAGE)
-    before_of[after_of[common]] = common
-    _tell_classes(told, one, other, after_of, before_of)
-    _tell_order(told, one, other, common, after_of[common])
-    risen, fallen = _most_moved(one, other, after_of, top)
-    moves = explained_moves(one, other, risen + fallen, after_of, before_of, links)
-    told.risen_most, told.fallen_most = moves[: len(risen)], moves[len(risen) :]
-    told.new_best = other.pages(_best(other, before_of, top))
-    told.gone_best = one.pages(_best(one, after_of, top))
-    return told
-
-
-def _after_of(before: Finished, after: Finished, nodes: int) -> Positions:
-    """For each node of the run before its id in the one after, or NO_PAGE."""
-    query = (
-        f"SELECT o.id AS one, t.id AS other FROM {before.view('mapped')} o"
-        f" JOIN {after.view('mapped')} t USING (key)"
-    )
-    with before.reading(), after.reading():
-        found = after.db.sql(query).fetchnumpy()
-    after_of = np.full(nodes, NO_PAGE)
-    after_of[found["one"]] = found["other"]
-    return after_of
+    old, new = sides.old, sides.new
+    bins = int(after.parameters["--bins"])
+    result = Diff(old.summary(), new.summary(), _options(before, after), bins)
+    result.common = len(sides.common)
+    _add_classes(result, sides)
+    _add_order(result, sides)
+    risen, fallen = _most_moved(sides, top)
+    moves = explained_moves(sides, risen + fallen, links)
+    result.risen_most, result.fallen_most = moves[: len(risen)], moves[len(risen) :]
+    result.new_best = new.pages(_best_alone(new, sides.old_ids, top))
+    result.gone_best = old.pages(_best_alone(old, sides.new_ids, top))
+    return result
 
 
 def _options(before: Finished, after: Finished) -> dict[str, list[Any]]:
     """Options by which the runs differ: some of what has changed may come from them."""
-    one, other = before.parameters, after.parameters
-    names = [name for name in {**one, **other} if name not in WITHOUT_EFFECT]
-    pairs = {name: [one.get(name), other.get(name)] for name in names}
+    was, now = before.parameters, after.parameters
+    names = [name for name in {**was, **now} if name not in WITHOUT_EFFECT]
+    pairs = {name: [was.get(name), now.get(name)] for name in names}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def _tell_classes(
-    told: Diff, one: Side, other: Side, after_of: Positions, before_of: Positions
-) -> None:
-    bins = told.bins
-    common = np.flatnonzero(after_of != NO_PAGE)
-    was, now = one.classes[common] - 1, other.classes[after_of[common]] - 1
+def _add_classes(result: Diff, sides: Sides) -> None:
+    old, new, bins = sides.old, sides.new, result.bins
+    was, now = old.classes[sides.common] - 1, new.classes[sides.common_new] - 1
     pairs = was.astype(np.int64) * bins + now
-    told.classes = np.bincount(pairs, minlength=bins * bins).reshape(bins, bins).tolist()
-    told.risen, told.fallen = int((now < was).sum()), int((now > was).sum())
-    told.new = _by_class(other.classes[before_of == NO_PAGE], bins)
-    told.gone = _by_class(one.classes[after_of == NO_PAGE], bins)
+    result.classes = np.bincount(pairs, minlength=bins * bins).reshape(bins, bins).tolist()
+    result.risen, result.fallen = int((now < was).sum()), int((now > was).sum())
+    result.new = _by_class(new.classes[sides.old_ids == NO_PAGE], bins)
+    result.gone = _by_class(old.classes[sides.new_ids == NO_PAGE], bins)
 
 
 def _by_class(classes: npt.NDArray[np.int16], bins: int) -> list[int]:
@@ -119,32 +101,35 @@ def _by_class(classes: npt.NDArray[np.int16], bins: int) -> list[int]:
     return counts
 
 
-def _tell_order(told: Diff, one: Side, other: Side, before: Positions, after: Positions) -> None:
-    told.digits = min(one.finished.digits, other.finished.digits)
-    a = rounded(one.scores[before], told.digits)
-    b = rounded(other.scores[after], told.digits)
-    if a.min() < a.max() and b.min() < b.max():  # else neither is defined
-        told.spearman = spearman(a, b)
-        told.kendall = kendall(a, b)
+def _add_order(result: Diff, sides: Sides) -> None:
+    old, new = sides.old, sides.new
+    result.digits = min(old.finished.digits, new.finished.digits)
+    was = rounded(old.scores[sides.common], result.digits)
+    now = rounded(new.scores[sides.common_new], result.digits)
+    if was.min() < was.max() and now.min() < now.max():  # else neither is defined
+        result.spearman = spearman(was, now)
+        result.kendall = kendall(was, now)
 
 
-def _best(side: Side, in_other: Positions, top: int) -> list[int]:
+def _best_alone(side: Side, ids_in_other: Positions, top: int) -> list[int]:
     """The best nodes that the other run lacks."""
-    alone = np.flatnonzero(in_other == NO_PAGE)
-    found: list[int] = alone[np.argsort(side.places[alone], kind="stable")[:top]].tolist()
-    return found
+    alone = np.flatnonzero(ids_in_other == NO_PAGE)
+    best: list[int] = alone[np.argsort(side.places[alone], kind="stable")[:top]].tolist()
+    return best
 
 
-def _most_moved(one: Side, other: Side, after_of: Positions, top: int) -> tuple[list[int], ...]:
-    """Nodes of the run before that rose and that fell: by classes, then by the factor of their
-    scores, so that of those that rose by as many the one comes first whose score rose most."""
-    common = np.flatnonzero(after_of != NO_PAGE)
-    after = after_of[common]
-    moved = one.classes[common] - other.classes[after]
-    factor = other.scores[after] / one.scores[common]
-    found = []
-    for sign in (1, -1):
-        some = np.flatnonzero(sign * moved > 0)
-        order = np.lexsort((common[some], -sign * factor[some], -sign * moved[some]))[:top]
-        found.append(common[some[order]].tolist())
-    return tuple(found)
+def _most_moved(sides: Sides, top: int) -> tuple[list[int], list[int]]:
+    """Old ids of the pages that rose most, and that fell most: by classes, then by the factor
+    between their scores."""
+    common = sides.common
+    classes = sides.old.classes[common] - sides.new.classes[sides.common_new]
+    with np.errstate(divide="ignore", invalid="ignore"):  # some rankings have scores of 0
+        factor = sides.new.scores[sides.common_new] / sides.old.scores[common]
+
+    def most(sign: int) -> list[int]:
+        moved = np.flatnonzero(sign * classes > 0)
+        order = np.lexsort((common[moved], -sign * factor[moved], -sign * classes[moved]))[:top]
+        pages: list[int] = common[moved[order]].tolist()
+        return pages
+
+    return most(1), most(-1)

@@ -1,11 +1,10 @@
-"""Why pages moved: the links that they won and lost between two runs, with what those give.
+"""Why pages moved: the links that they won and lost between two runs, and what those give.
 
-A score is 0.15 + what each incoming link gives (explain.py), so a page's change is
+A score is a constant + what each incoming link gives (explain.py), so the change of a score is
 
-    what links won give - what links lost gave + the change of what the kept ones give
+    what won links give - what lost links gave + the change of what the kept ones give
 
-up to the certificates of both runs. A link is won or lost as a pair of keys: its source may be a
-page that is in one run only.
+up to the certificates of both runs. A link is a pair of keys; its source may be in one run only.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pipeline.analysis.compare.diff_side import NO_PAGE, PageChange, Side
+from pipeline.analysis.compare.diff_side import NO_PAGE, RankedPage, Side, Sides
 from pipeline.data.graph import Mask, Positions
 from pipeline.workfolder.results.finished import Incoming
 
@@ -31,7 +30,7 @@ class LinkChange:
 
 
 @dataclass(frozen=True)
-class Links:
+class LinkChanges:
     """Links of one kind: how many, what they give together, and those that give most."""
 
     count: int
@@ -44,68 +43,67 @@ class Move:
     """A page in both runs, and what its change of score is made of. kept.gives: a change."""
 
     key: str
-    before: PageChange
-    after: PageChange
-    won: Links
-    lost: Links
-    kept: Links
+    before: RankedPage
+    after: RankedPage
+    won: LinkChanges
+    lost: LinkChanges
+    kept: LinkChanges
 
 
 @dataclass(frozen=True, eq=False)
-class _Some:
-    """Some of the links to a page. most: the sources of those that give most, with that."""
+class _LinkIds:
+    """Links before their sources are looked up. most: (source, gives) of those that give most."""
 
     count: int
     gives: float
     most: list[tuple[int, float]]
 
-    def told(self, side: Side, in_other: Positions, alone: str) -> Links:
+    def named(self, side: Side, ids_in_other: Positions, alone: str) -> LinkChanges:
+        """alone: the word for a source that the other run lacks."""
         most = [
-            LinkChange(side.uri(source), gives, alone if in_other[source] == NO_PAGE else "kept")
+            LinkChange(
+                side.uri(source), gives, alone if ids_in_other[source] == NO_PAGE else "kept"
+            )
             for source, gives in self.most
         ]
-        return Links(self.count, self.gives, most)
+        return LinkChanges(self.count, self.gives, most)
 
 
-def explained_moves(
-    one: Side,
-    other: Side,
-    before: Sequence[int],
-    after_of: Positions,
-    before_of: Positions,
-    links: int,
-) -> list[Move]:
-    """Of nodes of the run before that are in both. after_of, before_of: the ids of nodes in the
-    other run, or NO_PAGE. links: how many won and lost ones are told one by one."""
-    after: list[int] = after_of[list(before)].tolist()
-    split = [
-        _split(was, now, after_of, links)
-        for was, now in zip(
-            one.finished.incoming(before), other.finished.incoming(after), strict=True
+def explained_moves(sides: Sides, nodes: Sequence[int], links: int) -> list[Move]:
+    """Of pages in both runs. nodes: their ids in the old run. links: how many of the won and of the
+    lost ones are listed."""
+    old, new = sides.old, sides.new
+    new_nodes: list[int] = sides.new_ids[list(nodes)].tolist()
+    incoming = zip(old.finished.incoming(nodes), new.finished.incoming(new_nodes), strict=True)
+    split = [_split(was, now, sides.new_ids, links) for was, now in incoming]
+    old.learn([*nodes, *(source for _, lost, _ in split for source, _ in lost.most)])
+    new.learn([*new_nodes, *(source for won, _, _ in split for source, _ in won.most)])
+    return [
+        Move(
+            old.key(node),
+            old.pages([node])[0],
+            new.pages([new_node])[0],
+            won.named(new, sides.old_ids, "new"),
+            lost.named(old, sides.new_ids, "gone"),
+            kept,
         )
+        for node, new_node, (won, lost, kept) in zip(nodes, new_nodes, split, strict=True)
     ]
-    one.learn([*before, *(source for _, lost, _ in split for source, _ in lost.most)])
-    other.learn([*after, *(source for won, _, _ in split for source, _ in won.most)])
-    moves = []
-    for node, now, (won, lost, kept) in zip(before, after, split, strict=True):
-        pages = one.pages([node])[0], other.pages([now])[0]
-        gained, missed = won.told(other, before_of, "new"), lost.told(one, after_of, "gone")
-        moves.append(Move(one.key(node), *pages, gained, missed, kept))
-    return moves
 
 
 def _split(
-    was: Incoming, now: Incoming, after_of: Positions, links: int
-) -> tuple[_Some, _Some, Links]:
+    was: Incoming, now: Incoming, new_ids: Positions, links: int
+) -> tuple[_LinkIds, _LinkIds, LinkChanges]:
     """The links won, lost and kept."""
-    were = after_of[was.sources]  # their ids now
+    were = new_ids[was.sources]
     won, lost = ~np.isin(now.sources, were), ~np.isin(were, now.sources)
     change = math.fsum(now.gives[~won].tolist()) - math.fsum(was.gives[~lost].tolist())
-    return _some(now, won, links), _some(was, lost, links), Links(int((~won).sum()), change)
+    kept = LinkChanges(int((~won).sum()), change)
+    return _chosen(now, won, links), _chosen(was, lost, links), kept
 
 
-def _some(found: Incoming, mask: Mask, links: int) -> _Some:
-    sources, gives = found.sources[mask], found.gives[mask]
+def _chosen(incoming: Incoming, mask: Mask, links: int) -> _LinkIds:
+    sources, gives = incoming.sources[mask], incoming.gives[mask]
     best = np.lexsort((sources, -gives))[:links]
     most = zip(sources[best].tolist(), gives[best].tolist(), strict=True)
-    return _Some(len(sources), math.fsum(gives.tolist()), list(most))
+    return _LinkIds(len(sources), math.fsum(gives.tolist()), list(most))

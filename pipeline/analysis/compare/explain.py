@@ -1,8 +1,9 @@
 """Why a page has its score, its class and its line in the precedence file, or has none.
 
-Equation: score = 0.15 + 0.85 * sum over incoming links of source's score / source's outdegree; each
-summand is what that link gives. What the parts shown and the rest add up to differs from the score
-by no more than the certificate of the run.
+Equation: score = base + sum over incoming links of what each gives. For PageRank the base is 0.15,
+and a link gives 0.85 times its source's score, divided by its source's outdegree. Each other
+ranking has its own equation, see pipeline/ranking/methods.py. The sum of all parts differs from the
+score by no more than the certificate of the run.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import numpy as np
 from jobs.kernel.errors import BadInput
 from jobs.kernel.keys.heritrix_form import HeritrixRejects
 from jobs.kernel.keys.keys import key_function
-from jobs.kernel.rank.plain_round import BASE
 from pipeline.analysis.compare.similar import similar_uris
 from pipeline.analysis.compare.standing import Standing, standing_of
 from pipeline.precedence.caveats import Caveat, caveats_in
@@ -24,16 +24,17 @@ from pipeline.precedence.heritrix_column import lasting_form
 from pipeline.workfolder.results.finished import Finished, Node
 from pipeline.workfolder.results.line_search import first_lines
 
-SPELLINGS, CAPTURES, FOLDS = 20, 10, 10  # that are shown
+SPELLINGS, CAPTURES, FOLDS = 20, 10, 10  # of each, how many are shown
 
 
 class NotAURI(ValueError):
-    """What was asked for is neither a URI nor a key."""
+    """The text is neither a URI nor a key."""
 
 
 @dataclass(frozen=True)
-class Given:
-    """A link to the page. outlinks: how many pages its source links to. gives: to the score."""
+class IncomingLink:
+    """A link to the page. uri, score: of its source. outlinks: how many pages the source links to.
+    gives: what the link adds to the score."""
 
     uri: str
     score: float
@@ -43,7 +44,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Spelling:
-    """precedence: of its line, None where it has none, and `why` tells why."""
+    """precedence: of its line; None if it has none, and `why` says why."""
 
     uri: str
     captures: int
@@ -56,8 +57,8 @@ class Spelling:
 
 @dataclass(frozen=True)
 class Folded:
-    """A page that another one stands for: by a redirect or a canonical address, over so many
-    steps."""
+    """A page that folds into another one. kind: by a redirect or a canonical address. hops: over so
+    many steps."""
 
     key: str
     kind: str
@@ -66,8 +67,8 @@ class Folded:
 
 @dataclass
 class Explanation:
-    """All of one page. uri: as it was asked for. shown: as the scores show it. key: of the page
-    that stands for it; asked_fold: its own, if that is another one."""
+    """One page. uri: as the user wrote it. shown: as the scores show it. key: of the page that it
+    folds into, or its own; asked_fold: its own, if it folds."""
 
     uri: str
     key: str
@@ -78,9 +79,9 @@ class Explanation:
     score: float | None = None
     standing: Standing | None = None
     why_no_score: str | None = None
-    base: float = BASE
+    base: float = 0.0
     links: int = 0
-    given: list[Given] = field(default_factory=list)
+    given: list[IncomingLink] = field(default_factory=list)
     others_give: float = 0.0
     spellings: list[Spelling] = field(default_factory=list)
     spelling_count: int = 0
@@ -93,31 +94,28 @@ class Explanation:
 
 
 def explain(finished: Finished, uri: str, key: str, top: int) -> Explanation:
-    """The page with a key. top: how many of its links are told one by one.
+    """The page with a key. top: how many of its links are listed.
 
-    Raises BadInput where the folder does not have it, with the URIs that may have been meant.
+    Raises BadInput if the folder does not have it, with similar URIs.
     """
-    told = Explanation(uri, key, unlisted=int(finished.parameters["--unlisted"]))
-    told.ties = finished.parameters["--ties"]
-    told.caveats = caveats_in(finished.work, finished.manifest)
-    key = _tell_folds(told, finished)
+    result = Explanation(uri, key, unlisted=int(finished.parameters["--unlisted"]))
+    result.ties = finished.parameters["--ties"]
+    result.caveats = caveats_in(finished.work, finished.manifest)
+    key = _add_folds(result, finished)
     rows = _spellings(finished, key)
     node = finished.node_of(key)
     if not rows and node is None:
         raise _unknown(finished, uri, key)
     if node is None:
-        told.why_no_score = _why_no_score(finished)
+        result.why_no_score = _why_no_score(finished)
     else:
-        _tell_score(told, finished, finished.nodes([node])[node], top)
-    _tell_spellings(told, finished, rows)
-    return told
+        _add_score(result, finished, finished.nodes([node])[node], top)
+    _add_spellings(result, finished, rows)
+    return result
 
 
 def key_of(finished: Finished, uri: str) -> str:
-    """The key of a URI as the run made it. A key is its own, so that one can be asked for, too.
-
-    Raises NotAURI for what is neither.
-    """
+    """The key that the run makes of a URI; of a key the key itself. Raises NotAURI for all else."""
     if not uri.lower().startswith(("http://", "https://")):
         if ")" in uri or not finished.has_uris:
             return uri
@@ -129,10 +127,9 @@ def key_of(finished: Finished, uri: str) -> str:
 
 
 def _unknown(finished: Finished, uri: str, key: str) -> BadInput:
-    meant = similar_uris(finished, key)
-    cure = f"Did you mean {' or '.join(meant)}?" if meant else "No host is spelled like its own."
-    found = f"no page with the key {key}"
-    return BadInput(str(finished.work), found, f"the page of {uri}", cure)
+    similar = similar_uris(finished, key)
+    cure = f"Did you mean {' or '.join(similar)}?" if similar else "No host has a similar name."
+    return BadInput(str(finished.work), f"no page with the key {key}", f"the page of {uri}", cure)
 
 
 def _why_no_score(finished: Finished) -> str:
@@ -143,25 +140,27 @@ def _why_no_score(finished: Finished) -> str:
     return "it is no node of the graph"
 
 
-def _tell_score(told: Explanation, finished: Finished, node: Node, top: int) -> None:
-    told.shown, told.score = node.uri, node.score
+def _add_score(result: Explanation, finished: Finished, node: Node, top: int) -> None:
+    result.shown, result.score = node.uri, node.score
+    result.base = finished.method.scoring.BASE
     order = finished.order_of(node)
-    told.standing = standing_of(finished, node.score, order)
+    result.standing = standing_of(finished, node.score, order)
     (incoming,) = finished.incoming([node.id])
-    told.links = len(incoming.sources)
+    result.links = len(incoming.sources)
     best = np.lexsort((incoming.sources, -incoming.gives))[:top]
     sources = incoming.sources[best].tolist()
     nodes = finished.nodes(sources)
     for source, gives, outlinks in zip(
         sources, incoming.gives[best].tolist(), incoming.outdegrees[best].tolist(), strict=True
     ):
-        found = nodes[source]
-        told.given.append(Given(found.uri, found.score, outlinks, gives))
-    told.others_give = float(np.delete(incoming.gives, best).sum())
+        _, _, uri, score = nodes[source]
+        result.given.append(IncomingLink(uri, score, outlinks, gives))
+    result.others_give = float(np.delete(incoming.gives, best).sum())
 
 
 def _spellings(finished: Finished, key: str) -> list[tuple[Any, ...]]:
-    """Those captured or linked most, each with how many spellings and captures there are."""
+    """The spellings that are captured or linked most, each with the count of all spellings and of
+    their captures."""
     return finished.rows(
         "SELECT uri, captures, links, last, count(*) OVER (), sum(captures) OVER ()"
         f" FROM {{spelled}} WHERE key = $key ORDER BY captures DESC, links DESC, uri"
@@ -170,55 +169,51 @@ def _spellings(finished: Finished, key: str) -> list[tuple[Any, ...]]:
     )
 
 
-def _tell_folds(told: Explanation, finished: Finished) -> str:
-    """What folds into the page, and into which one it folds itself: that one's key."""
+def _add_folds(result: Explanation, finished: Finished) -> str:
+    """Add the pages that fold into it, and the page that it folds into; the key of that one."""
     row = "SELECT target_key, kind, hops FROM {folded} WHERE key = $key"
-    for target, kind, hops in finished.rows(row, key=told.key):
-        told.asked_fold, told.key = Folded(told.key, kind, hops), target
+    for target, kind, hops in finished.rows(row, key=result.key):
+        result.asked_fold, result.key = Folded(result.key, kind, hops), target
     rows = finished.rows(
         "SELECT key, kind, hops, count(*) OVER () FROM {folded} WHERE target_key = $key"
         f" ORDER BY hops, key LIMIT {FOLDS}",
-        key=told.key,
+        key=result.key,
     )
-    told.folded_count = rows[0][3] if rows else 0
-    told.folded = [Folded(*row[:3]) for row in rows]
-    return told.key
+    result.folded_count = rows[0][3] if rows else 0
+    result.folded = [Folded(*row[:3]) for row in rows]
+    return result.key
 
 
-def _tell_spellings(told: Explanation, finished: Finished, rows: list[tuple[Any, ...]]) -> None:
+def _add_spellings(result: Explanation, finished: Finished, rows: list[tuple[Any, ...]]) -> None:
     if rows and finished.has_uris:
-        told.spelling_count, told.capture_count = int(rows[0][4]), int(rows[0][5])
-        told.spellings = _listed(finished, [row[:4] for row in rows])
+        result.spelling_count, result.capture_count = int(rows[0][4]), int(rows[0][5])
+        result.spellings = _listed(finished, [row[:4] for row in rows])
         captured = [row[0] for row in rows if row[1]]
-        found = finished.captures(captured)
-        found.sort(key=lambda row: (row["timestamp"] or "", row["archive"] or ""), reverse=True)
-        told.captures = found[:CAPTURES]
-        if told.uri != told.key and told.uri not in {row[0] for row in rows}:
-            (told.asked_spelling,) = _listed(finished, [(told.uri, 0, 0, "-")])
+        captures = finished.captures(captured)
+        captures.sort(key=lambda row: (row["timestamp"] or "", row["archive"] or ""), reverse=True)
+        result.captures = captures[:CAPTURES]
+        if result.uri != result.key and result.uri not in {row[0] for row in rows}:
+            (result.asked_spelling,) = _listed(finished, [(result.uri, 0, 0, "-")])
 
 
 def _listed(finished: Finished, rows: Sequence[tuple[Any, ...]]) -> list[Spelling]:
-    """Whether each has a line in the precedence file: as the file itself says."""
-    forms: list[str | None] = []
-    reasons: list[str | None] = []
-    for uri, *_ in rows:
-        form, reason = _form(uri)
-        forms.append(form)
-        reasons.append(reason)
-    known = [form for form in forms if form is not None]
+    """The spellings with their lines in the precedence file, as the file itself has them."""
+    forms = [_form(uri) for uri, *_ in rows]
+    known = [form for form, _ in forms if form is not None]
     lines = first_lines(finished.folder("precedence.txt"), [f"{form} ".encode() for form in known])
     line_of = dict(zip(known, lines, strict=True))
-    only = finished.parameters["--spellings"] == "captured"
-    found = []
-    for row, form, reason in zip(rows, forms, reasons, strict=True):
+    only_captured = finished.parameters["--spellings"] == "captured"
+    spellings = []
+    for row, (form, reason) in zip(rows, forms, strict=True):
         line = None if form is None else line_of[form]
         precedence = None if line is None else int(line.rpartition(b" ")[2])
-        why = None if line else reason or _why_unlisted(row, only)
-        found.append(Spelling(row[0], row[1], row[2], row[3], form, precedence, why))
-    return found
+        why = None if line else reason or _why_unlisted(row, only_captured)
+        spellings.append(Spelling(row[0], row[1], row[2], row[3], form, precedence, why))
+    return spellings
 
 
 def _form(uri: str) -> tuple[str | None, str | None]:
+    """The form in which Heritrix looks a URI up, or why there is none."""
     try:
         return lasting_form(uri), None
     except HeritrixRejects as error:

@@ -1,16 +1,14 @@
-"""What is explained of a page, as tables and as JSON; docs/compare.md describes both."""
+"""The explanation of a page as tables. docs/compare.md describes them, and the JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
-from typing import Any
 
 from rich.table import Table
 
 from pipeline.analysis.compare.explain import Explanation, Folded, Spelling
 from pipeline.precedence.caveats import caveats_table
-from pipeline.terminal import cell, new_table
+from pipeline.terminal import TextTable
 
 DECIDES = {
     "key": "the key decides",
@@ -20,50 +18,41 @@ DECIDES = {
 SCHEMA = "crawlrank-explain-1"
 
 
-def as_data(told: Explanation, version: str) -> dict[str, Any]:
-    """For JSON; values are those of the fields."""
-    return {"schema": SCHEMA, "version": version, **asdict(told)}
+def tables(page: Explanation) -> Iterator[Table]:
+    """In the order of questions: what, why, and what becomes of it. Some may have no rows."""
+    yield _page(page)
+    if page.score is not None:
+        yield _links(page, page.score)
+    yield _spellings(page)
+    yield _captures(page)
+    yield caveats_table(page.caveats)
 
 
-def tables(told: Explanation) -> Iterator[Table]:
-    """In the order in which people ask: what, why, and what becomes of it."""
-    yield _page(told)
-    if told.score is not None:
-        yield _links(told, told.score)
-    if told.spellings:
-        yield _spellings(told)
-    if told.captures:
-        yield _captures(told)
-    if told.caveats:
-        yield caveats_table(told.caveats)
-
-
-def _page(told: Explanation) -> Table:
-    table = new_table(cell(told.shown or told.uri), "what", "value")
-    table.add_row("key", cell(told.key))
-    if fold := told.asked_fold:
-        table.add_row("asked for", f"{cell(fold.key)}, {_folded(fold)} that is one with it")
-    if told.folded:
-        names = [f"{cell(one.key)} ({_folded(one)})" for one in told.folded]
-        more = told.folded_count - len(names)
+def _page(page: Explanation) -> TextTable:
+    table = TextTable(page.shown or page.uri, "what", "value")
+    table.add("key", page.key)
+    if fold := page.asked_fold:
+        table.add("asked for", f"{fold.key}, {_folded(fold)} that is one with it")
+    if page.folded:
+        names = [f"{fold.key} ({_folded(fold)})" for fold in page.folded]
+        more = page.folded_count - len(names)
         names += [f"{more:,} more"] if more else []
-        table.add_row("one with it", ", ".join(names))
-    if told.score is None or told.standing is None:
-        table.add_row("score", f"none: {told.why_no_score}")
+        table.add("one with it", ", ".join(names))
+    if page.score is None or page.standing is None:
+        table.add("score", f"none: {page.why_no_score}")
     else:
-        standing = told.standing
-        table.add_row("score", f"{told.score:.6g}, {standing.probability:.3%} of all")
-        place = f"{standing.position:,} of {standing.nodes:,}"
+        standing = page.standing
+        table.add("score", f"{page.score:.6g}, {standing.probability:.3%} of all")
+        position = f"{standing.position:,} of {standing.nodes:,}"
         if standing.equal > 1:
-            place += (
-                f"; {standing.equal - 1:,} others have the same score, and {DECIDES[told.ties]}"
-            )
-        table.add_row("position", place)
+            others = standing.equal - 1
+            position += f"; {others:,} others have the same score, and {DECIDES[page.ties]}"
+        table.add("position", position)
         over = f"cut over {standing.cut_over:,} pages"
-        table.add_row("class", f"{standing.precedence} of {standing.bins}, {over}")
-    table.add_row("captures", f"{told.capture_count:,}")
-    if told.asked_spelling:
-        table.add_row("as you wrote it", _listing(told.asked_spelling, told.unlisted))
+        table.add("class", f"{standing.precedence} of {standing.bins}, {over}")
+    table.add("captures", page.capture_count)
+    if page.asked_spelling:
+        table.add("as you wrote it", _listing(page.asked_spelling, page.unlisted))
     return table
 
 
@@ -72,48 +61,48 @@ def _folded(fold: Folded) -> str:
     return kind if fold.hops == 1 else f"{kind}, {fold.hops} steps away"
 
 
-def _links(told: Explanation, score: float) -> Table:
-    title = f"what its score is made of ({told.links:,} incoming links)"
-    table = new_table(title, ">gives", ">share", ">source's score", ">its links", "source")
-    table.add_row(f"{told.base:.6g}", f"{told.base / score:.1%}", "", "", "(every page has this)")
-    for link in told.given:
-        share = f"{link.gives / score:.1%}"
-        table.add_row(
-            f"{link.gives:.6g}", share, f"{link.score:.6g}", f"{link.outlinks:,}", cell(link.uri)
-        )
-    if more := told.links - len(told.given):
-        share = f"{told.others_give / score:.1%}"
-        table.add_row(f"{told.others_give:.6g}", share, "", "", f"({more:,} more links)")
+def _links(page: Explanation, score: float) -> TextTable:
+    title = f"what its score is made of ({page.links:,} incoming links)"
+    table = TextTable(title, ">gives", ">share", ">source's score", ">its links", "source")
+    share = _share(page.base, score)
+    table.add(f"{page.base:.6g}", share, None, None, "(every page has this)")
+    for link in page.given:
+        share = _share(link.gives, score)
+        table.add(f"{link.gives:.6g}", share, f"{link.score:.6g}", link.outlinks, link.uri)
+    if more := page.links - len(page.given):
+        share = _share(page.others_give, score)
+        table.add(f"{page.others_give:.6g}", share, None, None, f"({more:,} more links)")
     return table
 
 
-def _spellings(told: Explanation) -> Table:
-    title = f"spellings ({told.spelling_count:,})"
-    table = new_table(title, ">precedence", ">captures", ">links", "URI", "note")
-    for spelling in told.spellings:
+def _share(part: float, score: float) -> str:
+    return f"{part / score:.1%}" if score else "-"
+
+
+def _spellings(page: Explanation) -> TextTable:
+    title = f"spellings ({page.spelling_count:,})"
+    table = TextTable(title, ">precedence", ">captures", ">links", "URI", "note")
+    for spelling in page.spellings:
         precedence = "-" if spelling.precedence is None else str(spelling.precedence)
         note = spelling.why or ""
         if spelling.form and spelling.form != spelling.uri:
             note = note or f"listed as {spelling.form}"
-        table.add_row(
-            precedence, f"{spelling.captures:,}", f"{spelling.links:,}", cell(spelling.uri),
-            cell(note),
-        )  # fmt: skip
-    if more := told.spelling_count - len(told.spellings):
-        table.add_row("", "", "", f"({more:,} more)", "")
+        table.add(precedence, spelling.captures, spelling.links, spelling.uri, note)
+    if more := page.spelling_count - len(page.spellings):
+        table.add(None, None, None, f"({more:,} more)")
     return table
 
 
 def _listing(spelling: Spelling, unlisted: int) -> str:
     if spelling.precedence is not None:
-        return f"precedence {spelling.precedence}, as {cell(str(spelling.form))}"
-    return f"unlisted, precedence {unlisted}: {cell(spelling.why or '')}"
+        return f"precedence {spelling.precedence}, as {spelling.form}"
+    return f"unlisted, precedence {unlisted}: {spelling.why or ''}"
 
 
-def _captures(told: Explanation) -> Table:
-    table = new_table("latest captures", "time", ">status", "type", "archive", ">offset", "URI")
-    for row in told.captures:
-        texts = ["-" if value is None else cell(str(value)) for value in row.values()]
+def _captures(page: Explanation) -> TextTable:
+    table = TextTable("latest captures", "time", ">status", "type", "archive", ">offset", "URI")
+    for row in page.captures:
+        texts = ["-" if value is None else str(value) for value in row.values()]
         uri, time, status, media_type, _, _, archive, offset = texts
-        table.add_row(time, status, media_type, archive, offset, uri)
+        table.add(time, status, media_type, archive, offset, uri)
     return table

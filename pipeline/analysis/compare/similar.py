@@ -1,5 +1,5 @@
-"""URIs that may have been meant by one that a work folder does not have: of its host, or of hosts
-that are spelled almost like it."""
+"""URIs of a work folder that are similar to one that it lacks: of its host, or of hosts with a
+similar name."""
 
 from __future__ import annotations
 
@@ -21,10 +21,8 @@ OF_OTHERS = f"""
 
 
 def similar_uris(finished: Finished, key: str) -> list[str]:
-    """The likeliest first. Keys of a host follow each other, so few of the others are read."""
+    """The most similar first. Keys of a host follow each other, so few other keys are read."""
     host = key.partition(")")[0]
-    # keys of the host begin with it and `)`, behind which `*` is next
-    found = finished.rows(OF_HOST, low=f"{host})", high=f"{host}*", key=key)
-    if not found:
-        found = finished.rows(OF_OTHERS, host=host)
-    return [row[0] for row in found]
+    # keys of the host begin with it and `)`; the character after `)` is `*`
+    rows = finished.rows(OF_HOST, low=f"{host})", high=f"{host}*", key=key)
+    return [uri for (uri,) in rows or finished.rows(OF_OTHERS, host=host)]

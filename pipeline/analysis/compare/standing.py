@@ -1,8 +1,8 @@
-"""Where one page stands: its position and its class, from counts instead of a sort.
+"""The position and the class of one page, from counts instead of a sort.
 
-Rounding is monotone, so the scores that count as equal to one are those between two doubles
-(`tie_bounds`), and a page's position is a count of pages above and of equal ones with a smaller
-key. Its class follows from the same counts over the captured pages by the equation of
+Rounding is monotone, so the scores that count as equal to a score are those between two doubles
+(`tie_bounds`), and the position of a page is a count: of pages above it, and of equal ones with a
+smaller key. Its class follows from the same counts over the captured pages, by the equation of
 pipeline/ranking/classes.py.
 """
 
@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 
 from jobs.kernel.formats.order import rounded
+from pipeline.ranking.classes import class_of
 from pipeline.workfolder.results.finished import Finished
 
 COUNTS = """
@@ -34,9 +35,9 @@ BY_LINKS = (
 
 @dataclass(frozen=True)
 class Standing:
-    """position: from 1, of `nodes`. equal: nodes that share its score, with itself; the key alone
-    orders them, with ties by links behind links and captures. probability: to 12 digits; the order
-    of a sum shows in those behind. cut_over: how many nodes the classes are cut over."""
+    """position: from 1, of `nodes`. equal: nodes with its score, itself included; the key orders
+    them, with --ties links after links and captures. probability: to 12 digits; further ones depend
+    on the order of a sum. cut_over: how many nodes the classes are cut over."""
 
     nodes: int
     position: int
@@ -48,23 +49,21 @@ class Standing:
 
 
 def standing_of(finished: Finished, score: float, order: int | str) -> Standing:
-    """order: what orders the node among equal ones, its id or, in text, its key."""
+    """order: what orders the node among equal ones: its id or, in text datasets, its key."""
     low, high = tie_bounds(score, finished.digits)
-    asked, given = finished.parameters, {"low": low, "high": high, "ord": order}
-    query = BY_LINKS if asked["--ties"] == "links" else BY_KEY
-    row = finished.rows(query, **given, all=asked["--classes-over"] == "all")[0]
+    parameters, values = finished.parameters, {"low": low, "high": high, "ord": order}
+    query = BY_LINKS if parameters["--ties"] == "links" else BY_KEY
+    row = finished.rows(query, **values, all=parameters["--classes-over"] == "all")[0]
     if not row[4]:  # nothing was captured
-        row = finished.rows(query, **given, all=True)[0]
+        row = finished.rows(query, **values, all=True)[0]
     nodes, total, equal, before, over, over_before, above, at_least = row
-    bins = int(asked["--bins"])
-    if asked["--ties"] != "together":
-        place = bins * over_before // over
+    bins = int(parameters["--bins"])
+    if parameters["--ties"] != "together":
+        precedence = int(class_of(over_before, over, bins))
     else:
-        place = bins * (above + max(at_least - 1, above)) // (2 * over)
-    precedence = min(1 + place, bins)
-    return Standing(
-        nodes, before + 1, equal, float(f"{score / total:.12g}"), precedence, bins, over
-    )
+        precedence = int(class_of(above + max(at_least - 1, above), 2 * over, bins))
+    probability = float(f"{score / total:.12g}")
+    return Standing(nodes, before + 1, equal, probability, precedence, bins, over)
 
 
 def tie_bounds(score: float, digits: int) -> tuple[float, float]:

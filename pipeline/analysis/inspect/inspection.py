@@ -1,7 +1,7 @@
-"""The audit of archives as data: what is in each and in all, what is damaged, what is left out.
+"""What archives hold, as data: what is in each and in all, what is damaged, what is left out.
 
 An archive is read as extraction reads it, with the same counters; nothing is written. Memory does
-not grow with archives: hosts, damage and examples are kept up to a bound, and counted beyond it.
+not grow with archives: hosts, damage and examples are listed up to a bound, and counted beyond it.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from jobs.kernel.archive.damage import Damage
 from jobs.kernel.captures.counters import require_pages
 from jobs.kernel.captures.extraction import extract
 from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.errors import UNEXPECTED, BadInput
+from jobs.kernel.errors import DEBUG, UNEXPECTED, BadInput
 from jobs.kernel.formats.rows import Capture, Link
 from jobs.kernel.keys.keys import key_of
 from jobs.kernel.links.dropped import LONGEST_EXAMPLE, MAX_EXAMPLES, Examples
 from jobs.kernel.machine.shortage import shortage_of
-from jobs.kernel.storage.opening import Place, open_binary, size_of
+from jobs.kernel.storage.opening import PathOrUrl, open_binary, size_of
 from pipeline.workfolder.counting import add_counters
 
-MAX_DAMAGE = 10_000  # places of one archive that are listed
-MAX_PLACES = 5  # of each reason, over all archives
+MAX_DAMAGE = 10_000  # damaged places of one archive that are listed
+MAX_PLACES = 5  # damaged places of each reason that are listed, over all archives
 MAX_HOSTS, MAX_HOSTS_IN_ALL = 100_000, 1_000_000
 LONGEST_HOST = 255
 
@@ -35,7 +35,7 @@ _HOST = re.compile(rb"https?://(?:[^/?#]*@)?(\[[^]/?#]*]|[^/?#:]*)", re.IGNORECA
 
 
 class Hosts:
-    """Captures by host, of as many hosts as fit; `more`: captures of those that did not."""
+    """Captures by host, for a limited number of hosts; `more`: captures of all others."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -50,17 +50,17 @@ class Hosts:
             self.more += captures
 
     def top(self, count: int) -> list[tuple[str, int]]:
-        """Those with most captures, then by name."""
+        """The hosts with most captures, then by name."""
         return sorted(self.counts.items(), key=lambda item: (-item[1], item[0]))[:count]
 
 
 @dataclass
-class Summary:
-    """What is known of one archive and of all. size: of the files in bytes; first, last: 14
-    digits or ''; links: whether pages were looked into at all.
+class ArchiveCounts:
+    """What one archive holds, or all of them. size: of the files in bytes. first, last: 14 digits
+    or ''. links: whether pages were read for links.
 
     counters: those of `extract`, and `no-key.captures`, `no-key.links`: URIs that `canonicalize`
-    will leave out. examples: by reason.
+    will leave out. examples: of what is left out, by reason.
     """
 
     size: int = 0
@@ -78,9 +78,9 @@ class Summary:
 
 
 @dataclass
-class Inspection(Summary):
-    """One archive. error: found, expected, cure, if it could not be read; the rest is then what
-    was found before."""
+class Inspection(ArchiveCounts):
+    """One archive. error: found, expected, cure, if it could not be read; all else then counts what
+    comes before the error."""
 
     path: str = ""
     container: Container = field(default_factory=Container)
@@ -113,24 +113,24 @@ class Inspection(Summary):
             examples.append(uri.decode("utf-8", "replace")[:LONGEST_EXAMPLE])
 
 
-def inspect_archive(archive: Place, options: ExtractionOptions) -> Inspection:
-    """The audit of one archive; an error is a part of it, so that others can go on."""
-    found = Inspection(path=str(archive), links=options.bodies)
+def inspect_archive(archive: PathOrUrl, options: ExtractionOptions) -> Inspection:
+    """The inspection of one archive; an error is a part of it and does not stop the others."""
+    result = Inspection(path=str(archive), links=options.bodies)
     begin = time.perf_counter()
     try:
-        found.size = size_of(archive)
+        result.size = size_of(archive)
         with open_binary(archive) as stream:
             if stream.seekable():
-                found.container = container(stream, options.max_record)
-            name = os.path.basename(found.path)  # noqa: PTH119 (URLs too)
-            found.add(extract(stream, name, options, found.counters, found.examples))
-        require_pages(found.path, found.counters)
+                result.container = container(stream, options.max_record)
+            name = os.path.basename(result.path)  # noqa: PTH119 (URLs too)
+            result.add(extract(stream, name, options, result.counters, result.examples))
+        require_pages(result.path, result.counters)
     except BadInput as error:
-        found.error = [error.found, error.expected, error.cure]
-    except Exception as error:  # noqa: BLE001 (whatever it is, the other archives go on)
-        found.error = _error(error)
-    found.seconds = time.perf_counter() - begin
-    return found
+        result.error = [error.found, error.expected, error.cure]
+    except Exception as error:  # noqa: BLE001 (the other archives go on after any error)
+        result.error = _error(error)
+    result.seconds = time.perf_counter() - begin
+    return result
 
 
 def _error(error: Exception) -> list[str]:
@@ -138,16 +138,16 @@ def _error(error: Exception) -> list[str]:
     if shortage := shortage_of(error):
         return [shortage.found, "", shortage.cure]
     if isinstance(error, OSError):
-        found = f"cannot be read ({error.strerror or error})"
-        return [found, "a WARC, ARC, WAT or WACZ file", ""]
-    if "CRAWLRANK_DEBUG" in os.environ:
+        problem = f"cannot be read ({error.strerror or error})"
+        return [problem, "a WARC, ARC, WAT or WACZ file", ""]
+    if DEBUG in os.environ:
         raise error
     return [f"{UNEXPECTED}: {type(error).__name__}: {error}", "an archive", ""]
 
 
 @dataclass
-class Total(Summary):
-    """All archives. damaged: those that were read, with damage. places: the first damage of each
+class Total(ArchiveCounts):
+    """All archives. damaged: how many were read and have damage. places: the first damage of each
     reason, with the path of its archive."""
 
     archives: int = 0
@@ -156,23 +156,23 @@ class Total(Summary):
     places: dict[str, list[tuple[str, Damage]]] = field(default_factory=dict)
     hosts: Hosts = field(default_factory=lambda: Hosts(MAX_HOSTS_IN_ALL))
 
-    def add(self, found: Inspection) -> None:
+    def add(self, archive: Inspection) -> None:
         self.archives += 1
-        self.damaged += bool(found.counters["damage"] and not found.error)
-        self.size += found.size
-        self.seconds += found.seconds
-        self.links = found.links
-        add_counters(self.counters, found.counters)
-        self.add_times(found.first, found.last)
-        for host, captures in found.hosts.counts.items():
+        self.damaged += bool(archive.counters["damage"] and not archive.error)
+        self.size += archive.size
+        self.seconds += archive.seconds
+        self.links = archive.links
+        add_counters(self.counters, archive.counters)
+        self.add_times(archive.first, archive.last)
+        for host, captures in archive.hosts.counts.items():
             self.hosts.add(host, captures)
-        self.hosts.more += found.hosts.more
-        for reason, uris in found.examples.items():
+        self.hosts.more += archive.hosts.more
+        for reason, uris in archive.examples.items():
             known = self.examples.setdefault(reason, [])
             known += uris[: MAX_EXAMPLES - len(known)]
-        for damage in found.damage:
+        for damage in archive.damage:
             places = self.places.setdefault(damage.reason, [])
             if len(places) < MAX_PLACES:
-                places.append((found.path, damage))
-        if found.error:
-            self.failed.append(found)
+                places.append((archive.path, damage))
+        if archive.error:
+            self.failed.append(archive)

@@ -1,4 +1,4 @@
-"""The audit of archives as JSON; docs/inspect.md describes it, for the programs that read it."""
+"""What archives hold, as JSON; docs/inspect.md describes it, for the programs that read it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import json
 from collections import Counter
 from typing import Any, TextIO
 
-from jobs.kernel.archive.damage import Damage
-from pipeline.analysis.inspect.inspection import Inspection, Summary, Total
+from jobs.kernel.formats.hops import LINK_HOPS
+from pipeline.analysis.inspect.inspection import ArchiveCounts, Inspection, Total
 
 SCHEMA = "crawlrank-inspect-1"
 TOP_HOSTS = 10
 
 
-class Writer:
-    """Writes one document, an archive a line as it comes, so that none stays in memory."""
+class InspectionWriter:
+    """Writes one document, a line for each archive as it comes, so that none stays in memory."""
 
     def __init__(self, stream: TextIO, version: str, options: dict[str, Any]) -> None:
         self._stream = stream
@@ -22,34 +22,32 @@ class Writer:
         head = {"schema": SCHEMA, "version": version, "options": options}
         stream.write(json.dumps(head)[:-1] + ', "archives": [')
 
-    def add(self, found: Inspection) -> None:
-        self._stream.write(self._before + json.dumps(archive_data(found)))
+    def add(self, archive: Inspection) -> None:
+        self._stream.write(self._before + json.dumps(_archive(archive)))
         self._before = ",\n"
 
     def end(self, total: Total) -> None:
-        self._stream.write('\n], "total": ' + json.dumps(total_data(total)) + "}\n")
+        self._stream.write('\n], "total": ' + json.dumps(_total(total)) + "}\n")
 
 
-def archive_data(found: Inspection) -> dict[str, Any]:
-    """Of one archive."""
+def _archive(archive: Inspection) -> dict[str, Any]:
     names = ("found", "expected", "cure")
     return {
-        "path": found.path,
-        "error": dict(zip(names, found.error, strict=True)) if found.error else None,
+        "path": archive.path,
+        "error": dict(zip(names, archive.error, strict=True)) if archive.error else None,
         "format": {
-            "records": records_format(found) or None,
-            "packing": found.container.packing or None,
-            "frames": found.container.frames or None,
+            "records": records_format(archive) or None,
+            "packing": archive.container.packing or None,
+            "frames": archive.container.frames or None,
         },
-        **_summary(found),
-        **_damage(found.counters, [_place(damage) for damage in found.damage]),
+        **_counts(archive),
+        "damage": _damage(archive.counters, [damage._asdict() for damage in archive.damage]),
     }
 
 
-def total_data(total: Total) -> dict[str, Any]:
-    """Of all together."""
+def _total(total: Total) -> dict[str, Any]:
     places = [
-        {"path": path, **_place(damage)}
+        {"path": path, **damage._asdict()}
         for reason in sorted(total.places)
         for path, damage in total.places[reason]
     ]
@@ -57,34 +55,34 @@ def total_data(total: Total) -> dict[str, Any]:
         "archives": total.archives,
         "failed": len(total.failed),
         "damaged": total.damaged,
-        **_summary(total),
-        **_damage(total.counters, places),
+        **_counts(total),
+        "damage": _damage(total.counters, places),
     }
 
 
 def by_name(counters: Counter[str], prefix: str) -> dict[str, int]:
     """The counters `PREFIX.NAME` under their names, the highest first."""
     start = prefix + "."
-    found = {
+    counts = {
         name.removeprefix(start): count
         for name, count in counters.items()
         if name.startswith(start) and count
     }
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def by_hop(counters: Counter[str]) -> dict[str, int]:
-    return {hop: counters[f"links.{hop}"] for hop in "LREX"}
+    return {hop: counters[f"links.{hop}"] for hop in LINK_HOPS}
 
 
-def records_format(found: Inspection) -> str:
+def records_format(archive: Inspection) -> str:
     """`WARC/1.1` and the like, WAT, WACZ; '' if unknown."""
-    if found.container.packing == "zip":
+    if archive.container.packing == "zip":
         return "WACZ"
-    return "WAT" if found.counters["wat"] else found.container.records
+    return "WAT" if archive.counters["wat"] else archive.container.records
 
 
-def _summary(of: Summary) -> dict[str, Any]:
+def _counts(of: ArchiveCounts) -> dict[str, Any]:
     counters = of.counters
     links = {
         "count": counters["links"],
@@ -120,14 +118,9 @@ def _summary(of: Summary) -> dict[str, Any]:
 
 
 def _damage(counters: Counter[str], places: list[dict[str, Any]]) -> dict[str, Any]:
-    told = {
+    return {
         "count": counters["damage"],
         "by_reason": by_name(counters, "damage"),
         "places": places,
         "not_listed": counters["damage"] - len(places),
     }
-    return {"damage": told}
-
-
-def _place(damage: Damage) -> dict[str, Any]:
-    return damage._asdict()

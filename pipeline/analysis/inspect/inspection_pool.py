@@ -1,4 +1,4 @@
-"""Archives inspected by several processes, one archive a task, results in the order given."""
+"""Archives inspected by several processes, one archive a task, results in the order of archives."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import died
 from jobs.kernel.links.pdf_links import require_reader
 from jobs.kernel.machine.cores import at_a_time
-from jobs.kernel.storage.opening import Place
+from jobs.kernel.storage.opening import PathOrUrl
 from pipeline.analysis.inspect.inspection import Inspection, inspect_archive
 from pipeline.data.workers import Died, Tell, answers
 
-AHEAD = 4  # archives for each process that may be done before their turn; bounds memory
+AHEAD = 4  # results for each process that may wait for their turn; bounds memory
 KILLED = died("perhaps for want of memory or threads")
-Numbered = tuple[int, Place]
+NumberedArchive = tuple[int, PathOrUrl]
 
 
 def inspect_archives(
-    archives: Sequence[Place], options: ExtractionOptions, processes: int
+    archives: Sequence[PathOrUrl], options: ExtractionOptions, processes: int
 ) -> Iterator[Inspection]:
-    """The audit of each. An archive whose process is killed is read once more, in a process of its
-    own while nothing else is new: whoever lacks memory kills others too."""
+    """The inspection of each. An archive whose process is killed is read once more, alone in a new
+    process, as another archive may have taken the memory."""
     if options.pdf:
         require_reader()
     work, numbered = partial(_inspected, options), list(enumerate(archives))
@@ -36,14 +36,14 @@ def inspect_archives(
             turn += 1
 
 
-def _inspected(options: ExtractionOptions, numbered: Numbered, tell: Tell) -> Inspection:
+def _inspected(options: ExtractionOptions, numbered: NumberedArchive, tell: Tell) -> Inspection:
     return inspect_archive(numbered[1], options)
 
 
 def _lasting(
-    inspection: Inspection | Died, numbered: Numbered, options: ExtractionOptions
+    inspection: Inspection | Died, numbered: NumberedArchive, options: ExtractionOptions
 ) -> Inspection:
-    """The inspection itself, or that of another try."""
+    """The inspection, after a second attempt if its process died."""
     if isinstance(inspection, Died):
         work = partial(_inspected, options)
         ((_, inspection),) = answers(work, [numbered], 1, apart=True)

@@ -1,9 +1,8 @@
-"""What all pictures have in common: matplotlib (the extra `plot`) with settings of its own, and
-how they are saved.
+"""The parts that all pictures share: settings of matplotlib (the extra `plot`), and saving.
 
-Equal data give equal files: no date, no version of anything and no random ids are in them, and no
-setting of the user's changes them. Colours can be told apart by the colour-blind and in grey. Names
-come from archives and logs: they are shown as plain text, never as markup.
+Equal data give equal files: they hold no date, no version and no random ids, and no setting of the
+user changes them. Colours differ for the colour-blind and in grey. Names come from archives and
+logs: they are shown as plain text, never as markup.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ SETTINGS = {
 }  # fmt: skip
 BLUE, ORANGE = "#0072B2", "#D55E00"  # of Okabe and Ito's palette
 COLOURS = "viridis"  # lightness rises steadily, so it also reads in grey
-LIGHTEST = 0.93  # as part of it: what is lighter is lost on paper
+LIGHTEST = 0.93  # of the range of COLOURS: lighter ones cannot be seen on paper
 LONGEST = 40  # characters of a host's name
 
 
@@ -41,8 +40,8 @@ class NoMatplotlib(Exception):
 
 @contextlib.contextmanager
 def drawing() -> Iterator[None]:
-    """matplotlib with its own defaults and these settings, and silent."""
-    logging.getLogger("matplotlib").setLevel(logging.CRITICAL)  # tells of caches and fonts
+    """matplotlib with its own defaults and SETTINGS, without log messages."""
+    logging.getLogger("matplotlib").setLevel(logging.CRITICAL)  # about caches and fonts
     try:
         import matplotlib
     except ImportError as error:
@@ -57,14 +56,14 @@ def save(figure: Any, path: Path, form: str) -> Path:
     """Write a figure, in one of FORMATS; its path."""
     unnamed = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}[form]
     metadata = {"Title": figure.axes[0].get_title(loc="left"), **unnamed}
-    with replacing(path) as place, place.open("wb") as file:
+    with replacing(path) as temporary, temporary.open("wb") as file:
         figure.savefig(file, format=form, metadata=metadata)
     return path
 
 
 def new_figure(width: float, height: float, panels: int = 1) -> Any:
-    """A figure of so many inches and its axes, side by side. Without pyplot, which keeps figures
-    and looks for a screen."""
+    """A figure and its axes, side by side; width and height in inches. Without pyplot, which keeps
+    figures in memory and looks for a screen."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height))
@@ -72,7 +71,7 @@ def new_figure(width: float, height: float, panels: int = 1) -> Any:
 
 
 def shown_name(host: str) -> str:
-    """A host's name as a label: no character that a font may lack, and not too long."""
+    """A host's name as a label, without characters that a font may lack, and not too long."""
     plain = host.encode("ascii", "backslashreplace").decode()
     plain = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in plain)
     return plain if len(plain) <= LONGEST else f"…{plain[1 - LONGEST :]}"

@@ -1,9 +1,9 @@
-"""What the plots show, as numbers: a few thousand points, bins or shares of any number of nodes.
+"""The numbers that plots show: a few thousand points, bins or shares, for any number of nodes.
 
 Distribution: P(score >= x), the share of nodes with a score of x or more. Rank against indegree:
-nodes counted in bins whose edges grow by a factor; up to about 10 a bin is one whole number, so no
-bin is empty for want of numbers. Shares: of the nodes of a host, how many are in each class.
-Order: nodes by position. Memory: one copy of the scores; blocks of BLOCK nodes otherwise.
+nodes counted in bins whose edges grow by a factor; up to about 10 a bin is one whole number, so
+that every bin holds a number. Shares: how many nodes of a host are in each class. Order: nodes by
+position. Memory: one copy of the scores; blocks of BLOCK nodes otherwise.
 """
 
 from __future__ import annotations
@@ -39,20 +39,19 @@ class Histogram(NamedTuple):
 
 
 def distribution(scores: Floats, points: int = POINTS) -> Distribution:
-    """P(score >= x) at scores of nodes whose places in the order are evenly spread over the
-    logarithm. scores: float64[N], N at least 1, in any order."""
+    """P(score >= x) at the scores of nodes whose ranks are evenly spread over the logarithm.
+    scores: float64[N], N at least 1, in any order."""
     ascending = np.sort(scores)
     count = len(ascending)
-    places = np.unique(np.geomspace(1, count, points).round().astype(np.int64))
-    values = np.unique(ascending[count - places])
+    ranks = np.unique(np.geomspace(1, count, points).round().astype(np.int64))
+    values = np.unique(ascending[count - ranks])
     at_least = count - np.searchsorted(ascending, values, side="left")
     return Distribution(values, at_least / count)
 
 
 def edges(largest: int, bins: int = BINS) -> Positions:
     """Edges of bins for whole numbers from 1 to `largest`: whole, distinct, growing by a factor."""
-    found = np.geomspace(1, largest + 1, bins + 1).round().astype(np.int64)
-    return np.unique(found)
+    return np.unique(np.geomspace(1, largest + 1, bins + 1).round().astype(np.int64))
 
 
 def rank_against_indegree(ranks: Positions, indegrees: Targets, bins: int = BINS) -> Histogram:
@@ -85,9 +84,9 @@ def class_counts(
     end: int,
     bins: int,
 ) -> Positions:
-    """How many of the nodes begin to end, those of the mask if there is one, are in the classes
-    1 to bins: int64[bins]."""
-    found = classes[begin:end]
+    """How many of the nodes begin to end - 1 are in each class from 1 to bins: int64[bins]. mask:
+    only these count."""
+    chosen = classes[begin:end]
     if mask is not None:
-        found = found[mask[begin:end]]
-    return np.bincount(found, minlength=bins + 1)[1:]
+        chosen = chosen[mask[begin:end]]
+    return np.bincount(chosen, minlength=bins + 1)[1:]

@@ -1,15 +1,16 @@
-"""What a work folder, of either engine, says of every node: as arrays, for the plots.
+"""What a finished run has for every node: as arrays, for the plots.
 
 Nodes are positions, 0 to N-1 in the order of their keys. Keys are read a batch at a time and none
 is kept: those of a host follow each other, so a host is a range of nodes, and only the names of
 the largest hosts stay. (In an imported graph whose ids do not follow its keys a host is several.)
-Memory: about 12 arrays of N, for text datasets the edges besides.
+Memory: about 12 arrays of N, and what DuckDB may take.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -18,17 +19,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import parse_map_row
-from pipeline.contract import EMBEDDED
-from pipeline.data.datasets import ORDER, merged
-from pipeline.data.graph import Floats, Mask, Positions, Targets, read_graph
-from pipeline.data.parquet import parquet_batches
-from pipeline.precedence.captured import MAPPED, Captured, captured_columns
-from pipeline.precedence.scored import decoded, row_batches
-from pipeline.ranking.classes import Numbers, cut
-from pipeline.workfolder.dataset_folders import DatasetFolders, finished_manifest
-from pipeline.workfolder.manifest import Manifest
+from pipeline.data.database import database
+from pipeline.data.graph import Floats, Mask, Positions, Targets
+from pipeline.data.memory import half_of_machine
+from pipeline.ranking.classes import Numbers
+from pipeline.workfolder.results.finished import Finished
+from pipeline.workfolder.results.opened import open_finished
 
 TOP_HOSTS = 20
 
@@ -58,70 +54,32 @@ class Pages:
 
 def read_pages(work: Path, tmp: Path) -> Pages:
     """The nodes of a finished run. tmp: a folder for what does not fit into memory, and for
-    datasets that lie at a URL.
+    datasets at a URL.
 
     Raises BadInput where a step is missing or its dataset cannot be read.
     """
-    manifest = finished_manifest(work)
-    folders = DatasetFolders(work, manifest, tmp)
-    with folders.reading():
-        return _pages(folders, manifest, tmp)
+    budget = half_of_machine().budget // 2  # arrays have the other half
+    with database(tmp, budget=budget, threads=os.cpu_count() or 1) as (db, near):
+        finished = open_finished(work, db, near, "plotted")
+        with finished.reading():
+            return _pages(finished)
 
 
-def _pages(folders: DatasetFolders, manifest: Manifest, tmp: Path) -> Pages:
-    asked, folder = manifest.parameters, folders.folder
-    weighed = asked["--ties"] == "links"
-    if asked["--runner"] == EMBEDDED:
-        scores, indegrees, seen = _from_arrays(folder, weighed)
-        keys: Iterable[pa.RecordBatch] = parquet_batches(folder("map") / "map.parquet", ["key"])
-    else:
-        scores, indegrees, seen = _from_lines(folder, tmp, weighed)
-        keys = _keys(folder("map"))
-    captured = seen.mask
-    found = cut(
-        scores,
-        asked["--bins"],
-        digits=manifest.steps["join-scores"]["parameters"]["digits"],
-        mask=captured if asked["--classes-over"] == "captured" else None,
-        ties=asked["--ties"],
-        preferred=seen.preferred,
-    )
-    ranks = np.empty(len(scores), np.int64)
-    ranks[found.order] = np.arange(1, len(scores) + 1)
-    counted = _Counted(host_ranges(keys))
+def _pages(finished: Finished) -> Pages:
+    scores, captured = finished.scores(), finished.captured()
+    classes = finished.classes(scores, captured, finished.parameters)
+    counted = _Counted(host_ranges(finished.keys()))
     hosts = heapq.nlargest(TOP_HOSTS, counted, key=lambda host: _size(host, captured))
     return Pages(
-        scores, indegrees, captured, ranks, found.classes, found.bins, hosts, counted.count
+        scores,
+        finished.indegrees(),
+        captured,
+        classes.positions.astype(np.int64, copy=False),
+        classes.classes,
+        classes.bins,
+        hosts,
+        counted.count,
     )
-
-
-def _from_arrays(folder: Callable[[str], Path], weighed: bool) -> tuple[Floats, Targets, Captured]:
-    from pipeline.data.csr_files import open_csr
-    from pipeline.data.scores_file import SCORES, open_scores
-    from pipeline.engines.embedded.ids import IDS, captured_nodes, preferred_nodes
-    from pipeline.engines.embedded.spellings import URIS
-
-    csr = open_csr(folder("graph"), edges=False)
-    told = folder("uris") / URIS, folder("map") / IDS, csr.nodes
-    scores = open_scores(folder("ranks") / SCORES, csr.nodes)
-    seen = Captured(captured_nodes(*told), preferred_nodes(*told) if weighed else None)
-    return scores, np.diff(csr.offsets), seen
-
-
-def _from_lines(
-    folder: Callable[[str], Path], tmp: Path, weighed: bool
-) -> tuple[Floats, Targets, Captured]:
-    graph = read_graph(folder("ranks"))
-    seen = captured_columns(graph, folder("uris"), [folder("map")], tmp, weighed=weighed)
-    return graph.scores, graph.indegrees, seen
-
-
-def _keys(where: Path) -> Iterator[pa.RecordBatch]:
-    try:
-        rows = (parse_map_row(line.rstrip(b"\n")) for line in merged(where, ORDER["map"]))
-        yield from row_batches(MAPPED, ((int(row.id), decoded(row.key)) for row in rows))
-    except ValueError as error:
-        raise BadInput(str(where), str(error), "lines of a map", "Run assign-ids again.") from error
 
 
 def host_ranges(batches: Iterable[pa.RecordBatch]) -> Iterator[HostRange]:

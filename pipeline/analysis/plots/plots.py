@@ -32,14 +32,14 @@ from pipeline.workfolder.work_folder import DATASETS
 
 __all__ = ["FORMATS", "PLOTS", "NoMatplotlib", "plot"]
 
-NONE = 0.25  # where the column of indegree 0 begins on a logarithmic axis
+NONE = 0.25  # position of the column of indegree 0 on a logarithmic axis
 
 
 def plot(work: Path, out: Path, form: str = "png") -> list[Path]:
-    """Write the pictures of the work folder `work` into the folder `out`; their paths.
+    """Write the pictures of a work folder into the folder `out`; their paths.
 
-    form: `png` or `svg`. Raises NoMatplotlib, and BadInput for a run that is not finished or where
-    `out` is one of its datasets.
+    form: `png` or `svg`. Raises NoMatplotlib, and BadInput if the run is not finished or `out` is
+    one of its datasets.
     """
     if form not in FORMATS:
         raise ValueError(f"form is {form!r}, expected one of {', '.join(FORMATS)}")
@@ -67,11 +67,11 @@ def score_distribution(pages: Pages) -> Any:
     if 0 < np.count_nonzero(pages.captured) < len(pages.captured):
         shown.append(("captured pages", pages.scores[pages.captured], ORANGE, "--"))
     for name, scores, colour, line in shown:
-        found = distribution(scores)
+        points = distribution(scores)
         axes.plot(
-            *found, line, color=colour, drawstyle="steps-pre", label=f"{name} ({len(scores):,})"
+            *points, line, color=colour, drawstyle="steps-pre", label=f"{name} ({len(scores):,})"
         )
-        axes.plot(found.scores[-1:], found.shares[-1:], "o", color=colour, markersize=4)
+        axes.plot(points.scores[-1:], points.shares[-1:], "o", color=colour, markersize=4)
     axes.set(
         xscale="log", yscale="log", title="Distribution of scores",
         xlabel="score x (Heritrix's scale: 0.15 without any link)",
@@ -88,30 +88,31 @@ def indegree_rank(pages: Pages) -> Any:
     """How many pages there are of each indegree and rank, and the median rank of an indegree."""
     from matplotlib.colors import LogNorm
 
-    found = rank_against_indegree(pages.ranks, pages.indegrees)
+    histogram = rank_against_indegree(pages.ranks, pages.indegrees)
     figure, axes = new_figure(7, 5)
-    columns = found.indegrees - 0.5
+    columns = histogram.indegrees - 0.5
     columns[0] = NONE  # a logarithmic axis has no 0
-    shown = np.ma.masked_equal(found.counts.T, 0)
+    shown = np.ma.masked_equal(histogram.counts.T, 0)
+    norm = LogNorm(1, max(2, int(histogram.counts.max())))
     mesh = axes.pcolormesh(
-        columns, found.ranks - 0.5, shown, norm=LogNorm(1, max(2, int(found.counts.max()))),
-        cmap=colour_map().reversed(), rasterized=True,
+        columns, histogram.ranks - 0.5, shown, norm=norm, cmap=colour_map().reversed(),
+        rasterized=True,
     )  # fmt: skip
-    middles = np.sqrt(found.indegrees[:-1] * (found.indegrees[1:] - 1.0))
+    middles = np.sqrt(histogram.indegrees[:-1] * (histogram.indegrees[1:] - 1.0))
     middles[0] = zero = np.sqrt(columns[0] * columns[1])
     axes.plot(
-        middles, found.medians, "o", color="white", markeredgecolor="black", markersize=4,
+        middles, histogram.medians, "o", color="white", markeredgecolor="black", markersize=4,
         label="median rank",
     )  # fmt: skip
     axes.set(
         xscale="log", yscale="log", title="Rank against indegree",
         xlabel="indegree (pages that link to the page)", ylabel="rank (1 is the best page)",
     )  # fmt: skip
-    any_without = found.counts[0].any()
+    any_without = histogram.counts[0].any()
     axes.set_xlim(columns[0] if any_without else columns[1], columns[-1])
-    axes.set_ylim(found.ranks[-1] - 0.5, 0.5)
+    axes.set_ylim(histogram.ranks[-1] - 0.5, 0.5)
     _set_ticks(axes.xaxis, 1, columns[-1], zero=zero if any_without else None)
-    _set_ticks(axes.yaxis, 1, found.ranks[-1] - 0.5)
+    _set_ticks(axes.yaxis, 1, histogram.ranks[-1] - 0.5)
     axes.grid()
     axes.legend(loc="upper left")
     bar = figure.colorbar(mesh, label="pages")
@@ -120,7 +121,7 @@ def indegree_rank(pages: Pages) -> Any:
 
 
 def host_classes(pages: Pages) -> Any:
-    """For the largest hosts, which share of their pages is in each class."""
+    """For the largest hosts, the share of their pages in each class."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import BoundaryNorm
 
@@ -163,13 +164,13 @@ def _rows(pages: Pages) -> list[tuple[str, list[tuple[int, int]]]]:
 
 
 def _counts(pages: Pages, mask: Mask | None, ranges: list[tuple[int, int]]) -> Positions:
-    found = [class_counts(pages.classes, mask, *ends, pages.bins) for ends in ranges]
-    total: Positions = np.sum(found, axis=0)
+    counts = [class_counts(pages.classes, mask, *ends, pages.bins) for ends in ranges]
+    total: Positions = np.sum(counts, axis=0)
     return total
 
 
 def _stack(axes: Any, counts: Any, colours: Any) -> None:
-    """A bar of 100 % a row, and behind it how many pages it stands for."""
+    """A bar of 100 % for each row, and after it the number of its pages."""
     totals = counts.sum(axis=1)
     shares = 100 * counts / np.maximum(totals, 1)[:, None]
     lefts = np.cumsum(shares, axis=1) - shares
@@ -180,23 +181,23 @@ def _stack(axes: Any, counts: Any, colours: Any) -> None:
             color=colours.to_rgba(index + 1), edgecolor="white", linewidth=width,
         )  # fmt: skip
     for row, total in enumerate(totals):
-        place, said = (101, f"{total:,}") if total else (1, "none")
-        axes.text(place, row, said, va="center", fontsize=8, color="0.25")
+        left, label = (101, f"{total:,}") if total else (1, "none")
+        axes.text(left, row, label, va="center", fontsize=8, color="0.25")
     axes.set_xlim(0, 100)
     axes.tick_params(axis="y", length=0)
     axes.spines[["left", "bottom"]].set_visible(False)
 
 
 def _plain(value: float) -> str:
-    """1,000 and 0.15, not 10^3."""
+    """`1,000` and `0.15`, without exponents."""
     return f"{value:,.0f}" if value >= 1 else f"{value:.4g}"
 
 
 def _set_ticks(
     axis: Any, low: float, high: float, *, percent: bool = False, zero: float | None = None
 ) -> None:
-    """Ticks of a logarithmic axis from low to high: powers of ten by plain numbers, in a short
-    range 2 and 5 times these too. zero: where a tick for 0 is."""
+    """Ticks of a logarithmic axis from low to high, as plain numbers: powers of ten, and in a short
+    range 2 and 5 times these. zero: the position of a tick for 0."""
     from matplotlib.ticker import FixedFormatter, FixedLocator
 
     low, high = sorted((low, high))

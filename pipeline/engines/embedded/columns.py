@@ -18,7 +18,6 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -26,19 +25,19 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.kernel.formats.rows import UNKNOWN, USUAL_CAPTURE, Capture
-from pipeline.data.parquet import CHECKED, opened_parquet, reading_parquet
+from jobs.kernel.formats.datasets import CAPTURES, LINKS
+from jobs.kernel.formats.rows import UNKNOWN, Capture
+from pipeline.data.parquet import CHECKED, opened_parquet, reading_parquet, schema_of
 
 BLOCK = 1 << 18  # links
 BLOCK_STRINGS = 1 << 25  # bytes of distinct URIs, each of up to 8 KiB
 CAPTURES_BLOCK = 1 << 15
 DICTIONARY_LIMIT = 1 << 30  # bytes, above what a block holds: beyond it Parquet would write plain
-LINK_COLUMNS = ("target", "source", "hop")
-DATED_COLUMNS = (*LINK_COLUMNS, "timestamp")
+LINK_COLUMNS = tuple(LINKS.first(LINKS.usual))
+DATED_COLUMNS = tuple(LINKS.columns)
 URI_COLUMNS = ("target", "source", "uri")
-NUMBERS = {"status": pa.int32(), "offset": pa.int64()}
-REFERRING_SCHEMA = pa.schema([(name, NUMBERS.get(name, pa.string())) for name in Capture._fields])
-CAPTURE_SCHEMA = pa.schema(list(REFERRING_SCHEMA)[:USUAL_CAPTURE])
+CAPTURE_SCHEMA = schema_of(CAPTURES.first(CAPTURES.usual))
+REFERRING_SCHEMA = schema_of(CAPTURES.columns)
 ENCODED = pa.dictionary(pa.int32(), pa.string())
 
 Indices = npt.NDArray[np.int32]
@@ -72,7 +71,7 @@ class _Column:
         return pa.DictionaryArray.from_arrays(indices, strings, safe=False)
 
 
-class _Writer:
+class _Writer(contextlib.AbstractContextManager[Any]):
     """A Parquet file, written row group by row group; not to be used if an error comes."""
 
     def __init__(self, path: Path, schema: pa.Schema, **options: Any) -> None:
@@ -82,15 +81,7 @@ class _Writer:
             self._stream, schema, compression="zstd", **CHECKED, **options
         )
 
-    def __enter__(self) -> Any:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         with self._stream, self._file:
             if kind is None:
                 self._flush()
@@ -237,15 +228,15 @@ def capture_blocks(path: Path, columns: Sequence[str] = ("uri", "timestamp")) ->
     """Columns of the captures of a part, by row groups, of their types. Raises BadInput."""
     schema = pa.schema([REFERRING_SCHEMA.field(name) for name in columns])
     for table in _row_groups(path, columns):
-        with _told(path):
+        with _reading(path):
             rows = table if table.schema == schema else table.cast(schema)
         yield rows
 
 
 def _encoding(indices: Indices, strings: pa.StringArray) -> pa.DictionaryArray:
-    used, places = np.unique(indices, return_inverse=True)
-    found = pa.array(places.astype(np.int32))
-    return pa.DictionaryArray.from_arrays(found, strings.take(pa.array(used)))
+    used, positions = np.unique(indices, return_inverse=True)
+    numbers = pa.array(positions.astype(np.int32))
+    return pa.DictionaryArray.from_arrays(numbers, strings.take(pa.array(used)))
 
 
 def _encoded(column: pa.ChunkedArray) -> tuple[pa.StringArray, Indices]:
@@ -256,7 +247,7 @@ def _encoded(column: pa.ChunkedArray) -> tuple[pa.StringArray, Indices]:
 
 def string_bytes(path: Path) -> int:
     """Bytes of the URIs of a part, those of each block once. Raises BadInput."""
-    with _told(path), path.open("rb") as stream:
+    with _reading(path), path.open("rb") as stream:
         metadata = pq.read_metadata(stream)
         groups = map(metadata.row_group, range(metadata.num_row_groups))
         columns = [group.column(i) for group in groups for i in range(metadata.num_columns)]
@@ -267,7 +258,7 @@ def string_bytes(path: Path) -> int:
         return sum(sizes)
 
 
-def _told(path: Path) -> contextlib.AbstractContextManager[None]:
+def _reading(path: Path) -> contextlib.AbstractContextManager[None]:
     cure = "Remove it and run extract-links again."
     return reading_parquet(path, "a part of the dataset", cure)
 
@@ -276,7 +267,7 @@ def _row_groups(path: Path, columns: Sequence[str], *, encoded: bool = False) ->
     """Tables that may be gone by. encoded: of dictionaries, whose indices are in them, and without
     nulls."""
     names = columns if encoded else ()
-    with _told(path), opened_parquet(path, columns, encoded=names) as file:
+    with _reading(path), opened_parquet(path, columns, encoded=names) as file:
         for number in range(file.num_row_groups):
             group = file.read_row_group(number, list(columns), use_threads=False).select(columns)
             for column in group.columns:

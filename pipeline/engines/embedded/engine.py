@@ -1,4 +1,4 @@
-"""The steps of a run by this process and a pool, on datasets of Parquet and arrays."""
+"""The steps of a run in this process and a pool, on datasets of Parquet and arrays."""
 
 from __future__ import annotations
 
@@ -8,46 +8,49 @@ from pathlib import Path
 
 import numpy as np
 
-from jobs.kernel.captures.choosing import Rules
+from jobs.kernel.captures.choosing import CaptureRules
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import NotConverged
+from jobs.kernel.formats.usable import DROPPED
 from pipeline.contract import (
     COLUMNS,
     ArchiveReport,
     ArchiveTask,
     OnRound,
-    Ranked,
     Round,
+    StepEntry,
     Stop,
-    Told,
+    ValidationInput,
 )
 from pipeline.data.csr_files import open_csr
 from pipeline.data.datasets import move
 from pipeline.data.memory import LOOPS, Memory, require_memory
 from pipeline.data.scores_file import DUMMY, SCORES, open_scores, read_dummy
-from pipeline.engines.embedded.edges import gen_graph, opic_graph
+from pipeline.engines.embedded.canonicalization.canonicalize import canonicalize
+from pipeline.engines.embedded.canonicalization.numbering import URIS
 from pipeline.engines.embedded.extraction import extract_archives
+from pipeline.engines.embedded.graph.gen_graph import gen_graph, opic_graph
+from pipeline.engines.embedded.graph.transposition import transposed
 from pipeline.engines.embedded.ids import IDS, assign_ids, captured_nodes, preferred_nodes
-from pipeline.engines.embedded.pagerank.ranks import page_rank
+from pipeline.engines.embedded.ranks import rank
 from pipeline.engines.embedded.scores import join_scores
-from pipeline.engines.embedded.selecting import FOLDS, select_links
-from pipeline.engines.embedded.spellings import URIS, canonicalize
-from pipeline.engines.embedded.turning import transposed
+from pipeline.engines.embedded.selection.select_links import FOLDS, select_links
 from pipeline.options import PrecedenceOptions, Ties
 from pipeline.precedence.caveats import LinkCounts
-from pipeline.precedence.files import write_precedence
+from pipeline.precedence.export import export_precedence
 from pipeline.ranking.classes import PREFERENCE_BYTES
+from pipeline.ranking.methods import Method
 from pipeline.ranking.validation import VALIDATION_BYTES
 from pipeline.workfolder.dataset_store import DatasetStore, remove
 from pipeline.workfolder.work_folder import WorkFolder, links_of
 
 PARQUET = "scores.parquet"
-CHECKPOINT = "rounds"  # a folder, as the jobs have one by that name
+CHECKPOINT = "rounds"  # a folder, as that of the jobs
 
 
 class EmbeddedEngine(WorkFolder):
-    """One work folder. tmp: a folder in it for what is under way. keyed: its links are of keys, as
-    imported, and the folder keys has those of a map."""
+    """One work folder. tmp: a folder in it for unfinished datasets. keyed: its imported links are
+    of keys, and the folder keys has those of a map."""
 
     form = "Parquet"
     suffix = ".parquet"
@@ -59,13 +62,13 @@ class EmbeddedEngine(WorkFolder):
         tmp: Path,
         memory: Memory,
         processes: int,
-        read: Callable[[int, int], None],
+        on_read: Callable[[int, int], None],
         *,
         keyed: bool = False,
     ) -> None:
         self.work, self.tmp, self.memory = work, tmp, memory
         self.store = DatasetStore(work)
-        self.processes, self.read, self.keyed = processes, read, keyed
+        self.processes, self.on_read, self.keyed = processes, on_read, keyed
 
     def extract(
         self, tasks: Sequence[ArchiveTask], options: ExtractionOptions
@@ -73,23 +76,22 @@ class EmbeddedEngine(WorkFolder):
         processes = self.memory.extracting(self.processes)
         return extract_archives(
             tasks, self.path("links"), self.path("captures"), tmp=self.tmp, options=options,
-            processes=processes, read=self.read,
+            processes=processes, on_read=self.on_read,
         )  # fmt: skip
 
-    def select_links(self, rules: Rules, keep_www: bool) -> Told:
+    def select_links(self, rules: CaptureRules, keep_www: bool) -> StepEntry:
         selected, folds = self.tmp / "selected", self.tmp / "folds"
         remove(self.path("selected"))
         counts = select_links(
             self.path("links"), self.path("captures"), selected, folds, rules,
-            budget=self.memory.budget, tmp=self.tmp, processes=self.processes,
-            threads=self.processes, keep_www=keep_www,
+            budget=self.memory.budget, tmp=self.tmp, processes=self.processes, keep_www=keep_www,
         )  # fmt: skip
         names = ("selected", "folds") if rules.latest else ("folds",)
         rows = {name: counts.pop(name, 0) for name in names}
-        self._place(*([selected] if rules.latest else []), folds)
+        self._publish(*([selected] if rules.latest else []), folds)
         return {"rows": rows, "counters": dict(sorted((+counts).items()))}
 
-    def canonicalize(self, keep_www: bool, folded: bool) -> Told:
+    def canonicalize(self, keep_www: bool, folded: bool) -> StepEntry:
         uris, numbers = self.tmp / "uris", self.tmp / "numbers"
         counts = canonicalize(
             links_of(self.work), self.path("keys" if self.keyed else "captures"), uris, numbers,
@@ -98,71 +100,75 @@ class EmbeddedEngine(WorkFolder):
             budget=self.memory.budget, tmp=self.tmp, processes=self.processes,
             threads=self.processes,
         )  # fmt: skip
-        self._place(uris, numbers)
-        counters = {f"dropped.{reason}": count for reason, count in counts.dropped.items()}
+        self._publish(uris, numbers)
+        dropped = {DROPPED + reason: count for reason, count in sorted(counts.dropped.items())}
+        examples = [uri.decode("utf-8", "replace") for uri in counts.examples]
         return {
             "rows": {"uris": counts.uris},
-            "counters": {"keys": counts.keys, "links": counts.links, **counters},
-            "examples": [f"no-key\t{uri}" for uri in counts.examples],
+            "counters": {"keys": counts.keys, "links": counts.links, **dropped},
+            "examples": [f"no-key\t{uri}" for uri in examples],
         }
 
-    def assign_ids(self, nodes: str) -> Told:
-        found = self.tmp / "map"
-        counts = assign_ids(self.path("uris") / URIS, found, nodes=nodes)
-        self._place(found)
+    def assign_ids(self, nodes: str) -> StepEntry:
+        output = self.tmp / "map"
+        counts = assign_ids(self.path("uris") / URIS, output, nodes=nodes)
+        self._publish(output)
         return {"rows": {"map": counts.nodes}, "counters": asdict(counts)}
 
-    def gen_graph(self, nodes: str) -> Told:
-        found = self.tmp / "graph"
+    def gen_graph(self, nodes: str) -> StepEntry:
+        output = self.tmp / "graph"
         counts = gen_graph(
-            links_of(self.work), self.path("numbers"), self.path("map") / IDS, found,
+            links_of(self.work), self.path("numbers"), self.path("map") / IDS, output,
             budget=self.memory.budget, tmp=self.tmp, threads=self.processes,
         )  # fmt: skip
-        self._place(found)
+        self._publish(output)
         counters = asdict(counts)
         counters["dropped.self-links"] = counters.pop("self_links")  # as the jobs name them
         counters["dropped.links-from-source-without-id"] = counters.pop("without_id")
         counters["sources-without-id"] = counters.pop("sources_without_id")
         return {"rows": {"graph": counts.nodes}, "counters": counters}
 
-    def rank(self, stop: Stop, rounds: list[Round], on_round: OnRound) -> list[Round]:
-        """The checkpoint in the folder `rounds` tells what was done before, not the manifest."""
-        folder, found = self.path(CHECKPOINT), self.tmp / "ranks"
+    def rank(
+        self, method: Method, stop: Stop, rounds: list[Round], on_round: OnRound
+    ) -> list[Round]:
+        """Resumes from the checkpoint in the folder `rounds`, whatever the manifest holds."""
+        folder, output = self.path(CHECKPOINT), self.tmp / "ranks"
         try:
-            done = page_rank(
-                open_csr(self.path("graph")), found, stop, threads=self.processes,
+            done = rank(
+                method, open_csr(self.path("graph")), output, stop, threads=self.processes,
                 budget=self.memory.budget, checkpoint=folder / "checkpoint.npz", on_round=on_round,
             )  # fmt: skip
         except NotConverged:
-            self._place(found)  # for whom they are good enough; the checkpoint stays to go on from
+            self._publish(output)  # the scores may suffice; the checkpoint stays for more rounds
             raise
-        self._place(found)
+        self._publish(output)
         return done
 
     def checkpoint(self, stop: Stop, rounds: list[Round]) -> tuple[str, ...]:
-        return ()  # the one of page_rank has its own checksums
+        return ()  # that of `rank` has its own checksums
 
-    def join_scores(self, digits: int) -> Told:
-        found = self.tmp / "scores"
-        found.mkdir()
+    def join_scores(self, digits: int) -> StepEntry:
+        output = self.tmp / "scores"
+        output.mkdir()
         rows = join_scores(
             self.path("ranks") / SCORES, self.path("map") / IDS, self.path("uris") / URIS,
-            self.path("graph"), found / PARQUET, self.tmp, digits=digits,
+            self.path("graph"), output / PARQUET, self.tmp, digits=digits,
             budget=self.memory.budget, threads=self.processes,
         )  # fmt: skip
-        self._place(found)
+        self._publish(output)
         return {"rows": {"scores": rows}}
 
     def export_precedence(
         self, options: PrecedenceOptions, links: LinkCounts | None = None
-    ) -> Told:
-        return write_precedence(
+    ) -> StepEntry:
+        summary = export_precedence(
             self.path("scores") / PARQUET, self.path("uris") / URIS,
             self.path("precedence.txt"), self.tmp, options, ids=self.path("map") / IDS,
             budget=self.memory.budget, threads=self.processes, links=links,
         )  # fmt: skip
+        return {"rows": {"precedence": summary.uris}}
 
-    def ranked(self, ties: Ties = "key") -> Ranked:
+    def validation_input(self, ties: Ties = "key") -> ValidationInput:
         csr, ranks = open_csr(self.path("graph")), self.path("ranks")
         weighed = ties == "links"
         each = VALIDATION_BYTES + weighed * PREFERENCE_BYTES
@@ -174,14 +180,14 @@ class EmbeddedEngine(WorkFolder):
             csr, self.tmp / "outgoing", budget=self.memory.budget, tmp=self.tmp,
             threads=self.processes, beside=LOOPS + each * csr.nodes,
         )  # fmt: skip
-        ones = np.broadcast_to(1.0, csr.nodes)  # nobody reads the scores of the graph
+        ones = np.broadcast_to(1.0, csr.nodes)  # the scores of this graph are not read
         graph = opic_graph("graph", csr, out, ones, 1.0)
         scores, dummy = open_scores(ranks / SCORES, csr.nodes), read_dummy(ranks / DUMMY)
-        told = self.path("uris") / URIS, self.path("map") / IDS, csr.nodes
-        preferred = preferred_nodes(*told) if weighed else None
+        of_nodes = self.path("uris") / URIS, self.path("map") / IDS, csr.nodes
+        preferred = preferred_nodes(*of_nodes) if weighed else None
         ranks_graph = replace(graph, name="ranks", scores=scores, dummy=dummy)
-        return Ranked(graph, ranks_graph, captured_nodes(*told), preferred)
+        return ValidationInput(graph, ranks_graph, captured_nodes(*of_nodes), preferred)
 
-    def _place(self, *folders: Path) -> None:
+    def _publish(self, *folders: Path) -> None:
         for folder in folders:
             move(folder, self.path(folder.name))

@@ -1,8 +1,8 @@
 """assign-ids: which keys are nodes, and their ids, 0 to N - 1 in the order of the key numbers.
 
-map/map.parquet: id and key, ascending. map/ids.npy: for every key number its id, the type's
-greatest value without one. `linked`: keys of which a spelling is linked, by themselves too; `all`:
-every key.
+map/map.parquet: id and key, ascending. map/ids.npy: for every key number its id, or `missing`.
+Nodes are with `linked` the keys of which a spelling is linked, also from itself, and with `all` all
+keys.
 """
 
 from __future__ import annotations
@@ -18,20 +18,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.formats import datasets
 from pipeline.data.csr import id_type
 from pipeline.data.growing import save
-from pipeline.data.key_numbers import numbered, open_ids
-from pipeline.data.parquet import CHECKED, parquet_batches
+from pipeline.data.key_numbers import missing, numbered, open_ids
+from pipeline.data.parquet import CHECKED, parquet_batches, schema_of
 from pipeline.ranking.classes import Preferences, preferences, preferred_first
 
-NODE_BYTES = 16  # a key, with what is written; gen-graph, which comes next, needs as much
+NODE_BYTES = 16  # a key, with its output; gen-graph needs as much
 MAP, IDS = "map.parquet", "ids.npy"
-SCHEMA = pa.schema([("id", pa.int64()), ("key", pa.string())])
+SCHEMA = schema_of(datasets.MAP.columns)
 
 
 @dataclass(frozen=True)
 class IdCounts:
-    """keys: of all spellings; nodes: those that have an id."""
+    """keys: of all spellings; nodes: keys with an id."""
 
     keys: int
     nodes: int
@@ -52,10 +53,9 @@ def assign_ids(uris: Path, output: Path, *, nodes: str = "linked") -> IdCounts:
             "at least one link" + (" or capture" if nodes == "all" else ""),
             "Look at what extract-links counted; --nodes all ranks pages without links too.",
         )
-    kind = id_type(count)
-    ids: npt.NDArray[Any] = np.cumsum(noded, dtype=kind)
+    ids: npt.NDArray[Any] = np.cumsum(noded, dtype=id_type(count))
     ids -= 1
-    ids[~noded] = np.iinfo(kind).max
+    ids[~noded] = missing(ids)
     output.mkdir(parents=True)
     save(output / IDS, ids)
     _write_map(uris, ids, output / MAP)
@@ -63,12 +63,12 @@ def assign_ids(uris: Path, output: Path, *, nodes: str = "linked") -> IdCounts:
 
 
 def _batches(uris: Path, *columns: str, keys: int | None = None) -> Iterator[list[Any]]:
-    """Columns of uris, some rows at a time; their first, the key number, as an array."""
+    """Columns of uris, a batch at a time: the key number as an array, then the given ones."""
     rows = parquet_batches(uris, ("number", *columns))
     for batch in numbered(uris, rows, keys):
         if len(batch):
-            first, *others = batch.columns
-            yield [first.to_numpy(), *others]
+            numbers, *rest = batch.columns
+            yield [numbers.to_numpy(), *rest]
 
 
 def _noded(uris: Path, *, everything: bool) -> npt.NDArray[np.bool_]:
@@ -84,26 +84,22 @@ def _noded(uris: Path, *, everything: bool) -> npt.NDArray[np.bool_]:
 
 
 def _write_map(uris: Path, ids: npt.NDArray[Any], path: Path) -> None:
-    none, latest = np.iinfo(ids.dtype).max, -1
+    latest = -1
     encodings = {"id": "DELTA_BINARY_PACKED", "key": "DELTA_BYTE_ARRAY"}
     with (
         path.open("wb") as stream,
         pq.ParquetWriter(
-            stream,
-            SCHEMA,
-            compression="zstd",
-            use_dictionary=False,
-            column_encoding=encodings,
+            stream, SCHEMA, compression="zstd", use_dictionary=False, column_encoding=encodings,
             **CHECKED,
         ) as rows,
-    ):
+    ):  # fmt: skip
         for numbers, keys in _batches(uris, "key", keys=len(ids)):
-            first = np.flatnonzero(np.diff(numbers, prepend=latest))  # spelling of its key
+            first = np.flatnonzero(np.diff(numbers, prepend=latest))  # spelling of each key
             latest = int(numbers[-1])
-            found = ids[numbers[first]]
-            kept = found != none
+            nodes = ids[numbers[first]]
+            kept = nodes != missing(ids)
             if kept.any():
-                columns = [pa.array(found[kept].astype(np.int64)), keys.take(first[kept])]
+                columns = [pa.array(nodes[kept].astype(np.int64)), keys.take(first[kept])]
                 rows.write_table(pa.table(columns, SCHEMA))
 
 
@@ -112,18 +108,18 @@ def captured_nodes(uris: Path, ids: Path, nodes: int) -> npt.NDArray[np.bool_]:
     of_key = open_ids(ids, nodes)
     mask = np.zeros(nodes, np.bool_)
     for numbers, captures in _batches(uris, "captures", keys=len(of_key)):
-        found = of_key[numbers[captures.to_numpy() > 0]]
-        mask[found[found != np.iinfo(of_key.dtype).max]] = True
+        captured = of_key[numbers[captures.to_numpy() > 0]]
+        mask[captured[captured != missing(of_key)]] = True
     return mask
 
 
 def preferred_nodes(uris: Path, ids: Path, nodes: int) -> Preferences:
-    """By id, what ties by links prefer, as pipeline/ranking/classes.py has it: uint64[nodes]."""
+    """By id, the preference of ties by links, see pipeline/ranking/classes.py: uint64[nodes]."""
     of_key = open_ids(ids, nodes)
     sums = np.zeros(nodes, np.uint64)
     for numbers, captures, links in _batches(uris, "captures", "links", keys=len(of_key)):
-        found = of_key[numbers]
-        known = found != np.iinfo(of_key.dtype).max
+        of_rows = of_key[numbers]
+        known = of_rows != missing(of_key)
         added = preferences(links.to_numpy(), captures.to_numpy())
-        np.add.at(sums, found[known], added[known])
+        np.add.at(sums, of_rows[known], added[known])
     return preferred_first(sums)

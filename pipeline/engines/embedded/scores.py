@@ -1,12 +1,12 @@
 """join-scores: every node with its score, its key and one of its spellings, best first.
 
-scores/scores.parquet holds what jobs/join_scores.py writes with all columns: the URI is the
-spelling of the key captured most, else linked most, then first in byte order; captures and last
-are of all its spellings. Order: by rounded score, best first, then by key, which is by id.
+scores/scores.parquet has the rows of jobs/join_scores.py with all columns: the URI is the spelling
+of the key captured most, else linked most, then first in byte order; captures and last are of all
+its spellings. Order: by rounded score, best first, then by key, which is by id.
 
-Nothing is looked up by a string: uris are sorted by key number, so the spellings of a node follow
-each other and come in the order of the ids. DuckDB then sorts by place, an integer, within its
-memory limit. Memory: NODE_BYTES a node while the order is found, KEPT_BYTES beside DuckDB.
+Nothing is looked up by a string: uris are sorted by key number, so the spellings of a node are
+consecutive and in the order of the ids. DuckDB then sorts by place, an integer, within its memory
+limit. Memory: NODE_BYTES a node while the order is computed, KEPT_BYTES besides DuckDB.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from pipeline.data.csr_files import open_csr
 from pipeline.data.database import LEAST, batches, database, feed, write_behind
 from pipeline.data.datasets import replacing
 from pipeline.data.graph import Floats, Mask, Positions
-from pipeline.data.key_numbers import numbered, open_ids
+from pipeline.data.key_numbers import missing, numbered, open_ids
 from pipeline.data.memory import require_memory
 from pipeline.data.parquet import parquet_batches, reading
 from pipeline.data.scores_file import open_scores
-from pipeline.data.scores_table import SCORES, scores_writer
+from pipeline.data.scores_table import SCHEMA, scores_writer
 from pipeline.ranking.classes import CUT_BYTES, Order, order_of, places_of
 
-FIXED = 300 << 20  # bytes for Python, its libraries and the batches on their way
+FIXED = 300 << 20  # bytes for Python, its libraries and batches
 NODE_BYTES = 8 + CUT_BYTES  # scores, and finding their order
 KEPT_BYTES = 8 + 4 + 4 + 8 + 4 + 8  # scores, order, places, both degrees, and ids of keys
 CURE = "Give ranks, map, uris and graph of one and the same run."
@@ -68,9 +68,9 @@ def join_scores(
 ) -> int:
     """Write the file `output` and return its rows, one for each node.
 
-    ranks: scores.npy. ids: the ids of key numbers. graph: the folder of a CSR. digits: significant
-    ones that scores must share to count as equal. budget: bytes of memory. Raises BadInput where
-    the files do not belong together.
+    ranks: scores.npy. ids: of key numbers. graph: the folder of a CSR. digits: scores with the same
+    significant digits count as equal. budget: bytes of memory. Raises BadInput where the files do
+    not match.
     """
     csr = open_csr(graph, edges=False)
     require_memory("join-scores", csr.nodes, NODE_BYTES, budget, fixed=LEAST)
@@ -82,8 +82,8 @@ def join_scores(
     output.parent.mkdir(parents=True, exist_ok=True)
     with (
         database(tmp, budget=left, threads=threads) as (db, _),
-        replacing(output) as place,
-        place.open("wb") as stream,  # pyarrow takes names in UTF-8 only
+        replacing(output) as path,
+        path.open("wb") as stream,  # pyarrow takes names in UTF-8 only
         scores_writer(stream) as file,
     ):
         feed(db, "placed", PLACED, rows)
@@ -94,7 +94,7 @@ def join_scores(
 
 def _placed(uris: Path, ids: npt.NDArray[Any], places: Order) -> Iterator[pa.RecordBatch]:
     """The chosen spelling of every node, with its place; in the order of the ids."""
-    wanted, known = ids != np.iinfo(ids.dtype).max, 0
+    wanted, known = ids != missing(ids), 0
     spellings = numbered(uris, parquet_batches(uris, TOTALLED.names[:-1]), len(ids))
     for keys in one_row_a_key(spellings, wanted):
         nodes = ids[keys["number"].to_numpy()].astype(np.int64)
@@ -109,18 +109,19 @@ def _placed(uris: Path, ids: npt.NDArray[Any], places: Order) -> Iterator[pa.Rec
 
 
 def one_row_a_key(spellings: Iterable[pa.RecordBatch], wanted: Mask) -> Iterator[pa.RecordBatch]:
-    """One row for each run of rows of a number: the chosen spelling, with the captures of all in
-    the column total and the latest timestamp. wanted: of which numbers."""
-    opened: pa.RecordBatch | None = None  # the row of a key that may go on
+    """One row for each wanted number: the chosen spelling, with the captures of all spellings in
+    the column total and the latest timestamp. wanted: by number. Rows of a number are consecutive.
+    """
+    opened: pa.RecordBatch | None = None  # the row of the latest key, whose rows may continue
     for batch in spellings:
         if not len(batch):
             continue
         rows = pa.record_batch([*batch.columns, batch["captures"]], TOTALLED)
         if opened is not None:
-            going_on = _run(rows, opened["number"][0].as_py())
-            if going_on:
-                both = pa.Table.from_batches([opened, rows[:going_on]]).combine_chunks()
-                opened, rows = _chosen(both.to_batches()[0]), rows[going_on:]
+            numbers, latest = rows["number"].to_numpy(), opened["number"][0].as_py()
+            if same := int(np.searchsorted(numbers, latest, side="right")):
+                both = pa.Table.from_batches([opened, rows[:same]]).combine_chunks()
+                opened, rows = _chosen(both.to_batches()[0]), rows[same:]
             if not len(rows):
                 continue
             yield _of(opened, wanted)
@@ -131,17 +132,12 @@ def one_row_a_key(spellings: Iterable[pa.RecordBatch], wanted: Mask) -> Iterator
         yield _of(opened, wanted)
 
 
-def _run(rows: pa.RecordBatch, number: int) -> int:
-    """How many rows at the beginning have this number, which is at most that of all."""
-    return int(np.searchsorted(rows["number"].to_numpy(), number, side="right"))
-
-
 def _of(rows: pa.RecordBatch, wanted: Mask) -> pa.RecordBatch:
     return rows.filter(pa.array(wanted[rows["number"].to_numpy()]))
 
 
 def _chosen(rows: pa.RecordBatch, wanted: Mask | None = None) -> pa.RecordBatch:
-    """One row for each run, of all numbers or of those wanted."""
+    """One row for each number, or for each wanted one."""
     numbers = rows["number"].to_numpy()
     starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1])[: len(rows)])
     if not len(starts):
@@ -159,20 +155,21 @@ def _chosen(rows: pa.RecordBatch, wanted: Mask | None = None) -> pa.RecordBatch:
 
 
 def _first_best(starts: Positions, *columns: npt.NDArray[np.int64]) -> Positions:
-    """Of every run of rows the first that has most in the first column, then in the next ones."""
+    """For each start, the first row before the next start with the greatest values of the columns,
+    the first column before the others."""
     count = len(columns[0])
     sizes, best = np.diff(np.append(starts, count)), np.ones(count, bool)
     if len(starts) == count:
         return starts
     for column in columns:
-        values = np.where(best, column, -2)  # below all there are
+        values = np.where(best, column, -2)  # below all values
         best &= values == np.repeat(np.maximum.reduceat(values, starts), sizes)
     result: Positions = np.minimum.reduceat(np.where(best, np.arange(count), count), starts)
     return result
 
 
 def _seconds(timestamps: pa.StringArray) -> npt.NDArray[np.int64]:
-    """Timestamps as numbers in their order, -1 for an unknown one. Raises ValueError."""
+    """Timestamps as numbers, -1 for an unknown one. Raises ValueError."""
     known = pc.replace_with_mask(timestamps, pc.equal(timestamps, UNKNOWN.decode()), "-1")
     seconds: npt.NDArray[np.int64] = known.cast(pa.int64()).to_numpy()
     return seconds
@@ -181,7 +178,7 @@ def _seconds(timestamps: pa.StringArray) -> npt.NDArray[np.int64]:
 def _columns(
     ordered: Iterable[pa.RecordBatch], scores: Floats, order: Order, csr: Csr
 ) -> Iterator[pa.Table]:
-    """Rows in order, with the columns that are arrays by id."""
+    """Rows in order, with the columns from arrays by id."""
     total, done = float(scores.sum()), 0
     for batch in ordered:
         nodes = order[done : done + len(batch)].astype(np.int64)
@@ -193,4 +190,4 @@ def _columns(
             "inlinks": inlinks, "outlinks": outlinks, "captures": batch["captures"],
             "last": batch["last"], "probability": scores[nodes] / total,
         }  # fmt: skip
-        yield pa.table(columns, SCORES)
+        yield pa.table(columns, SCHEMA)

@@ -1,1 +1,1 @@
-"""The engines on text: the jobs on this machine or on a cluster."""
+"""The engine on text: the jobs, on this machine or on a cluster."""

@@ -1,4 +1,4 @@
-"""What a job of extraction tells of its archives, and the names by which it reads them."""
+"""The archives of an extraction job: their names on its command line, and its reports of them."""
 
 from __future__ import annotations
 
@@ -11,30 +11,32 @@ from typing import Any
 from urllib.parse import quote
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import Place
+from jobs.kernel.storage.opening import PathOrUrl
 from jobs.mapreduce.outcome import Outcome
-from pipeline.contract import ArchiveReport
+from pipeline.contract import ArchiveReport, ArchiveTask
 from pipeline.workfolder.counting import add_counters
 
+ExtractedArchive = tuple[ArchiveTask, ArchiveReport]
 
-def writable_names(archives: Sequence[Place], tmp: Path) -> dict[str, Place]:
-    """A path for a job by which to read each archive: its own, or that of a link in tmp where the
-    name has what mrjob's list of archives cannot carry."""
-    named: dict[str, Place] = {}
+
+def writable_names(archives: Sequence[PathOrUrl], tmp: Path) -> dict[str, PathOrUrl]:
+    """name for the job -> archive. The name is the archive's own, or that of a link in tmp where
+    mrjob's list of archives cannot have the own one."""
+    names: dict[str, PathOrUrl] = {}
     for number, archive in enumerate(archives):
         if not isinstance(archive, Path):
-            named[_writable_url(archive)] = archive
+            names[_writable_url(archive)] = archive
             continue
         folder = archive.parent.resolve() if ".." in archive.parts else archive.parent.absolute()
-        path = str(folder / archive.name)  # as mrjob will write it: it takes out `..`
+        path = str(folder / archive.name)  # as mrjob will write it, without `..`
         if not path.isprintable() or path != path.strip():
             folder = tmp / f"archive-{number}"
             folder.mkdir()
             link = folder / quote(os.fsencode(archive.name))
             link.symlink_to(path)
             path = str(link.absolute())
-        named[path] = archive
-    return named
+        names[path] = archive
+    return names
 
 
 def _writable_url(url: str) -> str:
@@ -43,26 +45,18 @@ def _writable_url(url: str) -> str:
     return url
 
 
-def archive_reports(outcome: Outcome, named: Mapping[str, Place]) -> list[ArchiveReport]:
-    """What the job told of each archive, under the path that it was given by."""
+def archive_reports(outcome: Outcome, names: Mapping[str, PathOrUrl]) -> list[ArchiveReport]:
+    """The job's report of each archive. names: of writable_names."""
     damage: dict[str, list[list[Any]]] = {}
     for note in outcome.notes.get("damage", ()):
-        archive, *what = json.loads(note.value)
-        damage.setdefault(archive, []).append(what)
+        name, *item = json.loads(note.value)
+        damage.setdefault(name, []).append(item)
     reports = []
     for note in outcome.notes.get("archive", ()):
-        told = json.loads(note.value)
-        path = told["archive"]
-        reports.append(
-            ArchiveReport(
-                str(named[path]),
-                note.part,
-                told["counters"],
-                damage.get(path, []),
-                told.get("error"),
-                told.get("digest", ""),
-            )
-        )
+        end = json.loads(note.value)
+        name, error, digest = end["archive"], end.get("error"), end.get("digest", "")
+        path, damaged = str(names[name]), damage.get(name, [])
+        reports.append(ArchiveReport(path, note.part, end["counters"], damaged, error, digest))
     return reports
 
 
@@ -70,11 +64,11 @@ def require_readable(reports: Sequence[ArchiveReport], skip_bad_files: bool, str
     """Raise BadInput for an archive without anything readable, or, if strict, for any damage."""
     bad = [report for report in reports if report.error]
     if bad and (not skip_bad_files or len(bad) == len(reports)):
-        found, expected, cure = bad[0].error or ("", "", "")
+        fault, expected, cure = bad[0].error or ("", "", "")
         more = f" (and {len(bad) - 1} more archives)" if len(bad) > 1 else ""
         if len(bad) < len(reports):
-            cure += " What the other archives gave is kept; --skip-bad-files goes on without it."
-        raise BadInput(bad[0].path + more, found, expected, cure.strip())
+            cure += " The results of other archives are kept; --skip-bad-files goes on without it."
+        raise BadInput(bad[0].path + more, fault, expected, cure.strip())
     damaged = [report for report in reports if report.damage]
     if strict and damaged:
         offset, reason, detail = damaged[0].damage[0]
@@ -87,7 +81,6 @@ def require_readable(reports: Sequence[ArchiveReport], skip_bad_files: bool, str
 
 
 def totals(reports: Sequence[ArchiveReport]) -> dict[str, int]:
-    """Counters of all archives together."""
     total: Counter[str] = Counter()
     for report in reports:
         add_counters(total, report.counters)

@@ -1,10 +1,10 @@
-"""Extraction of archives by jobs on a cluster; an archive whose task fails each time costs itself.
+"""Extraction of archives by jobs on a cluster; an archive whose tasks all fail costs only itself.
 
-Small archives share a task. Hadoop tries a task that fails again, some times, and then fails the
-job; here the job goes on without a few such tasks. Archives without a report afterwards get a job
-in which each is a task of its own. Those without a report even then get one that says so: they are
-archives that could not be read, as others are. Where no archive at all has a report, a task that
-reads none tells whether the cluster is at fault: then its job fails, with the task's last lines.
+Small archives share a task. Hadoop tries a failed task again some times, and then fails the job;
+here the job goes on without a few such tasks. A second job reads the archives without a report,
+each in a task of its own. Archives that have no report then, either, are reported as archives that
+could not be read. Where no archive has a report, a task without archives shows whether the cluster
+is at fault: then its job fails, with the last lines of the task.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from typing import NamedTuple
 from jobs.extract_links import ExtractLinks
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.storage import stores
-from jobs.kernel.storage.opening import Place, absolute, size_of
+from jobs.kernel.storage.opening import PathOrUrl, absolute, size_of
 from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
 from jobs.mapreduce.outcome import Outcome
 from pipeline.contract import ArchiveReport, ArchiveTask
-from pipeline.engines.text import archive_reports
+from pipeline.engines.text.archive_reports import ExtractedArchive, archive_reports
 from pipeline.workfolder.manifest import fingerprint
 from pipeline.workfolder.work_folder import OF_ARCHIVES
 
-FOR_A_TASK = 1 << 28  # bytes of archives; smaller ones share a task, which takes seconds to start
+FOR_A_TASK = 1 << 28  # bytes of archives; small ones share a task, which takes seconds to start
 AT_ONCE = 16
-FEW = 20  # tasks that may fail, or of many FEW_IN_A_HUNDRED: with more, the cluster is at fault
+FEW = 20  # tasks that may fail, or FEW_IN_A_HUNDRED of many: with more, the cluster is at fault
 FEW_IN_A_HUNDRED = 5
 LOST = [
     "the task that read it failed each time",
@@ -36,19 +36,18 @@ LOST = [
     "The logs of the job's tasks say why. For want of memory, give tasks more"
     " (mapreduce.map.memory.mb, in the configuration), or try a smaller --max-record.",
 ]
-Group = list[ArchiveTask]  # archives that share a task of the cluster
-Reported = tuple[ArchiveTask, ArchiveReport]
+ArchiveGroup = list[ArchiveTask]  # archives that share a task of the cluster
 
 
-class Extraction(NamedTuple):
-    """How archives are extracted. data: URL of the folder of datasets."""
+class ClusterExtraction(NamedTuple):
+    """data: URL of the folder of datasets."""
 
     launcher: Launcher
     data: str
     options: ExtractionOptions
 
-    def all_of(self, tasks: Sequence[ArchiveTask]) -> Iterator[Reported]:
-        """A report for each, as a job ends. Raises JobFailed where the cluster is at fault."""
+    def extract(self, tasks: Sequence[ArchiveTask]) -> Iterator[ExtractedArchive]:
+        """A report for each archive, as jobs end. Raises JobFailed if the cluster is at fault."""
         groups = list(shared(tasks))
         part = f"archives-{fingerprint('', {}, [task.content for task in tasks])[:12]}"
         known = set[str]()
@@ -64,54 +63,54 @@ class Extraction(NamedTuple):
                 known.add(reported[0].content)
                 yield reported
         for (task,) in _without([[task] for task in tasks], known):
-            lost = ArchiveReport(str(task.place), part, {}, error=LOST)
+            lost = ArchiveReport(str(task.archive), part, {}, error=LOST)
             yield task._replace(part=part), lost
 
-    def _job(self, groups: list[Group], part: str) -> list[Reported]:
-        """What a job told that leaves its datasets in folders of the name `part`."""
-        named = {absolute(task.place): task for group in groups for task in group}
-        lists = [[absolute(task.place) for task in group] for group in groups]
+    def _job(self, groups: list[ArchiveGroup], part: str) -> list[ExtractedArchive]:
+        """The reports of a job, which writes its datasets to folders of the name `part`."""
+        named = {absolute(task.archive): task for group in groups for task in group}
+        lists = [[absolute(task.archive) for task in group] for group in groups]
         links, captures = (stores.join(self.data, name, part) for name in OF_ARCHIVES)
         outcome = self._launch(lists, links, captures, self._tolerant(len(groups)))
-        given = {name: task.place for name, task in named.items()}
-        tasks = {str(task.place): task for task in named.values()}
-        reports = archive_reports.archive_reports(outcome, given)
+        names = {name: task.archive for name, task in named.items()}
+        tasks = {str(task.archive): task for task in named.values()}
+        reports = archive_reports(outcome, names)
         return [(tasks[report.path]._replace(part=part), report) for report in reports]
 
     def _require_cluster(self) -> None:
-        """Raise JobFailed where a task that reads no archive fails, too."""
+        """Raise JobFailed where a task without archives fails, too."""
         with self.launcher.workplace("no-archives") as folder:
             links, captures = (stores.join(folder, name) for name in OF_ARCHIVES)
             self._launch([[]], links, captures, [])
 
     def _launch(
-        self, lists: list[list[str]], links: Place, captures: Place, args: list[str]
+        self, lists: list[list[str]], links: PathOrUrl, captures: PathOrUrl, args: list[str]
     ) -> Outcome:
-        with self.launcher.scratch("archives") as near:
-            listed = near / "archives.txt"
+        with self.launcher.scratch("archives") as folder:
+            listed = folder / "archives.txt"
             listed.write_text("".join(f"{json.dumps(names)}\n" for names in lists))
             args = [*self.options.arguments(), "--listed", *args]
             side = {"captures": captures}
             return launch(ExtractLinks, [listed], links, self.launcher, args, side)
 
     def _tolerant(self, tasks: int) -> list[str]:
-        """Options by which a job of so many tasks goes on where few fail; Hadoop alone has such."""
+        """Options for a job to go on where few of its tasks fail; only Hadoop has them."""
         if self.launcher.runner not in ("hadoop", "emr"):
             return []
         percent = min(100, max(FEW_IN_A_HUNDRED, 100 * FEW // tasks))
         return ["-D", f"mapreduce.map.failures.maxpercent={percent}"]
 
 
-def _without(groups: Sequence[Group], known: set[str]) -> list[Group]:
-    """The groups of which no archive has a report: a task writes all reports at its end."""
+def _without(groups: Sequence[ArchiveGroup], known: set[str]) -> list[ArchiveGroup]:
+    """The groups without a report: a task writes the reports of all its archives at its end."""
     return [group for group in groups if known.isdisjoint(task.content for task in group)]
 
 
-def shared(tasks: Sequence[ArchiveTask]) -> Iterator[Group]:
-    """The archives in order, so that a task has at least one and about FOR_A_TASK bytes."""
+def shared(tasks: Sequence[ArchiveTask]) -> Iterator[ArchiveGroup]:
+    """Archives in order, grouped so that a task has at least one and about FOR_A_TASK bytes."""
     with ThreadPool(AT_ONCE) as pool:
-        sizes = pool.map(size_of, [task.place for task in tasks])
-    group, held = Group(), 0
+        sizes = pool.map(size_of, [task.archive for task in tasks])
+    group, held = ArchiveGroup(), 0
     for task, size in zip(tasks, sizes, strict=True):
         if group and held + size > FOR_A_TASK:
             yield group

@@ -1,4 +1,4 @@
-"""Where jobs write what becomes the outputs of a step."""
+"""Where the jobs of a step write, and how that becomes the outputs of the step."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pathlib import Path
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.storage import stores
-from jobs.kernel.storage.opening import Place
+from jobs.kernel.storage.opening import PathOrUrl
 from jobs.kernel.storage.plain_paths import plain_path
 from jobs.mapreduce.launcher import Launcher
 from pipeline.data.datasets import LineKey, deliver
 
-Places = Sequence[Place]
+Locations = Sequence[PathOrUrl]
 
 
 @contextlib.contextmanager
-def workplace(output: Path, launcher: Launcher) -> Iterator[Launcher]:
-    """A launcher whose temporary folder lies beside the output, on the same file system."""
+def working_beside(output: Path, launcher: Launcher) -> Iterator[Launcher]:
+    """The launcher with a temporary folder beside the output, on the same file system."""
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
         folder = tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=output.parent)
@@ -31,19 +31,19 @@ def workplace(output: Path, launcher: Launcher) -> Iterator[Launcher]:
             "a folder for the output",
             "Name another output.",
         ) from error
-    with folder as tmp, plain_path(Path(tmp)) as near:
-        yield replace(launcher, tmp=near)
+    with folder as tmp, plain_path(Path(tmp)) as path:
+        yield replace(launcher, tmp=path)
 
 
 @contextlib.contextmanager
 def delivering(
-    launcher: Launcher, outputs: Mapping[Place, LineKey | None]
-) -> Iterator[tuple[Launcher, list[Place]]]:
-    """A launcher, and for each output the folder that a job is to write.
+    launcher: Launcher, outputs: Mapping[PathOrUrl, LineKey | None]
+) -> Iterator[tuple[Launcher, list[PathOrUrl]]]:
+    """A launcher, and for each output the folder for a job to write to.
 
-    outputs: each with what its rows are merged by where it is one file. On this machine the folders
-    become the outputs when the block ends well. At a URL they are the outputs: what is there goes,
-    and a dataset counts once its job has left its mark.
+    outputs: each with the key that its rows are merged by where it is one file. On this machine the
+    folders become the outputs when the block ends well. At a URL they are the outputs: old ones are
+    removed, and a dataset counts once its job has left its mark.
     """
     first = next(iter(outputs))
     if not isinstance(first, Path):
@@ -51,7 +51,7 @@ def delivering(
             stores.remove(output)
         yield launcher, list(outputs)
         return
-    with workplace(first, launcher) as beside:
+    with working_beside(first, launcher) as beside:
         folders = [beside.tmp / f"output-{number}" for number in range(len(outputs))]
         yield beside, list(folders)
         for folder, (output, key) in zip(folders, outputs.items(), strict=True):

@@ -1,4 +1,4 @@
-"""A cluster of EMR for all jobs of a run, ended with the run, however that ends."""
+"""A cluster of EMR for all jobs of a run. It ends with the run, also where the run fails."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from jobs.mapreduce.runners.applications import marks, tag_of
 
 @contextmanager
 def cluster_of_run(conf: Path | None, tmp: Path, data: str) -> Iterator[Callable[[], Path]]:
-    """What gives the configuration of held_cluster, which is held from the first time that it is
-    asked for: a run in which all is done starts none."""
+    """A function that returns the configuration of held_cluster. Its first call starts the cluster,
+    so that a run in which all steps are done starts none."""
     with ExitStack() as stack:
         held: list[Path] = []
 
@@ -35,9 +35,8 @@ def held_cluster(conf: Path | None, tmp: Path, data: str) -> Iterator[Path]:
     that mrjob finds). A cluster that `conf` names by cluster_id is used and left running. data: the
     folder of the datasets, whose tag a new cluster bears.
 
-    A second interruption while the cluster is being ended, or a kill, leaves it to its own end:
-    once it has been idle for an hour, or until the next run on the same data. Raises JobFailed,
-    BadInput.
+    After a kill, or a second interruption while the cluster is being ended, it runs until it has
+    been idle for an hour, or until the next run on the same data. Raises JobFailed, BadInput.
     """
     usual = conf or find_mrjob_conf()
     if usual is None:  # mrjob's own defaults are a release of 2020 and a bucket that it makes

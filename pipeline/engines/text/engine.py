@@ -1,5 +1,5 @@
-"""The steps of a run by the jobs of `jobs/`, on datasets of text lines: in the work folder, or at a
-URL, where they stay but for what users take."""
+"""The steps of a run by the jobs of `jobs/`, on datasets of text lines, in the work folder or at a
+URL. Of those at a URL only the results for users are brought to the work folder."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from jobs.kernel.captures.choosing import Rules
+from jobs.kernel.captures.choosing import CaptureRules
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import NotConverged
 from jobs.kernel.formats import downloading
-from jobs.kernel.storage.opening import Place
+from jobs.kernel.storage.opening import PathOrUrl
 from jobs.mapreduce.launcher import Launcher
 from jobs.mapreduce.orphans import end_orphans
 from pipeline.contract import (
@@ -20,21 +20,22 @@ from pipeline.contract import (
     ArchiveReport,
     ArchiveTask,
     OnRound,
-    Ranked,
     Round,
+    StepEntry,
     Stop,
-    Told,
+    ValidationInput,
 )
 from pipeline.data.graph import read_graph
 from pipeline.engines.text import steps
-from pipeline.engines.text.cluster_extraction import Extraction
+from pipeline.engines.text.cluster_extraction import ClusterExtraction
 from pipeline.engines.text.local_extraction import extract_here
 from pipeline.engines.text.rounds import checkpoint, rank, scores_in
 from pipeline.engines.text.selecting import select_links
 from pipeline.options import PrecedenceOptions, Ties
 from pipeline.precedence.captured import captured_columns
 from pipeline.precedence.caveats import LinkCounts
-from pipeline.precedence.files import write_precedence
+from pipeline.precedence.export import export_precedence
+from pipeline.ranking.methods import Method
 from pipeline.workfolder.claim import claim
 from pipeline.workfolder.dataset_store import DatasetStore
 from pipeline.workfolder.far import bringing, links_that_count, of_archives
@@ -42,8 +43,6 @@ from pipeline.workfolder.manifest import Manifest
 
 
 class TextEngine:
-    """One work folder, and a launcher that knows where the datasets are."""
-
     suffix = ""
 
     def __init__(self, work: Path, launcher: Launcher) -> None:
@@ -53,25 +52,23 @@ class TextEngine:
         self.datasets = TEXT_AT_URL if self.data else TEXT
 
     def take(self, manifest: Manifest) -> None:
-        """The folder at the URL becomes the work folder's own, and nobody writes there any more."""
+        """Claim the folder at the URL for the work folder, and end jobs that still write there."""
         if self.data:
             claim(self.data, manifest)
             end_orphans(self.launcher)
 
-    def at(self, dataset: str) -> Place:
+    def at(self, dataset: str) -> PathOrUrl:
         return self.store.location(dataset)
 
     def extract(
         self, tasks: Sequence[ArchiveTask], options: ExtractionOptions
     ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
-        """On this machine some archives a job; at a URL all in one job, and what its task failed on
-        by itself in another."""
         if not self.data:
             yield from extract_here(tasks, options, self.launcher, self.store)
         elif tasks:
-            yield from Extraction(self.launcher, self.data, options).all_of(tasks)
+            yield from ClusterExtraction(self.launcher, self.data, options).extract(tasks)
 
-    def select_links(self, rules: Rules, keep_www: bool) -> Told:
+    def select_links(self, rules: CaptureRules, keep_www: bool) -> StepEntry:
         self.store.drop("selected")
         return asdict(
             select_links(
@@ -81,7 +78,7 @@ class TextEngine:
             )
         )  # fmt: skip
 
-    def canonicalize(self, keep_www: bool, folded: bool) -> Told:
+    def canonicalize(self, keep_www: bool, folded: bool) -> StepEntry:
         return asdict(
             steps.canonicalize(
                 links_that_count(self.store), of_archives(self.store, "captures"),
@@ -90,7 +87,7 @@ class TextEngine:
             )
         )  # fmt: skip
 
-    def assign_ids(self, nodes: str) -> Told:
+    def assign_ids(self, nodes: str) -> StepEntry:
         return asdict(
             steps.assign_ids(
                 [self.at("canonical_links")], [self.at("uris")], self.at("input_links"),
@@ -98,20 +95,22 @@ class TextEngine:
             )
         )  # fmt: skip
 
-    def gen_graph(self, nodes: str) -> Told:
+    def gen_graph(self, nodes: str) -> StepEntry:
         maps = [self.at("map")] if nodes == "all" else []
         graph = self.at("graph")
         return asdict(steps.gen_graph([self.at("input_links")], maps, graph, self.launcher))
 
-    def rank(self, stop: Stop, rounds: list[Round], on_round: OnRound) -> list[Round]:
+    def rank(
+        self, method: Method, stop: Stop, rounds: list[Round], on_round: OnRound
+    ) -> list[Round]:
         folder = self.at("rounds")
         if not rounds:
             self.store.drop("rounds")
         elif stop.iterations is not None and not self.store.exists(f"rounds/round-{len(rounds)}"):
-            return rounds  # they were moved to `ranks` by a run that ended before it said so
+            return rounds  # a killed run moved them to `ranks` before it saved that
         try:
             _, rounds = rank(self.at("graph"), folder, self.launcher, stop, rounds, on_round)
-        except NotConverged:  # for whom they are good enough
+        except NotConverged:  # the scores may be good enough for the user
             self.store.put(scores_in(folder, stop, rounds), "ranks")
             raise
         self.store.put(scores_in(folder, stop, rounds), "ranks")
@@ -120,8 +119,8 @@ class TextEngine:
     def checkpoint(self, stop: Stop, rounds: list[Round]) -> tuple[str, ...]:
         return checkpoint(stop, rounds)
 
-    def join_scores(self, digits: int) -> Told:
-        """At a URL, `scored` is what the job leaves, and `scores` what is brought here of it."""
+    def join_scores(self, digits: int) -> StepEntry:
+        """At a URL the job writes `scored`, which is brought to this machine as `scores`."""
         output = self.at("scored" if self.data else "scores")
         inputs, uris = [self.at("ranks")], self.at("uris")
         result = steps.join_scores(
@@ -134,17 +133,18 @@ class TextEngine:
 
     def export_precedence(
         self, options: PrecedenceOptions, links: LinkCounts | None = None
-    ) -> Told:
+    ) -> StepEntry:
         scores, output = self.work / "scores", self.work / "precedence.txt"
         with self.launcher.scratch("uris") as tmp:
             uris = bringing(self.store, tmp)("uris")
-            return write_precedence(scores, uris, output, tmp, options, links=links)
+            summary = export_precedence(scores, uris, output, tmp, options, links=links)
+        return {"rows": {"precedence": summary.uris}}
 
-    def ranked(self, ties: Ties = "key") -> Ranked:
+    def validation_input(self, ties: Ties = "key") -> ValidationInput:
         with self.launcher.scratch("ranked") as tmp:
             brought = bringing(self.store, tmp)
             graph, ranks = read_graph(brought("graph")), read_graph(brought("ranks"))
             captured = captured_columns(
                 graph, brought("uris"), [brought("map")], tmp, weighed=ties == "links"
             )
-            return Ranked(graph, ranks, *captured)
+            return ValidationInput(graph, ranks, *captured)

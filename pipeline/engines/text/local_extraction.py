@@ -10,12 +10,15 @@ from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.storage.opening import size_of
 from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
-from pipeline.contract import ArchiveReport, ArchiveTask
-from pipeline.engines.text.archive_reports import archive_reports, writable_names
+from pipeline.contract import ArchiveTask
+from pipeline.engines.text.archive_reports import (
+    ExtractedArchive,
+    archive_reports,
+    writable_names,
+)
 from pipeline.workfolder.dataset_store import DatasetStore
 
-AT_ONCE = 4  # archives for each process in one job: a kill costs no more than those
-Reported = tuple[ArchiveTask, ArchiveReport]
+AT_ONCE = 4  # archives for each process in one job, so that a kill costs no more than these
 
 
 def extract_here(
@@ -23,10 +26,10 @@ def extract_here(
     options: ExtractionOptions,
     launcher: Launcher,
     store: DatasetStore,
-) -> Iterator[Reported]:
+) -> Iterator[ExtractedArchive]:
     """Each archive once its parts are in the store, or with its error."""
     at_once = AT_ONCE * (launcher.processes or 1)
-    sizes = [size_of(task.place) for task in tasks]
+    sizes = [size_of(task.archive) for task in tasks]
     for before in range(0, len(tasks), at_once):
         counting = _counting_from(before, sizes, launcher)
         yield from _extract(tasks[before : before + at_once], options, counting, store)
@@ -37,14 +40,14 @@ def _extract(
     options: ExtractionOptions,
     launcher: Launcher,
     store: DatasetStore,
-) -> Iterator[Reported]:
-    by_path = {str(task.place): task for task in tasks}
+) -> Iterator[ExtractedArchive]:
+    by_path = {str(task.archive): task for task in tasks}
     with launcher.scratch("extract-links") as tmp:
         links, captures = tmp / "links", tmp / "captures"
-        named = writable_names([task.place for task in tasks], tmp)
+        names = writable_names([task.archive for task in tasks], tmp)
         args, side = options.arguments(), {"captures": captures}
-        outcome = launch(ExtractLinks, list(named), links, launcher, args, side)
-        for report in archive_reports(outcome, named):
+        outcome = launch(ExtractLinks, list(names), links, launcher, args, side)
+        for report in archive_reports(outcome, names):
             task = by_path[report.path]
             store.put_file(links / report.part, f"links/{task.part}")
             store.put_file(captures / report.part, f"captures/{task.part}")
@@ -52,7 +55,7 @@ def _extract(
 
 
 def _counting_from(before: int, sizes: Sequence[int], launcher: Launcher) -> Launcher:
-    """The launcher, with progress that counts all archives and not only these. sizes: in bytes."""
+    """The launcher, with progress counted over all archives. sizes: of these, in bytes."""
     on_task, on_read = launcher.on_task, launcher.on_read
     read_before, size = sum(sizes[:before]), sum(sizes)
     if on_task is not None:

@@ -1,8 +1,8 @@
 """Ranges of ids with about equal shares of a graph's text, for partitions and for their groups.
 
-A line of the graph is as long as its node has edges, so equal shares of the text are about equal
-shares of nodes and edges. Pieces of it, read here and there, give the ranges; nothing of the
-graph but these comes to the driver.
+The length of a node's line grows with its edges, so equal shares of the text are about equal shares
+of nodes and edges. Pieces of the text at equal distances give the ranges; the driver reads nothing
+else of the graph.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from jobs.kernel.formats.ranges import labels
-from jobs.kernel.formats.reading import parts, read_lines
+from jobs.kernel.formats.reading import read_lines, sized_parts
 from jobs.kernel.rank.packed_plan import Plan
-from jobs.kernel.storage.opening import Place, is_url, open_binary
-from jobs.kernel.storage.stores import part_sizes
+from jobs.kernel.storage.opening import PathOrUrl, open_binary
 from jobs.mapreduce.launcher import Launcher
 
 PARTITION_BYTES = 16_000_000  # of text: some 2 million edges
@@ -36,16 +35,16 @@ AT_ONCE = 16  # parts
 COMPRESSED = (".gz", ".parquet", ".bz2", ".zst", ".lz4")
 
 
-class Sample(NamedTuple):
-    """Ids, and how much text stands for each."""
+class TextSample(NamedTuple):
+    """Ids, and the bytes of text that each stands for."""
 
     ids: npt.NDArray[np.int64]
     bytes: npt.NDArray[np.int64]
 
 
-def plan_of(graph: Place, launcher: Launcher, partitions: int | None = None) -> Plan:
-    """The ranges of a graph. partitions: as many, at most; or as its size asks for."""
-    sizes = _part_sizes(graph)
+def plan_of(graph: PathOrUrl, launcher: Launcher, partitions: int | None = None) -> Plan:
+    """The ranges of a graph. partitions: at most; by default according to its size."""
+    sizes = sized_parts(graph)
     size = sum(count * (INFLATED if _compressed(part) else 1) for part, count in sizes)
     wanted = partitions or usual_partitions(size)
     points: list[int] = []
@@ -60,43 +59,37 @@ def plan_of(graph: Place, launcher: Launcher, partitions: int | None = None) -> 
 
 
 def usual_partitions(size: int) -> int:
-    """Of a graph of so many bytes of text."""
+    """The number of partitions of a graph with `size` bytes of text."""
     growing = math.sqrt(size * PARTITION_BYTES / FEW)
     return max(1, round(size / max(PARTITION_BYTES, min(LARGEST, growing))))
 
 
-def _part_sizes(graph: Place) -> list[tuple[Place, int]]:
-    if is_url(graph):
-        return part_sizes(graph)
-    return [(path, path.stat().st_size) for path in parts(graph)]
-
-
-def _compressed(part: Place) -> bool:
+def _compressed(part: PathOrUrl) -> bool:
     return str(part).endswith(COMPRESSED)
 
 
-def _cuts(sample: Sample, ranges: int) -> list[int]:
+def _cuts(sample: TextSample, ranges: int) -> list[int]:
     """The first ids of all ranges but the first; fewer where one id has more than its share."""
     order = np.argsort(sample.ids, kind="stable")
     ids, before = sample.ids[order], np.cumsum(sample.bytes[order])
     if not len(ids):
         return []
     shares = before[-1] * (np.arange(1, ranges) / ranges)
-    found = np.unique(ids[np.searchsorted(before, shares)])
-    return [int(point) for point in found if point > ids[0]]
+    points = np.unique(ids[np.searchsorted(before, shares)])
+    return [int(point) for point in points if point > ids[0]]
 
 
-def _sample(sizes: list[tuple[Place, int]], count: int) -> Sample:
-    """About `count` pieces of the text, at equal distances; all of what is compressed."""
+def _sample(sizes: list[tuple[PathOrUrl, int]], count: int) -> TextSample:
+    """About `count` pieces of the text, at equal distances; the whole of compressed parts."""
     step = max(PIECE_BYTES, sum(size for _, size in sizes) // count)
     threads = max(1, min(AT_ONCE, len(sizes)))
-    with ThreadPool(threads) as pool:  # a piece of a store takes long to come, and no processor
-        found = list(chain.from_iterable(pool.imap(lambda p: list(_rows(*p, step)), sizes)))
-    ids, lengths = zip(*found, strict=True) if found else ((), ())
-    return Sample(np.array(ids, np.int64), np.array(lengths, np.int64))
+    with ThreadPool(threads) as pool:  # a store takes its time for each piece, but no processor's
+        rows = list(chain.from_iterable(pool.imap(lambda p: list(_rows(*p, step)), sizes)))
+    ids, lengths = zip(*rows, strict=True) if rows else ((), ())
+    return TextSample(np.array(ids, np.int64), np.array(lengths, np.int64))
 
 
-def _rows(part: Place, size: int, step: int) -> Iterator[tuple[int, int]]:
+def _rows(part: PathOrUrl, size: int, step: int) -> Iterator[tuple[int, int]]:
     """(id, bytes of its line) of some lines of a part."""
     if _compressed(part):
         for _, _, line in read_lines(str(part)):
@@ -111,7 +104,7 @@ def _rows(part: Place, size: int, step: int) -> Iterator[tuple[int, int]]:
 
 
 def _row(line: bytes) -> Iterator[tuple[int, int]]:
-    """Nothing of a line that is none, which the job that reads it tells, nor of dummy's."""
+    """(id, bytes) of a line; nothing of dummy's, nor of a bad line, which the job will report."""
     node, tab, _ = line.replace(b" ", b"\t", 1).partition(b"\t")
     if tab and node.isdigit() and len(node) <= 18:
         yield int(node), len(line) + 1

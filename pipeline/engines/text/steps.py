@@ -1,7 +1,7 @@
-"""The steps of the recipe on datasets of any form: each reads datasets and writes new ones.
+"""The steps of the recipe: each runs jobs that read datasets and write new ones.
 
-A step runs its jobs into a temporary folder beside its outputs and puts the results in place when
-all is done. `crawlrank run` and the commands call the same functions.
+On this machine the jobs write to a temporary folder beside the outputs, which gets its name when
+all jobs are done. `crawlrank run` and the commands call the same functions.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from jobs.gen_graph import GenGraph
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import BadInput, NotConverged
 from jobs.kernel.formats import downloading
+from jobs.kernel.formats.datasets import CAPTURES, LINKS
 from jobs.kernel.formats.order import DIGITS
-from jobs.kernel.formats.tables import CAPTURES, DATED_LINKS, LINKS, REFERRING_CAPTURES
 from jobs.kernel.formats.usable import require_usable
 from jobs.kernel.links.pdf_links import require_reader
-from jobs.kernel.storage.opening import Place, place
+from jobs.kernel.storage.opening import PathOrUrl, as_path_or_url
 from jobs.kernel.storage.stores import join
 from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
@@ -34,14 +34,14 @@ from pipeline.data.datasets import ORDER, by_score, deliver
 from pipeline.data.row_groups import deliver_rows
 from pipeline.data.scores_table import write_parquet
 from pipeline.engines.text.archive_reports import archive_reports, writable_names
-from pipeline.engines.text.delivering import Places, delivering, workplace
+from pipeline.engines.text.delivering import Locations, delivering, working_beside
 from pipeline.engines.text.rounds import rank, scores_in
 
 MAX_EXAMPLES = 20
 
 
 def extract_links(
-    archives: Places,
+    archives: Locations,
     links: Path,
     captures: Path,
     launcher: Launcher,
@@ -49,76 +49,81 @@ def extract_links(
     *,
     tables: bool = False,
 ) -> list[ArchiveReport]:
-    """Links and captures of archives; reports in the order of the archives, failures among them.
+    """Write links and captures of archives; returns a report of each archive, in their order.
 
-    tables: outputs that are folders get Parquet, as files do whose names say so.
+    tables: write Parquet to outputs that are folders. The names of files say their format.
     """
     args = (options or ExtractionOptions()).arguments()
     if options and options.pdf:
         require_reader()
-    with workplace(links, launcher) as there:
-        found, seen = there.tmp / "links", there.tmp / "captures"
-        named = writable_names([place(archive) for archive in archives], there.tmp)
-        outcome = launch(ExtractLinks, list(named), found, there, args, {"captures": seen})
-        reports = archive_reports(outcome, named)
+    with working_beside(links, launcher) as near:
+        new_links, new_captures = near.tmp / "links", near.tmp / "captures"
+        names = writable_names([as_path_or_url(archive) for archive in archives], near.tmp)
+        side = {"captures": new_captures}
+        outcome = launch(ExtractLinks, list(names), new_links, near, args, side)
+        reports = archive_reports(outcome, names)
         if not all(report.error for report in reports):
             dated = options is not None and options.timestamps
-            deliver_rows(found, links, DATED_LINKS if dated else LINKS, tables)
-            deliver_rows(seen, captures, REFERRING_CAPTURES if dated else CAPTURES, tables)
+            deliver_rows(new_links, links, LINKS, tables=tables, all_columns=dated)
+            deliver_rows(new_captures, captures, CAPTURES, tables=tables, all_columns=dated)
     return reports
 
 
 def canonicalize(
-    links: Places,
-    captures: Places,
-    output: Place,
-    uris: Place,
+    links: Locations,
+    captures: Locations,
+    output: PathOrUrl,
+    uris: PathOrUrl,
     launcher: Launcher,
     *,
-    folds: Places = (),
+    folds: Locations = (),
     keep_www: bool = False,
 ) -> StepResult:
-    """Links and captures to canonical links, and to the spellings of each key; folds: of
-    select_links, whose keys give way to those that they fold into."""
+    """Write canonical links, and the spellings of each key. folds: of select_links; the keys in
+    them become the keys that they fold into."""
     args, inputs = ["--keep-www"] * keep_www, [*links, *captures]
     outputs = {output: ORDER["canonical_links"], uris: ORDER["uris"]}
-    with delivering(launcher, outputs) as (there, (canonical, spelled)):
-        if not folds:
-            outcome = launch(Canonicalize, inputs, canonical, there, args, {"uris": spelled})
-        elif there.is_small(folds, fold_chains.IN_MEMORY):
-            with there.scratch("folds") as near:
-                args += ["--folds", str(_few_folds(folds, near))]
-                outcome = launch(Canonicalize, inputs, canonical, there, args, {"uris": spelled})
+    with (
+        delivering(launcher, outputs) as (near, (canonical, spelled)),
+        near.scratch("folds") as tmp,
+    ):
+        if folds and not near.is_small(folds, fold_chains.IN_MEMORY):
+            outcome = _folded(inputs, folds, canonical, spelled, near, args)
         else:
-            outcome = _folded(inputs, folds, canonical, spelled, there, args)
+            args += ["--folds", str(_few_folds(folds, tmp))] if folds else []
+            outcome = launch(Canonicalize, inputs, canonical, near, args, {"uris": spelled})
         require_usable(", ".join(map(str, inputs)), outcome.rows["uris"], outcome.counters)
     return canonicalized(outcome)
 
 
-def _few_folds(folds: Places, near: Path) -> Path:
-    """All folds as one file, for each task of a job to hold."""
+def _few_folds(folds: Locations, tmp: Path) -> Path:
+    """All folds at URLs as one file, which each task of a job can hold in memory."""
     for dataset in folds:
-        downloading.download(dataset, near / "parts")
-    path = near / "folds.txt"
-    path.write_bytes(b"".join(part.read_bytes() for part in sorted((near / "parts").iterdir())))
+        downloading.download(dataset, tmp / "parts")
+    path = tmp / "folds.txt"
+    path.write_bytes(b"".join(part.read_bytes() for part in sorted((tmp / "parts").iterdir())))
     return path
 
 
 def _folded(
-    inputs: Places, folds: Places, links: Place, uris: Place, launcher: Launcher, args: list[str]
+    inputs: Locations,
+    folds: Locations,
+    links: PathOrUrl,
+    uris: PathOrUrl,
+    launcher: Launcher,
+    args: list[str],
 ) -> Outcome:
     with launcher.workplace("canonicalize") as tmp:
-        whole_links, whole_uris = join(tmp, "links"), join(tmp, "uris")
-        side = {"uris": whole_uris}
-        whole = launch(Canonicalize, inputs, whole_links, launcher, args, side)
-        outcome = fold_keys_job.run(whole_links, whole_uris, folds, links, uris, launcher)
-    outcome.notes = whole.notes
-    outcome.counters = Counter({**whole.counters, **outcome.counters})
+        all_links, all_uris = join(tmp, "links"), join(tmp, "uris")
+        side = {"uris": all_uris}
+        before = launch(Canonicalize, inputs, all_links, launcher, args, side)
+        outcome = fold_keys_job.run(all_links, all_uris, folds, links, uris, launcher)
+    outcome.notes = before.notes
+    outcome.counters = Counter({**before.counters, **outcome.counters})
     return outcome
 
 
 def canonicalized(outcome: Outcome) -> StepResult:
-    """What is told of canonical links, with examples of URIs without a key."""
     result = result_of(outcome, "canonical_links")
     dropped = [note.value.decode("utf-8", "replace") for note in outcome.notes.get("dropped", ())]
     result.examples = sorted(dropped)[:MAX_EXAMPLES]
@@ -126,25 +131,24 @@ def canonicalized(outcome: Outcome) -> StepResult:
 
 
 def assign_ids(
-    canonical_links: Places,
-    uris: Places,
-    output: Place,
-    map_output: Place,
+    canonical_links: Locations,
+    uris: Locations,
+    output: PathOrUrl,
+    map_output: PathOrUrl,
     launcher: Launcher,
     *,
     nodes: str = "linked",
 ) -> StepResult:
-    """Ids for keys. Raises BadInput where no key gets one: a crawl without links has no ranks."""
+    """Write ids of keys. Raises BadInput where no key gets one, as in a crawl without links."""
     inputs = [*canonical_links, *(uris if nodes == "all" else ())]
     outputs = {output: ORDER["input_links"], map_output: ORDER["map"]}
-    with delivering(launcher, outputs) as (there, (input_links, mapped)):
-        outcome = assign_ids_job.run(inputs, input_links, mapped, there, nodes=nodes)
+    with delivering(launcher, outputs) as (near, (input_links, mapped)):
+        outcome = assign_ids_job.run(inputs, input_links, mapped, near, nodes=nodes)
         require_nodes(outcome, inputs, nodes)
     return result_of(outcome, "input_links")
 
 
-def require_nodes(outcome: Outcome, inputs: Places, nodes: str) -> None:
-    """Raise BadInput where assign_ids gave no id."""
+def require_nodes(outcome: Outcome, inputs: Locations, nodes: str) -> None:
     if not outcome.rows["map"]:
         raise BadInput(
             ", ".join(map(str, inputs)),
@@ -154,10 +158,12 @@ def require_nodes(outcome: Outcome, inputs: Places, nodes: str) -> None:
         )
 
 
-def gen_graph(input_links: Places, maps: Places, output: Place, launcher: Launcher) -> StepResult:
-    """Links with ids to graph lines; maps add the nodes that no link points to."""
-    with delivering(launcher, {output: ORDER["graph"]}) as (there, (graph,)):
-        outcome = launch(GenGraph, [*input_links, *maps], graph, there)
+def gen_graph(
+    input_links: Locations, maps: Locations, output: PathOrUrl, launcher: Launcher
+) -> StepResult:
+    """Write graph lines of links with ids; maps add the nodes that no link points to."""
+    with delivering(launcher, {output: ORDER["graph"]}) as (near, (graph,)):
+        outcome = launch(GenGraph, [*input_links, *maps], graph, near)
         if not outcome.counters["nodes"]:
             raise BadInput(
                 ", ".join(map(str, input_links)), "no links", "at least one line with an id"
@@ -172,11 +178,11 @@ def page_rank(
     stop: Stop,
     on_round: Callable[[Round, list[Round]], object] = lambda entry, rounds: None,
 ) -> list[Round]:
-    """Rounds of PageRank from a graph to ranks; the entries of all rounds, the last of which tells
-    the certificates. Raises NotConverged, with the scores in place, and BadInput for a graph that
-    does not start with the sum N + 1."""
-    with workplace(output, launcher) as there:
-        folder = there.tmp / "rounds"
+    """Write the ranks of a graph; returns the entries of all rounds, the last of which has the
+    certificates. Raises NotConverged, with the scores in place, and BadInput for a graph that does
+    not start with the sum N + 1."""
+    with working_beside(output, launcher) as near:
+        folder = near.tmp / "rounds"
         rounds: list[Round] = []
 
         def keep(entry: Round, so_far: list[Round]) -> bool:
@@ -185,7 +191,7 @@ def page_rank(
             return True
 
         try:
-            rank(graph, folder, there, stop, on_round=keep)
+            rank(graph, folder, near, stop, on_round=keep)
         except NotConverged:
             deliver(Path(scores_in(folder, stop, rounds)), output, ORDER["ranks"])
             raise
@@ -194,24 +200,24 @@ def page_rank(
 
 
 def join_scores(
-    ranks: Places,
-    maps: Places,
-    uris: Place,
-    output: Place,
+    ranks: Locations,
+    maps: Locations,
+    uris: PathOrUrl,
+    output: PathOrUrl,
     launcher: Launcher,
     *,
     digits: int = DIGITS,
 ) -> StepResult:
-    """Scores joined with keys and URIs, best first; Parquet when the output's name says so."""
+    """Write scores with keys and URIs, best first; as Parquet when the output ends in .parquet."""
     inputs = [*ranks, *maps]
     if isinstance(output, Path) and output.suffix == ".parquet":
-        with workplace(output, launcher) as there:
-            folder = there.tmp / "scores"
-            outcome = join_scores_job.run(inputs, uris, folder, there, digits=digits, columns="all")
+        with working_beside(output, launcher) as near:
+            folder = near.tmp / "scores"
+            outcome = join_scores_job.run(inputs, uris, folder, near, digits=digits, columns="all")
             write_parquet(folder, output, digits, sum(part["scores"] for part in outcome.sums))
     else:
-        with delivering(launcher, {output: by_score(digits)}) as (there, (scores,)):
-            outcome = join_scores_job.run(inputs, uris, scores, there, digits=digits)
+        with delivering(launcher, {output: by_score(digits)}) as (near, (scores,)):
+            outcome = join_scores_job.run(inputs, uris, scores, near, digits=digits)
     return result_of(outcome, "scores")
 
 

@@ -1,6 +1,6 @@
 """The loops of sweeps over edges, compiled by numba when first used.
 
-Equation: x_i = 0.15 + 0.85 * sum over edges j->i of y_j, with y_j = x_j / outdegree_j.
+Equation: x_i = base_i + damping * sum over edges j->i of y_j, with y_j = x_j / outdegree_j.
 Dangling nodes are never read: the sweeps leave them out, `residual` gives them their scores.
 Stopping rules are those of sweeps.py.
 
@@ -8,6 +8,8 @@ Every loop takes a range of nodes, or rows, writes to that range alone, and give
 interpreter's lock, so that threads work side by side and results depend on the ranges only. Sums
 are taken in the order written: nothing here lets the compiler reorder or contract them. Memory:
 what the caller gives; sources are read once, in order.
+
+base has the number of every node, or row, or one for all of them.
 
 Sweeps read twice as many y as there are rows: those of a thread's own rows, which change under it,
 and behind them, `whole` further on, everybody's of the last pass.
@@ -18,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from jobs.kernel.machine.machine_code import loop
-from jobs.kernel.rank.plain_round import BASE, DAMPING, DOUBT, UNIT
+from jobs.kernel.rank.plain_round import DOUBT, UNIT
 from pipeline.data.csr import Ids, Offsets
 from pipeline.data.graph import Floats
 
@@ -76,12 +78,12 @@ def compact(
     edge: int,
     whole: int,
     ends: Offsets,
-    found: Ids,
+    positions: Ids,
     degrees: Ids,
 ) -> tuple[int, int]:
     """The graph between nodes with edges out, from row and edge on; returns where it got to.
 
-    found: where the sweep finds the y of each source: itself, or `whole` further on for what is
+    positions: where the sweep finds the y of each source: itself, or `whole` further on for what is
     not of the thread's own rows.
     """
     for i in range(nodes[0], nodes[1]):
@@ -89,7 +91,7 @@ def compact(
             continue
         for k in range(offsets[i], offsets[i + 1]):
             source = np.int64(rows[sources[k]])
-            found[edge] = source if own[0] <= source < own[1] else source + whole
+            positions[edge] = source if own[0] <= source < own[1] else source + whole
             edge += 1
         degrees[row] = outdegrees[i]
         row += 1
@@ -99,15 +101,22 @@ def compact(
 
 @loop
 def sweep(
-    ends: Offsets, found: Ids, degrees: Ids, y: Floats, begin: int, end: int
+    ends: Offsets,
+    positions: Ids,
+    degrees: Ids,
+    base: Floats,
+    damping: float,
+    y: Floats,
+    begin: int,
+    end: int,
 ) -> tuple[float, float]:
     """Gauss and Seidel's pass over compact rows; returns |x' - x|_1 and |x'|_1 of them."""
-    difference, total = 0.0, 0.0
+    difference, total, each = 0.0, 0.0, len(base) > 1
     for i in range(begin, end):
         flow = 0.0
         for k in range(ends[i], ends[i + 1]):
-            flow += y[found[k]]
-        score = BASE + DAMPING * flow
+            flow += y[positions[k]]
+        score = base[i if each else 0] + damping * flow
         share = score / degrees[i]
         difference += abs(share - y[i]) * degrees[i]
         total += score
@@ -120,13 +129,15 @@ def stream(
     offsets: Offsets,
     sources: Ids,
     outdegrees: Ids,
+    base: Floats,
+    damping: float,
     y: Floats,
     own: tuple[int, int],
     begin: int,
     end: int,
 ) -> tuple[float, float]:
     """The same pass, to the last bit, over the graph as it lies on disk."""
-    difference, total = 0.0, 0.0
+    difference, total, each = 0.0, 0.0, len(base) > 1
     whole = len(outdegrees)
     for i in range(begin, end):
         if not outdegrees[i]:
@@ -135,7 +146,7 @@ def stream(
         for k in range(offsets[i], offsets[i + 1]):
             source = np.int64(sources[k])
             flow += y[source if own[0] <= source < own[1] else source + whole]
-        score = BASE + DAMPING * flow
+        score = base[i if each else 0] + damping * flow
         share = score / outdegrees[i]
         difference += abs(share - y[i]) * outdegrees[i]
         total += score
@@ -144,14 +155,15 @@ def stream(
 
 
 @loop
-def settle(y: Floats, degrees: Ids, factor: float, begin: int, end: int) -> None:
+def settle(y: Floats, degrees: Ids, base: Floats, factor: float, begin: int, end: int) -> None:
     """Go `factor` times the last step further, and show everybody what there is now.
 
-    No exact score is below 0.15, so no step goes there."""
-    whole = len(y) // 2
+    No exact score is below its base, so no step goes there."""
+    whole, each = len(y) // 2, len(base) > 1
     for i in range(begin, end):
         if factor and degrees[i]:
-            y[i] = max(y[i] + factor * (y[i] - y[whole + i]), BASE / degrees[i])
+            least = base[i if each else 0] / degrees[i]
+            y[i] = max(y[i] + factor * (y[i] - y[whole + i]), least)
         y[whole + i] = y[i]
 
 
@@ -173,24 +185,30 @@ def residual(
     offsets: Offsets,
     sources: Ids,
     outdegrees: Ids,
+    base: Floats,
+    damping: float,
     y: Floats,
     scores: Floats,
     r: Floats,
     begin: int,
     end: int,
-) -> tuple[float, float, float, float, float]:
-    """Scores of all nodes from y, and their true residuals r = 0.15 + 0.85 A x - x.
+) -> tuple[float, float, float, float, float, float]:
+    """Scores of all nodes from y, and their true residuals r = base + damping A x - x.
 
     x is y * outdegree, of a dangling node what its sources give it. Returns |x|_1, the sum of r,
-    and |r|_1, max |r_i| with the doubt about each r_i, and the doubt about all.
+    then with the doubt about each r_i |r|_1, max |r_i| and max |r_i| / base_i, and the doubt about
+    all.
 
-    The doubt: y is x / outdegree but for two roundings, their sum, its product with 0.85 and the
-    last sum round once each, and neither 0.85 nor 0.15 is a double: DOUBT, 10 roundings, is ample.
+    The doubt: y is x / outdegree but for two roundings, their sum, its product with the damping and
+    the last sum round once each, and damping and base may be no doubles: DOUBT, 10 roundings, is
+    ample.
     """
-    total, signed, absolute, largest, doubts = 0.0, 0.0, 0.0, 0.0, 0.0
+    total, signed, absolute, largest, relative, doubts = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    each = len(base) > 1
     for i in range(begin, end):
         high, low = flow(sources, y, offsets[i], offsets[i + 1])
-        score = BASE + DAMPING * (high + low)
+        least = base[i if each else 0]
+        score = least + damping * (high + low)
         scores[i] = y[i] * outdegrees[i] if outdegrees[i] else score
         r[i] = score - scores[i]
         edges = float(offsets[i + 1] - offsets[i])
@@ -199,8 +217,10 @@ def residual(
         signed += r[i]
         absolute += abs(r[i]) + doubt
         largest = max(largest, abs(r[i]) + doubt)
+        if abs(r[i]) + doubt > 0.0:
+            relative = max(relative, (abs(r[i]) + doubt) / least)
         doubts += doubt
-    return total, signed, absolute, largest, doubts
+    return total, signed, absolute, largest, relative, doubts
 
 
 @loop

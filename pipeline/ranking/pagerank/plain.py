@@ -1,6 +1,6 @@
 """Plain rounds of PageRank on a Csr: exactly those of the page_rank job, to the last bit.
 
-    x'_i = 0.15 + 0.85 * sum over edges j->i of x_j / outdegree_j      (dummy likewise)
+    x'_i = base_i + damping * sum over edges j->i of x_j / outdegree_j      (dummy likewise)
 
 Dangling nodes give all they have to dummy, and dummy to itself. Every sum is correctly rounded, so
 neither order nor threads matter. Order: by node. Stopping rule: as many rounds as wanted, or the
@@ -14,13 +14,14 @@ import time
 
 import numpy as np
 
-from jobs.kernel.rank.plain_round import BASE, DAMPING, RoundSums
+from jobs.kernel.rank.plain_round import RoundSums
 from pipeline.contract import Stop
 from pipeline.data.graph import Floats
 from pipeline.data.team import Team
-from pipeline.engines.embedded.pagerank.plain_kernels import PARTIALS, dangling_sum, divide, plain
-from pipeline.engines.embedded.pagerank.state import OnRound, Ranked, State
+from pipeline.ranking.pagerank.plain_kernels import PARTIALS, dangling_sum, divide, plain
+from pipeline.ranking.pagerank.terms import Terms
 from pipeline.ranking.round_checks import check_mass, round_entry
+from pipeline.ranking.solution import OnState, Solution, State
 
 SUMS = (
     "old_l1",
@@ -28,12 +29,15 @@ SUMS = (
     "residual_sum",
     "residual_l1",
     "residual_max",
+    "relative_max",
     "shifted_l1",
     "dangling_new",
 )
 
 
-def rank_by_rounds(team: Team, stop: Stop, state: State | None, on_round: OnRound) -> Ranked:
+def rank_by_rounds(
+    team: Team, terms: Terms, stop: Stop, state: State | None, on_round: OnState
+) -> Solution:
     """Scores after as many rounds as `stop` wants, from 1 everywhere or from a state."""
     scores = np.ones(team.nodes) if state is None else state.vector.copy()
     dummy = 1.0 if state is None else state.dummy
@@ -43,37 +47,37 @@ def rank_by_rounds(team: Team, stop: Stop, state: State | None, on_round: OnRoun
     while not stop.reached(rounds):
         started = time.monotonic()
         sums = RoundSums(
-            nodes=team.nodes, edges=team.edges, dangling=dangling, dummies=1, dummy_old=dummy
-        )
+            nodes=team.nodes, edges=team.edges, dangling=dangling, dummies=1, dummy_old=dummy,
+            damping=terms.equation.damping,
+        )  # fmt: skip
         sums.shift = rounds[-1]["next_shift"] if rounds else 0.0
-        sums.dummy_new = dummy = _dummy(team, scores, dummy)
-        _round(team, scores, y, sums)
+        sums.dummy_new = dummy = _dummy(team, terms, scores, dummy)
+        _round(team, terms, scores, y, sums)
         check_mass(sums)
         rounds.append(round_entry(len(rounds) + 1, sums, time.monotonic() - started))
         now = State(scores, dummy, rounds)
         on_round(rounds[-1], rounds, lambda now=now: now)  # type: ignore[misc]
-    return Ranked(scores, dummy, rounds)
+    return Solution(scores, dummy, rounds)
 
 
-def _dummy(team: Team, scores: Floats, dummy: float) -> float:
+def _dummy(team: Team, terms: Terms, scores: Floats, dummy: float) -> float:
     """dummy's next score: it gets all that dangling nodes and itself have."""
 
     def of_range(begin: int, end: int) -> list[float]:
         partials = np.empty(PARTIALS)
         length = dangling_sum(scores, team.outdegrees, begin, end, partials, 0)
-        found: list[float] = partials[:length].tolist()
-        return found
+        result: list[float] = partials[:length].tolist()
+        return result
 
     exact = team.over_nodes(of_range)
-    return BASE + DAMPING * math.fsum([dummy, *(part for parts in exact for part in parts)])
+    inflow = math.fsum([dummy, *(part for parts in exact for part in parts)])
+    return terms.equation.base + terms.equation.damping * inflow
 
 
-def _round(team: Team, scores: Floats, y: Floats, sums: RoundSums) -> None:
+def _round(team: Team, terms: Terms, scores: Floats, y: Floats, sums: RoundSums) -> None:
     """New scores in place, and what they sum to."""
     team.over_nodes(lambda begin, end: divide(scores, team.outdegrees, y, begin, end))
-    graph = (team.offsets, team.sources, team.outdegrees)
-    found = team.over_nodes(
-        lambda begin, end: plain(*graph, y, scores, sums.shift, begin, end),
-    )
-    for name, values in zip(SUMS, zip(*found, strict=True), strict=True):
-        setattr(sums, name, max(values) if name == "residual_max" else math.fsum(values))
+    of_graph = (team.offsets, team.sources, team.outdegrees, *terms.loops, y, scores, sums.shift)
+    parts = team.over_nodes(lambda begin, end: plain(*of_graph, begin, end))
+    for name, values in zip(SUMS, zip(*parts, strict=True), strict=True):
+        setattr(sums, name, max(values) if name.endswith("_max") else math.fsum(values))

@@ -1,7 +1,7 @@
 """The loops of plain rounds, and their exact sums, compiled by numba when first used.
 
-Equation: x_i = 0.15 + 0.85 * sum over edges j->i of y_j, with y_j = x_j / outdegree_j. Dangling
-nodes are treated as any other node. The stopping rule is that of plain.py.
+Equation: x_i = base_i + damping * sum over edges j->i of y_j, with y_j = x_j / outdegree_j.
+Dangling nodes are treated as any other node. The stopping rule is that of plain.py.
 
 A loop takes a range of nodes and writes to that range alone, as those of kernels.py do. A sum over
 the edges of a node is exact and rounded once, so that it does not depend on their order.
@@ -12,10 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from jobs.kernel.machine.machine_code import loop
-from jobs.kernel.rank.plain_round import BASE, DAMPING, DOUBT, UNIT
+from jobs.kernel.rank.plain_round import DOUBT, UNIT
 from pipeline.data.csr import Ids, Offsets
 from pipeline.data.graph import Floats
-from pipeline.engines.embedded.pagerank.kernels import flow
+from pipeline.ranking.pagerank.kernels import flow
 
 PARTIALS = 64  # doubles that do not overlap: at most 2,098 bits of 53 each
 
@@ -90,22 +90,26 @@ def plain(
     offsets: Offsets,
     sources: Ids,
     outdegrees: Ids,
+    base: Floats,
+    damping: float,
     y: Floats,
     scores: Floats,
     shift: float,
     begin: int,
     end: int,
-) -> tuple[float, float, float, float, float, float, float]:
+) -> tuple[float, float, float, float, float, float, float, float]:
     """One plain round: scores of a range from y, in place.
 
     Returns, as RoundSums names them: old_l1, new_l1, residual_sum, residual_l1,
-    residual_max, shifted_l1, dangling_new.
+    residual_max, relative_max, shifted_l1, dangling_new.
     """
-    partials = np.empty(PARTIALS)
-    old, new, signed, absolute, largest, shifted, dangling = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    partials, each = np.empty(PARTIALS), len(base) > 1
+    old, new, signed, absolute, shifted, dangling = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    largest, relative = 0.0, 0.0
     for i in range(begin, end):
         flow = rounded_sum(sources, y, offsets[i], offsets[i + 1], partials)
-        score = BASE + DAMPING * flow
+        least = base[i if each else 0]
+        score = least + damping * flow
         r = score - scores[i]
         doubt = DOUBT * score
         old += scores[i]
@@ -113,11 +117,13 @@ def plain(
         signed += r
         absolute += abs(r) + doubt
         largest = max(largest, abs(r) + doubt)
+        if abs(r) + doubt > 0.0:
+            relative = max(relative, (abs(r) + doubt) / least)
         shifted += abs(r - shift) + doubt
         if not outdegrees[i]:
             dangling += score
         scores[i] = score
-    return old, new, signed, absolute, largest, shifted, dangling
+    return old, new, signed, absolute, largest, relative, shifted, dangling
 
 
 @loop

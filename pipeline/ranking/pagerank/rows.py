@@ -14,7 +14,8 @@ import numpy as np
 from pipeline.data.csr import Ids, Offsets, id_type
 from pipeline.data.graph import Floats
 from pipeline.data.team import Range, Team, read_only
-from pipeline.engines.embedded.pagerank import kernels
+from pipeline.ranking.pagerank import kernels
+from pipeline.ranking.pagerank.terms import Terms
 
 NODE_BYTES = 36  # of the scores, what they are measured with, and the graph's own columns
 
@@ -38,7 +39,7 @@ class Rows(Protocol):
         """y of the rows, after settle: a copy."""
 
 
-def rows_of(team: Team, budget: int, vector: Floats | None) -> Rows:
+def rows_of(team: Team, terms: Terms, budget: int, vector: Floats | None) -> Rows:
     """The rows of a graph, compact where that fits the budget in bytes, each with x = 1, or with
     the y of a vector."""
     count, edges, largest = kernels.count(team.offsets, team.outdegrees)
@@ -47,18 +48,21 @@ def rows_of(team: Team, budget: int, vector: Floats | None) -> Rows:
     width = np.dtype(id_type(2 * count)).itemsize
     needed = (edges + count) * width + 24 * count + NODE_BYTES * team.nodes
     form = _Compact if needed <= budget else _Streamed
-    return form(team, cuts, largest, vector)
+    return form(team, terms, cuts, largest, vector)
 
 
 class _Compact:
-    def __init__(self, team: Team, cuts: Offsets, largest: int, vector: Floats | None) -> None:
+    def __init__(
+        self, team: Team, terms: Terms, cuts: Offsets, largest: int, vector: Floats | None
+    ) -> None:
         self.count, edges = int(cuts[-1, 1]), int(cuts[-1, 2])
         self.largest, self._team = int(largest), team
+        self._terms = terms.of(team.outdegrees > 0).loops
         self._ends = np.zeros(self.count + 1, np.int64)
-        self._found: Ids = np.zeros(edges, id_type(2 * self.count))  # type: ignore[assignment]
+        self._positions: Ids = np.zeros(edges, id_type(2 * self.count))  # type: ignore[assignment]
         self._degrees: Ids = np.zeros(self.count, team.outdegrees.dtype)
         self._blocks = self._filled(cuts)
-        self._graph = (read_only(self._ends), read_only(self._found), read_only(self._degrees))
+        self._graph = (read_only(self._ends), read_only(self._positions), read_only(self._degrees))
         first = 1 / self._degrees if vector is None else vector
         self._y = np.concatenate((first, first))
 
@@ -74,11 +78,11 @@ class _Compact:
             end, last = int(cuts[thread + 1, 0]), int(cuts[thread + 1, 1])
             own, blocks = (row, last), []
             for nodes in team.blocks(node, end):
-                place = (nodes, own, row, edge, self.count)
-                into = (self._ends, self._found, self._degrees)
+                position = (nodes, own, row, edge, self.count)
+                into = (self._ends, self._positions, self._degrees)
                 begin = row
                 row, edge = kernels.compact(
-                    team.offsets, team.sources, team.outdegrees, rows, *place, *into
+                    team.offsets, team.sources, team.outdegrees, rows, *position, *into
                 )
                 blocks.append((begin, row))
                 team.release(*nodes)
@@ -88,14 +92,15 @@ class _Compact:
 
     def sweep(self) -> tuple[float, float]:
         def pass_over(thread: int) -> list[tuple[float, float]]:
-            return [kernels.sweep(*self._graph, self._y, *rows) for rows in self._blocks[thread]]
+            terms = (*self._terms, self._y)
+            return [kernels.sweep(*self._graph, *terms, *rows) for rows in self._blocks[thread]]
 
         return _summed(self._team.each(pass_over))
 
     def settle(self, factor: float) -> None:
         def own(thread: int) -> None:
             for rows in self._blocks[thread]:
-                kernels.settle(self._y, self._graph[2], factor, *rows)
+                kernels.settle(self._y, self._graph[2], self._terms[0], factor, *rows)
 
         self._team.each(own)
 
@@ -109,8 +114,11 @@ class _Compact:
 
 
 class _Streamed:
-    def __init__(self, team: Team, cuts: Offsets, largest: int, vector: Floats | None) -> None:
+    def __init__(
+        self, team: Team, terms: Terms, cuts: Offsets, largest: int, vector: Floats | None
+    ) -> None:
         self.count, self.largest, self._team = int(cuts[-1, 1]), int(largest), team
+        self._terms = terms.loops
         self._own = [(int(cuts[t, 0]), int(cuts[t + 1, 0])) for t in range(team.threads)]
         self._y = np.zeros(2 * team.nodes)
         self._y[: team.nodes][team.outdegrees > 0] = (
@@ -123,17 +131,17 @@ class _Streamed:
         graph = (team.offsets, team.sources, team.outdegrees)
 
         def pass_over(thread: int) -> list[tuple[float, float]]:
-            own, found = self._own[thread], []
+            own, results = self._own[thread], []
             for nodes in team.blocks(*own):
-                found.append(kernels.stream(*graph, self._y, own, *nodes))
+                results.append(kernels.stream(*graph, *self._terms, self._y, own, *nodes))
                 team.release(*nodes)
-            return found
+            return results
 
         return _summed(team.each(pass_over))
 
     def settle(self, factor: float) -> None:
-        degrees = self._team.outdegrees
-        self._team.each(lambda thread: kernels.settle(self._y, degrees, factor, *self._own[thread]))
+        state = (self._y, self._team.outdegrees, self._terms[0], factor)
+        self._team.each(lambda thread: kernels.settle(*state, *self._own[thread]))
 
     def everywhere(self) -> tuple[Floats, Floats]:
         nodes = self._team.nodes
@@ -145,5 +153,5 @@ class _Streamed:
 
 def _summed(parts: list[list[tuple[float, float]]]) -> tuple[float, float]:
     """Sums over blocks, in the order of the nodes."""
-    found = [pair for part in parts for pair in part]
-    return sum(difference for difference, _ in found), sum(total for _, total in found)
+    pairs = [pair for part in parts for pair in part]
+    return sum(difference for difference, _ in pairs), sum(total for _, total in pairs)

@@ -1,17 +1,18 @@
-"""A finished work folder of the embedded engine: Parquet by DuckDB, links where they are mapped."""
+"""A finished work folder of the embedded engine: Parquet by DuckDB, links in mapped arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.rank.plain_round import DAMPING
 from pipeline.data.csr import Csr
 from pipeline.data.csr_files import open_csr
-from pipeline.data.graph import Floats, Mask
+from pipeline.data.graph import Floats, Mask, Targets
+from pipeline.data.parquet import parquet_batches
 from pipeline.data.scores_file import SCORES, open_scores
 from pipeline.workfolder.results.finished import (
     CAPTURE_COLUMNS,
@@ -56,6 +57,14 @@ class FinishedColumns(Finished):
             mask[rows["ord"]] = True
             return mask
 
+    def indegrees(self) -> Targets:
+        with self.reading():
+            return np.diff(self._csr().offsets)
+
+    def keys(self) -> Iterator[pa.RecordBatch]:
+        with self.reading():
+            yield from parquet_batches(self.folder("map") / "map.parquet", ["key"])
+
     def _csr(self) -> Csr:
         return open_csr(self.folder("graph"), edges=False)
 
@@ -70,7 +79,8 @@ class FinishedColumns(Finished):
         sources = csr.sources[csr.offsets[node] : csr.offsets[node + 1]].astype(np.int64)
         self._require_nodes(sources, csr.nodes, "graph")
         outdegrees = csr.outdegrees[sources].astype(np.int64)
-        return Incoming(sources, outdegrees, DAMPING * (scores[sources] / outdegrees))
+        gives = self.method.scoring.shares(scores[sources], outdegrees)
+        return Incoming(sources, outdegrees, gives)
 
     def _require_nodes(self, ids: Any, nodes: int, dataset: str) -> None:
         """Raises BadInput where a dataset has an id of no node."""

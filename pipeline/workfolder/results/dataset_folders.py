@@ -1,7 +1,6 @@
-"""The datasets of a finished run as folders of this machine: the one way to them, whoever ran.
+"""The datasets of a finished run as folders of this machine, whichever runner made them.
 
-They lie in the work folder, or with `--data` at a URL, from where they are brought. Whoever reads a
-dataset asks for its folder here, and does not ask which runner made it.
+They are in the work folder, or with `--data` at a URL, from which they are downloaded.
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ from pathlib import Path
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats import downloading
 from jobs.kernel.storage import stores
-from jobs.kernel.storage.opening import is_url
-from pipeline.contract import EMBEDDED
 from pipeline.workfolder.dataset_store import NEAR, DatasetStore
 from pipeline.workfolder.far import of_archives
 from pipeline.workfolder.imported import IMPORT_AGAIN, SELECT, require_finished
@@ -42,32 +39,12 @@ def finished_manifest(work: Path) -> Manifest:
     return manifest
 
 
-def as_text_cure(where: str) -> str | None:
-    """What helps a step that was given a dataset of a work folder which is not there as text.
-
-    where: of a BadInput, a path that something may follow behind a comma.
-    """
-    path = Path(where.partition(", ")[0])
-    try:
-        work = next((above for above in path.parents if (above / "manifest.json").exists()), None)
-        if work is None or is_url(where):
-            return None
-        parameters, there = Manifest(work).parameters, path.exists()
-    except (BadInput, OSError, ValueError, KeyError):  # no manifest of ours, or no path at all
-        return None
-    if parameters.get("--data") and not there:
-        how = f"lie at {parameters['--data']}"
-    elif parameters.get("--runner") == EMBEDDED and path.suffix in (".npy", ".parquet"):
-        how = f"are columns, of the runner {EMBEDDED}"
-    else:
-        return None
-    return f"The datasets of {work} {how}: `crawlrank export-text` writes them as text."
-
-
 class DatasetFolders:
-    """The datasets of one finished run, each as the manifest says. tmp: a folder, made in the one
-    that is given, in which each dataset that is asked for appears under its name: as a link, or
-    brought from its URL, once. digests: compare them; otherwise names and sizes."""
+    """The datasets of one finished run, each checked against its record in the manifest.
+
+    tmp: a new folder in the one given; each dataset that is asked for appears there under its name,
+    as a link, or downloaded once. digests: compare them; otherwise names and sizes.
+    """
 
     def __init__(self, work: Path, manifest: Manifest, tmp: Path, *, digests: bool = False) -> None:
         self.work, self.manifest, self.digests = work, manifest, digests
@@ -111,17 +88,17 @@ class DatasetFolders:
         url = str(stores.join(data, dataset))
         shutil.rmtree(folder, ignore_errors=True)  # of an attempt that failed
         try:
-            places = of_archives(self._store, dataset) if dataset in OF_ARCHIVES else [url]
-            if not places or not all(map(stores.exists, places)):
+            locations = of_archives(self._store, dataset) if dataset in OF_ARCHIVES else [url]
+            if not locations or not all(map(stores.exists, locations)):
                 raise self._missing(url, dataset)
             self._compare(dataset)
-            for place in places:
-                downloading.download(place, folder)
+            for location in locations:
+                downloading.download(location, folder)
         except (OSError, RuntimeError) as error:  # clients of stores raise both
             if isinstance(error, OSError) and error.errno in FULL:
                 raise OSError(error.errno, error.strerror, str(folder)) from error
-            said = f"cannot be read ({str(error).partition(chr(10))[0]})"
-            raise UnusableDataset(url, said, EXPECTED, f"{STORE} {AGAIN}") from error
+            reason = f"cannot be read ({str(error).partition(chr(10))[0]})"
+            raise UnusableDataset(url, reason, EXPECTED, f"{STORE} {AGAIN}") from error
         self._origins[folder] = url
 
     def _compare(self, dataset: str) -> None:
@@ -137,8 +114,8 @@ class DatasetFolders:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
-        """Around all that reads the datasets: what shows that one of them is not whole comes out
-        as UnusableDataset."""
+        """Around all that reads the datasets: errors of a dataset that is not whole are raised as
+        UnusableDataset."""
         try:
             yield
         except UnusableDataset:
@@ -151,9 +128,9 @@ class DatasetFolders:
         except Exception as error:
             if not _is_damage(error):
                 raise
-            said = str(error).partition("\n")[0]
-            cure = self._cure(self._named_in(said) or "")
-            raise UnusableDataset(str(self.work), self._as_named(said), EXPECTED, cure) from error
+            reason = str(error).partition("\n")[0]
+            cure = self._cure(self._named_in(reason) or "")
+            raise UnusableDataset(str(self.work), self._as_named(reason), EXPECTED, cure) from error
 
     def _named_in(self, text: str) -> str | None:
         """The dataset of which a message names a file."""

@@ -9,33 +9,33 @@ The views, each with the name of the folder before it (`a_mapped`):
     ranked   ord, score, captured: a row for each node; nodes of equal score are ordered by ord
     weighed  ord, links, captures: what ties by links order them by before
 
-A view is made when it is first asked for, so that only the datasets are read, and brought where
-they lie at a URL, that a question needs. No row becomes a Python object that was not asked for:
-DuckDB reads Parquet by the ranges of keys that its row groups tell, and text by all its cores,
-within its memory limit.
+A view is made when it is first asked for, so that only those datasets are read, and brought from a
+URL, that a question needs. Rows become Python objects only where they are asked for: DuckDB reads
+Parquet by the ranges of keys that its row groups name, and text by all cores, within its memory
+limit.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
-import numpy as np
+import pyarrow as pa
 
 from jobs.kernel.errors import BadInput
-from pipeline.data.graph import Floats, Mask, Positions
-from pipeline.ranking.classes import Preferences, preferences, preferred_first
-from pipeline.workfolder.dataset_folders import DatasetFolders
+from jobs.kernel.formats.datasets import CAPTURES
+from pipeline.data.graph import Floats, Mask, Positions, Targets
+from pipeline.ranking.classes import Classes, Preferences, cut, preferences, preferred_first
+from pipeline.ranking.methods import Method, method_of
 from pipeline.workfolder.imported import WITHOUT_URIS
 from pipeline.workfolder.manifest import Manifest
+from pipeline.workfolder.results.dataset_folders import DatasetFolders
 
 CURE = "Make them again with `crawlrank run`."
-CAPTURE_COLUMNS = (
-    "uri", "timestamp", "status", "media_type", "digest", "kind", "archive", "offset",
-)  # fmt: skip
+CAPTURE_COLUMNS = CAPTURES.first(CAPTURES.required)
 
 #: of ord, as a column of a table of scores, the table, and the one of uris
 WEIGHED = """
@@ -57,7 +57,7 @@ class Node(NamedTuple):
 
 class Incoming(NamedTuple):
     """The links to a node. sources: ids, ascending; outdegrees: theirs; gives: what each adds to
-    its score, 0.85 times the source's score by its outdegree."""
+    its score."""
 
     sources: Positions
     outdegrees: Positions
@@ -102,13 +102,31 @@ class Finished(ABC):
     def captured(self) -> Mask:
         """By id, whether a spelling of the node was captured."""
 
+    @abstractmethod
+    def indegrees(self) -> Targets:
+        """By id."""
+
+    @abstractmethod
+    def keys(self) -> Iterator[pa.RecordBatch]:
+        """The column key of all nodes, by id, some rows at a time."""
+
     def preferred(self) -> Preferences:
         """By id, what ties by links prefer."""
         query = "SELECT links, captures FROM {weighed} ORDER BY ord"
-        named = query.format_map(_Views(self))
         with self.reading():
-            counted = self.db.sql(named).fetchnumpy()
-            return preferred_first(preferences(counted["links"], counted["captures"]))
+            counts = self.db.sql(self._named(query)).fetchnumpy()
+            return preferred_first(preferences(counts["links"], counts["captures"]))
+
+    def classes(self, scores: Floats, captured: Mask, options: Mapping[str, Any]) -> Classes:
+        """The classes that a run with these options has. scores, captured: of this folder."""
+        return cut(
+            scores,
+            int(options["--bins"]),
+            digits=self.digits,
+            mask=captured if options["--classes-over"] == "captured" else None,
+            ties=options["--ties"],
+            preferred=self.preferred() if options["--ties"] == "links" else None,
+        )
 
     @abstractmethod
     def incoming(self, ids: Sequence[int]) -> list[Incoming]:
@@ -123,6 +141,10 @@ class Finished(ABC):
         return self.manifest.parameters
 
     @property
+    def method(self) -> Method:
+        return method_of(self.parameters)
+
+    @property
     def digits(self) -> int:
         """Significant digits that scores must share to count as equal."""
         return int(self.manifest.steps["join-scores"]["parameters"]["digits"])
@@ -132,36 +154,33 @@ class Finished(ABC):
         """Otherwise keys stand for them, and there is no precedence file."""
         return self.manifest.imported.get("kind") not in WITHOUT_URIS
 
-    def rows(self, query: str, **given: Any) -> list[tuple[Any, ...]]:
+    def rows(self, query: str, **values: Any) -> list[tuple[Any, ...]]:
         """The rows of a query in which `{spelled}` is the view of this folder."""
-        named = query.format_map(_Views(self))
+        named = self._named(query)
         with self.reading():
-            found: list[tuple[Any, ...]] = self.db.execute(named, given).fetchall()
-            return found
+            rows: list[tuple[Any, ...]] = self.db.execute(named, values).fetchall()
+            return rows
+
+    def _named(self, query: str) -> str:
+        return query.format_map(_Views(self))
 
     def node_of(self, key: str) -> int | None:
         """The id of a key, if it has one."""
-        found = self.rows("SELECT id FROM {mapped} WHERE key = $key LIMIT 1", key=key)
-        return int(found[0][0]) if found else None
+        rows = self.rows("SELECT id FROM {mapped} WHERE key = $key LIMIT 1", key=key)
+        return int(rows[0][0]) if rows else None
 
     def nodes(self, ids: Sequence[int]) -> dict[int, Node]:
         """The nodes of these ids. Raises BadInput where one has none."""
         if not ids:
             return {}
-        named = ", ".join(map(str, sorted({*map(int, ids)})))
-        query = f"SELECT id, key, uri, score FROM {{nodes}} WHERE id IN ({named})"
+        wanted = {*map(int, ids)}
+        listed = ", ".join(map(str, sorted(wanted)))
+        query = f"SELECT id, key, uri, score FROM {{nodes}} WHERE id IN ({listed})"
         nodes = {row[0]: Node(*row) for row in self.rows(query)}
-        if lacking := {*map(int, ids)} - nodes.keys():
+        if lacking := wanted - nodes.keys():
             what = f"no line of the node {min(lacking)}"
             raise BadInput(str(self.work / "scores"), what, "one for each node", CURE)
         return nodes
-
-    def require_ids(self, ids: Any, dataset: str) -> None:
-        """Raises BadInput unless the ids of a dataset, in any order, are 0 to N - 1."""
-        if np.ma.is_masked(ids) or not np.array_equal(np.sort(ids), np.arange(len(ids))):
-            what = "an id that is missing, there twice, or of no node"
-            expected = f"each of 0 to {len(ids) - 1} once"
-            raise BadInput(str(self.work / dataset), what, expected, CURE)
 
 
 class _Views(dict[str, str]):

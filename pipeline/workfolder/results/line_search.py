@@ -27,7 +27,7 @@ def lines_with(path: Path, beginnings: Sequence[bytes]) -> Iterator[bytes]:
 def first_lines(path: Path, beginnings: Sequence[bytes]) -> list[bytes | None]:
     """For each beginning the first line that has it. Lines near the one that was found last are
     looked at before all others, as the spellings of a page stand together."""
-    found: list[bytes | None] = []
+    lines: list[bytes | None] = []
     if not path.stat().st_size:
         return [None] * len(beginnings)
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -36,9 +36,9 @@ def first_lines(path: Path, beginnings: Sequence[bytes]) -> list[bytes | None]:
             at = _find(data, beginning, max(0, last - NEAR), min(len(data), last + NEAR))
             if at < 0:
                 at = _find(data, beginning, 0, len(data))
-            found.append(None if at < 0 else _line(data, at))
+            lines.append(None if at < 0 else _line(data, at))
             last = max(at, 0) or last
-    return found
+    return lines
 
 
 def _find(data: mmap.mmap, beginning: bytes, begin: int, end: int) -> int:

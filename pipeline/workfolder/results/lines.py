@@ -1,38 +1,34 @@
 """A finished work folder of the jobs' runners: text by DuckDB, captures by a search for lines.
 
-Each question reads the datasets that it needs once, with all cores; links are those of the lines of
-ranks, an id each. Lines of captures may hold any bytes, so they are looked for as bytes.
+Each question reads the datasets that it needs once, with all cores. The links are those of the
+lines of ranks. Lines of captures may hold any bytes, so the search for them is one for bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.formats.datasets import DATASETS, Dataset
 from jobs.kernel.formats.lines import DUMMY, parse_capture
 from jobs.kernel.formats.reading import parts
 from jobs.kernel.formats.rows import UNKNOWN
-from jobs.kernel.rank.plain_round import DAMPING
-from pipeline.data.graph import Floats, Mask, Positions
+from pipeline.data.database import batches
+from pipeline.data.graph import Floats, Mask, Positions, Targets
 from pipeline.workfolder.results.finished import CAPTURE_COLUMNS, WEIGHED, Finished, Incoming, Node
 from pipeline.workfolder.results.line_search import lines_with
 
-#: bytes of a line: of a page with two million links, and of two URIs
-LONGEST = {"ranks": 1 << 24} | dict.fromkeys(("scores", "uris", "map", "folds"), 1 << 20)
-COLUMNS = {
-    "map": {"id": "BIGINT", "key": "VARCHAR"},
-    "scores": {"score": "DOUBLE", "uri": "VARCHAR", "key": "VARCHAR"},
-    "folds": {"key": "VARCHAR", "target_key": "VARCHAR", "kind": "VARCHAR", "hops": "BIGINT"},
-    "ranks": {"id": "VARCHAR", "score": "DOUBLE", "targets": "VARCHAR"},
-    "uris": {
-        "key": "VARCHAR", "uri": "VARCHAR", "captures": "BIGINT", "links": "BIGINT",
-        "last": "VARCHAR",
-    },
-}  # fmt: skip
-NUMBERS = ("status", "offset")
+SQL_TYPES = {"string": "VARCHAR", "int32": "INTEGER", "int64": "BIGINT", "double": "DOUBLE"}
+#: a row for each link, of the table of ranks; `dummy` is a target of nodes without links
+LINKED = """
+    SELECT id AS source, score, len(listed) AS degree, unnest(listed) AS target FROM
+    (SELECT id, score, string_split(substr(targets, 3), ',') AS listed FROM {ranks})
+"""
 
 
 class FinishedLines(Finished):
@@ -54,19 +50,11 @@ class FinishedLines(Finished):
             "weighed": lambda: WEIGHED.format(
                 ord="key", scores=table("scores"), uris=table("uris")
             ),
+            "linked": lambda: LINKED.format(ranks=table("ranks")),
         }
 
     def _table(self, dataset: str) -> str:
-        """Its parts as a table: lines of fields, without quotes and escapes."""
-        names = list(map(str, parts(self.folder(dataset))))
-        columns = ", ".join(f"'{name}': '{kind}'" for name, kind in COLUMNS[dataset].items())
-        longest = LONGEST[dataset]
-        separator = " " if dataset == "map" else "\\t"
-        return (
-            f"read_csv({names}, delim = '{separator}', header = false, auto_detect = false,"
-            f" quote = '', escape = '', columns = {{{columns}}}, max_line_size = {longest},"
-            f" buffer_size = {2 * longest})"
-        )
+        return text_table(DATASETS[dataset], parts(self.folder(dataset)))
 
     def order_of(self, node: Node) -> str:
         return node.key
@@ -88,6 +76,21 @@ class FinishedLines(Finished):
             mask: Mask = self._by_id("map", rows["id"], rows["captured"])
             return mask
 
+    def indegrees(self) -> Targets:
+        query = (
+            f"SELECT m.id AS id, coalesce(count, 0) AS count FROM {self.view('mapped')} m LEFT JOIN"
+            f" (SELECT target, count(*) AS count FROM {self.view('linked')} GROUP BY target) l"
+            " ON m.id::VARCHAR = l.target"
+        )
+        with self.reading():
+            rows = self.db.sql(query).fetchnumpy()
+            counts: Targets = self._by_id("map", rows["id"], rows["count"])
+            return counts
+
+    def keys(self) -> Iterator[pa.RecordBatch]:
+        with self.reading():
+            yield from batches(self.db, f"SELECT key FROM {self.view('mapped')} ORDER BY id")
+
     def _by_id(self, dataset: str, ids: Positions, values: Any) -> Any:
         """The column in the order of the ids. Raises BadInput where they are not 0 to N-1."""
         order = np.argsort(ids)
@@ -101,17 +104,15 @@ class FinishedLines(Finished):
             return []
         wanted = ", ".join(f"'{node}'" for node in ids)
         with self.reading():
-            found = self.db.sql(
-                "SELECT target::BIGINT AS target, id::BIGINT AS source, score, degree FROM"
-                " (SELECT id, score, len(listed) AS degree, unnest(listed) AS target FROM"
-                f" (SELECT id, score, string_split(substr(targets, 3), ',') AS listed"
-                f" FROM {self._table('ranks')})) WHERE target IN ({wanted}) ORDER BY source"
+            links = self.db.sql(
+                "SELECT target::BIGINT AS target, source::BIGINT AS source, score, degree FROM"
+                f" {self.view('linked')} WHERE target IN ({wanted}) ORDER BY source::BIGINT"
             ).fetchnumpy()
-        gives = DAMPING * (found["score"] / found["degree"])
-        of_target = [found["target"] == node for node in ids]
+        gives = self.method.scoring.shares(links["score"], links["degree"])
+        of_target = [links["target"] == node for node in ids]
         return [
-            Incoming(found["source"][mine], found["degree"][mine], gives[mine])
-            for mine in of_target
+            Incoming(links["source"][chosen], links["degree"][chosen], gives[chosen])
+            for chosen in of_target
         ]
 
     def captures(self, uris: Sequence[str]) -> list[dict[str, Any]]:
@@ -121,14 +122,23 @@ class FinishedLines(Finished):
         with self.reading():
             for part in parts(self.folder("captures")):
                 for line in lines_with(part, [uri.encode() + b"\t" for uri in uris]):
-                    fields = parse_capture(line)[: len(CAPTURE_COLUMNS)]
-                    row = dict(zip(CAPTURE_COLUMNS, fields, strict=True))
-                    rows.append({name: _value(name, field) for name, field in row.items()})
+                    fields = zip(CAPTURE_COLUMNS.items(), parse_capture(line), strict=False)
+                    rows.append({name: _value(kind, field) for (name, kind), field in fields})
         return rows
 
 
-def _value(name: str, field: bytes) -> str | int | None:
+def _value(kind: str, field: bytes) -> str | int | None:
     text = field.decode("utf-8", "replace")
     if field == UNKNOWN:
         return None
-    return int(text) if name in NUMBERS and text.isdigit() else text
+    return int(text) if kind != "string" and text.isdigit() else text
+
+
+def text_table(dataset: Dataset, texts: Sequence[Path]) -> str:
+    """The parts of a dataset as a table of SQL: lines of fields, without quotes and escapes."""
+    columns = {name: SQL_TYPES[kind] for name, kind in dataset.columns.items()}
+    return (
+        f"read_csv({list(map(str, texts))}, delim = '{dataset.separator}', header = false,"
+        f" auto_detect = false, quote = '', escape = '', columns = {columns},"
+        f" max_line_size = {dataset.longest}, buffer_size = {2 * dataset.longest})"
+    )

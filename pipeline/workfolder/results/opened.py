@@ -1,25 +1,60 @@
-"""A finished work folder opened, whichever engine made it."""
+"""A finished work folder opened. Of all readers, only this module asks which engine made it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import duckdb
-
+from jobs.kernel.errors import BadInput
+from jobs.kernel.storage.opening import is_url
 from pipeline.contract import EMBEDDED
-from pipeline.workfolder.dataset_folders import finished_manifest
-from pipeline.workfolder.results.columns import FinishedColumns
-from pipeline.workfolder.results.finished import Finished
-from pipeline.workfolder.results.lines import FinishedLines
+from pipeline.workfolder.manifest import Manifest
+from pipeline.workfolder.results.dataset_folders import finished_manifest
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from pipeline.workfolder.results.finished import Finished
+
+
+def are_columns(parameters: Mapping[str, Any]) -> bool:
+    """Whether the datasets of a run are columns and arrays; otherwise they are text."""
+    return parameters.get("--runner") == EMBEDDED
 
 
 def open_finished(work: Path, db: duckdb.DuckDBPyConnection, near: Path, name: str) -> Finished:
     """The work folder in a database. near: a folder under a name that SQL takes as it is, for links
-    to the datasets, or for themselves where they lie at a URL.
+    to the datasets, or for the datasets themselves where they are at a URL.
 
-    Raises BadInput where it is none, or not finished; what is asked of it raises UnusableDataset.
+    Raises BadInput where it is none, or not finished; its methods raise UnusableDataset.
     """
+    # what they import takes a while, and errors of every command ask this module
+    from pipeline.workfolder.results.columns import FinishedColumns
+    from pipeline.workfolder.results.lines import FinishedLines
+
     manifest = finished_manifest(work)
-    if manifest.parameters["--runner"] == EMBEDDED:
-        return FinishedColumns(work, manifest, db, near, name)
-    return FinishedLines(work, manifest, db, near, name)
+    kind = FinishedColumns if are_columns(manifest.parameters) else FinishedLines
+    return kind(work, manifest, db, near, name)
+
+
+def as_text_cure(where: str) -> str | None:
+    """What helps a step that was given a dataset of a work folder which is not there as text.
+
+    where: of a BadInput, a path that something may follow behind a comma.
+    """
+    path = Path(where.partition(", ")[0])
+    try:
+        work = next((above for above in path.parents if (above / "manifest.json").exists()), None)
+        if work is None or is_url(where):
+            return None
+        parameters, is_there = Manifest(work).parameters, path.exists()
+    except (BadInput, OSError, ValueError, KeyError):  # no manifest of ours, or no path at all
+        return None
+    if parameters.get("--data") and not is_there:
+        how = f"lie at {parameters['--data']}"
+    elif are_columns(parameters) and path.suffix in (".npy", ".parquet"):
+        how = f"are columns, of the runner {EMBEDDED}"
+    else:
+        return None
+    return f"The datasets of {work} {how}: `crawlrank export-text` writes them as text."

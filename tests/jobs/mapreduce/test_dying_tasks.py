@@ -2,57 +2,27 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 
 import pytest
-from crawls import LOOPBACK, WEB, crawlrank, write_warc
+from support.crawls import WEB, crawlrank, write_warc
+from support.faults.dying_reader import DyingReader
+from support.paths import LOOPBACK
 
-from jobs.extract_links import ExtractLinks
 from jobs.mapreduce.launcher import Launcher
 from pipeline.engines.text import local_extraction, steps
 
-DYING = """
-import os, signal
-from jobs.extract_links import ExtractLinks
-
-class Dying(ExtractLinks):
-    def mapper_raw(self, path, uri):
-        for number, line in enumerate(super().mapper_raw(path, uri)):
-            yield line
-            if "dies" in uri and number == 3:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-if __name__ == "__main__":
-    Dying.run()
-"""
 DIED = "the process that read it died (SIGKILL)"
 
 
-@pytest.fixture
-def dying(tmp_path: Path) -> type[ExtractLinks]:
-    path = tmp_path / "dying.py"
-    path.write_text(DYING)
-    spec = importlib.util.spec_from_file_location("dying", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["dying"] = module
-    spec.loader.exec_module(module)
-    found: type[ExtractLinks] = module.Dying
-    return found
-
-
-def test_others_are_read_and_nothing_of_it_is_kept(
-    dying: type[ExtractLinks], tmp_path: Path
-) -> None:
+def test_others_are_read_and_nothing_of_it_is_kept(tmp_path: Path) -> None:
     archives = [
         LOOPBACK,
         write_warc(tmp_path / "it dies.warc", WEB),
         write_warc(tmp_path / "b.warc", WEB),
     ]
     (tmp_path / "tmp").mkdir()
-    launcher = Launcher("local", tmp_path / "tmp", 2, job_class=lambda job: dying)
+    launcher = Launcher("local", tmp_path / "tmp", 2, job_class=lambda job: DyingReader)
     links, captures = tmp_path / "links", tmp_path / "captures"
     reports = steps.extract_links(archives, links, captures, launcher)
     assert [report.path for report in reports] == list(map(str, archives))
@@ -69,12 +39,12 @@ def test_others_are_read_and_nothing_of_it_is_kept(
 
 
 def test_a_run_ends_with_its_error_and_keeps_the_others(
-    dying: type[ExtractLinks], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     archives = [LOOPBACK, write_warc(tmp_path / "dies.warc", WEB)]
     words = ("run", *archives, "--work", tmp_path / "work", "--runner", "local", "--iterations", 2)
     with monkeypatch.context() as patched:
-        patched.setattr(local_extraction, "ExtractLinks", dying)
+        patched.setattr(local_extraction, "ExtractLinks", DyingReader)
         said = crawlrank(*words, "--no-validate")
     assert said.code == 3
     assert f"{archives[1]}: {DIED}; expected" in said.err

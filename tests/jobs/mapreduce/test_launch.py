@@ -3,64 +3,24 @@
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-import plain
 import pytest
-from cluster import cluster, dataset, inline, on_cluster
-from samples import made_captures, made_links, write
+from support import plain
+from support.faults.boom import Boom
+from support.inputs.samples import made_captures, made_links, write
+from support.paths import ROOT
+from support.systems.cluster import cluster, dataset, inline, on_cluster
 
 from jobs.canonicalize import Canonicalize
 from jobs.gen_graph import GenGraph
 from jobs.kernel.errors import BadInput, JobFailed
-from jobs.mapreduce.job import Job
 from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
 from jobs.page_rank import PageRank
-
-ROOT = Path(__file__).resolve().parents[1]
-
-BOOM = """
-import os, signal, sys
-from jobs.mapreduce.job import Job
-
-class Boom(Job):
-    def map_line(self, line):
-        self.counts["lines"] += 1
-        if line == b"raise":
-            raise ValueError("no such luck")
-        if line == b"kill":
-            sys.stderr.write("about to go\\n")
-            sys.stderr.flush()
-            os.kill(os.getpid(), signal.SIGKILL)
-        yield line, b"x"
-
-    def reduce_key(self, key, values):
-        if key == b"raise in reduce":
-            raise ValueError("no such luck either")
-        yield key + b" %d" % len(list(values))
-
-if __name__ == "__main__":
-    Boom.run()
-"""
-
-
-@pytest.fixture
-def boom(tmp_path: Path) -> type[Job]:
-    """A job in a file of its own, which fails when a line tells it to."""
-    path = tmp_path / "boom.py"
-    path.write_text(BOOM)
-    spec = importlib.util.spec_from_file_location("boom", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["boom"] = module
-    spec.loader.exec_module(module)
-    found: type[Job] = module.Boom
-    return found
 
 
 def launcher_for(runner: str, tmp: Path) -> Launcher:
@@ -71,7 +31,7 @@ def launcher_for(runner: str, tmp: Path) -> Launcher:
     return Launcher(runner, folder, processes=2)
 
 
-def test_a_job_tells_rows_and_counters_and_shows_progress(boom: type[Job], tmp_path: Path) -> None:
+def test_a_job_tells_rows_and_counters_and_shows_progress(tmp_path: Path) -> None:
     ticks: list[tuple[str, int, int]] = []
     (tmp_path / "tmp").mkdir()
     launcher = Launcher(
@@ -81,7 +41,7 @@ def test_a_job_tells_rows_and_counters_and_shows_progress(boom: type[Job], tmp_p
         job_class=on_cluster(reducers=4, maps=3),
     )
     lines = write(tmp_path / "lines", [b"a", b"b", b"a"])
-    outcome = launch(boom, [lines], tmp_path / "out", launcher)
+    outcome = launch(Boom, [lines], tmp_path / "out", launcher)
     assert sorted(dataset(tmp_path / "out")) == [b"a 2", b"b 1"]
     assert outcome.counters == {"lines": 3}
     assert outcome.rows == {"main": 2}
@@ -104,13 +64,13 @@ def test_lines_as_hadoop_streaming_left_them_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("runner", ["inline", "cluster", "local"])
-def test_a_task_that_raises(runner: str, boom: type[Job], tmp_path: Path) -> None:
+def test_a_task_that_raises(runner: str, tmp_path: Path) -> None:
     launcher = launcher_for(runner, tmp_path)
     said = ["no such luck either", "no such luck"]
     for number, word in enumerate([b"raise in reduce", b"raise"]):
         lines = write(tmp_path / "lines", [b"a", word, b"b"])
         with pytest.raises(JobFailed) as failed:
-            launch(boom, [lines], tmp_path / "out", launcher)
+            launch(Boom, [lines], tmp_path / "out", launcher)
         assert failed.value.exit_code == 5
         assert str(failed.value).splitlines() == [
             "the job Boom failed; its last lines:",
@@ -120,12 +80,12 @@ def test_a_task_that_raises(runner: str, boom: type[Job], tmp_path: Path) -> Non
         assert list(launcher.tmp.iterdir()) == []
 
 
-def test_a_task_that_is_killed(boom: type[Job], tmp_path: Path) -> None:
+def test_a_task_that_is_killed(tmp_path: Path) -> None:
     launcher = launcher_for("local", tmp_path)
     lines = write(tmp_path / "lines", [b"a", b"kill", *[b"b"] * 50])
     locks = set(Path("/tmp").glob("wrapper.lock.boom.*"))  # where mrjob locks its own archive
     with pytest.raises(JobFailed, match="the job Boom failed; its last lines:\nabout to go"):
-        launch(boom, [lines], tmp_path / "out", launcher)
+        launch(Boom, [lines], tmp_path / "out", launcher)
     assert not (tmp_path / "out").exists()
     assert list(launcher.tmp.iterdir()) == []
     assert set(Path("/tmp").glob("wrapper.lock.boom.*")) == locks

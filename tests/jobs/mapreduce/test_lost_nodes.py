@@ -12,10 +12,10 @@ from jobs.gen_graph import GenGraph
 from jobs.kernel.errors import JobFailed
 from jobs.kernel.formats.side_lines import side_name
 from jobs.kernel.storage import stores
+from jobs.mapreduce.failures import CURE, nodes_were_lost
 from jobs.mapreduce.job import Job
 from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
-from jobs.mapreduce.lost_nodes import CURE, nodes_were_lost
 from jobs.mapreduce.runners.local import InlineRunner
 
 LOST = {

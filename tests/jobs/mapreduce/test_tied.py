@@ -5,13 +5,12 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 
 from jobs.mapreduce.runners.tied import tied
 
-ROOT = Path(__file__).resolve().parents[1]
 DRIVER = """
 import subprocess
 from jobs.mapreduce.runners.tied import tied

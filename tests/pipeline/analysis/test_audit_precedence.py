@@ -12,15 +12,15 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from crawl_logs import Fetch, log, written
-from crawls import SAMPLES, crawlrank, ok, process
-from heritrix_cases import DATA
 from scipy.stats import kendalltau
+from support.crawls import crawlrank, ok, process
+from support.inputs.crawl_logs import Fetch, log, written
+from support.paths import HERITRIX, SAMPLES
 
 from pipeline.analysis.audit import causes, findings
 
-PREC = DATA / "prec.txt"
-FIRST = DATA / "first.crawl.log"
+PREC = HERITRIX / "prec.txt"
+FIRST = HERITRIX / "first.crawl.log"
 LISTED = [line.split(" ")[0] for line in PREC.read_text().splitlines()]
 UNLISTED = [f"http://127.0.0.{n}:1808{n}/p{p}.html" for n in (1, 2, 3) for p in (2, 9)]
 

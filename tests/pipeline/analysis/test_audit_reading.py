@@ -11,23 +11,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crawl_logs import Fetch, log, written
-from heritrix_cases import DATA, LINT_TXT, Case
-from heritrix_cases import written as case_file
 from hypothesis import given
 from hypothesis import strategies as st
+from support.inputs.crawl_logs import Fetch, log, written
+from support.inputs.heritrix_cases import LINT_TXT, Case
+from support.inputs.heritrix_cases import written as case_file
+from support.paths import HERITRIX
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
 from pipeline.analysis.audit import crawl_log, entries, lines
 from pipeline.precedence.heritrix_loader import load
-from pipeline.precedence.lint import Summary, lint
+from pipeline.precedence.lint import LintSummary, lint
 
-FIRST = DATA / "first.crawl.log"
+PREC = HERITRIX / "prec.txt"
+FIRST = HERITRIX / "first.crawl.log"
 
 
-def rows_of(*paths: Path) -> tuple[list[dict[str, Any]], crawl_log.Read]:
-    read = crawl_log.Read()
+def rows_of(*paths: Path) -> tuple[list[dict[str, Any]], crawl_log.LogReport]:
+    read = crawl_log.LogReport()
     batches = list(crawl_log.read_logs(list(paths), read))
     return [row for batch in batches for row in batch.to_pylist()], read
 
@@ -98,7 +100,7 @@ def test_lines_cut_anywhere_are_counted_and_the_rest_is_read(tmp_path: Path) -> 
             continue
         kind = "cut short" if end >= len("2026-11-21T09:00:00.005Z") else "of another format"
         assert (len(found), read.lines, dict(read.kinds)) == (1, 2, {kind: 1})
-        assert read.places[kind][0][1] == 2
+        assert read.bad_lines[kind][0][1] == 2
 
 
 def test_lines_of_other_formats_are_counted_with_places(tmp_path: Path) -> None:
@@ -110,12 +112,12 @@ def test_lines_of_other_formats_are_counted_with_places(tmp_path: Path) -> None:
     assert [row["uri"] for row in found] == ["http://h/0", "http://h/1"]
     assert [row["line"] for row in found] == [0, 12]
     assert dict(read.kinds) == {"of another format": 9, "empty": 2}
-    assert [line for _, line, _ in read.places["of another format"]] == [2, 3, 4, 5, 6]
+    assert [line for _, line, _ in read.bad_lines["of another format"]] == [2, 3, 4, 5, 6]
 
 
 def test_a_file_without_one_line_of_a_log_is_refused(tmp_path: Path) -> None:
     cases = {"empty": b"", "text": b"hello\n", "cut": b"2026-11-21T09:11:36.025Z   200\n",
-             "precedence": (DATA / "prec.txt").read_bytes(), "gz": b"\x1f\x8b\x08\x00"}  # fmt: skip
+             "precedence": PREC.read_bytes(), "gz": b"\x1f\x8b\x08\x00"}  # fmt: skip
     for name, data in cases.items():
         path = tmp_path / name
         path.write_bytes(data)
@@ -142,15 +144,15 @@ def test_a_log_that_is_open_and_a_clock_that_goes_back(tmp_path: Path) -> None:
     path = written(tmp_path / "crawl.log", late + early)
     (tmp_path / "crawl.log.lck").touch()
     _, read = rows_of(path)
-    assert (read.clock_back, read.clock_places) == (1, [(str(path), 3)])
+    assert (read.clock_back, read.clock_lines) == (1, [(str(path), 3)])
     assert read.unfinished == [str(path)]
 
 
 # ---- precedence files ------------------------------------------------------------------------
 
 
-def entries_of(path: Path) -> tuple[list[dict[str, Any]], entries.Read]:
-    read = entries.Read()
+def entries_of(path: Path) -> tuple[list[dict[str, Any]], entries.EntriesReport]:
+    read = entries.EntriesReport()
     return [row for batch in entries.read_entries(path, read) for row in batch.to_pylist()], read
 
 
@@ -204,7 +206,7 @@ def test_the_files_of_the_loader_table(case: Case, tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", [c for c in LINT_TXT if c.file is not None], ids=lambda c: c.name)
 def test_what_is_told_is_what_lint_finds(case: Case, tmp_path: Path) -> None:
     path = case_file(case.name, case.file, tmp_path)
-    summary = Summary()
+    summary = LintSummary()
     list(lint(path, summary))
     _, read = entries_of(path)
     del summary.problems["duplicate"]  # found by the join
@@ -214,7 +216,7 @@ def test_what_is_told_is_what_lint_finds(case: Case, tmp_path: Path) -> None:
 
 def test_files_that_heritrix_loaded_are_listed_as_it_stored_them(tmp_path: Path) -> None:
     wrong, agreed = [], 0
-    for text in (DATA / "loader.jsonl").read_text("ascii").splitlines():
+    for text in (HERITRIX / "loader.jsonl").read_text("ascii").splitlines():
         case = json.loads(text)
         is_gzip = case["name"].lower().endswith(".gz")
         file = base64.b64decode(case["file"]) if is_gzip else case["file"].encode("latin-1")

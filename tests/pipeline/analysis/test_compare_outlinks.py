@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from archive_samples import page, warc
-from crawls import LOOPBACK, SAMPLES, crawlrank, ok
-from heritrix_cases import DATA
+from support.crawls import crawlrank, ok
+from support.inputs.archive_samples import page, warc
+from support.paths import HERITRIX, LOOPBACK, REFERENCE, SAMPLES
 from warcio.archiveiterator import ArchiveIterator
 
 from jobs.kernel.captures.extraction import extract
@@ -20,8 +20,7 @@ from pipeline.analysis.audit import described_pages, outlinks
 from pipeline.analysis.audit.outlinks import MAX_OUTLINKS, Comparison, compare_archive
 
 AUT = SAMPLES / "aut-example.warc.gz"
-REFERENCE = Path(__file__).parents[2] / "shared" / "reference" / "archives"
-SAMPLE_1 = REFERENCE / "oduwsdl-ipwb" / "samples__warcs__sample-1.warc.gz"
+SAMPLE_1 = REFERENCE / "archives" / "oduwsdl-ipwb" / "samples__warcs__sample-1.warc.gz"
 
 
 def compared(*archives: Path) -> Comparison:
@@ -43,7 +42,7 @@ def of_page(tmp_path: Path, html: str, *lines: str) -> Comparison:
     return compared(path)
 
 
-def categories(side: dict[str, outlinks.Found]) -> dict[str, int]:
+def categories(side: dict[str, outlinks.Difference]) -> dict[str, int]:
     return {name: found.pairs for name, found in side.items()}
 
 
@@ -90,7 +89,7 @@ def test_the_loopback_crawl_has_all_true_links_on_both_sides() -> None:
     found = compared(LOOPBACK)
     assert categories(found.only_metadata) == {"inferred": 56, "base": 1}
     assert found.only_html == {}
-    rows = [line.split("\t") for line in (DATA / "truth.tsv").read_text().splitlines()[1:]]
+    rows = [line.split("\t") for line in (HERITRIX / "truth.tsv").read_text().splitlines()[1:]]
     true = {(source, target.partition("#")[0]) for source, target, _, hop in rows if hop in "LR"}
     links = edges(LOOPBACK, "auto")
     assert {(s, t) for s, t in true if s in {source for source, _ in links}} <= links

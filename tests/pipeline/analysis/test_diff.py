@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from compared import ROUNDS, Plain, made_works
-from crawls import crawlrank, ok, write_warc
-from work_folders import edit_manifest
+from support.compared import ROUNDS, Plain, made_works
+from support.crawls import crawlrank, ok, write_warc
+from support.work_folders import edit_manifest
 
 from jobs.kernel.formats.order import rounded
 

@@ -11,19 +11,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from archive_samples import extracted, page, warc
-from crawls import (
-    DAMAGED,
-    LOOPBACK,
-    ROOT,
-    SAMPLES,
-    SMALL,
-    WEB,
-    crawlrank,
-    ok,
-    process,
-    write_warc,
-)  # fmt: skip
+from support.crawls import WEB, crawlrank, ok, process, write_warc
+from support.inputs.archive_samples import extracted, page, warc
+from support.paths import DAMAGED, DATA, LOOPBACK, ROOT, SAMPLES, SMALL_ARCHIVES
 from warcio.archiveiterator import ArchiveIterator
 
 from pipeline.analysis.inspect import inspection
@@ -31,7 +21,7 @@ from pipeline.analysis.inspect import inspection
 AUT = SAMPLES / "aut-example.warc.gz"
 ARC = SAMPLES / "aut-example.arc.gz"
 TRUNCATED = DAMAGED / "truncated.warc"
-TABLE = ROOT / "tests" / "data" / "extraction_table.tsv"
+TABLE = DATA / "extraction_table.tsv"
 QUIET = ("--quiet", "--jobs", "1")
 
 
@@ -107,7 +97,7 @@ def test_the_links_are_those_that_extraction_gives() -> None:
 def test_the_table_of_the_small_archives() -> None:
     """As tests/data/extraction_table.tsv has them, made by another way."""
     rows = {line.split("\t")[0].split("/")[1]: line for line in TABLE.read_text().splitlines()[1:]}
-    paths = [path for path in sorted(SMALL.glob("*arc*")) if path.name in rows]
+    paths = [path for path in sorted(SMALL_ARCHIVES.glob("*arc*")) if path.name in rows]
     assert len(paths) > 10
     for found in audit("--links", "all", *paths)["archives"]:
         hops, damage = found["links"]["by_hop"], found["damage"]["by_reason"]

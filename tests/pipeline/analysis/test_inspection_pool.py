@@ -12,7 +12,8 @@ import time
 from pathlib import Path
 
 import pytest
-from crawls import COMMAND, LOOPBACK, environment
+from support.crawls import COMMAND, environment
+from support.paths import LOOPBACK
 
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from pipeline.analysis.inspect.inspection_pool import KILLED, inspect_archives

@@ -13,11 +13,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pyarrow as pa
 import pytest
-from crawls import INLINE, LOOPBACK, crawlrank, datasets, ok
 from hypothesis import given
 from hypothesis import strategies as st
-from made_uris import made_uris
-from samples import HOSTILE
+from support.crawls import INLINE, crawlrank, datasets, ok
+from support.inputs.made_uris import made_uris
+from support.inputs.samples import HOSTILE
+from support.paths import LOOPBACK
 
 from jobs.kernel.keys.keys import key_function
 from pipeline.analysis.plots.plot_data import HostRange, Pages, host_name, host_ranges, read_pages

@@ -17,11 +17,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from crawls import (
+from support.crawls import (
     COMMAND,
-    DAMAGED,
     INLINE,
-    LOOPBACK,
     WEB,
     Said,
     checked,
@@ -35,7 +33,8 @@ from crawls import (
     write_records,
     write_warc,
 )
-from disks import tiny_disk
+from support.faults.disks import tiny_disk
+from support.paths import DAMAGED, LOOPBACK
 
 # ---- archives
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import click
 import pyarrow.parquet as pq
 import pytest
-from crawls import INLINE, ROOT, Said, crawlrank, datasets, environment, ok
+from support.crawls import INLINE, Said, crawlrank, datasets, environment, ok
+from support.paths import ROOT
 
 from pipeline.cli import loaded, main
 from pipeline.contract import STEPS

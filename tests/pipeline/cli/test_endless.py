@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from crawl_logs import log, written
-from crawls import LOOPBACK, crawlrank, ok
+from support.crawls import crawlrank, ok
+from support.inputs.crawl_logs import log, written
+from support.paths import LOOPBACK
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.endless import CURE, require_file
+from jobs.kernel.storage.opening import CURE, require_file
 from pipeline.cli import main
 
 KINDS = {"device": "a device", "pipe": "a pipe", "socket": "a socket"}

@@ -6,7 +6,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from crawls import LOOPBACK, crawlrank
+from support.crawls import crawlrank
+from support.paths import LOOPBACK
 
 from jobs.kernel.errors import BadInput
 from pipeline.engine_of_run import engine_of

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from archive_samples import page, warc
-from crawls import LOOPBACK, crawlrank, ok
+from support.crawls import crawlrank, ok
+from support.inputs.archive_samples import page, warc
+from support.paths import LOOPBACK
 
 URI = "http://example.com/"
 
@@ -45,7 +46,11 @@ def wacz() -> bytes:
 
 CDX = b" CDX N b a m s k r M S V g\ncom,example)/ 20240101000000 http://example.com/ text/html\n"
 NOT_READ: dict[str, tuple[Callable[[], bytes], str, str]] = {
-    "x.wet.gz": (lambda: gzip.compress(wet()), "a WET file: 1 records", "the WARC or the WAT"),
+    "x.wet.gz": (
+        lambda: gzip.compress(wet()),
+        "a WET file, with the text of pages and no links",
+        "the WARC or the WAT",
+    ),
     "x.wacz": (wacz, "a zip file with nothing in archive/", "Unzip it"),
     "x.cdx": (lambda: CDX, "not one readable record", "Leave it out"),
 }
@@ -81,7 +86,7 @@ def test_conversions_beside_captures(tmp_path: Path) -> None:
 
 NOT_COMPARED: dict[str, tuple[Callable[[], bytes], str]] = {
     "wat": (wat, "a WAT file, without the text of its pages"),
-    "wet": (wet, "nothing to compare: 0 HTML pages without a metadata record, and 0 metadata"),
+    "wet": (wet, "a WET file, with the text of pages and no links"),
     "another crawler's": (lambda: page("x", URI), "nothing to compare: 1 HTML pages without"),
     "cdx": (lambda: CDX, "not one readable record"),
     "wacz": (wacz, "a zip file with nothing in archive/"),

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from cluster import cluster
 from hypothesis import given
 from hypothesis import strategies as st
+from support.systems.cluster import cluster
 
 from jobs.kernel.errors import BadInput
 from jobs.mapreduce.launcher import Launcher

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crawls import environment
-from drawing import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.crawls import environment
+from support.drawing import examples
 
 from pipeline.data import pairs
 from pipeline.data.pairs import Pairs, distinct_pairs
@@ -87,7 +87,7 @@ MEASURED = """
 import sys, tempfile
 from pathlib import Path
 import numpy as np
-from pipeline.engines.embedded.edges import write_graph
+from pipeline.engines.embedded.graph.gen_graph import write_graph
 
 nodes, pieces = 200_000, 80
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drawing import examples
-from graphs import NAMED, graph_of, graphs, lines_of, scored, write_graph
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.drawing import examples
+from support.graphs import NAMED, graph_of, graphs, lines_of, scored, write_graph
 
 from jobs.kernel.errors import BadInput
 from pipeline.data.graph import Graph, read_graph

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import bench_node_memory as bench
 import numpy as np
 import pytest
 from measuring import watched
+from support.work_folders import manifest_of
 
 from jobs.kernel.errors import BadInput
 from pipeline.data.memory import LEAST, OWN, Memory, parse_size, require_memory
@@ -46,7 +46,7 @@ def test_validation_is_refused_before_it_reads_an_edge(
     monkeypatch.delattr(module, "transposed")
     engine = EmbeddedEngine(work, work / "tmp", Memory(LEAST), 1, lambda done, size: None)
     with pytest.raises(BadInput, match=r"validate-opic: --memory is 500MB, and 1,000 nodes need"):
-        engine.ranked()
+        engine.validation_input()
 
 
 @pytest.mark.parametrize("step", ["join-scores", "export-precedence", "page-rank"])
@@ -88,7 +88,7 @@ def test_a_run_keeps_within_its_memory(tmp_path: Path) -> None:
     watched([*imported, "--work", str(work)])
     run = [*command, "run", "--nodes", "all", "--work", str(work), "--quiet"]
     measured = watched([*run, "--memory", "500MB", "--jobs", "2"])
-    steps = json.loads((work / "manifest.json").read_text())["steps"]
+    steps = manifest_of(work)["steps"]
     assert steps["gen-graph"]["rows"]["graph"] == nodes
     assert {"export-precedence", "validate-opic"} <= steps.keys()
     assert measured.peaks.pss_mb * 1e6 <= 500 * MIB

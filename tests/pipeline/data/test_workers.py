@@ -11,9 +11,14 @@ import time
 from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 
 from jobs.kernel.errors import BadInput
 from pipeline.data.workers import Died, Tell, answers, deaf
+
+#: of a program that imports this module
+FOLDERS = (ROOT, ROOT / "tests", Path(__file__).parent)
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, FOLDERS))}
 
 
 def doubled(task: int, tell: Tell) -> int:
@@ -33,6 +38,10 @@ def failing(task: int, tell: Tell) -> int:
     if task == 2:
         raise BadInput("x", "found", "expected", "cure")
     return task
+
+
+def is_deaf(task: str, tell: Tell) -> bool:
+    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
 def slow(task: Path, tell: Tell) -> None:
@@ -73,17 +82,14 @@ def alive(pids: list[int]) -> list[int]:
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_workers_leave_with_the_one_that_started_them(tmp_path: Path, sent: signal.Signals) -> None:
     program = (
-        "from pathlib import Path; from tests.test_workers import slow\n"
+        "from pathlib import Path; from test_workers import slow\n"
         "from pipeline.data.workers import answers\n"
         f"tasks = [Path({str(tmp_path)!r}, x) for x in 'ab']\n"
         "if __name__ == '__main__': list(answers(slow, tasks, 2))\n"
     )
     script = tmp_path / "program.py"
     script.write_text(program)
-    root = str(Path(__file__).resolve().parents[1])
-    process = subprocess.Popen(
-        [sys.executable, script], env={**os.environ, "PYTHONPATH": root}, stderr=subprocess.PIPE
-    )
+    process = subprocess.Popen([sys.executable, script], env=ENVIRONMENT, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
     while len(found := list(tmp_path.glob("?-*"))) < 2:
         assert time.monotonic() < deadline, "the workers did not begin"
@@ -111,3 +117,16 @@ def test_a_signal_that_another_thread_takes_waits_too() -> None:
         ended.set()
         other.join()
     assert done == ["started"]
+
+
+def test_no_worker_hears_the_signal_of_the_terminal(tmp_path: Path) -> None:
+    """Not the first one either, before which multiprocessing starts a process of its own."""
+    script = tmp_path / "program.py"
+    script.write_text(
+        "from test_workers import is_deaf; from pipeline.data.workers import answers\n"
+        "if __name__ == '__main__': print(*[deaf for _, deaf in answers(is_deaf, 'ab', 2)])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, script], env=ENVIRONMENT, capture_output=True, text=True, timeout=60
+    )
+    assert (done.stdout, done.stderr) == ("True True\n", "")

@@ -22,14 +22,15 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from wheels import made_wheel, wheel_of_installed
+from support.paths import ROOT
+from support.systems.wheels import made_wheel, wheel_of_installed
 
 from jobs.gen_graph import GenGraph
 from jobs.kernel.errors import BadInput
 from pipeline.cli import main
 from pipeline.package.build import CONFS, build
-from pipeline.package.requirements import DRIVER, name_of, needed_by_tasks, task_requirements
-from pipeline.package.target import Target
+from pipeline.package.node_platform import NodePlatform
+from pipeline.package.wheels import DRIVER, name_of, needed_by_tasks, task_requirements
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -41,7 +42,7 @@ NEEDED = ["mrjob", "PyYAML"]  # by gen_graph
 LINKS = b"0 a,b)/ a,b)/x\n1 a,b)/x a,b)/\n"
 GRAPH = [b"0\t1.0\tO:1\n", b"1\t1.0\tO:0\n", b"dummy\t1.0\tO:dummy\n"]
 SECRET = "not-to-be-seen"
-X86 = Target(machine="x86_64")
+X86 = NodePlatform(machine="x86_64")
 
 
 def _shims() -> list[str]:
@@ -136,7 +137,7 @@ print(*(module.__file__ for module in sys.modules.values() if hasattr(module, "_
     files = done.stdout.split()
     assert str(folder / "crawlrank.zip/jobs/gen_graph.py") in files, done.stderr
     assert str(folder / "env/lib/mrjob/job.py") in files
-    root = str(Path(__file__).resolve().parents[1])
+    root = str(ROOT)
     assert not [path for path in files if "site-packages" in path or path.startswith(root)]
 
 
@@ -188,7 +189,7 @@ def contents(package: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def test_nothing_names_this_machine_or_its_index(package: Path, index: str) -> None:
-    root = Path(__file__).resolve().parents[1]
+    root = ROOT
     host = index.partition("@")[2].rstrip("/")
     ours = [SECRET, host, str(package.parent), sys.prefix, str(root)]  # the third with home
     for name, data in contents(package):
@@ -217,7 +218,7 @@ def test_wheels_are_those_of_the_nodes(tmp_path: Path) -> None:
     made_wheel(given, "pure", "py3-none-any")
     mine = "linux_" + os.uname().machine
     made_wheel(given, "native", f"{tag}-{tag}-{mine}")
-    build(tmp_path / "out", Target(machine="aarch64"), given, requirements=["native", "pure"])
+    build(tmp_path / "out", NodePlatform(machine="aarch64"), given, requirements=["native", "pure"])
     names = {path.name for path in (tmp_path / "out/wheels").glob("*.whl")}
     assert names == {
         f"native-1.0-{tag}-{tag}-manylinux_2_17_aarch64.whl",
@@ -228,7 +229,7 @@ def test_wheels_are_those_of_the_nodes(tmp_path: Path) -> None:
         digest = hashlib.sha256((tmp_path / "out/wheels" / wheel).read_bytes()).hexdigest()
         assert line == f"{wheel.split('-')[0]}==1.0 --hash=sha256:{digest}"
     with pytest.raises(BadInput, match="pip download"):
-        none = Target(machine="aarch64", glibc=12)
+        none = NodePlatform(machine="aarch64", glibc=12)
         build(tmp_path / "old", none, given, requirements=["native", "pure"])
 
 
@@ -270,9 +271,7 @@ def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
 
 def listed() -> list[str]:
     """What pyproject.toml lists, as the metadata of the package has it once it is installed."""
-    project = tomllib.loads((Path(__file__).resolve().parents[1] / "pyproject.toml").read_text())[
-        "project"
-    ]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"].items()
     return project["dependencies"] + [
         f"{line}; extra == '{name}'" for name, lines in extras for line in lines
@@ -305,7 +304,7 @@ def test_tasks_need_what_jobs_import() -> None:
     providers = distributions_by_module()
     wanted = {name_of(line) for line in needed_by_tasks(listed())}
     others = ("emr.py", "spark_harness.py")  # submits jobs; runs where there is a Spark
-    jobs = (Path(__file__).resolve().parents[1] / "jobs").rglob("*.py")
+    jobs = (ROOT / "jobs").rglob("*.py")
     modules = {name for path in jobs if path.name not in others for name in imported(path)}
     found = {
         name_of(name)

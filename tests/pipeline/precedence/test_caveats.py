@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crawls import INLINE, ok, write_warc
+from support.crawls import INLINE, ok, write_warc
 
 from pipeline.precedence.caveats import (
     FEW_A_CLASS,

@@ -8,8 +8,9 @@ import re
 from pathlib import Path
 
 import pytest
-from crawls import INLINE, LOOPBACK, crawlrank, ok
-from samples import write
+from support.crawls import INLINE, crawlrank, ok
+from support.inputs.samples import write
+from support.paths import LOOPBACK
 
 #: Java's Float.parseFloat takes these, and so do all others
 DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?")

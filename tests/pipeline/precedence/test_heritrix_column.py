@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_uris import made_uris
-from samples import DATA
-from test_heritrix_form import CASES, HOSTILE, MORE, USUAL
+from support.inputs.heritrix_uris import CASES, HOSTILE, MORE, USUAL
+from support.inputs.made_uris import made_uris
+from support.paths import DATA
 
 from jobs.kernel.keys import heritrix_form as module
 from jobs.kernel.keys.heritrix_form import HeritrixRejects

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from heritrix_cases import DATA, LINT_TXT, Case, written
 from hypothesis import given
 from hypothesis import strategies as st
+from support.inputs.heritrix_cases import LINT_TXT, Case, written
+from support.paths import HERITRIX
 
 from pipeline.precedence.heritrix_loader import (
     BLOCK,
@@ -25,7 +26,7 @@ from pipeline.precedence.heritrix_loader import (
 
 
 def test_lint_txt_is_read_whole() -> None:
-    text = (DATA / "lint.txt").read_text("utf-8")
+    text = (HERITRIX / "lint.txt").read_text("utf-8")
     assert len(LINT_TXT) == 60
     assert sum(len(case.stored) for case in LINT_TXT) == text.count("{precalc-precedence=")
     assert sum(bool(case.exception) for case in LINT_TXT) == text.count("Exception in") + 1
@@ -46,7 +47,7 @@ def test_lint_txt(case: Case, tmp_path: Path) -> None:
 
 
 def loader_jsonl() -> list[dict[str, Any]]:
-    lines = (DATA / "loader.jsonl").read_text("ascii").split("\n")
+    lines = (HERITRIX / "loader.jsonl").read_text("ascii").split("\n")
     return [json.loads(line) for line in lines if line]
 
 
@@ -67,10 +68,10 @@ def test_files_that_the_loader_was_given(tmp_path: Path) -> None:
 
 
 def test_heritrix_own_precedence_files() -> None:
-    stored = load(DATA / "prec.txt")
+    stored = load(HERITRIX / "prec.txt")
     assert len(stored) == 24
     assert sorted(stored.values()) == list(range(1, 94, 4))
-    assert len(load(DATA / "precedence2-selftest-rank.txt")) > 3
+    assert len(load(HERITRIX / "precedence2-selftest-rank.txt")) > 3
 
 
 def test_one_bad_line_after_many_good_ones_stores_nothing() -> None:

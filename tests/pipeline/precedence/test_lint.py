@@ -7,14 +7,15 @@ import re
 from pathlib import Path
 
 import pytest
-from heritrix_cases import DATA, LINT_TXT, Case, written
 from hypothesis import given
 from hypothesis import strategies as st
+from support.inputs.heritrix_cases import LINT_TXT, Case, written
+from support.paths import HERITRIX
 
 from jobs.kernel.keys.heritrix_form import heritrix_form, lookup_key
 from pipeline.precedence import lint as module
 from pipeline.precedence.heritrix_loader import MAX_LINE, LoaderFails, load, read_entry, read_lines
-from pipeline.precedence.lint import Finding, Summary, lint
+from pipeline.precedence.lint import Finding, LintSummary, lint
 from pipeline.precedence.lint_problems import PROBLEMS
 
 GOOD = "http://h.example/a 5"
@@ -114,7 +115,7 @@ def test_a_cure_with_a_form_cures(line: str, expected: list[str], cure: str) -> 
 
 @pytest.mark.parametrize("case", LINT_TXT, ids=lambda case: case.name)
 def test_the_verdict_is_the_loaders(case: Case, tmp_path: Path) -> None:
-    summary = Summary()
+    summary = LintSummary()
     found = list(lint(written(case.name, case.file, tmp_path), summary))
     assert summary.accepted == (not case.exception)
     if summary.accepted:
@@ -130,7 +131,7 @@ def test_the_verdict_is_the_loaders(case: Case, tmp_path: Path) -> None:
 @given(st.lists(st.sampled_from([line for line, _, _ in LINES]), max_size=5))
 def test_the_verdict_on_mixed_lines_is_the_loaders(lines: list[str]) -> None:
     source = "\n".join(lines).encode()
-    summary = Summary()
+    summary = LintSummary()
     list(lint(source, summary))
     try:
         load(source)
@@ -168,7 +169,7 @@ def test_duplicates_among_many() -> None:
 
 
 def test_missing_file_folder_and_empty_file(tmp_path: Path) -> None:
-    summary = Summary()
+    summary = LintSummary()
     (found,) = lint(tmp_path / "none.txt", summary)
     assert (found.problem, found.line, summary.accepted) == ("not loaded", 0, False)
     assert problems(tmp_path) == ["not loaded"]
@@ -183,7 +184,7 @@ def test_gzip_by_name(tmp_path: Path) -> None:
     (tmp_path / "plain.gz").write_text(GOOD)
     assert problems(tmp_path / "plain.gz") == ["not loaded"]
     (tmp_path / "clipped.gz").write_bytes(packed[:-12])
-    summary = Summary()
+    summary = LintSummary()
     assert "damaged" in [found.problem for found in lint(tmp_path / "clipped.gz", summary)]
     assert summary.accepted  # the loader reports success
 
@@ -203,9 +204,9 @@ def test_byte_order_marks_of_files_put_together() -> None:
 
 
 def test_heritrix_own_files_are_clean() -> None:
-    assert problems(DATA / "prec.txt") == []
-    summary = Summary()
-    list(lint(DATA / "precedence2-selftest-rank.txt", summary))
+    assert problems(HERITRIX / "prec.txt") == []
+    summary = LintSummary()
+    list(lint(HERITRIX / "precedence2-selftest-rank.txt", summary))
     assert summary.accepted
 
 

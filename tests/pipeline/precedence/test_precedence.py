@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from crawls import crawlrank, ok
-from drawing import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.crawls import crawlrank, ok
+from support.drawing import examples
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
@@ -24,7 +24,7 @@ from jobs.kernel.keys.uris import as_crawled
 from pipeline.data.memory import parse_size
 from pipeline.options import PrecedenceOptions
 from pipeline.precedence import lint
-from pipeline.precedence.export import Summary, export_precedence
+from pipeline.precedence.export import PrecedenceSummary, export_precedence
 from pipeline.precedence.heritrix_loader import load
 from pipeline.precedence.scored import FIXED, ByKey, open_scored
 
@@ -100,7 +100,7 @@ def expected(
 class Written(NamedTuple):
     path: Path
     lines: list[tuple[str, int]]
-    summary: Summary
+    summary: PrecedenceSummary
 
 
 def write(

@@ -6,8 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from drawing import examples
-from graphs import (
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.drawing import examples
+from support.graphs import (
     NAMED,
     chain,
     clique,
@@ -21,8 +23,6 @@ from graphs import (
     two_components,
     web_like,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pipeline.data.graph import Graph
 from pipeline.ranking import certificate as module

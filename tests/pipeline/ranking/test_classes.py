@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pytest
-from drawing import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.drawing import examples
 
 from pipeline.options import Ties
 from pipeline.ranking.classes import cut, preferences, preferred_first

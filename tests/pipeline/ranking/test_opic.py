@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import numpy.typing as npt
 import pytest
-from drawing import examples
-from graphs import (
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.drawing import examples
+from support.graphs import (
     NAMED,
     chain,
     clique,
@@ -21,13 +22,12 @@ from graphs import (
     exact_scores,
     graph_of,
     graphs,
+    published,
     rational_solution,
     star,
     two_components,
     web_like,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from jobs.kernel.machine import machine_code
 from pipeline.data.graph import Graph
@@ -36,19 +36,7 @@ from pipeline.ranking import opic as module
 from pipeline.ranking.opic import Checkpoint, OpicResult, opic
 
 POLICIES: tuple[Policy, ...] = ("cycle", "random", "greedy")
-DATA = Path(__file__).parent / "data" / "pagerank"
 Floats = npt.NDArray[np.float64]
-
-
-def published(name: str) -> tuple[Graph, Floats]:
-    """An LDBC graph and its published probabilities, by ascending id."""
-    rows = [line.split() for line in (DATA / f"{name}-input").read_text().splitlines() if line]
-    ids = sorted(int(row[0]) for row in rows)
-    place = {node: position for position, node in enumerate(ids)}
-    edges = [(place[int(s)], place[int(t)]) for s, *targets in rows for t in targets]
-    output = DATA / (f"{name}-PR" if name.startswith("example") else f"{name}-output")
-    values = dict(line.split() for line in output.read_text().splitlines() if line)
-    return graph_of(len(ids), edges), np.array([float(values[str(node)]) for node in ids])
 
 
 def targets_of(graph: Graph, page: int) -> list[int]:

@@ -10,11 +10,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drawing import examples
-from graphs import NAMED, exact_scores, graph_of, graphs, scored, star, two_components, web_like
 from hypothesis import given, settings
 from rich.console import Console
-from test_opic import published
+from support.drawing import examples
+from support.graphs import (
+    NAMED,
+    exact_scores,
+    graph_of,
+    graphs,
+    published,
+    scored,
+    star,
+    two_components,
+    web_like,
+)
 
 from jobs.kernel.errors import BadInput, NotConverged
 from pipeline.data.graph import Graph

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crawls import crawlrank, html, ok, response
 from hypothesis import given
 from hypothesis import strategies as st
+from support.crawls import crawlrank, html, ok, response
+from support.work_folders import manifest_of
 
 from jobs.kernel.storage.digesting import Digesting
 from pipeline.workfolder.archive_identity import PIECE, PIECES, identify
@@ -54,9 +55,7 @@ def written(path: Path, data: bytes, when: int | None = None) -> Path:
 
 
 def archives_of(work: Path) -> dict[str, dict[str, Any]]:
-    archives: dict[str, dict[str, Any]] = json.loads((work / "manifest.json").read_text())[
-        "archives"
-    ]
+    archives: dict[str, dict[str, Any]] = manifest_of(work)["archives"]
     return archives
 
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from crawls import INLINE, MORE_WEB, WEB, crawlrank, ok, write_warc
-from work_folders import edit_manifest
+from support.crawls import INLINE, MORE_WEB, WEB, crawlrank, ok, write_warc
+from support.work_folders import edit_manifest
 
 from jobs.kernel.formats import downloading
 from pipeline.analysis.plots.plot_data import read_pages
@@ -192,7 +192,7 @@ def test_a_store_that_is_out_of_reach(works: dict[str, Made], tmp_path: Path) ->
     assert "hdfs://127.0.0.1:1/data/" in said.err and "cannot be read" in said.err
     assert "HADOOP_CONF_DIR" in said.err and OF_THE_RUN in said.err
     out = ok("status", "--work", work).out
-    assert "What lies at hdfs://127.0.0.1:1/data was not looked at: " in out
+    assert "The datasets at hdfs://127.0.0.1:1/data were not checked: " in out
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crawls import WEB, ok, write_warc
+from support.crawls import WEB, ok, write_warc
 
 from pipeline.workfolder.dataset_store import DatasetStore
 

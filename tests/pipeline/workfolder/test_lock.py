@@ -4,35 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from crawls import environment
+from support.work_folders import hold
 
 from jobs.kernel.errors import BadInput
 from pipeline.workfolder.lock import locked
-
-HOLD = """
-import sys, time
-from pathlib import Path
-from pipeline.workfolder.lock import locked
-with locked(Path(sys.argv[1])):
-    sys.stdout.write("held\\n")
-    sys.stdout.flush()
-    time.sleep(60)
-"""
-
-
-def hold(work: Path) -> subprocess.Popen[bytes]:
-    """Another process that holds the lock."""
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(work)], env=environment(), stdout=subprocess.PIPE
-    )
-    assert holder.stdout is not None
-    assert holder.stdout.readline() == b"held\n"
-    return holder
 
 
 def test_a_second_run_is_refused_and_told_which_is_the_first(tmp_path: Path) -> None:

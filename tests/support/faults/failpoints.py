@@ -18,7 +18,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crawls import Said, checked
+from support.crawls import Said, checked
 
 WATCHED = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link", "os.symlink"}
 CHANGES = ("delete_dir", "move", "copy_file", "create_dir", "open_output_stream")

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from jobs.mapreduce.job import Job, Pair
+from jobs.mapreduce.job import Job, KeyValue
 
 
 class Faulty(Job):
@@ -22,7 +22,7 @@ class Faulty(Job):
         self.add_passthru_arg("--fault", choices=("none", "die", "wait"), default="none")
         self.add_passthru_arg("--signs", default="")
 
-    def map_line(self, line: bytes) -> Iterator[Pair]:
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
         word = line.split()[0]
         if word == b"bad":
             self._meet(Path(self.options.signs))

@@ -37,13 +37,12 @@ from pipeline.cli import main
 from pipeline.contract import Stop
 from pipeline.data.memory import LEAST, Memory
 from pipeline.engines.embedded.engine import EmbeddedEngine
-from pipeline.engines.embedded.pagerank import (
-    sweeps,  # noqa: F401
-)
-from pipeline.engines.embedded.pagerank.ranks import rank
 from pipeline.engines.text.packed_ranking import rank_packed
 from pipeline.export_text import export_text
 from pipeline.options import PrecedenceOptions
+from pipeline.ranking.methods import METHODS
+from pipeline.ranking.pagerank.method import solve
+from pipeline.ranking.solution import Problem
 from pipeline.ranking.validation import validate
 
 URI = "http://127.0.0.1:18081/p0.html"
@@ -102,9 +101,9 @@ def canonicalize(work: Path, tmp: Path) -> None:
 
 
 def select(work: Path, tmp: Path) -> None:
-    from jobs.kernel.captures.choosing import Rules
+    from jobs.kernel.captures.choosing import CaptureRules
 
-    _engine(work, tmp).select_links(Rules(latest=True, redirects=True), keep_www=False)
+    _engine(work, tmp).select_links(CaptureRules(latest=True, redirects=True), keep_www=False)
 
 
 def assign_ids(work: Path, tmp: Path) -> None:
@@ -120,12 +119,12 @@ def page_rank(work: Path, tmp: Path) -> None:
 
     csr = open_csr(work / "graph")
     for stop, budget in ((Stop(tolerance=1e-9), 1 << 30), (Stop(tolerance=1e-9), 0)):
-        rank(csr, stop, 2, budget)
-    rank(csr, Stop(iterations=3), 2, 0)
+        solve(Problem(csr, stop, 2, budget))
+    solve(Problem(csr, Stop(iterations=3), 2, 0))
 
 
 def go_on(work: Path, tmp: Path) -> None:
-    _engine(work, tmp).rank(Stop(tolerance=1e-9), [{}], lambda *_: None)
+    _engine(work, tmp).rank(METHODS["pagerank"], Stop(tolerance=1e-9), [{}], lambda *_: None)
 
 
 def join_scores(work: Path, tmp: Path) -> None:
@@ -137,7 +136,7 @@ def precedence(work: Path, tmp: Path) -> None:
 
 
 def opic(work: Path, tmp: Path) -> None:
-    ranked = _engine(work, tmp).ranked()
+    ranked = _engine(work, tmp).validation_input()
     with contextlib.suppress(CrawlrankError):
         validate(ranked.graph, ranked.ranks, captured=ranked.captured)
 
@@ -232,7 +231,7 @@ def _serve() -> None:
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
     try:
-        SERVER.set_forkserver_preload(["flips_server"])
+        SERVER.set_forkserver_preload(["support.faults.flips_server"])
         forkserver.ensure_running()
     finally:
         os.environ.pop("PYTHONPATH")

@@ -1,4 +1,4 @@
-"""What the server of tests/flips.py imports, and runs once, before processes are forked from it:
+"""What the server of flips.py imports, and runs once, before processes are forked from it:
 loops as machine code, and modules that are imported where they are used."""
 
 from __future__ import annotations
@@ -7,13 +7,13 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from flips import page_rank
 
 from jobs.kernel.rank import packed_loops  # noqa: F401
 from pipeline.data.csr_files import open_csr
-from pipeline.engines.embedded.edges import opic_graph, write_graph
-from pipeline.engines.embedded.turning import transposed
+from pipeline.engines.embedded.graph.gen_graph import opic_graph, write_graph
+from pipeline.engines.embedded.graph.transposition import transposed
 from pipeline.ranking.opic import opic
+from support.faults.flips import page_rank
 
 with tempfile.TemporaryDirectory() as name:
     folder = Path(name)

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from crawls import COMMAND, Said, checked, environment, process
+
+from support.crawls import COMMAND, Said, checked, environment, process
 
 USER = 54321
 READING = "-all,+dac_override,+dac_read_search"

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import gzip
 import io
+import zipfile
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
 import lz4.frame
+import pytest
 import zstandard
 
 from jobs.kernel.archive.damage import Damage
-from jobs.kernel.archive.records import Record, read_records
+from jobs.kernel.archive.records import Record
+from jobs.kernel.archive.sources import read_records
 from jobs.kernel.captures.extraction import extract
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.rows import Capture, Link
 
-ARCHIVES = Path(__file__).parent / "data" / "archives"
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 
 
@@ -179,3 +181,34 @@ def metadata(of: object = "", uri: str = "http://h/", body: bytes = LINES) -> by
 
 def targets(data: bytes, **options: object) -> list[tuple[str, str]]:
     return [(link.target.decode(), link.hop.decode()) for link in extracted(data, **options)[0]]
+
+
+#: the pages of a WACZ, and its archives
+PAGES = [page(f'<a href="/{n}">' + "x" * 50, f"http://h/{n}") for n in range(6)]
+FILES = {
+    "archive/a.warc.gz": each(PAGES[:2]),
+    "archive/b.warc.zst": with_dictionary(PAGES[2:4]),
+    "archive/sub/c.warc": plain(PAGES[4:]),
+}
+
+
+def zipped(files: dict[str, bytes], method: int = zipfile.ZIP_STORED) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", method) as archive:
+        archive.writestr("datapackage.json", b"{}")
+        for name, content in files.items():
+            archive.writestr(name, content)
+        archive.writestr("pages/pages.jsonl", plain(PAGES))
+    return made.getvalue()
+
+
+def made_pdf(*uris: str) -> bytes:
+    pypdf = pytest.importorskip("pypdf", reason="the extra crawlrank[pdf] is not installed")
+    annotations = pytest.importorskip("pypdf.annotations")
+    writer = pypdf.PdfWriter()
+    for number, uri in enumerate(uris):
+        writer.add_blank_page(100, 100)
+        writer.add_annotation(number, annotations.Link(rect=(0, 0, 9, 9), url=uri))
+    stream = io.BytesIO()
+    writer.write(stream)
+    return stream.getvalue()

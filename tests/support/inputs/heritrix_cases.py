@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-DATA = Path(__file__).parent / "data" / "heritrix"
+from support.paths import HERITRIX
 
 
 class Case(NamedTuple):
@@ -29,7 +29,7 @@ WHOLE_FILES = {
 
 def lint_txt() -> list[Case]:
     """The cases of lint.txt: `##name  bytes`, `rc= OUT n entries`, ERR lines, KEY lines."""
-    text = (DATA / "lint.txt").read_bytes().decode("utf-8")
+    text = (HERITRIX / "lint.txt").read_bytes().decode("utf-8")
     cases = []
     for block in re.split(r"(?m)^##", text)[1:]:
         head, _, rest = block.partition("\n")

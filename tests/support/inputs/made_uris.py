@@ -10,7 +10,7 @@ import json
 import random
 from collections.abc import Iterator
 
-from samples import DATA
+from support.paths import DATA
 
 ALNUM = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))

@@ -13,11 +13,10 @@ import zlib
 from pathlib import Path
 from typing import NamedTuple
 
-from archive_samples import WRAPPINGS, arc, arc_head, each, page, plain, warc
-from samples import DATA, REFERENCE
+from support.inputs.archive_samples import WRAPPINGS, arc, arc_head, each, page, plain, warc
+from support.paths import DAMAGED, HERITRIX, REFERENCE, SAMPLES, SMALL_ARCHIVES
 
-SAMPLES = Path(__file__).parents[1] / "sample_data"
-FOLDERS = (SAMPLES, SAMPLES / "damaged", DATA / "archives", DATA / "heritrix")
+FOLDERS = (SAMPLES, DAMAGED, SMALL_ARCHIVES, HERITRIX)
 STORED, DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
 LARGEST = 48 * 2**10  # bytes of a sample: an archive of a few is gone through in milliseconds
 LARGEST_FILE = 2**22  # bytes of a file that records are taken from

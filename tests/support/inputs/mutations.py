@@ -18,8 +18,6 @@ from typing import Any, NamedTuple
 
 import brotli
 import zstandard
-from archive_samples import WRAPPINGS
-from mutation_samples import DEFLATED, STORED, Samples, answer, samples, wacz
 
 from jobs.kernel.archive.damage import REASONS, Damage
 from jobs.kernel.captures.extraction import extract
@@ -27,6 +25,8 @@ from jobs.kernel.captures.extraction_options import DEFAULTS, ExtractionOptions
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.lines import format_capture, format_link, parse_capture, parse_link
 from jobs.kernel.formats.rows import Capture, Link
+from support.inputs.archive_samples import WRAPPINGS
+from support.inputs.mutation_samples import DEFLATED, STORED, Samples, answer, samples, wacz
 
 # What means something to some reader of the kernel, and what readers stumble over.
 _WORDS = rb"""

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-DATA = Path(__file__).parent / "data"
-REFERENCE = Path(__file__).resolve().parents[2] / "shared" / "reference"
+from support.paths import DATA, REFERENCE
 
 needs_reference = pytest.mark.skipif(not REFERENCE.is_dir(), reason="no reference data here")
 

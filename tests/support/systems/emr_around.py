@@ -1,4 +1,4 @@
-"""Shared by the tests of EMR: that of tests/made_emr.py, a bucket, a configuration, a run."""
+"""Shared by the tests of EMR: that of made_emr.py, a bucket, a configuration, a run."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import boto3
 import mrjob.emr
 import pytest
 from click.testing import CliRunner
-from made_emr import MadeEmr, made_emr
 
 from pipeline.cli import main
 from pipeline.package.build import FILES
+from support.systems.made_emr import MadeEmr, made_emr
 
 KEY, SECRET, TOKEN = "AKIASEENBYNOBODY", "secret-seen-by-nobody", "token-seen-by-nobody"
 

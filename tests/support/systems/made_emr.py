@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from made_streaming import Store, TaskFailed, run_streaming
+from support.systems.made_streaming import Store, TaskFailed, run_streaming
 
 LOG = """\
 2026-01-01 00:00:00,000 INFO org.apache.hadoop.yarn.client.api.impl.YarnClientImpl (main): \

@@ -13,11 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cluster import ended
-
 from jobs.kernel.formats.ranges import (
     reducer_of,  # checked against Java's own hashes in test_ranges.py
 )
+from support.systems.cluster import ended
 
 TOLERATED = "mapreduce.map.failures.maxpercent"
 ALONE = {"-info", "-verbose"}  # options without a value

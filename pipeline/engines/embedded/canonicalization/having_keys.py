@@ -1,8 +1,8 @@
-"""Which URIs have a key, for many at a time: most need no key made to tell.
+"""Which URIs have a key, for many at a time and mostly without making the key.
 
-A URI of an http host by name and of plain ASCII, without escaped letters, dots for names, brackets
-and session ids, always has a key; for these a regular expression over the whole column is enough.
-Of all others the key is made, as jobs/kernel/keys/keys.py does it.
+An http URI with a host name, of plain ASCII, without escaped letters, dot segments, brackets and
+session ids, always has a key; for these a regular expression over the whole column is enough. For
+all others the key is made, by jobs/kernel/keys/keys.py.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from jobs.kernel.keys.keys import forgetful_key_function
 
 ESCAPE = "%(?:[0189a-f][0-9a-f]|2[0-46-9a-df]|3[0-9a-f])"  # of no letter, dot or `%`
 PLAIN = rf"""(?i)^https?://(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*/(?:[!"$&')-~]|{ESCAPE})*$"""
-# what may need a rule of surt's own
+# URIs to which a special rule of surt may apply
 RARE = r"(?i)/\.\.?(?:[/?]|$)|sid=|sessionid|cftoken="
 
 

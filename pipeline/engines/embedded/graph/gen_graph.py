@@ -1,14 +1,14 @@
 """gen-graph: links as numbers to the graph as PageRank reads it, by an external sort.
 
-Every link becomes a pair of key numbers, by the numbers of its block's distinct strings. Sorted by
-target, then source, and each once, pairs become pairs of ids, which ascend as the numbers do. Then
-go those of which an end has no id (a page that nobody links to, unless all get ids) and self-links.
+Every link becomes a pair of key numbers, by the numbers of its block's distinct strings. The pairs
+are sorted by target, then source, each once, and become pairs of ids, which ascend as the numbers
+do. Self-links are dropped, and pairs of which an end has no id: a page that nobody links to, unless
+all pages get ids.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,35 +17,35 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.formats.hops import UNLINKED_HOPS
 from pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, Ids, id_type
 from pipeline.data.graph import Floats, Graph, Mask
 from pipeline.data.growing import Growing, save
-from pipeline.data.key_numbers import open_ids, open_numbers
+from pipeline.data.key_numbers import missing, open_ids, open_numbers
 from pipeline.data.mapped import release
 from pipeline.data.memory import require_memory
 from pipeline.data.pairs import Pairs, distinct_pairs
 from pipeline.engines.embedded.columns import link_blocks
-from pipeline.engines.embedded.partials import UNLINKED
 
 PIECE = 1 << 22  # edges at once
 COUNTED = 1 << 19  # edges that are counted at once
 NODE_BYTES = 16  # ids and outdegrees of up to 8 bytes
 
 
-@dataclass(frozen=True)
+@dataclass
 class GraphCounts:
-    """links: pairs that were given; canonical_links: the distinct ones; of those edges, and what
-    was dropped: self_links, and without_id where an end has no id; sources_without_id: the sources
-    of these. dangling: nodes without edges out."""
+    """links: all pairs; canonical_links: distinct ones. Each of these is an edge, or is dropped as
+    one of self_links or of without_id, where an end has no id; sources_without_id: the sources of
+    the latter. dangling: nodes without edges out."""
 
     nodes: int
-    edges: int
-    dangling: int
-    links: int
-    canonical_links: int
-    self_links: int
-    without_id: int
-    sources_without_id: int
+    edges: int = 0
+    dangling: int = 0
+    links: int = 0
+    canonical_links: int = 0
+    self_links: int = 0
+    without_id: int = 0
+    sources_without_id: int = 0
 
 
 def gen_graph(
@@ -73,11 +73,11 @@ def gen_graph(
 
 
 def key_pairs(part: Path, numbers: Path, keys: int) -> Iterator[Pairs]:
-    """The links of a part as pairs of key numbers, those without a key or of hops I, P left out.
+    """The links of a part as pairs of key numbers, without those of UNLINKED_HOPS or without a key.
 
-    keys: all numbers are below it. Raises BadInput where one is not, or the two do not fit."""
+    keys: all numbers are below it. Raises BadInput where one is not, or the files do not match."""
     of_string = open_numbers(numbers, keys)
-    none = np.iinfo(of_string.dtype).max
+    none = missing(of_string)
     begin = 0
     for block in link_blocks(part):
         middle = begin + len(block.targets)
@@ -86,7 +86,7 @@ def key_pairs(part: Path, numbers: Path, keys: int) -> Iterator[Pairs]:
             _refuse(part, numbers)
         targets = of_string[begin:middle][block.target]
         sources = of_string[middle:end][block.source]
-        kept = (targets != none) & (sources != none) & ~block.of_hops(UNLINKED)
+        kept = (targets != none) & (sources != none) & ~block.of_hops(UNLINKED_HOPS)
         yield targets[kept], sources[kept]
         begin = end
     if begin != len(of_string):
@@ -110,69 +110,61 @@ def write_graph(
 ) -> GraphCounts:
     """The graph of pairs (targets, sources) of numbers below `bound`, in a new folder.
 
-    ids: the id of every number, ascending, its type's greatest value where there is none; without
-    it numbers are ids, all of them. Memory: the budget, and some 60 MB of threads and of edges that
-    are mapped. Raises BadInput where the budget is less than NODE_BYTES a number.
+    ids: the id of every number, ascending, or `missing`; None: every number is an id. Memory: the
+    budget, and some 60 MB for threads and mapped edges. Raises BadInput where the budget is less
+    than NODE_BYTES a number.
     """
     require_memory("gen-graph", bound, NODE_BYTES, budget)
-    nodes = bound if ids is None else bound - int(np.count_nonzero(ids == np.iinfo(ids.dtype).max))
-    links, given = Counter[str](), list[int]()
-    held = 0 if ids is None else ids.nbytes
+    nodes = bound if ids is None else bound - int(np.count_nonzero(ids == missing(ids)))
+    counts, lengths = GraphCounts(nodes), list[int]()
     unknown: Mask = np.zeros(0 if ids is None else bound, bool)  # sources without id, by number
-    held += unknown.nbytes
+    held = unknown.nbytes + (0 if ids is None else ids.nbytes)
     output.mkdir(parents=True)
     with tempfile.TemporaryDirectory(dir=tmp) as folder:
-        counted = (_counted(stream, given) for stream in streams)
+        counted = (_counted(stream, lengths) for stream in streams)
         pairs = distinct_pairs(counted, bound, budget - held, Path(folder), threads)
-        with Growing(output / SOURCES, id_type(nodes)) as sources, _Offsets(output, nodes) as ends:
-            for targets_of, sources_of in pairs:
-                links["canonical"] += len(targets_of)
-                edges = _edges(targets_of, sources_of, ids, links, unknown)
-                ends.add(edges[0])
-                sources.write(edges[1])
-    sources_without_id = int(np.count_nonzero(unknown))
+        with Growing(output / SOURCES, id_type(nodes)) as file, _Offsets(output, nodes) as offsets:
+            for targets, sources in pairs:
+                edges = _edges(targets, sources, ids, counts, unknown)
+                offsets.add(edges[0])
+                file.write(edges[1])
+    counts.edges, counts.links = file.length, sum(lengths)
+    counts.sources_without_id = int(np.count_nonzero(unknown))
     del unknown
     outdegrees = _outdegrees(np.load(output / SOURCES, mmap_mode="r"), nodes)
     save(output / OUTDEGREES, outdegrees)
-    return GraphCounts(
-        nodes=nodes,
-        edges=sources.length,
-        dangling=nodes - int(np.count_nonzero(outdegrees)),
-        links=sum(given),
-        canonical_links=links["canonical"],
-        self_links=links["self"],
-        without_id=links["without id"],
-        sources_without_id=sources_without_id,
-    )
+    counts.dangling = nodes - int(np.count_nonzero(outdegrees))
+    return counts
 
 
-def _counted(stream: Iterable[Pairs], given: list[int]) -> Iterator[Pairs]:
-    """Adds the pairs of a stream to `given`; several threads do."""
+def _counted(stream: Iterable[Pairs], lengths: list[int]) -> Iterator[Pairs]:
+    """Appends the number of pairs of a stream to `lengths`, in the thread that reads it."""
     count = 0
     for pairs in stream:
         count += len(pairs[0])
         yield pairs
-    given.append(count)
+    lengths.append(count)
 
 
 def _edges(
-    targets: Ids, sources: Ids, ids: Ids | None, links: Counter[str], unknown: Mask
+    targets: Ids, sources: Ids, ids: Ids | None, counts: GraphCounts, unknown: Mask
 ) -> Pairs:
-    """The ids of distinct pairs, without what is no edge; marks the numbers of unknown sources."""
+    """The edges of distinct pairs, as ids; marks the numbers of sources without id."""
+    counts.canonical_links += len(targets)
     if ids is not None:
-        numbers, none = sources, np.iinfo(ids.dtype).max
+        numbers, none = sources, missing(ids)
         targets, sources = ids[targets], ids[sources]
         known = (targets != none) & (sources != none)
         unknown[numbers[sources == none]] = True
-        links["without id"] += len(known) - int(np.count_nonzero(known))
+        counts.without_id += len(known) - int(np.count_nonzero(known))
         targets, sources = targets[known], sources[known]
     edge = targets != sources
-    links["self"] += len(edge) - int(np.count_nonzero(edge))
+    counts.self_links += len(edge) - int(np.count_nonzero(edge))
     return targets[edge], sources[edge]
 
 
 class _Offsets:
-    """Writes, as the targets of edges come in order, where the edges of each node begin."""
+    """Writes where the edges of each node begin, from the targets of edges in order."""
 
     def __init__(self, folder: Path, nodes: int) -> None:
         self._file = Growing(folder / OFFSETS, np.int64)
@@ -182,7 +174,7 @@ class _Offsets:
 
     def add(self, targets: Ids) -> None:
         if len(targets):
-            latest = self._file.length - 1  # its edges may go on
+            latest = self._file.length - 1  # more edges of this node may follow
             counts = np.bincount((targets - targets.dtype.type(latest)).astype(np.int64))
             self._file.write(self._edges + np.cumsum(counts[:-1]))
             self._edges += len(targets)
@@ -197,8 +189,8 @@ class _Offsets:
 
 
 def _outdegrees(sources: Ids, nodes: int) -> Ids:
-    """How often each node is a source. Memory: 4 bytes a node, and a piece; numba's compiled loop
-    would take LOOPS, which this step has no other use for."""
+    """How often each node is a source. Memory: 4 bytes a node, and a piece. A compiled loop would
+    take LOOPS bytes, which this step does not need otherwise."""
     counts = np.zeros(nodes, id_type(nodes))
     for begin in range(0, len(sources), COUNTED):
         piece = np.asarray(sources[begin : begin + COUNTED], np.intp)
@@ -208,9 +200,8 @@ def _outdegrees(sources: Ids, nodes: int) -> Ids:
 
 
 def opic_graph(name: str, csr: Csr, outgoing: Csr, scores: Floats, dummy: float) -> Graph:
-    """The graph that OPIC walks, with scores. outgoing: the transposed one; its arrays are used
-    as they lie, if there are fewer than 2^31 nodes. Ids are positions.
-    """
+    """The graph for OPIC, with scores; ids are positions. outgoing: the transposed graph, whose
+    arrays are not copied if there are fewer than 2^31 nodes."""
     kind: Any = np.int32 if csr.nodes < 2**31 else np.int64
     targets = outgoing.sources.view(kind) if kind == np.int32 else outgoing.sources.astype(kind)
     ids = np.arange(csr.nodes, dtype=kind)

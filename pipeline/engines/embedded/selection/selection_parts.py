@@ -1,20 +1,21 @@
-"""What processes of the pool do for select-links with one part of links and captures.
+"""The two tasks of a process for one part of links and captures in select-links.
 
-First they take from it what decides: captures with their keys, links of hops R and C with theirs,
-and the groups of links that were found in the same capture, numbered through the part. Then, with
-a verdict on every group, they write the links that count.
+The first takes from the part what the decisions need: captures with their keys, links of hops R and
+C with theirs, and groups of links that were found in the same capture, numbered through the part.
+The second writes the links that count, by a verdict on every group.
 
-Files of part n in the folder: captures-n, named-n and groups-n.parquet, whose columns are below;
-n.npy, uint8: the verdict on each group; and others-n.parquet, groups of which another URI has the
-links as well: columns number and uri.
+Files of part n in the folder: capture-n, named-n and groups-n.parquet, whose columns are below;
+n.npy, uint8: the verdict on each group; and others-n.parquet: groups whose links another URI gets
+as well, columns number and uri.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,7 @@ from jobs.kernel.keys.keys import KeyFunction, forgetful_key_function
 from pipeline.data.workers import Tell
 from pipeline.engines.embedded.columns import Block, BlocksWriter, capture_blocks, dated_blocks
 
-TAKEN, WITHOUT_CAPTURE = 1, 2  # a verdict: the source has the links, their capture is not there
+TAKEN, WITHOUT_CAPTURE = 1, 2  # verdicts on links that count; the latter without capture
 KNOWN_AS = ("digest", "id", "refers_to", "refers_to_timestamp")
 READ = ("uri", "timestamp", "status", "kind", "refers_to_uri", *KNOWN_AS)
 CAPTURES = pa.schema(
@@ -42,65 +43,51 @@ GROUPS = pa.schema(
     [("part", pa.int32()), ("number", pa.int64()), ("uri", pa.string()), ("timestamp", pa.string())]
 )
 UNKNOWN_TEXT = UNKNOWN.decode()
-Groups = npt.NDArray[np.int64]
+GroupNumbers = npt.NDArray[np.int64]
 
 
-class LookWork(NamedTuple):
-    """A part, by its number and its files. grouped: its groups are wanted, too."""
+class SelectionPart(NamedTuple):
+    """A part of links and of captures, and the part of selected links to write. folder: of the
+    files between the two tasks. latest: only links of the latest captures count."""
 
     number: int
     links: Path
     captures: Path
+    selected: Path
     folder: Path
     keep_www: bool
-    grouped: bool
+    latest: bool
 
 
-class SelectWork(NamedTuple):
-    """A part of links and the part of selected ones to write; where verdicts on it are."""
-
-    number: int
-    links: Path
-    output: Path
-    folder: Path
-
-
-def look(work: LookWork, tell: Tell) -> int:
-    """Take from a part what decides, into the folder; how many groups it has."""
-    key_of = forgetful_key_function(work.keep_www)
-    _write(work, "captures", CAPTURES, _captures(work.captures, key_of))
-    blocks = dated_blocks(work.links)
-    if not work.grouped:
-        _write(work, "named", NAMED, (_named(block, key_of) for block in blocks))
-        return 0
-    first = 0
-    path = work.folder / f"groups-{work.number}.parquet"
-    with path.open("wb") as stream, pq.ParquetWriter(stream, GROUPS, compression="lz4") as file:
-
-        def both() -> Iterator[pa.Table]:
-            nonlocal first
-            for block in blocks:
-                groups, _ = _grouped(block)
-                file.write_table(_group_table(block, groups, work.number, first))
-                first += len(groups)
-                yield _named(block, key_of)
-
-        _write(work, "named", NAMED, both())
-    return first
+def prepare(part: SelectionPart, tell: Tell) -> int:
+    """Write what the decisions need from a part. Returns the number of its groups."""
+    key_of = forgetful_key_function(part.keep_www)
+    with _writer(part, "capture", CAPTURES) as captures:
+        for table in _captures(part.captures, key_of):
+            captures.write_table(table)
+    count = 0
+    with _writer(part, "named", NAMED) as named, _writer(part, "groups", GROUPS) as groups:
+        for block in dated_blocks(part.links):
+            named.write_table(_named(block, key_of))
+            if part.latest:
+                links, _ = _grouped(block)
+                groups.write_table(_group_table(block, links, part.number, count))
+                count += len(links)
+    return count
 
 
-def _write(work: LookWork, name: str, schema: pa.Schema, tables: Iterator[pa.Table]) -> None:
-    path = work.folder / f"{name}-{work.number}.parquet"
+@contextmanager
+def _writer(part: SelectionPart, name: str, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
+    path = part.folder / f"{name}-{part.number}.parquet"
     with path.open("wb") as stream, pq.ParquetWriter(stream, schema, compression="lz4") as file:
-        for table in tables:
-            file.write_table(table)
+        yield file
 
 
 def _keys(uris: pa.Array, key_of: KeyFunction) -> pa.Array:
     """The keys of URIs, null where there is none."""
     encoded = uris.dictionary_encode()
-    given = encoded.dictionary.cast(pa.binary()).to_pylist()
-    keys = pa.array([key_of(uri) for uri in given], pa.binary()).cast(pa.string())
+    distinct = encoded.dictionary.cast(pa.binary()).to_pylist()
+    keys = pa.array([key_of(uri) for uri in distinct], pa.binary()).cast(pa.string())
     return keys.take(encoded.indices)
 
 
@@ -127,43 +114,43 @@ def _captures(part: Path, key_of: KeyFunction) -> Iterator[pa.Table]:
 
 def _named(block: Block, key_of: KeyFunction) -> pa.Table:
     """The links of hops R and C whose ends have keys."""
-    some = np.flatnonzero(block.of_hops("RC"))
-    sources = block.sources.take(pa.array(block.source[some]))
-    targets = _keys(block.targets.take(pa.array(block.target[some])), key_of)
-    hops = pa.array(block.hops, pa.string()).take(pa.array(block.hop[some]))
-    when = _timestamps(block, some)
+    links = np.flatnonzero(block.of_hops("RC"))
+    sources = block.sources.take(pa.array(block.source[links]))
+    targets = _keys(block.targets.take(pa.array(block.target[links])), key_of)
+    hops = pa.array(block.hops, pa.string()).take(pa.array(block.hop[links]))
+    when = _timestamps(block, links)
     table = pa.table([_keys(sources, key_of), sources, when, hops, targets], NAMED)
     return table.filter(pc.and_(table["key"].is_valid(), table["target_key"].is_valid()))
 
 
-def _timestamps(block: Block, some: Any) -> pa.Array:
+def _timestamps(block: Block, links: GroupNumbers) -> pa.Array:
     assert block.timestamps is not None and block.timestamp is not None  # of dated_blocks
-    return block.timestamps.take(pa.array(block.timestamp[some]))
+    return block.timestamps.take(pa.array(block.timestamp[links]))
 
 
-def _grouped(block: Block) -> tuple[Groups, Groups]:
-    """Of each group a link, and of each link its group in the block."""
+def _grouped(block: Block) -> tuple[GroupNumbers, GroupNumbers]:
+    """For each group one of its links, and for each link its group in the block."""
     assert block.timestamps is not None and block.timestamp is not None
     codes = block.source.astype(np.int64) * len(block.timestamps) + block.timestamp
     _, first, group = np.unique(codes, return_index=True, return_inverse=True)
     return first, group
 
 
-def _group_table(block: Block, links: Groups, part: int, first: int) -> pa.Table:
+def _group_table(block: Block, links: GroupNumbers, part: int, first: int) -> pa.Table:
     numbers = np.arange(first, first + len(links))
     parts = np.full(len(links), part, np.int32)
     sources = block.sources.take(pa.array(block.source[links]))
     return pa.table([parts, numbers, sources, _timestamps(block, links)], GROUPS)
 
 
-def select(work: SelectWork, tell: Tell) -> Counter[str]:
-    """Write the links of a part that count, and count them and the others."""
-    verdicts = np.load(work.folder / f"{work.number}.npy", mmap_mode="r")
-    others = _others(work.folder / f"others-{work.number}.parquet")
+def select(part: SelectionPart, tell: Tell) -> Counter[str]:
+    """Write the links of a part that count. Counts these and the others."""
+    verdicts = np.load(part.folder / f"{part.number}.npy", mmap_mode="r")
+    others = _others(part.folder / f"others-{part.number}.parquet")
     counters = Counter[str]()
     first = 0
-    with BlocksWriter(work.output) as writer:
-        for block in dated_blocks(work.links):
+    with BlocksWriter(part.selected) as writer:
+        for block in dated_blocks(part.links):
             groups, group = _grouped(block)
             verdict = verdicts[first : first + len(groups)][group]
             links = ~block.of_hops("C")
@@ -185,12 +172,12 @@ def select(work: SelectWork, tell: Tell) -> Counter[str]:
 
 
 def _others(path: Path) -> dict[int, list[bytes]]:
-    """Group -> the URIs that have its links, too: few, as originals are mostly of the same key."""
-    found: dict[int, list[bytes]] = {}
+    """Group -> the URIs that get its links as well: few, as most originals have the same key."""
+    others: dict[int, list[bytes]] = {}
     if path.exists():
         with path.open("rb") as stream:
             table = pq.read_table(stream)
         uris = table["uri"].cast(pa.binary()).to_pylist()
         for number, uri in zip(table["number"].to_pylist(), uris, strict=True):
-            found.setdefault(number, []).append(uri)
-    return found
+            others.setdefault(number, []).append(uri)
+    return others

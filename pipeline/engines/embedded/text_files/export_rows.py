@@ -1,7 +1,7 @@
 """The recipe's text files from the datasets of this engine, made on demand, a piece at a time.
 
-Lines are joined as columns and written as the bytes that they then lie in; nothing is held but a
-piece, and the keys, which are mapped from a file without compression.
+Columns are joined to lines, whose buffer is written as it is. In memory are only a piece, and the
+keys, which are mapped from a file without compression.
 """
 
 from __future__ import annotations
@@ -21,32 +21,31 @@ from jobs.kernel.formats.lines import CANONICAL, DUMMY
 from pipeline.data.csr import Csr
 from pipeline.data.csr_files import open_csr
 from pipeline.data.graph import Floats
-from pipeline.data.key_numbers import numbered, open_ids
-from pipeline.data.pairs import distinct_pairs
+from pipeline.data.key_numbers import missing, numbered, open_ids
+from pipeline.data.pairs import Naturals, Pairs, distinct_pairs
 from pipeline.data.parquet import parquet_batches
 from pipeline.data.scores_file import DUMMY as DUMMY_FILE
 from pipeline.data.scores_file import SCORES, open_scores, read_dummy
+from pipeline.engines.embedded.canonicalization.numbering import URIS
 from pipeline.engines.embedded.columns import CAPTURE_SCHEMA, capture_blocks, link_blocks
-from pipeline.engines.embedded.edges import key_pairs
+from pipeline.engines.embedded.graph.gen_graph import key_pairs
+from pipeline.engines.embedded.graph.transposition import transposed
 from pipeline.engines.embedded.ids import IDS, MAP
-from pipeline.engines.embedded.spellings import URIS
-from pipeline.engines.embedded.turning import transposed
 from pipeline.workfolder.work_folder import links_of
 
 NODES = 1 << 16  # in a piece of a graph
-Numbers = Any  # an array of uint32 or uint64
 
 
 @dataclass(frozen=True)
 class TextSource:
-    """A work folder of this engine. budget: bytes of memory; tmp: a folder for what is sorted."""
+    """A work folder of this engine. budget: bytes of memory. tmp: a folder for sorts."""
 
     work: Path
     tmp: Path
     budget: int
 
     def links(self) -> Iterator[bytes]:
-        """`target source`, as links lie in the parts."""
+        """`target source`, in the order of the parts."""
         for part in sorted(links_of(self.work).iterdir()):
             for block in link_blocks(part):
                 kept = np.flatnonzero(~block.of_hops(CANONICAL.decode()))
@@ -54,7 +53,7 @@ class TextSource:
                 yield lines(" ", targets, block.sources.take(pa.array(block.source[kept])))
 
     def captures(self) -> Iterator[bytes]:
-        """Captures in ten columns, as they lie in the parts."""
+        """Captures in ten columns, in the order of the parts."""
         for part in sorted((self.work / "captures").iterdir()):
             for rows in capture_blocks(part, CAPTURE_SCHEMA.names):
                 texts = [column.combine_chunks().cast(pa.string()) for column in rows.columns]
@@ -69,17 +68,14 @@ class TextSource:
     def input_links(self) -> Iterator[bytes]:
         """`id target_key source_key`, of the canonical links whose target has an id."""
         ids = open_ids(self.work / "map" / IDS)
-        none = np.iinfo(ids.dtype).max
         with self._pairs() as (keys, pairs):
             for targets, sources in pairs:
                 of_target = ids[targets]
-                kept = of_target != none
+                kept = of_target != missing(ids)
                 yield lines(
-                    " ",
-                    _digits(of_target[kept]),
-                    keys.take(pa.array(targets[kept])),
+                    " ", _digits(of_target[kept]), keys.take(pa.array(targets[kept])),
                     keys.take(pa.array(sources[kept])),
-                )
+                )  # fmt: skip
 
     def map(self) -> Iterator[bytes]:
         """`id target_key`."""
@@ -99,8 +95,8 @@ class TextSource:
         """`id<TAB>score`."""
         scores, _ = self._scores()
         for begin in range(0, len(scores), NODES):
-            some = scores[begin : begin + NODES]
-            yield lines("\t", _digits(np.arange(begin, begin + len(some))), _exact(some))
+            piece = scores[begin : begin + NODES]
+            yield lines("\t", _digits(np.arange(begin, begin + len(piece))), _exact(piece))
 
     def score_uri(self) -> Iterator[bytes]:
         """`score<TAB>URI`, best first."""
@@ -113,7 +109,7 @@ class TextSource:
         return open_scores(ranks / SCORES, nodes), read_dummy(ranks / DUMMY_FILE)
 
     @contextmanager
-    def _pairs(self) -> Iterator[tuple[pa.LargeStringArray, Iterator[tuple[Numbers, Numbers]]]]:
+    def _pairs(self) -> Iterator[tuple[pa.LargeStringArray, Iterator[Pairs]]]:
         """All keys by their number, and the canonical links as pairs of numbers."""
         with tempfile.TemporaryDirectory(dir=self.tmp) as name:
             folder = Path(name)
@@ -147,7 +143,7 @@ class TextSource:
 
 
 def lines(separator: str, *columns: Any) -> bytes:
-    """Columns of strings as lines of text."""
+    """Columns of strings, joined to lines of text."""
     large = [column.cast(pa.large_string()) for column in columns]
     if not len(large[0]):
         return b""
@@ -162,17 +158,17 @@ def _large(text: str) -> pa.LargeStringScalar:
     return pa.scalar(text, pa.large_string())
 
 
-def _digits(numbers: Numbers) -> pa.Array:
+def _digits(numbers: Naturals) -> pa.Array:
     return pa.array(numbers).cast(pa.string())
 
 
 def _exact(scores: Floats) -> pa.Array:
-    """Scores in as many digits as give the same double again, as Python writes them."""
+    """Scores in the fewest digits that give the same double again."""
     return pa.array(list(map(repr, scores.tolist())), pa.string())
 
 
 def _mapped_keys(uris: Path, folder: Path) -> pa.LargeStringArray:
-    """All keys by their number, in files of the folder."""
+    """All keys by number, mapped from files in the folder."""
     count, size = 0, 0
     data, ends = folder / "keys.data", folder / "keys.ends"
     with data.open("wb") as texts, ends.open("wb") as offsets:

@@ -1,9 +1,9 @@
 """Graph lines, and a map if there is one, to this engine's graph, map and uris.
 
-Lines come in any order. Their edges go to a file as they are read, and from there, once all ids
-are known, through the external sort of gen-graph. Ids that are not 0 to N - 1 become so in their
-order; the keys, which are the ids without a map, tell which they were. Scores in the lines are not
-gone on from: PageRank begins at 1.0 here. Memory: the budget, or 8 bytes a node if that is more.
+Lines come in any order. Their edges go to a file as they are read, and from there, when all ids are
+known, through the external sort of gen-graph. Ids other than 0 to N - 1 are replaced by these, in
+their order; without a map the old ids become the keys. Scores in the lines are not used: PageRank
+begins at 1.0 here. Memory: the budget, or 8 bytes a node if that is more.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import tempfile
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
 from itertools import repeat
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -25,70 +24,62 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.lines import DUMMY, START_SCORE, parse_graph_line, parse_map_row
 from jobs.kernel.formats.reading import read_all, read_rows
 from jobs.kernel.formats.rows import UNKNOWN
+from pipeline.contract import StepResult
 from pipeline.data.csr import id_type
 from pipeline.data.database import batches, database
 from pipeline.data.graph import CURE, refuse_node
 from pipeline.data.pairs import Pairs
 from pipeline.data.parquet import CHECKED
-from pipeline.engines.embedded.edges import write_graph
+from pipeline.engines.embedded.canonicalization.numbering import URIS, URIS_SCHEMA
+from pipeline.engines.embedded.graph.gen_graph import write_graph
 from pipeline.engines.embedded.ids import IDS, MAP
 from pipeline.engines.embedded.ids import SCHEMA as MAP_SCHEMA
-from pipeline.engines.embedded.spellings import SCHEMA as URIS_SCHEMA
-from pipeline.engines.embedded.spellings import URIS
 from pipeline.precedence.scored import decoded, insert, row_batches
 
 PIECE = 1 << 20  # edges
 TWICE = "SELECT min(key) FROM mapped GROUP BY key HAVING count(*) > 1 LIMIT 1"
 NODES = 1 << 16  # rows of map and uris at once
 
-Given = npt.NDArray[np.int64]  # ids as they stand in the text
-
-
-@dataclass(frozen=True)
-class GraphRead:
-    """rows: by dataset; counters: those of gen-graph, and what was not taken over."""
-
-    rows: dict[str, int]
-    counters: dict[str, int]
+TextIds = npt.NDArray[np.int64]  # ids as in the text
 
 
 def read_graph_lines(
-    where: str, maps: Sequence[str], output: Path, *, budget: int, threads: int
-) -> GraphRead:
+    path: str, maps: Sequence[str], output: Path, *, budget: int, threads: int
+) -> StepResult:
     """Write the folders graph, map and uris in `output`.
 
-    Raises BadInput with file and line for a line that is none, an id twice, a target without a
-    line; and where the dummy line, or every other line, is missing, or the map has other ids.
+    Raises BadInput with file and line for an invalid line, a repeated id or a target without line;
+    also if the dummy line, or every other line, is missing, or the map has other ids.
     """
     with tempfile.TemporaryDirectory(prefix=".", dir=output) as name:
         tmp = Path(name)
-        lines = _Lines(where, tmp)
+        lines = _GraphLines(path, tmp)
         ids = lines.ids()
         counts = write_graph(
             [lines.pairs(ids)], len(ids), output / "graph", budget=budget - ids.nbytes, tmp=tmp,
             threads=threads,
         )  # fmt: skip
         _write_names(_names(ids, maps, tmp, budget, threads), len(ids), output)
-    counters = {name: n for name, n in asdict(counts).items() if name in ("edges", "dangling")}
+    counters = {"edges": counts.edges, "dangling": counts.dangling}
     if lines.other_scores:
         counters["scores not taken over"] = lines.other_scores
-    return GraphRead({"graph": counts.nodes}, counters)
+    return StepResult({"graph": counts.nodes}, counters)
 
 
-class _Lines:
-    """The lines of a graph, read once. other_scores: how many have another than PageRank begins
-    with."""
+class _GraphLines:
+    """The lines of a graph, read once. other_scores: the number of lines with another score than
+    that with which PageRank begins."""
 
-    def __init__(self, where: str, tmp: Path) -> None:
-        self._where, self._edges = where, tmp / "edges"
+    def __init__(self, path: str, tmp: Path) -> None:
+        self._path, self._edges = path, tmp / "edges"
         self._ids = array("q")
         self.other_scores = 0
         with self._edges.open("wb") as file:
-            self._read(file)
+            self._parse(file)
 
-    def _read(self, file: BinaryIO) -> None:
+    def _parse(self, file: BinaryIO) -> None:
         edges, dummies = array("q"), 0
-        for node, score, targets in read_rows(self._where, parse_graph_line):
+        for node, score, targets in read_rows(self._path, parse_graph_line):
             self.other_scores += score != START_SCORE
             if node == DUMMY:
                 dummies += 1
@@ -103,55 +94,58 @@ class _Lines:
                     edges = array("q")
         edges.tofile(file)
         if dummies > 1:
-            refuse_node(self._where, DUMMY, "a second dummy line", "one", nth=2)
+            refuse_node(self._path, DUMMY, "a second dummy line", "one", nth=2)
         if not (dummies and self._ids):
-            found = "no node, only dummy" if dummies else "no dummy line"
-            expected = "one line for every node, and `dummy<TAB>1.0<TAB>O:dummy`"
-            raise BadInput(self._where, found, expected, CURE)
+            raise BadInput(
+                self._path,
+                "no node, only dummy" if dummies else "no dummy line",
+                "one line for every node, and `dummy<TAB>1.0<TAB>O:dummy`",
+                CURE,
+            )
 
-    def ids(self) -> Given:
-        """Those of all lines, ascending."""
+    def ids(self) -> TextIds:
+        """The ids of all lines, ascending."""
         ids = np.frombuffer(self._ids, np.int64)
         if np.any(ids[1:] <= ids[:-1]):
             ids = np.sort(ids)
             if len(same := np.flatnonzero(ids[1:] == ids[:-1])):
                 twice = int(ids[same[0]])
                 what = f"id {twice} a second time"
-                refuse_node(self._where, b"%d" % twice, what, "every id once", nth=2)
+                refuse_node(self._path, b"%d" % twice, what, "every id once", nth=2)
         return ids
 
-    def pairs(self, ids: Given) -> Iterator[Pairs]:
-        """The edges as places of ids: targets, sources."""
+    def pairs(self, ids: TextIds) -> Iterator[Pairs]:
+        """The edges as positions of ids: targets, sources."""
         with self._edges.open("rb") as file:
             while len(piece := np.fromfile(file, np.int64, 2 * PIECE)):
                 targets, sources = piece.reshape(-1, 2).T
-                places = _places(ids, targets)
-                if len(unknown := np.flatnonzero(ids[places] != targets)):
+                positions = _positions(ids, targets)
+                if len(unknown := np.flatnonzero(ids[positions] != targets)):
                     self._refuse_target(int(sources[unknown[0]]), int(targets[unknown[0]]))
                 kind = id_type(len(ids))
-                yield places.astype(kind), _places(ids, sources).astype(kind)
+                yield positions.astype(kind), _positions(ids, sources).astype(kind)
 
     def _refuse_target(self, source: int, target: int) -> None:
         what = f"target {target} of id {source}, which has no line"
-        refuse_node(self._where, b"%d" % source, what, "a line for every target")
+        refuse_node(self._path, b"%d" % source, what, "a line for every target")
 
 
-def _places(ids: Given, wanted: Given) -> Given:
-    """Where each stands among the ids, or some place if it does not."""
+def _positions(ids: TextIds, wanted: TextIds) -> TextIds:
+    """The position of each one among the ids; any position if it is not there."""
     if ids[0] == 0 and ids[-1] == len(ids) - 1:
         return np.clip(wanted, 0, len(ids) - 1)
     return np.minimum(np.searchsorted(ids, wanted), len(ids) - 1)
 
 
 def _names(
-    ids: Given, maps: Sequence[str], tmp: Path, budget: int, threads: int
+    ids: TextIds, maps: Sequence[str], tmp: Path, budget: int, threads: int
 ) -> Iterator[pa.StringArray]:
-    """The keys of all ids, in their order: those of the map, or the ids themselves."""
+    """The keys of all ids, in their order: from the map, or else the ids themselves."""
     if not maps:
         for begin in range(0, len(ids), NODES):
             yield pa.array(ids[begin : begin + NODES]).cast(pa.string())
         return
-    begin, where = 0, ", ".join(maps)
+    begin, paths = 0, ", ".join(maps)
     with database(tmp, budget=budget - ids.nbytes, threads=threads) as (db, _):
         db.execute("CREATE TABLE mapped (id BIGINT, key VARCHAR)")
         rows = ((int(row.id), decoded(row.key)) for row in read_all(maps, parse_map_row))
@@ -162,17 +156,17 @@ def _names(
                 break
             yield batch["key"]
             begin = end
-        total = db.execute("SELECT count(*) FROM mapped").fetchone()
+        (total,) = db.execute("SELECT count(*) FROM mapped").fetchall()[0]
         twice = db.execute(TWICE).fetchone()
-    if (begin, total) != (len(ids), (len(ids),)):
-        found = f"other ids than the graph ({total[0] if total else 0} for {len(ids)} nodes)"
-        raise BadInput(where, found, "one line for each node of the graph", "Give the graph's map.")
+    if (begin, total) != (len(ids), len(ids)):
+        what = f"other ids than the graph ({total} for {len(ids)} nodes)"
+        raise BadInput(paths, what, "one line for each node of the graph", "Give the graph's map.")
     if twice:
-        raise BadInput(where, f"two ids for the key {twice[0]}", "one line for a key")
+        raise BadInput(paths, f"two ids for the key {twice[0]}", "one line for a key")
 
 
 def _write_names(keys: Iterator[pa.StringArray], nodes: int, output: Path) -> None:
-    """map and uris: every node with its key, which stands for its only spelling."""
+    """Write map and uris: every node with its key, which is also its only spelling."""
     for name in ("map", "uris"):
         (output / name).mkdir()
     np.save(output / "map" / IDS, np.arange(nodes, dtype=id_type(nodes)))
@@ -190,6 +184,6 @@ def _write_names(keys: Iterator[pa.StringArray], nodes: int, output: Path) -> No
             begin += len(key)
 
 
-def _spelling(ids: Given, key: pa.StringArray) -> list[Any]:
+def _spelling(ids: TextIds, key: pa.StringArray) -> list[Any]:
     none = np.zeros(len(key), np.int64)
     return [ids, key, key, none, none, pa.repeat(pa.scalar(UNKNOWN.decode()), len(key))]

@@ -1,9 +1,8 @@
 """Text lines to the datasets links and captures of this engine, a line at a time.
 
-Lines are held to their formats (jobs/kernel/formats/lines.py), and those whose URIs are of no page
-(usable.py) are left out and counted, as canonicalize does with them in text. A dataset
-becomes parts of PART rows, in the order of the lines, for several processes to work on. Memory: a
-block of a part.
+Lines must have their formats (jobs/kernel/formats/lines.py). Those whose URIs are not of pages
+(usable.py) are dropped and counted, as in canonicalize of the text engine. A dataset becomes parts
+of PART rows, in the order of the lines, for several processes. Memory: a block of a part.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from operator import attrgetter
 from pathlib import Path
 
 from jobs.kernel.errors import BadInput, BadLine
+from jobs.kernel.formats.datasets import CAPTURES
 from jobs.kernel.formats.lines import (
-    CAPTURE,
+    AnyRow,
     Parser,
-    Row,
     parse_canonical_link,
     parse_capture,
     parse_input_link,
@@ -32,14 +31,14 @@ from jobs.kernel.formats.usable import DROPPED, why_unusable
 from pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
 
 PART = 1 << 22  # rows
-BATCH = 1 << 12  # lines, of which those of a source in a row are written together
+BATCH = 1 << 12  # lines; consecutive ones of a source are written together
 EXAMPLES = 5
 _STATUS = re.compile(rb"(?:[0-9]{1,9}|-)\Z")
 _OFFSET = re.compile(rb"(?:[0-9]{1,18}|-)\Z")
 
 
 def parse_swapped_link(line: bytes) -> Link:
-    """A link whose source stands first."""
+    """A link in a line whose first field is the source."""
     try:
         source, target, *hop = parse_link(line)
     except BadLine as error:
@@ -50,10 +49,10 @@ def parse_swapped_link(line: bytes) -> Link:
 
 
 def parse_typed_capture(line: bytes) -> Capture:
-    """A capture whose numbers are such, as the dataset in Parquet has them."""
+    """A capture whose numbers are valid, as they have a type in Parquet."""
     row = parse_capture(line)
     if row.uri == UNKNOWN:
-        raise BadLine("no URI", CAPTURE)
+        raise BadLine("no URI", CAPTURES.expected)
     if not _STATUS.match(row.status):
         raise BadLine(f"status {row.status.decode('latin-1')!a}", "a number or `-`")
     if not _OFFSET.match(row.offset):
@@ -61,54 +60,47 @@ def parse_typed_capture(line: bytes) -> Capture:
     return row
 
 
-class Reading:
-    """Reads text files; remembers what was left out.
-
-    dropped: lines, by reason. examples: the places of the first ones.
-    """
+class TextReader:
+    """Reads text files. dropped: lines by reason; examples: where the first ones are."""
 
     def __init__(self) -> None:
         self.dropped: Counter[str] = Counter()
         self.examples: list[str] = []
 
-    def links(self, wheres: Iterable[str], output: Path, source_first: bool) -> int:
-        """Links of URIs, into a new folder; how many."""
+    def links(self, paths: Iterable[str], output: Path, source_first: bool) -> int:
+        """Write links of URIs into a new folder. Returns their number."""
         parser = parse_swapped_link if source_first else parse_link
-        return _write_links(self._rows(wheres, parser, _uris_of_link), output)
+        return _write_links(self._rows(paths, parser, _uris_of_link), output)
 
-    def captures(self, wheres: Iterable[str], output: Path) -> int:
-        output.mkdir()
-        rows = self._rows(wheres, parse_typed_capture, _uris_of_capture)
-        return sum(_write_captures(some, path) for some, path in _in_parts(rows, output))
+    def captures(self, paths: Iterable[str], output: Path) -> int:
+        return _write_captures(self._rows(paths, parse_typed_capture, _uris_of_capture), output)
 
-    def key_links(self, canonical: Iterable[str], given: Iterable[str], output: Path) -> int:
-        """Links of keys, from canonical links and from input links, whose ids are made anew."""
+    def key_links(self, canonical: Iterable[str], numbered: Iterable[str], output: Path) -> int:
+        """Links of keys, from canonical links and from input links, whose ids are not kept."""
 
         def links() -> Iterator[Link]:
             for row in self._rows(canonical, parse_canonical_link):
                 yield Link(*row)
-            for _, target, source in self._rows(given, parse_input_link):
+            for _, target, source in self._rows(numbered, parse_input_link):
                 yield Link(target, source)
 
         return _write_links(links(), output)
 
-    def map_keys(self, wheres: Iterable[str], output: Path) -> int:
-        """The keys of a map, some of which no link may have, as captures of which nothing is known
-        but the key."""
-        output.mkdir()
+    def map_keys(self, paths: Iterable[str], output: Path) -> int:
+        """The keys of a map, also those without links, as captures with no field but the key."""
         unknown = [UNKNOWN] * (len(Capture._fields) - 1)
-        rows = (Capture(row.key, *unknown) for row in self._rows(wheres, parse_map_row))
-        return sum(_write_captures(some, path) for some, path in _in_parts(rows, output))
+        rows = (Capture(row.key, *unknown) for row in self._rows(paths, parse_map_row))
+        return _write_captures(rows, output)
 
     def _rows(
         self,
-        wheres: Iterable[str],
-        parser: Parser[Row],
-        uris: Callable[[Row], tuple[bytes, ...]] = lambda row: (),
-    ) -> Iterator[Row]:
-        """The rows of the lines that count. uris: those of a row, where it has such."""
-        for where in wheres:
-            for path, number, line in read_lines(where):
+        paths: Iterable[str],
+        parser: Parser[AnyRow],
+        uris: Callable[[AnyRow], tuple[bytes, ...]] = lambda row: (),
+    ) -> Iterator[AnyRow]:
+        """The rows of lines that are not dropped. uris: of a row."""
+        for given_path in paths:
+            for path, number, line in read_lines(given_path):
                 try:
                     row = parser(line)
                 except BadLine as error:
@@ -129,8 +121,9 @@ def _uris_of_capture(capture: Capture) -> tuple[bytes, ...]:
     return (capture.uri,)
 
 
-def _in_parts(rows: Iterator[Row], output: Path) -> Iterator[tuple[Iterator[Row], Path]]:
-    """PART rows at a time, each with the file that they go to; at least one file."""
+def _in_parts(rows: Iterator[AnyRow], output: Path) -> Iterator[tuple[Iterator[AnyRow], Path]]:
+    """PART rows at a time, with the file to write them to; at least one file, in a new folder."""
+    output.mkdir()
     number, first = 0, next(rows, None)
     while first is not None or not number:
         begin = () if first is None else (first,)
@@ -139,20 +132,21 @@ def _in_parts(rows: Iterator[Row], output: Path) -> Iterator[tuple[Iterator[Row]
 
 
 def _write_links(rows: Iterator[Link], output: Path) -> int:
-    output.mkdir()
-    return sum(_write_part(some, path) for some, path in _in_parts(rows, output))
+    count = 0
+    for links, path in _in_parts(rows, output):
+        with LinksWriter(path) as writer:
+            while batch := list(islice(links, BATCH)):
+                for source, page in groupby(batch, attrgetter("source")):
+                    targets, _, hops, _ = zip(*page, strict=True)
+                    writer.add(source, targets, hops)
+        count += writer.rows
+    return count
 
 
-def _write_part(links: Iterator[Link], path: Path) -> int:
-    with LinksWriter(path) as writer:
-        while batch := list(islice(links, BATCH)):
-            for source, page in groupby(batch, attrgetter("source")):
-                targets, _, hops, _ = zip(*page, strict=True)
-                writer.add(source, targets, hops)
-    return int(writer.rows)
-
-
-def _write_captures(rows: Iterator[Capture], path: Path) -> int:
-    with CapturesWriter(path) as writer:
-        writer.add(rows)
-    return int(writer.rows)
+def _write_captures(rows: Iterator[Capture], output: Path) -> int:
+    count = 0
+    for captures, path in _in_parts(rows, output):
+        with CapturesWriter(path) as writer:
+            writer.add(captures)
+        count += writer.rows
+    return count

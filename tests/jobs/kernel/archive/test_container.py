@@ -6,8 +6,18 @@ import io
 import random
 
 import pytest
-from archive_samples import FRAME_A_RECORD, WRAPPINGS, arc, arc_head, page, skippable, warc, zstd
-from test_wacz import FILES, zipped
+from support.inputs.archive_samples import (
+    FILES,
+    FRAME_A_RECORD,
+    WRAPPINGS,
+    arc,
+    arc_head,
+    page,
+    skippable,
+    warc,
+    zipped,
+    zstd,
+)
 
 from jobs.kernel.archive.container import Container, container
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.kernel.archive.file_bytes import FIRST, FileBytes, OpenFrame
-from jobs.kernel.archive.frames import Broken, Frames
+from jobs.kernel.archive.frames import Broken, CompressedFrames
 
 DATA = random.Random(1).randbytes(700_000)
 PLACES = st.integers(0, len(DATA) + 10)
@@ -38,7 +38,7 @@ def _one_by_one(raw: bytes) -> tuple[bytes, int]:
 
 def _salvaged(raw: bytes) -> tuple[bytes, int]:
     data = bytearray()
-    inflater = Frames().open(raw)
+    inflater = CompressedFrames().open(raw)
     assert inflater is not None
     frame = OpenFrame(FileBytes(io.BytesIO(raw)).read, inflater, 0, raw[:FIRST])
     try:
@@ -46,7 +46,7 @@ def _salvaged(raw: bytes) -> tuple[bytes, int]:
             data += part
     except Broken as error:
         data += error.data
-    return bytes(data), frame.place
+    return bytes(data), frame.position
 
 
 WORDS = b"".join(b"<p>%x and words" % random.Random(n).getrandbits(40) for n in range(20_000))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 import zstandard
-from archive_samples import (
+from support.inputs.archive_samples import (
     DICTIONARY,
     lz4_frame,
     page,
@@ -139,7 +139,7 @@ def test_what_is_broken_inflates_as_by_zlib(monkeypatch: pytest.MonkeyPatch) -> 
 
 def inflated(data: bytes, step: int, limit: int) -> list[object]:
     """What comes out of each step, and the error at the end."""
-    frame = frames.Frames().open(data)
+    frame = frames.CompressedFrames().open(data)
     given: list[object] = []
     rest = b""
     while frame and not frame.eof and (data or rest or frame.full):

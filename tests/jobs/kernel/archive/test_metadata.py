@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import DATA
+from support.paths import DATA
 
 from jobs.kernel.archive.metadata import LONGEST_LINE, Field, Junk, Outlink, read_metadata
-from jobs.kernel.archive.records import Record, read_records
+from jobs.kernel.archive.records import Record
+from jobs.kernel.archive.sources import read_records
 
 LINES = [
     b"via: http://h/",

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 
 import pytest
-from archive_samples import arc_head, each, page, plain, read
-from samples import REFERENCE, needs_reference
+from support.inputs.archive_samples import arc_head, each, page, plain, read
+from support.inputs.samples import needs_reference
+from support.paths import REFERENCE
 from warcio.archiveiterator import ArchiveIterator
 
 from jobs.kernel.archive.record_headers import blank_line
-from jobs.kernel.archive.records import Record, read_records
+from jobs.kernel.archive.records import Record
+from jobs.kernel.archive.sources import read_records
 
 URI, IP, DATE = "http://h/a", "192.0.2.1", "20031219215023"
 BLOCK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<a href=/b>"

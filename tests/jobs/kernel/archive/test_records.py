@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import gzip
 import io
+import lzma
 import random
 from pathlib import Path
 
 import pytest
-from archive_samples import (
-    ARCHIVES,
+from hypothesis import given
+from hypothesis import strategies as st
+from support.inputs.archive_samples import (
     FRAME_A_RECORD,
     HTML,
     WRAPPINGS,
@@ -29,14 +32,15 @@ from archive_samples import (
     with_dictionary,
     zstd,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from samples import REFERENCE, needs_reference
+from support.inputs.samples import needs_reference
+from support.paths import REFERENCE, ROOT, SMALL_ARCHIVES
 from warcio.archiveiterator import ArchiveIterator
 
 from jobs.kernel.archive.damage import REASONS, Damage
-from jobs.kernel.archive.records import Record, open_archive, read_records
+from jobs.kernel.archive.records import Record
+from jobs.kernel.archive.sources import read_records
 from jobs.kernel.errors import BadInput
+from jobs.kernel.storage.opening import opened
 
 # Bodies that look like records or members are believed where the lengths around them are right.
 BODIES = st.lists(
@@ -148,7 +152,7 @@ def _same_as_warcio(path: Path) -> bool:
 
 
 def test_like_warcio_where_warcio_reads_on() -> None:
-    same = [path.name for path in sorted(ARCHIVES.glob("*arc*")) if _same_as_warcio(path)]
+    same = [path.name for path in sorted(SMALL_ARCHIVES.glob("*arc*")) if _same_as_warcio(path)]
     assert len(same) >= 10
 
 
@@ -283,6 +287,9 @@ NO_ARCHIVES = {
     "empty": (b"", "an empty file"),
     "text": (b"hello\n" * 100, "'hello"),
     "zip": (b"PK\x03\x04" + b"\0" * 50, "Unzip it"),
+    "bzip2": (bz2.compress(page("x")), "a bzip2 file"),
+    "xz": (lzma.compress(page("x")), "an xz file"),
+    "cdx": (b" CDX N b a m s k r M S V g\n", "a CDX index"),
     "lz4": (b"\x04\x22\x4d\x18xxxx", "an lz4 file"),
     "zstd of text": (zstd(b"hello"), "a zstd file"),
     "gzip of text": (gzip.compress(b"hello"), "a gzip file"),
@@ -303,8 +310,8 @@ def test_no_archive(name: str) -> None:
 
 def test_missing_files(tmp_path: Path) -> None:
     for path in (tmp_path / "no.warc", tmp_path):
-        with pytest.raises(BadInput, match="cannot be opened"):
-            open_archive(path)
+        with pytest.raises(BadInput, match="cannot be read"):
+            opened(path)
 
 
 class _Pipe(io.BytesIO):
@@ -321,8 +328,8 @@ def test_a_pipe_is_read_too() -> None:
 
 
 def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
-    for path in sorted(ARCHIVES.glob("*arc*")):
-        with open_archive(path) as stream:
+    for path in sorted(SMALL_ARCHIVES.glob("*arc*")):
+        with opened(path) as stream:
             assert list(read_records(stream, path.name))
     assert capfd.readouterr() == ("", "")
 
@@ -331,7 +338,7 @@ def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
 def test_mutated_archives(seed: int) -> None:
     """Flips, cuts and splices: no exception but BadInput, no other reason than those listed."""
     rng = random.Random(seed)
-    files = [path.read_bytes() for path in sorted(ARCHIVES.glob("*arc*"))]
+    files = [path.read_bytes() for path in sorted(SMALL_ARCHIVES.glob("*arc*"))]
     files += [WRAPPINGS[name](ARCHIVE) for name in WRAPPINGS for _ in range(3)]
     for _ in range(60):
         data = bytearray(rng.choice(files))
@@ -354,6 +361,6 @@ def test_mutated_archives(seed: int) -> None:
 
 
 def test_the_docs_name_every_reason() -> None:
-    text = (Path(__file__).parents[1] / "docs" / "bad-input.md").read_text()
+    text = (ROOT / "docs" / "bad-input.md").read_text()
     for reason, meaning in REASONS.items():
         assert f"| `{reason}` | {meaning} |" in text

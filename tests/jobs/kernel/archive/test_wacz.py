@@ -8,31 +8,25 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from archive_samples import WRAPPINGS, each, extracted, page, plain, with_dictionary
-from samples import REFERENCE, needs_reference
+from support.inputs.archive_samples import (
+    FILES,
+    PAGES,
+    WRAPPINGS,
+    each,
+    extracted,
+    page,
+    plain,
+    zipped,
+)
+from support.inputs.samples import needs_reference
+from support.paths import REFERENCE
 
 from jobs.kernel.archive import wacz, zip_parts
 from jobs.kernel.archive.damage import REASONS
 from jobs.kernel.errors import BadInput
 
-PAGES = [page(f'<a href="/{n}">' + "x" * 50, f"http://h/{n}") for n in range(6)]
 URIS = [f"http://h/{n}" for n in range(6)]
 STORED, DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
-FILES = {
-    "archive/a.warc.gz": each(PAGES[:2]),
-    "archive/b.warc.zst": with_dictionary(PAGES[2:4]),
-    "archive/sub/c.warc": plain(PAGES[4:]),
-}
-
-
-def zipped(files: dict[str, bytes], method: int = STORED) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", method) as archive:
-        archive.writestr("datapackage.json", b"{}")
-        for name, content in files.items():
-            archive.writestr(name, content)
-        archive.writestr("pages/pages.jsonl", plain(PAGES))
-    return made.getvalue()
 
 
 def uris(data: bytes) -> tuple[list[str], list[str]]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import runpy
-from pathlib import Path
 from typing import Any
 
 import pytest
-from archive_samples import extracted, page, warc
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import DATA, REFERENCE, needs_reference
+from support.inputs.archive_samples import extracted, page, warc
+from support.inputs.samples import needs_reference
+from support.paths import DATA, REFERENCE, SCRIPTS
 
 from jobs.kernel.formats.lines import format_capture, format_link, parse_capture, parse_link
 
@@ -234,12 +234,12 @@ def test_the_wat_of_a_crawl_by_heritrix(outlinks: str) -> None:
 
 
 NOT_IN_WAT = ("feed", "robots", "td/@style")
-SCRIPT = Path(__file__).parents[1] / "scripts" / "compare_wat.py"
+SCRIPT = SCRIPTS / "compare" / "compare_wat.py"
 
 
 @needs_reference
 def test_the_table_of_differences() -> None:
-    """As scripts/compare_wat.py printed it: a WAT has nothing of its own, and all but a few."""
+    """As compare_wat.py printed it: a WAT has nothing of its own, and all but a few."""
     script = runpy.run_path(str(SCRIPT))
     lines = (DATA / "wat_table.tsv").read_text().splitlines()
     made = [script["HEADER"]]

@@ -8,7 +8,7 @@ import random
 import zipfile
 
 import pytest
-from archive_samples import extracted, page
+from support.inputs.archive_samples import extracted, page
 
 from jobs.kernel.archive import zip_list
 from jobs.kernel.archive.zip_list import NoList, ZipList

@@ -1,7 +1,7 @@
 """Hostile pages and bombs: what is cut is counted, what stands before and behind it is read.
 
-Memory is measured by scripts/bench_memory.py, time by that and by scripts/fuzz.py; here is a limit
-of address space around the worst of them.
+Memory is measured by scripts/bench/bench_memory.py, time by that and by scripts/fuzz.py; here is a
+limit of address space around the worst of them.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import brotli
 import lz4.frame
 import pytest
 import zstandard
-from archive_samples import each, extracted, page, warc
-from mutation_samples import DEFLATED, answer, wacz
+from support.inputs.archive_samples import each, extracted, page, warc
+from support.inputs.mutation_samples import DEFLATED, answer, wacz
 
 from jobs.kernel.links.robots_links import LONGEST as LONGEST_ROBOTS
 from jobs.kernel.markup.html_pieces import LONGEST_PAGE, pieces

@@ -9,14 +9,15 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from archive_samples import extracted, lz4_frame, page, warc, whole, zstd
-from growth import assert_bounded
-from mutation_samples import DEFLATED
+from support.growth import assert_bounded
+from support.inputs.archive_samples import extracted, lz4_frame, page, warc, whole, zstd
+from support.inputs.mutation_samples import DEFLATED
 
 from jobs.kernel.captures.extraction import extract
 from jobs.kernel.captures.extraction_options import DEFAULTS, ExtractionOptions
 from pipeline.analysis.inspect.inspection import inspect_archive
-from pipeline.engines.embedded.extraction_task import ArchiveWork, extract_archive
+from pipeline.contract import ArchiveTask
+from pipeline.engines.embedded.extraction import ArchiveWork, extract_archive
 
 EMPTY = b"WARC/1.0\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
 WITHOUT_LENGTH = b"WARC/1.0\r\nA: b\r\n\r\n"
@@ -128,9 +129,9 @@ def test_damage_is_listed_up_to_a_bound(reader: str, tmp_path: Path) -> None:
         if reader == "inspect":
             assert inspect_archive(path, DEFAULTS).counters["damage"] == count
             return
-        work = ArchiveWork(path, "x", tmp_path / "links", tmp_path / "captures", DEFAULTS)
-        answer = extract_archive(work, lambda far: None)
-        assert (answer.counters["damage"], len(answer.damage)) == (count, min(1000, count))
+        work = ArchiveWork(ArchiveTask("x", path, "x"), tmp_path, DEFAULTS)
+        report = extract_archive(work, lambda far: None)
+        assert (report.counters["damage"], len(report.damage)) == (count, min(1000, count))
 
     if reader == "run":
         assert_bounded(read, 24_000, 50)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from archive_samples import extracted, page, plain, warc
-from samples import DATA, REFERENCE, needs_reference
+from support.inputs.archive_samples import extracted, page, plain, warc
+from support.inputs.samples import needs_reference
+from support.paths import DATA, REFERENCE
 from warcio.archiveiterator import ArchiveIterator
 
 from jobs.kernel.captures import capture_rows

@@ -8,11 +8,12 @@ from pathlib import Path
 from urllib.parse import quote_from_bytes
 
 import pytest
-from archive_samples import ARCHIVES, HTML, arc_head, extracted, read, targets, warc
-from crawl_logs import log
-from crawls import ok
 from hypothesis import given
 from hypothesis import strategies as st
+from support.crawls import ok
+from support.inputs.archive_samples import HTML, arc_head, extracted, read, targets, warc
+from support.inputs.crawl_logs import log
+from support.paths import SMALL_ARCHIVES
 
 from jobs.kernel.keys.keys import key_of
 from jobs.kernel.keys.uris import as_text
@@ -142,7 +143,7 @@ def test_line_ends_in_a_uri() -> None:
 def test_crawl_logs(tmp_path: Path) -> None:
     path = tmp_path / "crawl.log"
     path.write_bytes(log(["http://h/X", "http://h/%E9"]).encode().replace(b"X", b"\xe9", 1))
-    seen = crawl_log.Read()
+    seen = crawl_log.LogReport()
     rows = [row for batch in crawl_log.read_logs([path], seen) for row in batch.to_pylist()]
     assert [row["uri"] for row in rows] == ["http://h/%E9"] * 2
     assert not seen.kinds
@@ -165,7 +166,7 @@ def test_a_run_ranks_both_pages(tmp_path: Path, runner: str) -> None:
 
 def test_real_archives_keep_their_uris() -> None:
     """No sample has a URI that is not UTF-8: nothing changes for them."""
-    for path in sorted(ARCHIVES.glob("*.warc*")):
+    for path in sorted(SMALL_ARCHIVES.glob("*.warc*")):
         try:
             records, _ = read(path.read_bytes())
         except Exception:  # noqa: BLE001 (what cannot be read at all is tested elsewhere)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archive_samples import extracted, warc
+from support.inputs.archive_samples import extracted, warc
 
 from jobs.kernel.captures.counters import MAX_TYPES
 

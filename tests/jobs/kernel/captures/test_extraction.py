@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from archive_samples import (
+from hypothesis import given
+from hypothesis import strategies as st
+from support.inputs.archive_samples import (
     HTML,
     extracted,
     metadata,
@@ -12,8 +14,6 @@ from archive_samples import (
     targets,
     warc,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 from jobs.kernel.captures.counters import totals
 from jobs.kernel.errors import BadInput

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 
 import pytest
-from archive_samples import (
+from support.inputs.archive_samples import (
     ID,
     extracted,
     metadata,

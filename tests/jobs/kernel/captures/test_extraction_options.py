@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from archive_samples import page
-from crawls import INLINE, ok
+from support.crawls import INLINE, ok
+from support.inputs.archive_samples import page
 
 from jobs.extract_links import ExtractLinks
 from jobs.kernel.captures.extraction_options import ExtractionOptions

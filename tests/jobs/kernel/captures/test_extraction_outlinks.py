@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from archive_samples import (
+from support.inputs.archive_samples import (
     ID,
     extracted,
     metadata,

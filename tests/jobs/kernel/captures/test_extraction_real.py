@@ -5,23 +5,22 @@ from __future__ import annotations
 import runpy
 import time
 from collections import Counter
-from pathlib import Path
 
 import pytest
-from archive_samples import (
-    ARCHIVES,
-    extracted,
-)
-from growth import assert_in_proportion
-from samples import DATA, REFERENCE, needs_reference
+from support.growth import assert_in_proportion
+from support.inputs.archive_samples import extracted
+from support.inputs.samples import needs_reference
+from support.paths import DATA, REFERENCE, SAMPLES, SCRIPTS, SMALL_ARCHIVES
 
-from jobs.kernel.archive.records import Record, open_archive, read_records
+from jobs.kernel.archive.records import Record
+from jobs.kernel.archive.sources import read_records
 from jobs.kernel.captures.extraction import extract
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.rows import Capture, Link
 from jobs.kernel.links.documents import document
 from jobs.kernel.links.html_links import read_page
 from jobs.kernel.markup.charsets import charset_of
+from jobs.kernel.storage.opening import opened
 
 
 def test_the_links_of_a_real_crawl_by_heritrix() -> None:
@@ -39,9 +38,6 @@ def test_the_links_of_a_real_crawl_by_heritrix() -> None:
     links = extracted(data, outlinks="html", links="all")[0]
     assert {link[:3] for link in links} == truth - script
     assert len(script) == 1
-
-
-SAMPLES = Path(__file__).parents[1] / "sample_data"
 
 
 def test_an_arc_and_a_warc_of_one_crawl_give_the_same() -> None:
@@ -62,7 +58,7 @@ def test_an_arc_and_a_warc_of_one_crawl_give_the_same() -> None:
 def test_anchors_are_as_many_as_others_count(kind: str) -> None:
     """The Archives Unleashed Toolkit counts `a[href]` of pages with status 200, whatever it is."""
     anchors = 0
-    with open_archive(SAMPLES / f"aut-example.{kind}.gz") as stream:
+    with opened(SAMPLES / f"aut-example.{kind}.gz") as stream:
         for record in read_records(stream, kind):
             if not isinstance(record, Record) or (record.kind, record.status) != ("response", 200):
                 continue
@@ -73,13 +69,13 @@ def test_anchors_are_as_many_as_others_count(kind: str) -> None:
     assert anchors == 37_826
 
 
-SCRIPT = Path(__file__).parents[1] / "scripts" / "make_extraction_table.py"
-TABLE = Path(__file__).parent / "data" / "extraction_table.tsv"
+SCRIPT = SCRIPTS / "docs" / "make_extraction_table.py"
+TABLE = DATA / "extraction_table.tsv"
 
 
 @needs_reference
 def test_the_table_of_the_reference_archives(capfd: pytest.CaptureFixture[str]) -> None:
-    """As scripts/make_extraction_table.py printed it; nothing is printed, and
+    """As scripts/docs/make_extraction_table.py printed it; nothing is printed, and
     no archive takes time out of proportion."""
     script = runpy.run_path(str(SCRIPT))
     row = script["row"]
@@ -98,10 +94,10 @@ def test_the_table_of_the_reference_archives(capfd: pytest.CaptureFixture[str]) 
 
 
 def test_real_archives_in_all_modes() -> None:
-    for path in sorted(ARCHIVES.glob("*arc*")):
+    for path in sorted(SMALL_ARCHIVES.glob("*arc*")):
         for outlinks in ("auto", "html", "metadata", "both"):
             counters: Counter[str] = Counter()
-            with open_archive(path) as stream:
+            with opened(path) as stream:
                 items = list(extract(stream, path.name, ExtractionOptions(outlinks), counters))  # type: ignore[arg-type]
             assert counters["links"] == sum(isinstance(item, Link) for item in items)
             assert counters["captures"] == sum(isinstance(item, Capture) for item in items)

@@ -8,8 +8,8 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from archive_samples import page
-from several_crawls import captured, html_record, response, revisit
+from support.inputs.archive_samples import page
+from support.inputs.several_crawls import captured, html_record, response, revisit
 
 from jobs.kernel.captures.extraction import extract
 from jobs.kernel.captures.extraction_options import ExtractionOptions

@@ -6,9 +6,10 @@ import runpy
 from pathlib import Path
 
 import pytest
-from mutations import checked, mutation
+from support.inputs.mutations import checked, mutation
+from support.paths import SCRIPTS
 
-FUZZ = Path(__file__).parents[1] / "scripts" / "fuzz.py"
+FUZZ = SCRIPTS / "fuzz.py"
 # A worker that is well, dies and hangs by turns, whatever is in the archives.
 PROGRAM = """
 import os, sys, time

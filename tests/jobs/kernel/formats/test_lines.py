@@ -75,7 +75,7 @@ def test_scores_of_two_three_and_eight_columns(line: bytes, row: tuple[object, .
 
 
 LINK = "`target source hop`"
-GRAPH = "`id<TAB>score<TAB>O:id,id,…`"
+GRAPH = "`id<TAB>score<TAB>targets` (targets: `O:id,id,…` or `O:dummy`)"
 Case = tuple[Callable[[bytes], object], bytes, str, str]
 BAD: list[Case] = [
     (lines.parse_link, b"", "an empty line", LINK),
@@ -133,7 +133,7 @@ BAD: list[Case] = [
     (lines.parse_graph_line, b"1\t1.0\tO:2,dummy", "dummy beside other targets of id 1", "O:dummy"),
     (lines.parse_graph_line, b"1\t1.0\tO:2,1", "id 1 as a target of itself", "no self-loop"),
     (lines.parse_graph_line, b"1\t1.0\tO:2,2", "a target of id 1 twice", "every target once"),
-    (lines.parse_score_row, b"1.0", "'1.0'", "`score<TAB>URI<TAB>key`"),
+    (lines.parse_score_row, b"1.0", "'1.0'", "`score<TAB>uri<TAB>key`"),
     (lines.parse_score_row, b"1\thttp://a/\ta\xff", "key 'a\\ufffd'", "printable ASCII"),
     (lines.parse_score_row, b"1e999\thttp://a/", "score inf", "a finite number above 0"),
     (lines.parse_score_row, b"0.0\thttp://a/", "score 0.0", "a finite number above 0"),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.kernel.formats.ranges import (
-    Sample,
+    KeySample,
     java_hash,
     labels,
     range_of,
@@ -60,7 +60,7 @@ def test_a_sample_depends_on_the_keys_alone(
     keys: list[bytes], size: int, rng: random.Random
 ) -> None:
     """Neither on their order nor on how often or in which map task each was seen."""
-    whole, parts, merged = Sample(size), [Sample(size), Sample(size)], Sample(size)
+    whole, parts, merged = KeySample(size), [KeySample(size), KeySample(size)], KeySample(size)
     for key in keys:
         whole.add(key)
     for key in rng.sample(keys, len(keys)) * 2:
@@ -86,7 +86,7 @@ def test_ranges_cover_the_keys_in_order(keys: set[bytes], ranges: int) -> None:
 def test_shares_of_skewed_keys_are_equal_within_a_tenth() -> None:
     """100,000 keys of which nine in ten begin alike; 8 ranges; the sample keeps one key in 12."""
     rng = random.Random(5)
-    sample = Sample()
+    sample = KeySample()
     keys = [
         b"com,big)/%06d" % number if number % 10 else b"%c%d" % (97 + number % 26, number)
         for number in range(100_000)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from samples import HOSTILE, made_captures, made_links, write
+from support.inputs.samples import HOSTILE, made_captures, made_links, write
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.reading import read_lines
-from jobs.kernel.formats.tables import CAPTURES, LINKS, Shape
+from jobs.kernel.formats.datasets import CAPTURES, LINKS, Dataset
+from jobs.kernel.formats.reading import parts, read_lines
 from pipeline.data import row_groups as tables
 from pipeline.data.row_groups import deliver_rows, write_table
 from pipeline.engines.embedded.columns import CAPTURE_SCHEMA
@@ -23,9 +23,9 @@ def lines(where: Path) -> list[bytes]:
     return [line for _, _, line in read_lines(where)]
 
 
-def folder(tmp: Path, *parts: list[bytes]) -> Path:
+def folder(tmp: Path, *lines_of_parts: list[bytes]) -> Path:
     (tmp / "parts").mkdir()
-    for number, part in enumerate(parts):
+    for number, part in enumerate(lines_of_parts):
         write(tmp / "parts" / f"part-{number}", part)
     return tmp / "parts"
 
@@ -41,10 +41,10 @@ def test_links_and_captures_come_back(
 ) -> None:
     monkeypatch.setattr(tables, "ROW_GROUP", row_group)
     captures = [line + b"\t-\t-" * (line.count(b"\t") == 7) for line in made_captures()]
-    for name, rows, shape in (("l", links(), LINKS), ("c", captures, CAPTURES)):
+    for name, rows, dataset in (("l", links(), LINKS), ("c", captures, CAPTURES)):
         (tmp_path / name).mkdir()
-        parts = folder(tmp_path / name, rows[:20], [], rows[20:])
-        write_table(parts, tmp_path / f"{name}.parquet", shape)
+        texts = folder(tmp_path / name, rows[:20], [], rows[20:])
+        write_table(parts(texts), tmp_path / f"{name}.parquet", dataset)
         assert lines(tmp_path / f"{name}.parquet") == rows
         groups = pq.ParquetFile(tmp_path / f"{name}.parquet").num_row_groups
         assert groups == (2 if row_group == 1 else 1)
@@ -53,7 +53,7 @@ def test_links_and_captures_come_back(
 def test_columns_have_the_types_of_what_they_hold(tmp_path: Path) -> None:
     row = b"http://h/\t20240230000060\t404\ttext/html\t-\tresponse\ta.warc\t5000000000\t-\tLL"
     unknown = b"http://h/\t-\t-\t-\t-\trevisit\ta.warc\t0\thttp://h/\t-"
-    write_table(folder(tmp_path, [row, unknown]), tmp_path / "c.parquet", CAPTURES)
+    write_table(parts(folder(tmp_path, [row, unknown])), tmp_path / "c.parquet", CAPTURES)
     table = pq.read_table(tmp_path / "c.parquet")
     assert table.column_names == [
         *("uri", "timestamp", "status", "media_type", "digest", "kind", "archive", "offset"),
@@ -71,16 +71,16 @@ def test_columns_have_the_types_of_what_they_hold(tmp_path: Path) -> None:
     assert "RLE_DICTIONARY" in column.encodings
 
 
-@pytest.mark.parametrize("shape", [LINKS, CAPTURES])
-def test_a_dataset_without_rows(shape: Shape, tmp_path: Path) -> None:
-    write_table(folder(tmp_path, [], []), tmp_path / "x.parquet", shape)
-    assert pq.read_table(tmp_path / "x.parquet").column_names == list(shape.columns)
+@pytest.mark.parametrize("dataset", [LINKS, CAPTURES])
+def test_a_dataset_without_rows(dataset: Dataset, tmp_path: Path) -> None:
+    write_table(parts(folder(tmp_path, [], [])), tmp_path / "x.parquet", dataset)
+    assert pq.read_table(tmp_path / "x.parquet").column_names == list(dataset.first(dataset.usual))
     assert lines(tmp_path / "x.parquet") == []
 
 
 def test_a_folder_of_tables(tmp_path: Path) -> None:
     rows = links()
-    deliver_rows(folder(tmp_path, rows[:50], rows[50:]), tmp_path / "links", LINKS, True)
+    deliver_rows(folder(tmp_path, rows[:50], rows[50:]), tmp_path / "links", LINKS, tables=True)
     found = sorted(path.name for path in (tmp_path / "links").iterdir())
     assert found == ["part-0.parquet", "part-1.parquet"]
     assert lines(tmp_path / "links") == rows

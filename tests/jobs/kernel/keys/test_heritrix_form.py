@@ -4,31 +4,18 @@ from __future__ import annotations
 
 import gzip
 import re
-from pathlib import Path
 
 import pytest
-from growth import assert_linear
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from support.growth import assert_linear
+from support.inputs.heritrix_uris import CASES, HOSTILE, MORE, REJECT, USUAL
+from support.paths import HERITRIX
 
 from jobs.kernel.keys import heritrix_form as module
 from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
 from jobs.kernel.keys.heritrix_parse import java_int
 from jobs.kernel.keys.idna2003 import NotADomain, domain_to_ascii
-
-DATA = Path(__file__).parent / "data" / "heritrix"
-REJECT = "REJECT"
-
-
-def cases(name: str) -> list[tuple[str, str, str]]:
-    """(URI, form or REJECT, key or reason); lines end at LF alone."""
-    text = (DATA / name).read_bytes().decode("utf-8")
-    rows = [tuple(line.split("\t")) for line in text.split("\n") if line]
-    return [(uri, form, key) for uri, form, key in rows[1:]]
-
-
-CASES = cases("uuri.tsv")
-MORE = cases("uuri_more.tsv")
 
 
 def form_or_reject(uri: str) -> str:
@@ -66,33 +53,13 @@ def test_forms_with_raw_characters_are_refused() -> None:
 
 
 def test_what_a_crawl_scheduled_is_in_its_form() -> None:
-    log = (DATA / "first.crawl.log").read_text("utf-8").splitlines()
-    archive = gzip.decompress((DATA / "first.warc.gz").read_bytes()).decode("latin-1")
+    log = (HERITRIX / "first.crawl.log").read_text("utf-8").splitlines()
+    archive = gzip.decompress((HERITRIX / "first.warc.gz").read_bytes()).decode("latin-1")
     found = [line.split()[3] for line in log]
     found += re.findall(r"^WARC-Target-URI: (http\S+)\r$", archive, re.M)
     found += re.findall(r"^outlink: (http\S+) ", archive, re.M)
     assert len(found) > 400
     assert [uri for uri in found if heritrix_form(uri) != uri] == []
-
-
-# ---- properties ------------------------------------------------------------------------------
-
-LABEL = st.text("abcxyz019-_", min_size=1, max_size=6)
-HOST = st.lists(LABEL, min_size=1, max_size=4).map(".".join)
-PORT = st.sampled_from(["", "", ":8080", ":1", ":79", ":80", ":443", ":9999", ":10000"])
-PIECE = st.sampled_from(
-    ["/", "//", "/a", "/..", "/.", "/...", "/.a", "/..b", "%7e", "%", "~", "|", "'", "(x)", ";p=1"]
-)
-PATH = st.lists(PIECE, max_size=6).map(lambda pieces: "/" + "".join(pieces))
-QUERY = st.sampled_from(["", "?", "??", "?a=b&c", "?a/../b", "?{}[]^?", "?%zz"])
-USUAL = st.builds(
-    "{}://{}{}{}{}".format, st.sampled_from(["http", "https"]), HOST, PORT, PATH, QUERY
-)
-HOSTILE = st.text(
-    st.sampled_from(list('htps:/?#@[]%.\\ ~|"<>^`{}aZ0-_\t\n\xa0\x85\u2028\xe9\u3002\u05d0\ud800'))
-    | st.characters(),
-    max_size=30,
-).map(lambda text: "http://" + text)
 
 
 @given(USUAL | HOSTILE)

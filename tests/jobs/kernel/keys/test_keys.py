@@ -11,11 +11,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from drawing import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from made_uris import PIECES, made_uris
-from samples import DATA, HOSTILE
+from support.drawing import examples
+from support.inputs.made_uris import PIECES, made_uris
+from support.inputs.samples import HOSTILE
+from support.paths import DATA, ROOT
 
 from jobs.kernel.keys import keys
 from jobs.kernel.keys.keys import (
@@ -156,7 +157,7 @@ def test_keys_of_everyday_uris_load_no_surt() -> None:
         "import sys\nfrom jobs.kernel.keys.keys import key_of\nkey_of(b'http://a.example/')\n"
         "assert 'surt' not in sys.modules\nkey_of(b'http://1.2.3.4/')\nassert 'surt' in sys.modules"
     )
-    root = Path(__file__).resolve().parents[1]
+    root = ROOT
     subprocess.run([sys.executable, "-c", code], check=True, cwd=root)
 
 
@@ -168,7 +169,7 @@ def test_surt_loads_no_http_client_and_leaves_its_module_as_it_is() -> None:
         "held = sys.modules['surt.handyurl'].tldextract\n"
         "assert held.extract is tldextract.extract"
     )
-    root = Path(__file__).resolve().parents[1]
+    root = ROOT
     subprocess.run([sys.executable, "-c", code], check=True, cwd=root)
 
 
@@ -260,7 +261,7 @@ def test_keys_made_in_a_process_of_its_own_are_the_same(tmp_path: Path) -> None:
         "import sys\nfrom jobs.kernel.keys.keys import key_of\nprint(key_of(sys.argv[1].encode()))"
     )
     uri = "http://www.B.example/?z=1&a=2"
-    root = Path(__file__).resolve().parents[1]
+    root = ROOT
     told = subprocess.run(
         [sys.executable, "-c", code, uri],
         capture_output=True,

@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import DATA
+from support.paths import DATA
 
 from jobs.kernel.keys.uris import LONGEST, as_crawled, escape, field, resolve
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
+from support.growth import assert_linear
 
 from jobs.kernel.links.css_links import css_references, may_hold_links
 

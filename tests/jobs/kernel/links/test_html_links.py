@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
+from support.growth import assert_linear
 
 from jobs.kernel.links import html_links as module
 from jobs.kernel.links.html_links import html_links

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
-from made_uris import made_uris
+from support.inputs.made_uris import made_uris
+from support.paths import SAMPLES
 
-from jobs.kernel.archive.records import Record, open_archive, read_records
+from jobs.kernel.archive.records import Record
+from jobs.kernel.archive.sources import read_records
 from jobs.kernel.keys.uris import LONGEST, as_crawled, resolve
 from jobs.kernel.links.documents import document
 from jobs.kernel.links.html_links import read_page
 from jobs.kernel.links.joining import Base
 from jobs.kernel.markup.charsets import charset_of
+from jobs.kernel.storage.opening import opened
 
 BASES = [
     *("http://h.example/d/e?f", "https://h.example/d//e/", "http://h.example", "http://h"),
@@ -33,7 +35,7 @@ PIECES = [
     *("x", "Y~", "a.b", "-", "_", "javascript:", "file:///", "x" * 250, "y" * 600),
 ]
 MADE = st.lists(st.sampled_from(PIECES), max_size=6).map("".join) | st.text(max_size=12)
-SAMPLE = Path(__file__).parents[1] / "sample_data" / "aut-example.arc.gz"
+SAMPLE = SAMPLES / "aut-example.arc.gz"
 CHARSETS = st.sampled_from(["utf-8", "cp1252", "gb18030"])
 
 
@@ -63,7 +65,7 @@ def test_the_references_of_a_real_crawl() -> None:
     """Each on its page and, as far as they are relative, on the pages before it."""
     pages: list[str] = []
     joined = 0
-    with open_archive(SAMPLE) as stream:
+    with opened(SAMPLE) as stream:
         for record in read_records(stream, "arc"):
             if not isinstance(record, Record) or document(record.media_type, record.body) != "html":
                 continue

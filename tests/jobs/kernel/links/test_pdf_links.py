@@ -4,7 +4,6 @@ from what is no PDF."""
 from __future__ import annotations
 
 import importlib.util
-import io
 import json
 import os
 import subprocess
@@ -13,24 +12,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from archive_samples import extracted, warc
-from crawls import crawlrank
+from support.crawls import crawlrank
+from support.inputs.archive_samples import extracted, made_pdf, warc
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.links.pdf_links import pdf_references
-from jobs.mapreduce.far import write_zip
-
-
-def made_pdf(*uris: str) -> bytes:
-    pypdf = pytest.importorskip("pypdf", reason="the extra crawlrank[pdf] is not installed")
-    annotations = pytest.importorskip("pypdf.annotations")
-    writer = pypdf.PdfWriter()
-    for number, uri in enumerate(uris):
-        writer.add_blank_page(100, 100)
-        writer.add_annotation(number, annotations.Link(rect=(0, 0, 9, 9), url=uri))
-    stream = io.BytesIO()
-    writer.write(stream)
-    return stream.getvalue()
+from jobs.mapreduce.running import write_zip
 
 
 def capture(pdf: bytes) -> bytes:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from growth import assert_linear
 from hypothesis import given
 from hypothesis import strategies as st
+from support.growth import assert_linear
 
 from jobs.kernel.links.xml_links import FEED_RULES, MANY, SITEMAP_RULES, document_of, xml_references
 

@@ -7,8 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from crawls import LOOPBACK, crawlrank
-from limits import folder_of_user, within_threads
+from support.crawls import crawlrank
+from support.faults.limits import folder_of_user, within_threads
+from support.paths import LOOPBACK
 
 from jobs.kernel.machine.cores import A_CORE, at_a_time, cores
 from jobs.mapreduce.launcher import Launcher

@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from crawls import LOOPBACK, SAMPLES, environment
-from limits import folder_of_user, within_addresses, within_threads
+from support.crawls import environment
+from support.faults.limits import folder_of_user, within_addresses, within_threads
+from support.paths import LOOPBACK, SAMPLES
 
 from jobs.kernel.errors import Shortage
 from jobs.kernel.machine.shortage import WANTS, exit_code_of, shortage_in, shortage_of

@@ -5,11 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import REFERENCE, needs_reference
+from support.inputs.samples import needs_reference
+from support.paths import REFERENCE
 
-from jobs.kernel.archive.records import Record, open_archive, read_records
+from jobs.kernel.archive.records import Record
+from jobs.kernel.archive.sources import read_records
 from jobs.kernel.links.documents import document
 from jobs.kernel.markup.charsets import as_utf8, charset_of
+from jobs.kernel.storage.opening import opened
 
 META = b'<html><meta charset="koi8-r">'
 EQUIV = b"<meta http-equiv=Content-Type content='text/html; charset = Shift_JIS'>"
@@ -142,7 +145,7 @@ REAL = {
 @pytest.mark.parametrize("name", REAL)
 def test_real_pages_that_are_not_utf8_decode_whole(name: str) -> None:
     codecs = set()
-    with open_archive(REFERENCE / "archives" / name) as stream:
+    with opened(REFERENCE / "archives" / name) as stream:
         for record in read_records(stream, name):
             if isinstance(record, Record) and document(record.media_type, record.body) == "html":
                 codec = charset_of(record.body, record.media_type)

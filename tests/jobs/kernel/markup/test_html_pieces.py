@@ -7,24 +7,25 @@ import random
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
-from archive_samples import extracted, page
-from drawing import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.drawing import examples
+from support.inputs.archive_samples import extracted, page
+from support.paths import SAMPLES
 
-from jobs.kernel.archive.records import Record, open_archive, read_records
+from jobs.kernel.archive.records import Record
+from jobs.kernel.archive.sources import read_records
 from jobs.kernel.links.documents import document
 from jobs.kernel.links.html_links import html_links
 from jobs.kernel.markup.html_pieces import LONG_TAG, MANY_TAGS, is_simple
+from jobs.kernel.storage.opening import opened
 
 PAGE = "http://h/d/p"
 TAIL = b"".join(b"<a href=/l%d>x</a>" % number for number in range(50))
 #: of no meaning at the end of any page
 BLANKS = b"\n" * (LONG_TAG + 1)
-SAMPLES = Path(__file__).parents[1] / "sample_data"
 
 BEFORE_LINKS = {
     b"<svg><title>x</svg>": 0,
@@ -123,7 +124,7 @@ def test_a_hostile_page_gives_the_same_links_whatever_its_size(html: bytes, nav:
 def real_pages() -> list[bytes]:
     bodies: dict[bytes, None] = {}
     for path in sorted(SAMPLES.glob("*arc.gz")):
-        with open_archive(path) as stream:
+        with opened(path) as stream:
             for record in read_records(stream, path.name):
                 if isinstance(record, Record) and len(record.body) < LONG_TAG:
                     kind = document(record.media_type, record.body, record.uri)

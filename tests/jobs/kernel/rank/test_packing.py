@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drawing import examples
-from graphs import exact_scores, graph_of, web_like
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.drawing import examples
+from support.graphs import exact_scores, graph_of, web_like
 
 from jobs.kernel.rank import packing
 from jobs.kernel.rank.packed_graph import Held, Ranges, abroad, bad_nodes, merged, shares

@@ -11,8 +11,10 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 import pytest
-from drawing import examples
-from graphs import (
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from support.drawing import examples
+from support.graphs import (
     NAMED,
     exact_probabilities,
     exact_scores,
@@ -20,8 +22,6 @@ from graphs import (
     graphs,
     rational_solution,
 )
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 from jobs.kernel.rank.plain_round import RoundSums, RoundTally, exact_parts, new_score
 from pipeline.data.graph import Graph

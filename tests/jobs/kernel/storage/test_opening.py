@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
-from archive_samples import each, page
 from click.testing import CliRunner
-from crawls import INLINE, WEB, write_warc
+from support.crawls import INLINE, WEB, write_warc
+from support.inputs.archive_samples import each, page
+from support.work_folders import manifest_of
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import absolute, is_url, open_binary, place, real, size_of
+from jobs.kernel.storage.opening import absolute, as_path_or_url, is_url, open_binary, real, size_of
 from pipeline.cli import main
 from pipeline.workfolder.archives import given_archives
 from pipeline.workfolder.finding import find_archives
@@ -37,8 +37,13 @@ def test_urls_and_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.chdir(tmp_path)
     assert is_url("s3://a/b")
     assert not any(map(is_url, ("s3:/a", "a/s3://b", Path("s3://a"))))
-    assert absolute("s3://a/../b") == real("s3://a/../b") == place("s3://a/../b") == "s3://a/../b"
-    assert place("a") == Path("a")
+    assert (
+        absolute("s3://a/../b")
+        == real("s3://a/../b")
+        == as_path_or_url("s3://a/../b")
+        == "s3://a/../b"
+    )
+    assert as_path_or_url("a") == Path("a")
     assert absolute("a") == str(tmp_path / "a")
     Path("a").symlink_to("b")
     assert real("a") == real(Path("b"))
@@ -87,7 +92,7 @@ def test_a_run_from_s3_goes_on_with_copies_on_disk(bucket: Any, tmp_path: Path) 
     path = write_warc(tmp_path / "web.warc.gz", WEB)
     url, work = put(bucket, ODD, path), tmp_path / "work"
     run("run", url, "--work", work)
-    manifest = json.loads((work / "manifest.json").read_text())
+    manifest = manifest_of(work)
     (entry,) = manifest["archives"].values()
     assert (entry["path"], entry["size"], entry["error"]) == (url, path.stat().st_size, None)
     run("run", path, "--work", work)

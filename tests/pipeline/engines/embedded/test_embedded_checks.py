@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from graphs import web_like, write_graph
+from support.graphs import web_like, write_graph
 
 from jobs.kernel.errors import BadInput, BadLine, NotConverged
 from jobs.kernel.rank.packed_checks import (
@@ -31,9 +31,9 @@ from pipeline.data.growing import save
 from pipeline.data.key_numbers import numbered, open_ids, open_numbers
 from pipeline.data.parquet import CHECKED, parquet_batches
 from pipeline.data.scores_file import open_scores
-from pipeline.engines.embedded.pagerank.ranks import read_checkpoint, write_checkpoint
-from pipeline.engines.embedded.pagerank.state import State
+from pipeline.engines.embedded.ranks import read_checkpoint, write_checkpoint
 from pipeline.engines.text.packed_ranking import rank_packed
+from pipeline.ranking.solution import State
 
 # ---- the graph
 
@@ -123,9 +123,9 @@ def test_edges_are_checked_once_and_where_they_are_gone_by(tmp_path: Path) -> No
     [
         (np.ones(2), "2 scores; expected one for 3 nodes"),
         (np.ones(3, np.float32), "an array of float32"),
-        (np.array([1, np.nan, 1]), "index 1: nan; expected a number above 0"),
+        (np.array([1, np.nan, 1]), "index 1: nan; expected a number of at least 0"),
         (np.array([1, 1, np.inf]), "index 2: inf"),
-        (np.array([0.0, 1, 1]), "index 0: 0.0"),
+        (np.array([-0.5, 1, 1]), "index 0: -0.5"),
     ],
 )
 def test_scores_that_are_none(array: np.ndarray[Any, Any], found: str, tmp_path: Path) -> None:

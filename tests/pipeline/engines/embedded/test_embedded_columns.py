@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import made_captures, made_links
+from support.inputs.samples import made_captures, made_links
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.lines import format_capture, parse_capture

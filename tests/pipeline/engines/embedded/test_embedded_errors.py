@@ -11,20 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crawls import (
-    COMMAND,
-    LOOPBACK,
-    Said,
-    checked,
-    crawlrank,
-    environment,
-    ok,
-    process,
-    write_warc,
-)
-from disks import grow, tiny_disk
-from test_lock import hold
-from work_folders import await_end, files_of, tree_of
+from support.crawls import COMMAND, Said, checked, crawlrank, environment, ok, process, write_warc
+from support.faults.disks import grow, tiny_disk
+from support.paths import LOOPBACK
+from support.work_folders import await_end, files_of, hold, tree_of
 
 from jobs.kernel.errors import BadInput
 from pipeline.data.database import database

@@ -9,21 +9,25 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from cluster import inline
-from crawls import DAMAGED, LOOPBACK, SAMPLES, SMALL
+from support.paths import DAMAGED, LOOPBACK, SAMPLES, SMALL_ARCHIVES
+from support.systems.cluster import inline
 
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.lines import format_capture, format_link, parse_capture, parse_link
 from jobs.kernel.formats.rows import UNKNOWN, Capture
 from pipeline.contract import ArchiveReport, ArchiveTask
 from pipeline.data.workers import Tell
-from pipeline.engines.embedded import extraction, extraction_task
+from pipeline.engines.embedded import extraction
 from pipeline.engines.embedded.columns import CAPTURE_SCHEMA
 from pipeline.engines.embedded.extraction import extract_archives
 from pipeline.engines.text import steps
 from pipeline.workfolder.archives import archive_tasks, given_archives
 
-ARCHIVES = [*SAMPLES.glob("*arc.gz"), *DAMAGED.iterdir(), SMALL / "samples__warcs__HTTP404.warc"]
+ARCHIVES = [
+    *SAMPLES.glob("*arc.gz"),
+    *DAMAGED.iterdir(),
+    SMALL_ARCHIVES / "samples__warcs__HTTP404.warc",
+]
 
 
 def tasks_of(*paths: Path) -> list[ArchiveTask]:
@@ -40,7 +44,7 @@ def extracted(
     found = extract_archives(
         tasks_of(*paths), work / "links", work / "captures", tmp=tmp,
         options=ExtractionOptions(**options), processes=processes,
-        read=lambda *far: read.append(far),
+        on_read=lambda *far: read.append(far),
     )  # fmt: skip
     reports = {report.path: report for _, report in found}
     assert not list(tmp.iterdir())
@@ -97,10 +101,10 @@ def test_an_unreadable_archive_leaves_the_others(tmp_path: Path, processes: int)
     assert pq.read_table(part).num_rows == 0
 
 
-def dying(work: extraction_task.ArchiveWork, tell: Tell) -> extraction_task.ArchiveAnswer:
-    if work.name.startswith("heritrix"):
+def dying(work: extraction.ArchiveWork, tell: Tell) -> ArchiveReport:
+    if Path(work.task.archive).name.startswith("heritrix"):
         os.kill(os.getpid(), signal.SIGKILL)
-    return extraction_task.extract_archive(work, tell)
+    return extraction.extract_archive(work, tell)
 
 
 def test_a_parser_that_crashes_costs_one_archive(

@@ -6,11 +6,11 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from drawing import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.drawing import examples
 
-from pipeline.engines.embedded.pagerank import plain_kernels as kernels
+from pipeline.ranking.pagerank import plain_kernels as kernels
 
 # sums that lie half-way between two doubles, but for what comes last: no two parts can tell
 HALF_WAY = [1.0, 2.0**-53, 2.0**-106]

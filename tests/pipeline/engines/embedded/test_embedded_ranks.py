@@ -11,9 +11,10 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from cluster import inline
-from drawing import examples
-from graphs import (
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.drawing import examples
+from support.graphs import (
     NAMED,
     chain,
     csr_of,
@@ -28,18 +29,19 @@ from graphs import (
     web_like,
     write_graph,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from support.paths import DATA
+from support.systems.cluster import inline
 
 from jobs.kernel.errors import JobFailed
+from jobs.kernel.rank.equation import Equation
 from jobs.kernel.rank.plain_round import new_score
 from pipeline.contract import Round, Stop
 from pipeline.data import team
 from pipeline.data.graph import Graph, read_graph
-from pipeline.engines.embedded.pagerank import plain
-from pipeline.engines.embedded.pagerank.ranks import rank
-from pipeline.engines.embedded.pagerank.state import Ranked
 from pipeline.engines.text.rounds import rank as rank_by_jobs
+from pipeline.ranking.pagerank import plain
+from pipeline.ranking.pagerank.method import solve
+from pipeline.ranking.solution import Problem, Solution
 
 MUCH = 1 << 40
 WEB = web_like(2000, seed=3)
@@ -61,15 +63,15 @@ def by_fsum(graph: Graph, rounds: int) -> tuple[list[float], float]:
     return scores, dummy
 
 
-def swept(graph: Graph, tolerance: float = 1e-9, threads: int = 2, budget: int = MUCH) -> Ranked:
+def swept(graph: Graph, tolerance: float = 1e-9, threads: int = 2, budget: int = MUCH) -> Solution:
     # a ring across threads shrinks by 0.85 a sweep: 1e-13 may take more than the usual 200
-    return rank(csr_of(graph), Stop(tolerance=tolerance, max_rounds=400), threads, budget)
+    return solve(Problem(csr_of(graph), Stop(tolerance=tolerance, max_rounds=400), threads, budget))
 
 
 @settings(max_examples=examples(150))
 @given(graphs(), st.integers(1, 6), st.integers(1, 3))
 def test_plain_rounds_are_those_of_fsum(graph: Graph, rounds: int, threads: int) -> None:
-    got = rank(csr_of(graph), Stop(iterations=rounds), threads, 0)
+    got = solve(Problem(csr_of(graph), Stop(iterations=rounds), threads, 0))
     assert (got.scores.tolist(), got.dummy) == by_fsum(graph, rounds)
 
 
@@ -80,7 +82,7 @@ def test_plain_rounds_are_those_of_the_jobs(tmp_path: Path) -> None:
     jobs = (write_graph(graph, tmp_path / "pr0.txt"), tmp_path / "rounds", inline(tmp_path / "tmp"))
     last, told = rank_by_jobs(*jobs, Stop(iterations=4))
     wanted = read_graph(last)
-    got = rank(csr_of(graph), Stop(iterations=4), 2, 0)
+    got = solve(Problem(csr_of(graph), Stop(iterations=4), 2, 0))
     assert got.scores.tolist() == wanted.scores.tolist()
     assert got.dummy == wanted.dummy
     for mine, theirs in zip(untimed(got.rounds), untimed(told), strict=True):
@@ -89,7 +91,7 @@ def test_plain_rounds_are_those_of_the_jobs(tmp_path: Path) -> None:
 
 def test_published_probabilities() -> None:
     """LDBC's, converged, with dangling nodes."""
-    folder = Path(__file__).parent / "data" / "pagerank"
+    folder = DATA / "pagerank"
     rows, told = (
         [line.split() for line in (folder / f"pr__dir-{part}").read_text().splitlines()]
         for part in ("input", "output")
@@ -108,7 +110,7 @@ def test_blocks_and_widths_change_no_bit(
     ids: type, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(team, "BLOCK", block)
-    got = rank(csr_of(WEB, ids), Stop(iterations=5), 2, 0)
+    got = solve(Problem(csr_of(WEB, ids), Stop(iterations=5), 2, 0))
     assert (got.scores.tolist(), got.dummy) == by_fsum(WEB, 5)
 
 
@@ -145,23 +147,60 @@ def test_every_sweep_tells_the_truth(graph: Graph, threads: int, sweeps: int) ->
     def remember(entry: Round, rounds: list[Round], state: Any) -> None:
         told.append(dict(entry))
 
-    rank(csr_of(graph), Stop(tolerance=1e-30, max_rounds=sweeps + 1), threads, MUCH, None, remember)
+    solve(
+        Problem(
+            csr_of(graph),
+            Stop(tolerance=1e-30, max_rounds=sweeps + 1),
+            threads,
+            MUCH,
+            None,
+            remember,
+        )
+    )
     for allowed in range(1, sweeps + 1):
-        got = rank(csr_of(graph), Stop(tolerance=1e-30, max_rounds=allowed), threads, MUCH)
+        got = solve(
+            Problem(csr_of(graph), Stop(tolerance=1e-30, max_rounds=allowed), threads, MUCH)
+        )
         for name, error in zip(NAMES, errors(graph, got.scores.tolist()), strict=True):
             assert error <= Fraction(told[allowed - 1][name])
             assert error <= Fraction(got.rounds[-1][name])
 
 
+def networkx_of(graph: Graph) -> nx.DiGraph:
+    sources = np.repeat(np.arange(graph.nodes), graph.outdegrees)
+    net = nx.DiGraph()
+    net.add_nodes_from(range(graph.nodes))
+    net.add_edges_from(zip(sources.tolist(), graph.targets.tolist(), strict=True))
+    return net
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_networkx_agrees(threads: int) -> None:
-    sources = np.repeat(np.arange(WEB.nodes), WEB.outdegrees)
-    net = nx.DiGraph()
-    net.add_nodes_from(range(WEB.nodes))
-    net.add_edges_from(zip(sources.tolist(), WEB.targets.tolist(), strict=True))
-    want = nx.pagerank(net, alpha=0.85, tol=1e-14, max_iter=500)
+    want = nx.pagerank(networkx_of(WEB), alpha=0.85, tol=1e-14, max_iter=500)
     got = swept(WEB, 1e-12, threads).scores
     assert got / got.sum() == pytest.approx([want[i] for i in range(WEB.nodes)], rel=1e-8)
+
+
+@pytest.mark.parametrize("stop", [Stop(tolerance=1e-12), Stop(iterations=150)], ids=str)
+@pytest.mark.parametrize("budget", [0, MUCH])
+@pytest.mark.parametrize("damping", [0.5, 0.85, 0.9])
+@pytest.mark.parametrize("seeds", [0, 3])
+def test_networkx_agrees_on_other_dampings_and_teleports(
+    damping: float, seeds: int, budget: int, stop: Stop
+) -> None:
+    """seeds: the reader starts anew at these pages only; 0: at all of them."""
+    weights = np.zeros(WEB.nodes)
+    weights[: seeds or None] = WEB.nodes / (seeds or WEB.nodes)
+    equation, every = Equation(damping), weights if seeds else None
+    got = solve(Problem(csr_of(WEB), stop, 2, budget), equation, every)
+    teleport = {node: float(weight) for node, weight in enumerate(weights) if weight}
+    want = nx.pagerank(networkx_of(WEB), damping, teleport, tol=1e-14, max_iter=2000)
+    probabilities = got.scores / got.scores.sum()
+    away = math.fsum(abs(probabilities[node] - wanted) for node, wanted in want.items())
+    assert away <= got.rounds[-1]["probability_certificate"] + 1e-10
+    assert away < 1e-6
+    assert got.scores.sum() + got.dummy == pytest.approx(WEB.nodes + 1, rel=1e-12)
+    assert math.isinf(got.rounds[-1]["eta"]) == bool(seeds)  # scores of 0 have no relative bound
 
 
 @pytest.mark.parametrize("budget", [0, MUCH])
@@ -203,7 +242,7 @@ def test_threads_agree_within_their_certificates() -> None:
             assert np.abs(one.scores - other.scores).sum() <= allowed * one.scores.sum()
 
 
-def assert_same(one: Ranked, other: Ranked) -> None:
+def assert_same(one: Solution, other: Solution) -> None:
     assert one.scores.tolist() == other.scores.tolist()
     assert one.dummy == other.dummy
     assert untimed(one.rounds) == untimed(other.rounds)
@@ -219,8 +258,8 @@ def test_a_number_of_threads_gives_one_result(
     first = swept(WEB, threads=threads)
     assert_same(first, swept(WEB, threads=threads))
     assert_same(first, swept(WEB, threads=threads, budget=0))
-    assert_same(first, rank(csr_of(WEB, np.uint64), Stop(tolerance=1e-9), threads, MUCH))
-    assert_same(first, rank(csr_of(WEB, np.uint64), Stop(tolerance=1e-9), threads, 0))
+    assert_same(first, solve(Problem(csr_of(WEB, np.uint64), Stop(tolerance=1e-9), threads, MUCH)))
+    assert_same(first, solve(Problem(csr_of(WEB, np.uint64), Stop(tolerance=1e-9), threads, 0)))
 
 
 def test_more_threads_than_rows() -> None:
@@ -231,14 +270,14 @@ def test_more_threads_than_rows() -> None:
 def test_a_mapped_graph_is_read_and_let_go(tmp_path: Path) -> None:
     mapped = saved(csr_of(WEB), tmp_path / "graph")
     for budget in (0, MUCH):
-        assert_same(swept(WEB), rank(mapped, Stop(tolerance=1e-9), 2, budget))
-    got = rank(mapped, Stop(iterations=4), 2, 0)
+        assert_same(swept(WEB), solve(Problem(mapped, Stop(tolerance=1e-9), 2, budget)))
+    got = solve(Problem(mapped, Stop(iterations=4), 2, 0))
     assert (got.scores.tolist(), got.dummy) == by_fsum(WEB, 4)
 
 
 def test_entries_are_those_of_the_jobs() -> None:
     """A plain round on a cycle: nothing changes, so all there is is rounding."""
-    (entry,) = rank(csr_of(cycle(5)), Stop(iterations=1), 1, 0).rounds
+    (entry,) = solve(Problem(csr_of(cycle(5)), Stop(iterations=1), 1, 0)).rounds
     assert entry["nodes"] == entry["edges"] == 5
     assert (entry["round"], entry["dangling"], entry["mass"]) == (1, 0, 6.0)
     assert 0 < entry["certificate"] < 1e-13
@@ -251,4 +290,4 @@ def test_lost_mass_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     whole: Callable[..., Any] = plain.divide
     monkeypatch.setattr(plain, "divide", lambda x, *rest: whole(0.9 * x, *rest))
     with pytest.raises(JobFailed, match="lost mass"):
-        rank(csr_of(WEB), Stop(iterations=2), 2, 0)
+        solve(Problem(csr_of(WEB), Stop(iterations=2), 2, 0))

@@ -6,16 +6,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from graphs import csr_of, exact_scores, saved, untimed, web_like
+from support.graphs import csr_of, exact_scores, saved, untimed, web_like
 
 from jobs.kernel.errors import NotConverged
 from pipeline.contract import Round, Stop
 from pipeline.data.csr import Csr
 from pipeline.data.scores_file import DUMMY, SCORES
-from pipeline.engines.embedded.pagerank import ranks
-from pipeline.engines.embedded.pagerank.ranks import page_rank, rank
-from pipeline.engines.embedded.pagerank.state import State
+from pipeline.engines.embedded import ranks
+from pipeline.engines.embedded.ranks import rank
+from pipeline.ranking.methods import METHODS
+from pipeline.ranking.pagerank.method import solve
+from pipeline.ranking.solution import Problem, State
 
+PAGERANK = METHODS["pagerank"]
 MUCH = 1 << 40
 WEB = web_like(2000, seed=3)
 
@@ -31,7 +34,7 @@ def test_going_on_gives_the_same_bits(
 ) -> None:
     monkeypatch.setattr(ranks, "INTERVAL", 0.0)
     csr = saved(csr_of(WEB), tmp_path / "graph")
-    whole = rank(csr, stop, 2, MUCH)
+    whole = solve(Problem(csr, stop, 2, MUCH))
     place, told = tmp_path / "checkpoint", 0
 
     def interrupted(entry: Round, rounds: list[Round]) -> None:
@@ -42,7 +45,8 @@ def test_going_on_gives_the_same_bits(
 
     def attempt(number: int) -> list[Round]:
         budget = budgets[number % 2]
-        return page_rank(
+        return rank(
+            PAGERANK,
             csr,
             tmp_path / "ranks",
             stop,
@@ -70,7 +74,7 @@ def test_going_on_gives_the_same_bits(
 def run(csr: Csr, folder: Path, stop: Stop, threads: int = 2) -> list[Round]:
     place = folder / "checkpoint"
     output = folder / f"ranks-{len(list(folder.iterdir()))}"
-    return page_rank(csr, output, stop, threads=threads, budget=MUCH, checkpoint=place)
+    return rank(PAGERANK, csr, output, stop, threads=threads, budget=MUCH, checkpoint=place)
 
 
 def test_the_checkpoint_of_a_finished_run_is_enough(
@@ -91,7 +95,7 @@ def test_a_checkpoint_of_something_else_is_left_alone(
     run(csr_of(WEB), tmp_path, Stop(tolerance=1e-9))
     run(csr_of(web_like(2000, seed=4)), tmp_path, stop)
     made = np.load(max(tmp_path.glob("ranks-*")) / SCORES)
-    other = rank(csr_of(web_like(2000, seed=4)), stop, 2, MUCH)
+    other = solve(Problem(csr_of(web_like(2000, seed=4)), stop, 2, MUCH))
     assert made.tolist() == other.scores.tolist()
 
 
@@ -99,7 +103,7 @@ def test_too_few_sweeps_keep_their_scores(tmp_path: Path) -> None:
     with pytest.raises(NotConverged, match=r"after 3 rounds .*--max-rounds"):
         run(csr_of(WEB), tmp_path, Stop(tolerance=1e-9, max_rounds=3))
     kept = np.load(tmp_path / "ranks-0" / SCORES)
-    told = rank(csr_of(WEB), Stop(tolerance=1e-9, max_rounds=3), 2, MUCH).rounds[-1]
+    told = solve(Problem(csr_of(WEB), Stop(tolerance=1e-9, max_rounds=3), 2, MUCH)).rounds[-1]
     assert told["certificate"] > 1e-9
     exact = exact_scores(WEB)
     assert np.abs(kept - exact).sum() / kept.sum() <= told["certificate"]

@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from crawls import crawlrank, ok
-from drawing import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import write
+from support.crawls import crawlrank, ok
+from support.drawing import examples
+from support.inputs.samples import write
 
 from jobs.kernel.errors import BadInput
 from jobs.mapreduce.launcher import Launcher

@@ -8,13 +8,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_uris import made_uris
-from samples import HOSTILE
+from support.inputs.made_uris import made_uris
+from support.inputs.samples import HOSTILE
 
 from jobs.kernel.keys.surt_keys import surt_key
-from pipeline.engines.embedded import having_keys as module
-from pipeline.engines.embedded.having_keys import having_keys
-from pipeline.engines.embedded.spelling_table import distinct_strings
+from pipeline.engines.embedded.canonicalization import having_keys as module
+from pipeline.engines.embedded.canonicalization.having_keys import having_keys
+from pipeline.engines.embedded.canonicalization.spelling_table import distinct_strings
 
 REAL = [
     b"http://www.example.org/a/b.html?c=d&e=%20f",

@@ -4,21 +4,20 @@ URL; what a real cluster makes of it, see test_hadoop_runs.py."""
 
 from __future__ import annotations
 
-import importlib
-import json
 from functools import partial
 from pathlib import Path
 
 import pytest
-from crawls import DAMAGED, LOOPBACK, SAMPLES, SMALL, crawlrank, ok, write_warc
-from work_folders import edit_manifest
+from support.crawls import crawlrank, ok, write_warc
+from support.paths import DAMAGED, LOOPBACK, SAMPLES, SMALL_ARCHIVES
+from support.work_folders import edit_manifest, manifest_of
 
 from jobs.kernel.storage import stores
 from jobs.mapreduce.launcher import Launcher
+from jobs.mapreduce.running import JobRun
 from pipeline import engine_of_run as engines
 from pipeline.engines.text import plain_ranking
 
-launching = importlib.import_module("jobs.mapreduce.launch")
 QUIET = ("--no-validate", "--quiet")
 WEB = {
     "http://a.example/": ["http://a.example/1", "http://b.example/"],
@@ -69,7 +68,7 @@ def few_or_all(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     "other",
     [
-        SMALL / "samples__warcs__salam-home.warc",
+        SMALL_ARCHIVES / "samples__warcs__salam-home.warc",
         pytest.param(SAMPLES / "aut-example.arc.gz", marks=pytest.mark.large),
     ],
     ids=lambda path: path.name,
@@ -89,7 +88,7 @@ def test_damage_and_counters_are_told(tmp_path: Path) -> None:
     manifests = []
     for of in (at_url, near):
         work = of(tmp_path, *archives)
-        manifests.append(json.loads((work / "manifest.json").read_text()))
+        manifests.append(manifest_of(work))
     for of_archives in zip(*(m["archives"].items() for m in manifests), strict=True):
         (content, far), (same, here) = of_archives
         assert content == same
@@ -107,13 +106,13 @@ def test_steps_share_jobs_where_data_are_small(
 ) -> None:
     """One job a step and a round; of large data three for ids, three for scores, and one for each
     of the second datasets, which are captures, uris and map."""
-    names, run_job = list[str](), launching._run_job
+    names, run = list[str](), JobRun.run
 
-    def counted(job: object, job_class: type, *rest: object) -> None:
-        names.append(job_class.__name__)
-        run_job(job, job_class, *rest)  # type: ignore[arg-type]
+    def counted(job_run: JobRun) -> float:
+        names.append(job_run.name)
+        return run(job_run)
 
-    monkeypatch.setattr(launching, "_run_job", counted)
+    monkeypatch.setattr(JobRun, "run", counted)
     monkeypatch.setattr(engines, "Launcher", partial(Launcher, small=small))
     at_url(tmp_path, *two, iterations=2)
     assert len(names) == jobs, names
@@ -124,7 +123,7 @@ def test_what_starting_took_is_told(tmp_path: Path, two: list[Path]) -> None:
     far, here, alone = at_url(tmp_path, *two), near(tmp_path, *two), tmp_path / "embedded"
     ok("run", *two, "--work", alone, *QUIET)
     for work in (far, here, alone):
-        for name, step in json.loads((work / "manifest.json").read_text())["steps"].items():
+        for name, step in manifest_of(work)["steps"].items():
             if work is alone:
                 assert "starting" not in step
             else:
@@ -225,7 +224,7 @@ def test_a_store_that_is_not_there(tmp_path: Path, two: list[Path]) -> None:
 
 
 def test_notes_are_found_at_the_end_of_long_parts(tmp_path: Path) -> None:
-    from jobs.mapreduce.far import outcome_of
+    from jobs.mapreduce.outcome import outcome_of
 
     rows = b"".join(b"row %d\t\n" % number for number in range(20_000))
     notes = [b'@counters\t{"nodes":3}', b'@counters\t{"nodes":4}', b'@rows\t{"main":20000}']

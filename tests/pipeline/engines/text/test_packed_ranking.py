@@ -10,9 +10,10 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from cluster import cluster, dataset, inline
-from drawing import examples
-from graphs import (
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.drawing import examples
+from support.graphs import (
     NAMED,
     exact_probabilities,
     exact_scores,
@@ -23,10 +24,10 @@ from graphs import (
     web_like,
     write_graph,
 )
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from support.systems.cluster import cluster, dataset, inline
 
 from jobs.kernel.errors import BadInput, JobFailed, NotConverged
+from jobs.kernel.rank.equation import Equation
 from jobs.mapreduce.launcher import Launcher
 from jobs.packed_round import PackedRound
 from pipeline.contract import Round, Stop
@@ -34,6 +35,7 @@ from pipeline.data.datasets import ORDER, merged
 from pipeline.data.graph import Graph, read_graph
 from pipeline.engines.text import packed_ranges, packed_ranking
 from pipeline.engines.text.packed_ranking import rank_packed
+from pipeline.engines.text.rounds import rank
 from pipeline.ranking.certificate import certificate
 
 WEB = web_like(400, seed=5)
@@ -113,6 +115,29 @@ def test_probabilities_are_networkx_own(
     assert np.abs(found - exact_probabilities(WEB)).sum() <= rounds[-1]["probability_certificate"]
     assert rounds[-1]["partitions"] == partitions
     assert (len(rounds) == 1) == (partitions == 1)  # with nobody to exchange with, one is enough
+
+
+@pytest.mark.parametrize("damping", [0.5, 0.9])
+def test_networkx_agrees_on_other_dampings(
+    damping: float, tmp_path: Path, launcher: Launcher
+) -> None:
+    """Packed rounds in three partitions, and plain ones."""
+    path, equation = write_graph(WEB, tmp_path / "graph"), Equation(damping)
+    net = nx.DiGraph()
+    net.add_nodes_from(range(WEB.nodes))
+    sources = np.repeat(np.arange(WEB.nodes), WEB.outdegrees)
+    net.add_edges_from(zip(sources.tolist(), WEB.targets.tolist(), strict=True))
+    wanted = nx.pagerank(net, damping, tol=1e-13, max_iter=2000)
+    to, stop = (path, tmp_path / "packed", launcher), Stop(tolerance=1e-8)
+    packed = rank_packed(*to, stop, partitions=3, equation=equation)
+    plain = rank(path, tmp_path / "plain", launcher, Stop(iterations=9), equation=equation)
+    for ranks, rounds in (packed, plain):
+        scores = read_graph(ranks).scores
+        found = scores / scores.sum()
+        away = math.fsum(abs(found[node] - p) for node, p in wanted.items())
+        assert away <= rounds[-1]["probability_certificate"] + 1e-10
+    assert packed[1][-1]["certificate"] <= 1e-8
+    assert plain[1][-1]["certificate"] < damping**8 / (1 - damping)
 
 
 def test_every_round_tells_the_truth(tmp_path: Path, launcher: Launcher) -> None:

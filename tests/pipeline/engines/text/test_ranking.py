@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cluster import dataset, inline
-from plain import graph_lines, scores_after
+from support.inputs.samples import write
+from support.plain import graph_lines, scores_after
+from support.systems.cluster import dataset, inline
 
 from jobs.kernel.errors import BadInput, JobFailed, NotConverged
 from jobs.kernel.formats.lines import DUMMY, parse_graph_line
@@ -25,14 +26,9 @@ GRAPH = {0: [1, 2], 1: [0, 2, 3], 2: [], 3: [0], 4: [0, 5], 5: [6], 6: [7], 7: [
 CYCLE = {node: [(node + 1) % 5] for node in range(5)}
 
 
-def write_graph(path: Path, lines: list[bytes]) -> Path:
-    path.write_bytes(b"".join(line + b"\n" for line in lines))
-    return path
-
-
 @pytest.fixture
 def graph(tmp_path: Path) -> Path:
-    return write_graph(tmp_path / "pr0.txt", graph_lines(GRAPH))
+    return write(tmp_path / "pr0.txt", graph_lines(GRAPH))
 
 
 @pytest.fixture
@@ -94,7 +90,7 @@ def test_exactly_as_many_rounds_as_wanted(
 
 
 def test_a_cycle_is_there_from_the_start(tmp_path: Path, launcher: Launcher) -> None:
-    path = write_graph(tmp_path / "cycle.txt", graph_lines(CYCLE))
+    path = write(tmp_path / "cycle.txt", graph_lines(CYCLE))
     last, told = rank(path, tmp_path / "rounds", launcher, Stop(tolerance=1e-12))
     assert len(told) == 1
     assert set(scores(last).values()) == {1.0}
@@ -169,7 +165,7 @@ def test_a_round_is_in_place_when_it_is_told(
 def test_what_is_no_graph(
     tmp_path: Path, launcher: Launcher, lines: list[bytes], found: str
 ) -> None:
-    path = write_graph(tmp_path / "pr0.txt", lines)
+    path = write(tmp_path / "pr0.txt", lines)
     with pytest.raises(BadInput, match=found) as caught:
         rank(path, tmp_path / "rounds", launcher, Stop(2))
     assert caught.value.expected

@@ -1,0 +1,153 @@
+"""The formats of archives: their names, the bytes they begin with and their readers, one row each.
+
+A file's beginning decides how it is read. Names only tell which files of a folder are archives. A
+file that begins like no row, a compressed one for instance, is searched for WARC and ARC records.
+WAT and WET files are WARC files; the kind of their records tells them.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import BinaryIO, NamedTuple
+
+from jobs.kernel.archive.damage import MAX_RECORD, Damage, shown
+from jobs.kernel.archive.frames import SUFFIXES, CompressedFrames
+from jobs.kernel.archive.records import EXPECTED, Record, records_of
+from jobs.kernel.archive.wacz import ArchiveRecords, Wacz
+from jobs.kernel.archive.zip_list import ENTRY_MAGIC, LIST_END_MAGIC
+from jobs.kernel.errors import BadInput
+
+
+def read_records(
+    stream: BinaryIO, name: str, *, max_record: int = MAX_RECORD
+) -> Iterator[Record | Damage]:
+    """The records of a WARC or ARC file in the order of the file, and the damage between them.
+
+    name: for messages. max_record: bytes of a block, and of a decoded body; memory stays within a
+    few times that. A stream that cannot seek is copied to a temporary file first.
+    Raises BadInput if the file cannot be read, or not one record of it.
+    """
+    readable = False
+    with _seekable(stream, name) as file:
+        try:
+            for item in records_of(file, max_record):
+                readable = readable or isinstance(item, Record)
+                yield item
+            if not readable:
+                file.seek(0)
+                raise _without_records(name, file.read(64))
+        except OSError as error:
+            raise _unreadable(name, error) from error
+
+
+def _read_warc(file: BinaryIO, name: str, max_record: int) -> Iterator[ArchiveRecords]:
+    yield ArchiveRecords(name, read_records(file, name, max_record=max_record))
+
+
+def _read_wacz(file: BinaryIO, name: str, max_record: int) -> Iterator[ArchiveRecords]:
+    return Wacz(file, name, partial(read_records, name=name, max_record=max_record)).archives()
+
+
+class ArchiveFormat(NamedTuple):
+    """what: the file and what it holds, for messages. beginnings: of the file, uncompressed.
+
+    suffixes: of the names that are looked for in folders. packed: files of these names with a
+    suffix of compression are looked for too. read: None for a format that is refused, for which
+    `cure` says what to do.
+    """
+
+    what: str
+    beginnings: tuple[bytes, ...] = ()
+    read: Callable[[BinaryIO, str, int], Iterator[ArchiveRecords]] | None = None
+    suffixes: tuple[str, ...] = ()
+    packed: bool = True
+    cure: str = ""
+
+
+WARC = ArchiveFormat("a WARC file", (b"WARC/",), _read_warc, (".warc",))
+WAT = ArchiveFormat(
+    "a WAT file, without the text of its pages", WARC.beginnings, _read_warc, (".wat",)
+)
+WET = ArchiveFormat(
+    "a WET file, with the text of pages and no links", WARC.beginnings, _read_warc,
+    cure="Give the WARC or the WAT of the same pages.",
+)  # fmt: skip
+WACZ = ArchiveFormat("a WACZ", (ENTRY_MAGIC, LIST_END_MAGIC), _read_wacz, (".wacz",), packed=False)
+FORMATS = (
+    WARC,
+    ArchiveFormat("an ARC file", (b"filedesc:",), _read_warc, (".arc",)),
+    WAT,
+    WACZ,
+    WET,
+    ArchiveFormat("a CDX index, and not one readable record", (b" CDX ",), cure="Leave it out."),
+    ArchiveFormat("a zip file", (ENTRY_MAGIC,), cure="Unzip it."),
+    ArchiveFormat("a bzip2 file", (b"BZh",), cure="Unpack it with `bunzip2`."),
+    ArchiveFormat("an xz file", (b"\xfd7zXZ",), cure="Unpack it with `unxz`."),
+)
+_ENDINGS = tuple(
+    suffix + compression
+    for row in FORMATS
+    for suffix in row.suffixes
+    for compression in ("", *(SUFFIXES if row.packed else ()))
+)
+
+
+def _patterns(*, packed: bool) -> str:
+    return ", ".join(f"*{name}" for row in FORMATS if row.packed == packed for name in row.suffixes)
+
+
+NAMES = (  # for messages
+    f"{_patterns(packed=True)} (also with {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]})"
+    f" and {_patterns(packed=False)}"
+)
+
+
+def has_archive_name(name: str) -> bool:
+    return not name.startswith(".") and name.lower().endswith(_ENDINGS)
+
+
+def read_archives(stream: BinaryIO, name: str, *, max_record: int) -> Iterator[ArchiveRecords]:
+    """The archive itself or, of a WACZ, those in it as `NAME!archive/x.warc.gz`.
+
+    Raises BadInput where nothing can be read, as `read_records` does, while items are read.
+    """
+    with _seekable(stream, name) as file:
+        head = file.read(16)
+        file.seek(0)
+        readers = (row.read for row in FORMATS if row.read and head.startswith(row.beginnings))
+        yield from next(readers, _read_warc)(file, name, max_record)
+
+
+@contextmanager
+def _seekable(stream: BinaryIO, name: str) -> Iterator[BinaryIO]:
+    """The stream itself, or a temporary copy of one that cannot seek. Raises BadInput."""
+    if stream.seekable():
+        yield stream
+        return
+    with tempfile.TemporaryFile() as copy:
+        try:
+            shutil.copyfileobj(stream, copy)
+        except OSError as error:
+            raise _unreadable(name, error) from error
+        copy.seek(0)
+        yield copy
+
+
+def _unreadable(name: str, error: OSError) -> BadInput:
+    return BadInput(name, f"cannot be read ({error})", EXPECTED, "Copy it again.")
+
+
+def _without_records(name: str, head: bytes) -> BadInput:
+    if not head:
+        return BadInput(name, "an empty file", EXPECTED, "Copy it again, or leave it out.")
+    for row in FORMATS:
+        if not row.read and head.startswith(row.beginnings):
+            return BadInput(name, row.what, EXPECTED, row.cure)
+    what = f"{shown(head)} at its beginning"
+    if frame := CompressedFrames().open(head):
+        what = f"{'an' if frame.name == 'lz4' else 'a'} {frame.name} file"
+    return BadInput(name, f"{what}, and not one readable record", EXPECTED, "Leave it out.")

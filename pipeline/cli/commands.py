@@ -1,0 +1,53 @@
+"""The table of commands. A command is loaded when it is called; its name and the first sentence of
+its help are here, so that `crawlrank --help` loads none."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+#: command -> the module of this folder that defines it, the first sentence of its help
+COMMANDS = {
+    "run": ("run", "Do all steps, from ARCHIVES to a precedence file."),
+    "status": ("workfolder", "Show steps, rows, rounds and damage of a work folder."),
+    "check": ("workfolder", "Compare a work folder's files with its manifest."),
+    "plot": ("workfolder", "Draw three pictures of a finished run."),
+    "diff": ("compare", "Show what changed from run WORK_A to run WORK_B."),
+    "explain": ("compare", "Show why the page of URI has its score and its class."),
+    "import-text": ("text", "Make a work folder from text files."),
+    "export-text": ("text", "Write the datasets of a run as text files."),
+    "inspect": ("inspect", "Show what is in ARCHIVES."),
+    "extract-links": ("steps", "Read links and captures from ARCHIVES."),
+    "select-links": ("steps", "Choose the captures that count, and fold pages."),
+    "canonicalize": ("steps", "Turn the URIs of links into keys (SURT)."),
+    "assign-ids": ("steps", "Number the keys from 0, in byte order."),
+    "gen-graph": ("steps", "Make the graph that PageRank iterates on."),
+    "page-rank": ("steps", "Compute the PageRank of a graph."),
+    "join-scores": ("steps", "Join scores with their URIs, best first."),
+    "export-precedence": ("results", "Write the precedence file that Heritrix loads."),
+    "validate-opic": ("results", "Compare the ranks of a graph with those of OPIC."),
+    "audit-precedence": ("audit", "Show how well a crawl kept to its precedence file."),
+    "compare-outlinks": ("audit", "Compare Heritrix's outlinks with the links in the HTML."),
+    "package": ("package", "Build what tasks on Hadoop, EMR and Spark need."),
+}
+
+
+def command(name: str) -> Callable[[Callable[..., Any]], click.Command]:
+    """Makes a function the command of that name. Its docstring goes on after the first sentence."""
+
+    def decorate(function: Callable[..., Any]) -> click.Command:
+        paragraphs = (COMMANDS[name][1], inspect.getdoc(function) or "")
+        return click.command(name, help="\n\n".join(filter(None, paragraphs)))(function)
+
+    return decorate
+
+
+def loaded(name: str) -> click.Command:
+    """The command itself, with its options."""
+    module = importlib.import_module(f"pipeline.cli.{COMMANDS[name][0]}")
+    loaded_command: click.Command = getattr(module, name.replace("-", "_"))
+    return loaded_command

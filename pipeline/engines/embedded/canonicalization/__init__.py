@@ -1,0 +1,1 @@
+"""canonicalize: every spelling of each key, and key numbers."""

@@ -1,0 +1,133 @@
+"""canonicalize: blocks of links and captures to every spelling of each key, and to key numbers.
+
+uris/uris.parquet: number, key, uri, captures, links and last, sorted by key, then uri: the rows of
+jobs/canonicalize.py, with a number for each key. numbers/PART.npy: see numbering.py. No later step
+of the graph reads a string.
+
+Processes count the spellings of parts (part_spellings.py), then add up those of partitions by a
+hash of the URI (partition_spellings.py). Each spelling then has its key and its position among all,
+and is there once: DuckDB sorts these by key and uri, one pass over them numbers the keys, and the
+strings of the parts get their numbers by position. CPU: proportional to the strings of blocks, in
+any number of parts, except for that one sort.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from jobs.kernel.formats.datasets import FOLDS
+from pipeline.data.database import batches, database, feed
+from pipeline.data.parquet import parquet_batches, schema_of
+from pipeline.engines.embedded.canonicalization.numbering import (
+    URIS,
+    KeyNumbers,
+    PartNumbers,
+    write_uris,
+)
+from pipeline.engines.embedded.canonicalization.part_spellings import (
+    MOST_BYTES,
+    CountWork,
+    SpellingSetup,
+    count_part,
+)
+from pipeline.engines.embedded.canonicalization.partition_spellings import (
+    PARTITION_COPIES,
+    POSITIONED,
+    PartitionWork,
+    merge_partition,
+    spellings,
+)
+from pipeline.engines.embedded.canonicalization.spelling_table import PartCounts
+from pipeline.engines.embedded.columns import string_bytes
+from pipeline.engines.embedded.part_pool import PROCESS_BYTES, part_results
+
+LEAST_PARTITION = 1 << 22  # bytes: with smaller ones, starting processes would cost more
+FOLDED = schema_of(FOLDS.first(2))
+
+PartPaths = tuple[Path | None, Path | None]  # of links and captures, where there are such
+
+
+@dataclass
+class SpellingCounts(PartCounts):
+    """Counts of all parts. uris: rows of the dataset; keys: distinct ones."""
+
+    uris: int = 0
+    keys: int = 0
+
+
+def canonicalize(
+    links: Path,
+    captures: Path,
+    uris: Path,
+    numbers: Path,
+    *,
+    budget: int,
+    tmp: Path,
+    processes: int = 1,
+    threads: int = 1,
+    keep_www: bool = False,
+    keyed: bool = False,
+    folds: Path | None = None,
+) -> SpellingCounts:
+    """Spellings and key numbers of all parts, in new folders `uris` and `numbers`.
+
+    links, captures: folders of parts. keyed: their URIs are keys, see `CountWork`. budget: bytes of
+    memory for all processes together. tmp: a folder for what does not fit. Raises BadInput for a
+    part that cannot be read.
+    """
+    uris.mkdir(parents=True)
+    numbers.mkdir(parents=True)
+    parts, share = _parts(links, captures), budget // processes - PROCESS_BYTES
+    partitions = _partitions(parts, share, processes)
+    with tempfile.TemporaryDirectory(dir=tmp) as name:
+        setup = SpellingSetup(Path(name), partitions, keep_www, keyed, share)
+        works = [CountWork(number, *part, setup) for number, part in enumerate(parts)]
+        counts = part_results(count_part, works, processes, lambda work: work.path)
+        tables = [path for part in counts for path in part.tables]
+        merges = [PartitionWork(number, tables, setup) for number in range(partitions)]
+        sizes = part_results(merge_partition, merges, processes, lambda work: work.spellings)
+        keys = KeyNumbers(sizes)
+        left = budget - keys.nbytes - PROCESS_BYTES
+        write_uris(map(keys.numbered, _sorted(merges, left, threads, folds)), uris / URIS)
+        part_numbers = PartNumbers(merges, keys)
+        total = SpellingCounts(uris=keys.uris, keys=keys.count)
+        for work, part in zip(works, counts, strict=True):
+            part_numbers.write(work, part, numbers)
+            total.add(part)
+    return total
+
+
+def _parts(links: Path, captures: Path) -> list[PartPaths]:
+    """The largest first, so that no process begins a large one when the others are nearly done."""
+    files = [{path.stem: path for path in each.glob("*.parquet")} for each in (links, captures)]
+    names = sorted(files[0].keys() | files[1].keys())
+    parts = [(files[0].get(name), files[1].get(name)) for name in names]
+    return sorted(parts, key=lambda part: -sum(path.stat().st_size for path in part if path))
+
+
+def _partitions(parts: list[PartPaths], share: int, processes: int) -> int:
+    """So many that a process has room for one of them, even if no table had a string twice; and
+    that every process has one, unless they would be small."""
+    size = sum(string_bytes(path) for part in parts for path in part if path)
+    room = max(LEAST_PARTITION, min(share // PARTITION_COPIES, MOST_BYTES))
+    return max(1 + size // room, min(processes, size // LEAST_PARTITION))
+
+
+def _sorted(
+    merges: list[PartitionWork], budget: int, threads: int, folds: Path | None
+) -> Iterator[pa.RecordBatch]:
+    """The rows of all partitions by key, then uri. folds: keys and those that they fold into."""
+    with database(merges[0].setup.folder, budget=budget, threads=threads) as (db, _):
+        feed(db, "spellings", POSITIONED, spellings(merges))
+        rows = "SELECT * FROM spellings"
+        if folds:
+            feed(db, "folds", FOLDED, parquet_batches(folds, FOLDED.names))
+            final = "coalesce(target_key, spellings.key) AS key"
+            rows = f"""SELECT spellings.* REPLACE ({final}) FROM spellings
+                LEFT JOIN folds ON folds.key = spellings.key"""
+        yield from batches(db, f"FROM ({rows}) ORDER BY key, uri")

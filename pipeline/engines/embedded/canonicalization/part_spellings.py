@@ -1,0 +1,136 @@
+"""The spellings of one part of links and captures: the first task of a process in canonicalize.
+
+Blocks are gathered in a table (spelling_table.py) until the part ends or the table is full; then
+it is written, and another begins. Several tables may have the same spellings;
+partition_spellings.py adds these up.
+
+Files of part n in the folder: n-0.arrow, n-1.arrow … of tables, each a batch for every partition
+(a hash of the URI, the same in all parts) with columns uri, captures, links and last (a timestamp
+as a number, or UNSEEN); and n.npy, int64: for each string of each block of links its row in the
+part, counted through all batches of all tables, or -1 without one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jobs.kernel.formats.hops import UNLINKED_HOPS
+from pipeline.data.growing import Growing
+from pipeline.data.parquet import reading_parquet
+from pipeline.data.workers import Tell
+from pipeline.engines.embedded.canonicalization.spelling_table import (
+    UNSEEN,
+    CaptureIndices,
+    LinkIndices,
+    PartCounts,
+    SpellingTable,
+)
+from pipeline.engines.embedded.columns import Block, capture_blocks, link_blocks
+
+TABLE_COPIES = 5  # of the strings, while they are made distinct, sorted and written
+MOST_BYTES = 1 << 30  # of strings in one array, whose offsets are 32-bit numbers
+
+
+class SpellingSetup(NamedTuple):
+    """What all tasks of canonicalize share. folder: for their files. keyed: the URIs are keys
+    already, and captures stand for keys of which no capture is known. budget: bytes of memory of
+    a table in each process."""
+
+    folder: Path
+    partitions: int
+    keep_www: bool
+    keyed: bool
+    budget: int
+
+
+class CountWork(NamedTuple):
+    """One part of links and the part of captures of the same name; one of them may be missing."""
+
+    number: int
+    links: Path | None
+    captures: Path | None
+    setup: SpellingSetup
+
+    @property
+    def path(self) -> Path:
+        return self.links or self.captures or self.setup.folder
+
+    @property
+    def rows(self) -> Path:
+        return self.setup.folder / f"{self.number}.npy"
+
+
+def count_part(work: CountWork, tell: Tell) -> PartCounts:
+    """Count the spellings of a part, into files of the folder."""
+    with Growing(work.rows, np.int64) as rows:
+        counting = _Counting(work, rows)
+        if work.links:
+            counting.links(work.links)
+        if work.captures:
+            counting.captures(work.captures)
+        counting.end_table()
+    return counting.counts
+
+
+class _Counting:
+    """A part whose blocks go through tables."""
+
+    def __init__(self, work: CountWork, rows: Growing) -> None:
+        self._work, self._rows = work, rows
+        self._full = min(work.setup.budget // TABLE_COPIES, MOST_BYTES)
+        self._table = SpellingTable()
+        self.counts = PartCounts()
+
+    def links(self, path: Path) -> None:
+        for block in link_blocks(path):
+            self._add(self._edges(block), block.targets, block.sources)
+
+    def _edges(self, block: Block) -> LinkIndices:
+        """The links that may be edges; the others are counted."""
+        unlinked = block.of_hops(UNLINKED_HOPS)
+        for number, hop in enumerate(block.hops):
+            if hop in UNLINKED_HOPS and (count := int(np.count_nonzero(block.hop == number))):
+                self.counts.dropped[f"hop.{hop}"] += count
+        if not unlinked.any():
+            return LinkIndices(block.target, block.source)
+        return LinkIndices(block.target[~unlinked], block.source[~unlinked])
+
+    def captures(self, path: Path) -> None:
+        for block in capture_blocks(path):
+            uris = block["uri"].combine_chunks().dictionary_encode()
+            with reading_parquet(path):
+                times = pc.fill_null(block["timestamp"].cast(pa.int64()), UNSEEN).to_numpy()
+            self._add(CaptureIndices(uris.indices.to_numpy(), times), uris.dictionary)
+
+    def _add(self, block: LinkIndices | CaptureIndices, *strings: pa.StringArray) -> None:
+        self._table.add(block, *strings)
+        if self._table.size > self._full:
+            self.end_table()
+
+    def end_table(self) -> None:
+        if not self._table:
+            return
+        setup, before = self._work.setup, self.counts.rows
+        self._table.count(self.counts, keep_www=setup.keep_www, keyed=setup.keyed)
+        rows, sizes = self._table.partitioned(setup.partitions)
+        path = setup.folder / f"{self._work.number}-{len(self.counts.tables)}.arrow"
+        _write_batches(path, rows, sizes)
+        self.counts.tables[path] = sizes
+        for positions in self._table.positions():
+            self._rows.write(np.where(positions < 0, -1, positions + before))
+        self._table = SpellingTable()
+
+
+def _write_batches(path: Path, rows: pa.RecordBatch, sizes: list[int]) -> None:
+    """A file with a batch of each size."""
+    options = pa.ipc.IpcWriteOptions(compression="lz4")
+    with path.open("wb") as stream, pa.ipc.new_file(stream, rows.schema, options=options) as file:
+        begin = 0
+        for size in sizes:
+            file.write_batch(rows[begin : begin + size])
+            begin += size

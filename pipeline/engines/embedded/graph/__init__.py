@@ -1,0 +1,1 @@
+"""gen-graph: the graph of nodes, and its transposed one."""

@@ -1,0 +1,1 @@
+"""select-links: which links count, and which keys fold into others."""

@@ -1,0 +1,195 @@
+"""What select-links decides: whose links count, and which keys fold into others.
+
+The rules, with their reasons, are in choosing.py, for one key at a time; here they are SQL over all
+keys, on the files that selection_parts.py takes from the parts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from jobs.kernel.captures.choosing import CaptureRules
+from jobs.kernel.formats.datasets import FOLDS
+from pipeline.data.database import batches
+from pipeline.data.growing import save
+from pipeline.data.parquet import CHECKED, schema_of
+from pipeline.engines.embedded.selection.selection_parts import TAKEN, WITHOUT_CAPTURE
+
+FOLDS_SCHEMA = schema_of(FOLDS.columns)
+OTHERS_SCHEMA = pa.schema([("part", pa.int32()), ("number", pa.int64()), ("uri", pa.string())])
+EdgeRows = npt.NDArray[np.int64]
+
+# leads: links of redirects. away: those of each key's latest redirect to another key. going: the
+# keys that a key folds into by redirect, if it is later than its good captures or it has none.
+DECIDING = """
+CREATE VIEW original AS SELECT * FROM capture WHERE good AND NOT revisit;
+CREATE TABLE last_good AS SELECT key, max(timestamp) AS last FROM capture WHERE good GROUP BY key;
+CREATE TABLE leads AS SELECT DISTINCT * FROM named
+    SEMI JOIN (FROM capture WHERE redirect) USING (uri, timestamp) WHERE hop = 'R';
+CREATE TABLE away AS SELECT * FROM leads WHERE target_key <> key
+    QUALIFY timestamp = max(timestamp) OVER (PARTITION BY key);
+CREATE TABLE going AS SELECT DISTINCT key, target_key FROM away LEFT JOIN last_good USING (key)
+    WHERE $redirects AND (last IS NULL OR ($latest AND timestamp > last));
+CREATE TABLE gone AS SELECT key FROM going GROUP BY key HAVING count(*) = 1;
+"""
+# taken: captures whose links count. Of keys that are not gone these are the latest good ones, or
+# else the latest redirects; of an unchanged revisit the original. recipient: another URI that gets
+# the links of it.
+TAKING = """
+CREATE VIEW latest AS SELECT capture.* FROM capture JOIN last_good USING (key)
+    ANTI JOIN gone USING (key) WHERE good AND timestamp = last;
+CREATE TABLE unchanged AS SELECT row_number() OVER () AS row, latest.* FROM latest WHERE revisit;
+CREATE TABLE origin AS SELECT row, o.key, o.uri, o.timestamp FROM unchanged l JOIN original o
+    ON o.key = l.key AND o.digest = l.digest WHERE l.digest <> '-'
+    QUALIFY o.timestamp = max(o.timestamp) OVER (PARTITION BY row);
+INSERT INTO origin SELECT row, o.key, o.uri, o.timestamp
+    FROM unchanged l ANTI JOIN origin USING (row)
+    JOIN original o ON o.id = l.refers_to WHERE o.id <> '-';
+INSERT INTO origin SELECT row, o.key, o.uri, o.timestamp
+    FROM unchanged l ANTI JOIN origin USING (row)
+    JOIN original o ON o.key = l.refers_to_key AND o.timestamp = l.refers_to_timestamp
+    WHERE o.timestamp <> '-';
+CREATE TABLE taken AS
+    SELECT uri, timestamp, NULL AS recipient, key FROM away SEMI JOIN gone USING (key)
+    UNION ALL SELECT uri, timestamp, NULL, key FROM
+        (FROM leads ANTI JOIN last_good USING (key) ANTI JOIN gone USING (key)
+         QUALIFY timestamp = max(timestamp) OVER (PARTITION BY key))
+    UNION ALL SELECT uri, timestamp, NULL, key FROM latest WHERE NOT revisit
+    UNION ALL SELECT uri, timestamp, NULL, key FROM unchanged ANTI JOIN origin USING (row)
+    UNION ALL SELECT o.uri, o.timestamp, CASE WHEN o.key = l.key THEN NULL ELSE l.uri END, l.key
+        FROM origin o JOIN unchanged l USING (row);
+"""
+VERDICTS = f"""
+CREATE VIEW known AS SELECT DISTINCT uri, timestamp FROM capture;
+CREATE VIEW verdict AS SELECT part, number, {TAKEN} AS verdict FROM groups
+    SEMI JOIN (FROM taken WHERE recipient IS NULL) USING (uri, timestamp)
+    UNION ALL SELECT part, number, {WITHOUT_CAPTURE} FROM groups
+    ANTI JOIN known USING (uri, timestamp);
+"""
+OTHERS = """
+SELECT DISTINCT part, number, recipient AS uri FROM groups JOIN taken USING (uri, timestamp)
+    WHERE recipient IS NOT NULL ORDER BY ALL
+"""
+NAMED_BY_LATEST = """
+SELECT taken.key, target_key FROM taken JOIN named USING (uri, timestamp) WHERE hop = 'C'
+"""
+NAMED_AT_ALL = """
+SELECT key, target_key FROM named WHERE hop = 'C'
+    QUALIFY timestamp = max(timestamp) OVER (PARTITION BY key)
+"""
+EDGES = """
+CREATE TABLE candidate AS SELECT key, 'redirect' AS kind, target_key FROM going
+    UNION SELECT key, 'canonical', target_key FROM ({named}) WHERE $canonical;
+CREATE TABLE choice AS SELECT key, kind, min(target_key) AS target_key, count(*) AS targets
+    FROM candidate JOIN (SELECT key, max(kind) AS kind FROM candidate GROUP BY key)
+    USING (key, kind) GROUP BY key, kind;
+CREATE TABLE edge AS SELECT row_number() OVER (ORDER BY key) - 1 AS row, key, kind, target_key
+    FROM choice WHERE targets = 1 AND target_key <> key;
+"""
+NEXT = """
+SELECT coalesce(next.row, -1) AS next FROM edge LEFT JOIN edge AS next ON next.key = edge.target_key
+    ORDER BY edge.row
+"""
+ENDED = """
+SELECT edge.key, last.target_key, edge.kind, hops FROM edge JOIN chain USING (row)
+    JOIN edge AS last ON last.row = chain.last ORDER BY edge.key
+"""
+
+
+def decide(db: duckdb.DuckDBPyConnection, parts: Path, rules: CaptureRules) -> Counter[str]:
+    """Make the tables of which the functions below write folds and verdicts."""
+    for name in ("capture", "named", "groups"):
+        db.execute(f"CREATE VIEW {name} AS FROM '{parts}/{name}-*.parquet'")
+    values = {"$redirects": rules.redirects, "$latest": rules.latest, "$canonical": rules.canonical}
+
+    def execute(statements: str) -> None:
+        for word, value in values.items():
+            statements = statements.replace(word, str(value))
+        db.execute(statements)
+
+    db.execute("SET preserve_insertion_order = false")  # keeping it takes memory
+    execute(DECIDING)
+    counters = Counter[str]()
+    if rules.latest:
+        execute(TAKING)
+        revisits = _count(db, "FROM unchanged")
+        restored = _count(db, "FROM unchanged SEMI JOIN origin USING (row)")
+        counters["revisits"] = revisits
+        counters["revisits.original"] = restored
+        counters["revisits.own-outlinks"] = revisits - restored
+    execute(EDGES.format(named=NAMED_BY_LATEST if rules.latest else NAMED_AT_ALL))
+    counters["unfolded.ambiguous"] = _count(db, "FROM choice WHERE targets > 1")
+    return counters
+
+
+def _count(db: duckdb.DuckDBPyConnection, rows: str) -> int:
+    (count,) = db.sql(f"SELECT count(*) {rows}").fetchall()[0]
+    return int(count)
+
+
+def write_folds(db: duckdb.DuckDBPyConnection, output: Path) -> Counter[str]:
+    """Write each key that folds, with the key at the end of its chain, in a new folder."""
+    output.parent.mkdir(parents=True)
+    db.execute("SET preserve_insertion_order = true")
+    following = np.concatenate(
+        [np.zeros(0, np.int64), *(batch["next"].to_numpy() for batch in batches(db, NEXT))]
+    )
+    last, hops = chain_ends(following)
+    ended = np.flatnonzero(hops)
+    chain = pa.table({"row": ended, "last": last[ended], "hops": hops[ended]})
+    counters = Counter({"unfolded.loop": len(hops) - len(ended), "folds": len(ended)})
+    db.register("chain", chain)
+    with (
+        output.open("wb") as stream,
+        pq.ParquetWriter(stream, FOLDS_SCHEMA, compression="zstd", **CHECKED) as file,
+    ):
+        for batch in batches(db, ENDED):
+            file.write_batch(batch.cast(FOLDS_SCHEMA))
+            counters.update(f"folds.{kind}" for kind in batch["kind"].to_pylist())
+    db.unregister("chain")
+    return counters
+
+
+def chain_ends(following: EdgeRows) -> tuple[EdgeRows, EdgeRows]:
+    """The last edge of the chain that begins at each edge, and the length of the chain; 0 for an
+    edge that is in a loop or leads to one. following: the next edge, -1 for none.
+
+    Every edge takes the follower of its follower, so that a round doubles the known part of a
+    chain. The rounds end when one completes no chain: every longer chain contains chains of all
+    shorter lengths, so no other is left.
+    """
+    own = np.arange(len(following))
+    ends = following < 0
+    last, hops = np.where(ends, own, following), np.where(ends, 0, 1)
+    before, ended = -1, int(np.count_nonzero(ends[last]))
+    while before < ended < len(own):
+        hops += hops[last]
+        last = last[last]
+        before, ended = ended, int(np.count_nonzero(ends[last]))
+    return last, np.where(ends[last], hops + 1, 0)
+
+
+def write_verdicts(db: duckdb.DuckDBPyConnection, folder: Path, groups: Sequence[int]) -> None:
+    """Write a verdict on every group of every part. Memory: a byte a group."""
+    first = np.cumsum([0, *groups])
+    verdicts = np.zeros(first[-1], np.uint8)
+    db.execute(VERDICTS)
+    for batch in batches(db, "FROM verdict"):
+        positions = first[batch["part"].to_numpy()] + batch["number"].to_numpy()
+        verdicts[positions] = batch["verdict"].to_numpy()
+    others = pa.Table.from_batches(batches(db, OTHERS), OTHERS_SCHEMA)
+    for number in range(len(groups)):
+        save(folder / f"{number}.npy", verdicts[first[number] : first[number + 1]])
+        of_part = others.filter(pc.equal(others["part"], number))
+        if len(of_part):
+            with (folder / f"others-{number}.parquet").open("wb") as stream:
+                pq.write_table(of_part, stream)

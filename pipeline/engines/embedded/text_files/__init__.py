@@ -1,0 +1,1 @@
+"""The text files of the recipe, to and from the datasets of this engine."""

@@ -1,0 +1,69 @@
+"""The table of rankings. Commands, manifest, explain, diff, plots and export go by its rows.
+
+A new ranking is a module with what `Scoring` names, and a row here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+
+from jobs.kernel.errors import BadInput
+from pipeline.contract import EMBEDDED, PAGERANK
+
+if TYPE_CHECKING:
+    from pipeline.data.graph import Floats, Positions
+    from pipeline.ranking.solution import Problem, Solution
+
+
+class Scoring(Protocol):
+    """The module of a method. BASE: the score of a page that no page links to."""
+
+    BASE: float
+
+    def solve(self, problem: Problem) -> Solution:
+        """The scores of all nodes of a graph."""
+
+    def shares(self, scores: Floats, outdegrees: Positions) -> Floats:
+        """What each link of a source adds to the score of its target, by the source's score and
+        outdegree. A score is BASE and the shares of all links to the page."""
+
+
+class Method(NamedTuple):
+    """A ranking. name: as --method takes it. title: as reports name it. module: see Scoring.
+
+    on_jobs: whether the jobs have it, too. opic: whether validate-opic checks it.
+    """
+
+    name: str
+    title: str
+    module: str
+    on_jobs: bool = False
+    opic: bool = False
+
+    @property
+    def scoring(self) -> Scoring:
+        """The module, loaded when a score is needed, as it may compile loops."""
+        return cast(Scoring, import_module(self.module))
+
+    def runs_on(self, runner: str) -> bool:
+        return self.on_jobs or runner == EMBEDDED
+
+
+def method_of(parameters: Mapping[str, Any]) -> Method:
+    """The ranking of a work folder, by the parameters of its manifest. Raises BadInput for one that
+    is not in the table, as a later version may have."""
+    name = parameters.get("--method", PAGERANK)
+    if name not in METHODS:
+        cure = "Use the version of crawlrank that made the work folder."
+        raise BadInput("manifest.json", f"--method {name}", " or ".join(METHODS), cure)
+    return METHODS[name]
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method(PAGERANK, "PageRank", "pipeline.ranking.pagerank.method", on_jobs=True, opic=True),
+    )
+}

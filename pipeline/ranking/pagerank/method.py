@@ -1,0 +1,45 @@
+"""PageRank as a method: by plain rounds where their number is asked for, else by sweeps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jobs.kernel.rank.equation import RECIPE, Equation
+from pipeline.data.graph import Floats, Positions
+from pipeline.data.team import team_of
+from pipeline.ranking.pagerank.plain import rank_by_rounds
+from pipeline.ranking.pagerank.sweeps import rank_by_sweeps
+from pipeline.ranking.pagerank.terms import terms_of
+from pipeline.ranking.solution import Problem, Solution
+
+BASE = RECIPE.base
+
+
+def solve(problem: Problem, equation: Equation = RECIPE, weights: Floats | None = None) -> Solution:
+    """Scores of Heritrix's scale: with dummy they sum to N + 1.
+
+    weights: float64[N] of mean 1, how often a reader starts anew at each page; None: all alike. The
+    certificate of the last round tells whether the tolerance was reached. Raises JobFailed when a
+    plain round loses mass.
+    """
+    stop, terms = problem.stop, terms_of(equation, weights)
+    state = problem.state if _fits(problem) else None
+    with team_of(problem.csr, problem.threads) as team:
+        if stop.iterations is not None:
+            return rank_by_rounds(team, terms, stop, state, problem.on_round)
+        return rank_by_sweeps(team, terms, stop, problem.budget, state, problem.on_round)
+
+
+def _fits(problem: Problem) -> bool:
+    """Whether the vector of its state is one of the graph: float64[N] for plain rounds, otherwise
+    float64 of the nodes with edges out."""
+    if problem.state is None:
+        return False
+    plain, outdegrees = problem.stop.iterations is not None, problem.csr.outdegrees
+    rows = len(outdegrees) if plain else int(np.count_nonzero(outdegrees))
+    vector = problem.state.vector
+    return vector.shape == (rows,) and vector.dtype == np.float64
+
+
+def shares(scores: Floats, outdegrees: Positions) -> Floats:
+    return RECIPE.damping * (scores / outdegrees)

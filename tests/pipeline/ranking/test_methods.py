@@ -1,0 +1,57 @@
+"""The table of rankings: every row has what its users need, and is a choice of the command."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+from support.crawls import crawlrank
+from support.graphs import csr_of, web_like
+
+from jobs.kernel.errors import BadInput
+from pipeline.contract import Stop
+from pipeline.ranking.methods import METHODS, Scoring, method_of
+from pipeline.ranking.solution import Problem
+
+WEB = web_like(300, seed=2)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_scores_are_the_base_and_the_shares_of_all_links(name: str) -> None:
+    """By numpy's own sums over edges; the certificate bounds the difference."""
+    scoring = METHODS[name].scoring
+    solution = scoring.solve(Problem(csr_of(WEB), Stop(tolerance=1e-12), 2, 1 << 40))
+    sources = np.repeat(np.arange(WEB.nodes), WEB.outdegrees)
+    given = scoring.shares(solution.scores[sources], WEB.outdegrees[sources])
+    sums = scoring.BASE + np.bincount(WEB.targets, given, WEB.nodes)
+    assert sums == pytest.approx(solution.scores, rel=1e-9)
+    assert METHODS[name].name == name
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_modules_have_what_the_table_says(name: str) -> None:
+    def parameters(function: Any) -> list[str]:
+        return [p.name for p in inspect.signature(function).parameters.values()
+                if p.default is p.empty and p.name != "self"]  # fmt: skip
+
+    for function in (Scoring.solve, Scoring.shares):
+        own = getattr(METHODS[name].scoring, function.__name__)
+        assert parameters(own) == parameters(function)
+
+
+def test_a_folder_without_a_name_is_of_pagerank() -> None:
+    """Those of earlier versions."""
+    assert method_of({}) is METHODS["pagerank"]
+
+
+def test_a_folder_of_an_unknown_ranking_is_refused() -> None:
+    with pytest.raises(BadInput, match="--method alphabet; expected pagerank"):
+        method_of({"--method": "alphabet"})
+
+
+def test_another_name_is_refused() -> None:
+    said = crawlrank("run", "none.warc", "--work", "none", "--method", "alphabet")
+    assert said.code == 2
+    assert "pagerank" in said.err
