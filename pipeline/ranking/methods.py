@@ -33,7 +33,8 @@ class Scoring(Protocol):
 class Method(NamedTuple):
     """A ranking. name: as --method takes it. title: as reports name it. module: see Scoring.
 
-    on_jobs: whether the jobs have it, too. opic: whether validate-opic checks it.
+    on_jobs: whether the jobs have it, too. opic: whether validate-opic checks it. takes: options
+    that give weights of pages, one of which may be given; needs: whether one must be.
     """
 
     name: str
@@ -41,6 +42,8 @@ class Method(NamedTuple):
     module: str
     on_jobs: bool = False
     opic: bool = False
+    takes: tuple[str, ...] = ()
+    needs: bool = False
 
     @property
     def scoring(self) -> Scoring:
@@ -65,5 +68,23 @@ METHODS = {
     method.name: method
     for method in (
         Method(PAGERANK, "PageRank", "pipeline.ranking.pagerank.method", on_jobs=True, opic=True),
+        Method(
+            "personalized",
+            "personalized PageRank",
+            "pipeline.ranking.personalized",
+            takes=("--teleport",),
+            needs=True,
+        ),
+        Method(
+            "trustrank",
+            "TrustRank",
+            "pipeline.ranking.personalized",
+            takes=("--seeds", "--from-seeds-file"),
+            needs=True,
+        ),
+        Method("hits", "HITS", "pipeline.ranking.hits", takes=("--relevance",)),
+        Method("degree", "indegree", "pipeline.ranking.degree"),
     )
 }
+#: options that give weights of pages, of all methods
+WEIGHT_OPTIONS = tuple(sorted({name for method in METHODS.values() for name in method.takes}))

@@ -21,6 +21,7 @@ from pipeline.workfolder.far import of_archives
 from pipeline.workfolder.imported import IMPORT_AGAIN, SELECT, require_finished
 from pipeline.workfolder.integrity import AGAIN, fault_of
 from pipeline.workfolder.manifest import Manifest, require_manifest
+from pipeline.workfolder.rankings import require_current
 from pipeline.workfolder.work_folder import OF_ARCHIVES
 
 EXPECTED = "a dataset of a finished run"
@@ -35,6 +36,7 @@ class UnusableDataset(BadInput):
 def finished_manifest(work: Path) -> Manifest:
     """The manifest of a finished run. Raises BadInput for any other folder."""
     manifest = require_manifest(work)
+    require_current(work, manifest)
     require_finished(manifest)
     return manifest
 
