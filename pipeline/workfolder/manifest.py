@@ -199,7 +199,7 @@ class Manifest:
         """Raise BadInput for the first of the steps that is not."""
         for step in steps:
             if "fingerprint" not in self.steps.get(step, {}):
-                cure = "Finish it with `crawlrank run`."
+                cure = f"Finish it with `crawlrank {'rank' if self.ranking else 'run'}`."
                 raise BadInput(str(self.path.parent), f"{step} is not done", "a finished run", cure)
 
     def forget(self, steps: Iterable[str]) -> None:

@@ -18,8 +18,8 @@ from jobs.kernel.formats import downloading
 from jobs.kernel.storage import stores
 from pipeline.workfolder.dataset_store import NEAR, DatasetStore
 from pipeline.workfolder.far import of_archives
-from pipeline.workfolder.imported import IMPORT_AGAIN, SELECT, require_finished
-from pipeline.workfolder.integrity import AGAIN, fault_of
+from pipeline.workfolder.imported import SELECT, require_finished
+from pipeline.workfolder.integrity import AGAIN, cure_of, fault_of
 from pipeline.workfolder.manifest import Manifest, require_manifest
 from pipeline.workfolder.rankings import require_current
 from pipeline.workfolder.work_folder import OF_ARCHIVES
@@ -112,7 +112,7 @@ class DatasetFolders:
         return UnusableDataset(where, "not there", EXPECTED, self._cure(dataset))
 
     def _cure(self, dataset: str) -> str:
-        return IMPORT_AGAIN if dataset in self.manifest.imported.get("datasets", ()) else AGAIN
+        return cure_of(self.manifest, dataset)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:
