@@ -15,7 +15,6 @@ WEIGHTS = {
     "--teleport": "personalized: how often a reader starts at each page, `URI-or-key weight`.",
     "--seeds": "trustrank: the pages to trust, one a line.",
     "--from-seeds-file": "trustrank: the same from Heritrix's seeds.txt.",
-    "--relevance": "hits: the relevance of each page, `URI-or-key weight`, 0 to 1.",
 }
 
 

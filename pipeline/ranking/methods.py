@@ -18,16 +18,17 @@ if TYPE_CHECKING:
 
 
 class Scoring(Protocol):
-    """The module of a method. BASE: the score of a page that no page links to."""
-
-    BASE: float
+    """The module of a method."""
 
     def solve(self, problem: Problem) -> Solution:
         """The scores of all nodes of a graph."""
 
+    def base(self, weights: Floats | None) -> Floats:
+        """The score of a page that no page links to: float64[1] for all, or float64[N]."""
+
     def shares(self, scores: Floats, outdegrees: Positions) -> Floats:
         """What each link of a source adds to the score of its target, by the source's score and
-        outdegree. A score is BASE and the shares of all links to the page."""
+        outdegree. A score is its base and the shares of all links to the page."""
 
 
 class Method(NamedTuple):
@@ -82,7 +83,6 @@ METHODS = {
             takes=("--seeds", "--from-seeds-file"),
             needs=True,
         ),
-        Method("hits", "HITS", "pipeline.ranking.hits", takes=("--relevance",)),
         Method("degree", "indegree", "pipeline.ranking.degree"),
     )
 }

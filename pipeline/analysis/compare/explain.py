@@ -125,7 +125,7 @@ def _why_no_score(finished: Finished) -> str:
 
 def _add_score(result: Explanation, finished: Finished, node: Node, top: int) -> None:
     result.shown, result.score = node.uri, node.score
-    result.base = finished.method.scoring.BASE
+    result.base = finished.base_of(node.id)
     order = finished.order_of(node)
     result.standing = standing_of(finished, node.score, order)
     (incoming,) = finished.incoming([node.id])
