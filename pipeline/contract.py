@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from jobs.kernel.captures.choosing import CaptureRules
     from jobs.kernel.captures.extraction_options import ExtractionOptions
     from jobs.kernel.storage.opening import PathOrUrl
-    from pipeline.data.graph import Graph, Mask
+    from pipeline.data.graph import Floats, Graph, Mask
     from pipeline.options import PrecedenceOptions, Ties
     from pipeline.precedence.caveats import LinkCounts
     from pipeline.ranking.classes import Preferences
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pipeline.workfolder.dataset_store import DatasetStore
     from pipeline.workfolder.manifest import Manifest
 
+RANK = "page-rank"  # the step
 EMBEDDED = "embedded"  # the runner without jobs: this process and a pool
 PAGERANK = "pagerank"  # the default ranking; see ranking/methods.py
 BEANS, SUMMARY = "crawler-beans-fragment.xml", "precedence.summary.json"
@@ -143,14 +144,25 @@ class Stop:
     def over(self, rounds: list[Round]) -> bool:
         return self.reached(rounds) or self.exhausted(rounds)
 
-    def not_converged(self, rounds: list[Round]) -> NotConverged:
+    def not_converged(self, rounds: list[Round], title: str = "PageRank") -> NotConverged:
         """The error to raise when the rounds are exhausted and the scores are in place."""
         return NotConverged(
-            f"PageRank: after {len(rounds)} rounds the certificate is "
+            f"{title}: after {len(rounds)} rounds the certificate is "
             f"{rounds[-1]['certificate']:.2e}, above the tolerance {self.bound:.2e}. The "
             "scores are kept in the dataset ranks; allow more with --max-rounds, or ask for less "
             "with --tolerance."
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """What page-rank is to do. weights: float64[N] by id, of methods that take some; their meaning
+    is the method's. perturb: see ranking/hits.py."""
+
+    method: Method
+    stop: Stop
+    weights: Floats | None = None
+    perturb: float = 0.0
 
 
 @dataclass
@@ -228,9 +240,7 @@ class Engine(Protocol):
 
     def gen_graph(self, nodes: str) -> StepEntry: ...
 
-    def rank(
-        self, method: Method, stop: Stop, rounds: list[Round], on_round: OnRound
-    ) -> list[Round]:
+    def rank(self, ranking: Ranking, rounds: list[Round], on_round: OnRound) -> list[Round]:
         """Resume after these rounds from their checkpoint, and write ranks, also when NotConverged
         is raised. Returns all rounds. The caller drops the files of rounds."""
 

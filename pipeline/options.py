@@ -14,6 +14,7 @@ from pipeline.contract import EMBEDDED, PAGERANK, Stop
 
 if TYPE_CHECKING:
     from pipeline.data.memory import Memory
+    from pipeline.workfolder.weight_files import WeightLine
 
 MRJOB = " or ".join(RUNNERS)  # these make the same datasets
 CLUSTER = " or ".join(CLUSTERS)
@@ -79,6 +80,16 @@ class ValidationOptions(CutOptions, OpicOptions):
 
 
 @dataclass(frozen=True)
+class PageWeights:
+    """Weights of pages that a ranking is given. option: its name, which says what they mean. lines:
+    of its file. mark: a digest of what they say."""
+
+    option: str
+    lines: tuple[WeightLine, ...]
+    mark: str
+
+
+@dataclass(frozen=True)
 class RunOptions:
     """Options of a run. Processes, memory, the bound on rounds and the treatment of damage do not
     change results and may differ between runs in the same folder."""
@@ -94,6 +105,7 @@ class RunOptions:
     keep_www: bool = False
     nodes: str = NODES[0]
     method: str = PAGERANK  # a row of ranking/methods.py
+    weights: PageWeights | None = None
     stop: Stop = field(default_factory=Stop)
     precedence: PrecedenceOptions = field(default_factory=PrecedenceOptions)
     validation: ValidationOptions = field(default_factory=ValidationOptions)
@@ -116,7 +128,6 @@ class RunOptions:
 
     def parameters(self) -> dict[str, Any]:
         """The options that results depend on, by name."""
-        stop, precedence = self.stop, self.precedence
         return {
             "--runner": EMBEDDED if self.runner == EMBEDDED else CLUSTER if self.data else MRJOB,
             **({"--data": self.data} if self.data else {}),
@@ -124,7 +135,15 @@ class RunOptions:
             **self.extraction.parameters(),
             "--keep-www": self.keep_www,
             "--nodes": self.nodes,
+            **self.ranking_parameters(),
+        }
+
+    def ranking_parameters(self) -> dict[str, Any]:
+        """Those of them that only the steps from page-rank on depend on."""
+        stop, precedence, weights = self.stop, self.precedence, self.weights
+        return {
             "--method": self.method,
+            **({weights.option: weights.mark} if weights else {}),
             "--iterations": stop.iterations,
             "--tolerance": None if stop.iterations is not None else stop.tolerance,
             "--bins": precedence.bins,

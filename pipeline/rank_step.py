@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from pipeline.contract import PAGERANK, Engine, Round, StepEntry, Stop
+from pipeline.contract import PAGERANK, RANK, Engine, Ranking, Round, StepEntry
+from pipeline.options import RunOptions
 from pipeline.progress import Reporter
-from pipeline.ranking.methods import Method
+from pipeline.rank_weights import weights_by_id
+from pipeline.ranking.methods import METHODS
 from pipeline.reports import round_line
 from pipeline.workfolder.dataset_store import DatasetRecord
 from pipeline.workfolder.step_state import StepState
-
-RANK = "page-rank"
 
 
 class RankStep:
     """Rounds from the last one that was entered; each is in the manifest soon after it."""
 
     def __init__(
-        self, state: StepState, engine: Engine, method: Method, stop: Stop, reporter: Reporter
+        self, state: StepState, engine: Engine, options: RunOptions, reporter: Reporter
     ) -> None:
         self.state, self.engine, self.reporter = state, engine, reporter
-        self.method, self.stop = method, stop
+        self.method, self.stop, self.options = METHODS[options.method], options.stop, options
         self.manifest = state.manifest
         self._records: dict[str, DatasetRecord] = {}  # of the checkpoint that was entered last
 
@@ -29,7 +30,9 @@ class RankStep:
         tolerance = None if self.stop.iterations is not None else self.stop.tolerance
         named = {} if self.method.name == PAGERANK else {"method": self.method.name}
         # PageRank without its name: folders of earlier versions keep their ranks
-        return {"iterations": self.stop.iterations, "tolerance": tolerance, **named}
+        weights = self.options.weights
+        weighed = {weights.option: weights.mark} if weights else {}
+        return {"iterations": self.stop.iterations, "tolerance": tolerance, **named, **weighed}
 
     def work(self) -> StepEntry:
         rounds: list[Round] = []
@@ -41,14 +44,18 @@ class RankStep:
                 self._enter(so_far)
             return due
 
-        before = self._before()
+        before, ranking, entry = self._before(), Ranking(self.method, self.stop), StepEntry()
+        if self.options.weights:
+            work = self.engine.store.work
+            weights, entry = weights_by_id(work, self.manifest, self.options)
+            ranking = replace(ranking, weights=weights)
         try:
-            rounds = self.engine.rank(self.method, self.stop, before, on_round)
+            rounds = self.engine.rank(ranking, before, on_round)
         except BaseException:
             if len(rounds) > len(before):
                 self._enter(rounds)  # for those who allow more of them
             raise
-        return {"rounds": rounds, "rows": {"ranks": rounds[-1]["nodes"] + 1}}
+        return {"rounds": rounds, "rows": {"ranks": rounds[-1]["nodes"] + 1}, **entry}
 
     def _before(self) -> list[Round]:
         """The rounds to go on behind. What lies in `rounds` is of this mark from here on."""

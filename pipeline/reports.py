@@ -10,15 +10,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pipeline.contract import Round, Stop
+from jobs.kernel.errors import BadInput
+from pipeline.contract import RANK, Round, Stop
 from pipeline.data.datasets import is_file, replacing
 from pipeline.data.scores_table import best_first
 from pipeline.ranking.methods import method_of
 from pipeline.ranking.validation_report import ValidationReport
 from pipeline.terminal import TextTable
-from pipeline.workfolder.imported import SELECT
+from pipeline.workfolder.imported import SELECT, require_finished
 from pipeline.workfolder.integrity import Checked
 from pipeline.workfolder.manifest import Manifest
+from pipeline.workfolder.rankings import is_stale, labels, ranking_folder
 
 MAX_ROWS = 20
 MAX_EXAMPLES = 3
@@ -61,7 +63,7 @@ def status_tables(
     faults: datasets that are not what their step has written."""
     yield _steps_table(manifest, names, {fault.step for fault in faults})
     yield _faults_table(faults)
-    rounds = manifest.steps.get("page-rank", {}).get("rounds", ())
+    rounds = manifest.steps.get(RANK, {}).get("rounds", ())
     yield _rounds_table(rounds, method_of(manifest.parameters).title)
     if imported := manifest.imported:
         yield _imported_table(imported["files"])
@@ -74,6 +76,28 @@ def status_tables(
     for reason, count in damage_by_reason(manifest).most_common():
         table.add(reason, count)
     yield table
+
+
+def rankings_table(work: Path) -> TextTable:
+    """The rankings beside that of the run."""
+    table = TextTable("rankings", "label", "method", "state", ">rounds", ">certificate")
+    for label in labels(work):
+        folder = ranking_folder(work, label)
+        manifest = Manifest(folder)
+        title = method_of(manifest.parameters).title
+        rounds = manifest.steps.get(RANK, {}).get("rounds", ())
+        last = f"{rounds[-1]['certificate']:.3e}" if rounds else None
+        state = "stale" if is_stale(folder, manifest) else _state_of(manifest)
+        table.add(label, title, state, len(rounds), last)
+    return table
+
+
+def _state_of(manifest: Manifest) -> str:
+    try:
+        require_finished(manifest)
+    except BadInput:
+        return "begun"
+    return "done"
 
 
 def _steps_table(manifest: Manifest, names: Sequence[str], damaged: Collection[str]) -> TextTable:

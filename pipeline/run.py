@@ -13,12 +13,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jobs.kernel.captures.choosing import CaptureRules
-from jobs.kernel.errors import BadInput
 from jobs.kernel.links.pdf_links import require_reader
 from jobs.kernel.storage.opening import PathOrUrl
 from jobs.mapreduce.launcher import CLUSTERS
-from pipeline.contract import PAGERANK, STEPS, Engine, StepEntry
+from pipeline.contract import RANK, STEPS, Engine, StepEntry
 from pipeline.data.allocators import give_back, give_back_at_once
 from pipeline.engine_of_run import engine_of
 from pipeline.extract_step import ExtractStep
@@ -26,16 +24,25 @@ from pipeline.options import PrecedenceOptions, RunOptions, ValidationOptions
 from pipeline.precedence.caveats import link_counts
 from pipeline.progress import Reporter
 from pipeline.rank_report import shared_digits
-from pipeline.rank_step import RANK, RankStep
+from pipeline.rank_step import RankStep
 from pipeline.ranking.methods import METHODS
 from pipeline.ranking.validation import validate
 from pipeline.ranking.validation_report import ValidationReport
 from pipeline.reports import write_report
+from pipeline.run_parameters import check_parameters, parameters_of, require_no_selection
 from pipeline.workfolder.imported import SELECT, require_import, steps_of
 from pipeline.workfolder.lock import locked
-from pipeline.workfolder.manifest import Manifest
+from pipeline.workfolder.manifest import Manifest, require_manifest
+from pipeline.workfolder.rankings import new_ranking, take_graph
 from pipeline.workfolder.step_state import DamagedDataset, StepState
-from pipeline.workfolder.work_folder import clear_leftovers, refuse_foreign, sweep, temporary
+from pipeline.workfolder.work_folder import (
+    OF_RANKING,
+    clear_leftovers,
+    drop_unknown,
+    refuse_foreign,
+    sweep,
+    temporary,
+)
 
 EXTRACT, VALIDATE = "extract-links", "validate-opic"
 FORM = {"form": 2}  # of summary and report; a folder with an older form writes both again
@@ -60,21 +67,23 @@ class PipelineRun:
         self.state = StepState(self.manifest, engine)
         self.report: ValidationReport | None = None
         self.extraction = ExtractStep(self.state, engine, options)
-        self.ranking = RankStep(self.state, engine, self.method, options.stop, reporter)
+        self.ranking = RankStep(self.state, engine, options, reporter)
         self._shown: set[str] = set()  # kept steps that were reported to the user
 
     def all_steps(self, archives: Sequence[PathOrUrl]) -> None:
         """Do every step that is not done. Raises the first error; the steps before it are kept."""
-        if self.manifest.imported:
+        if self.manifest.ranking:
+            self.state.take_shared()
+        elif self.manifest.imported:
             marks = require_import(self.work, self.manifest, archives, self.options.runner)
             self.state.marks.update(marks)
             self.state.require_imported()
-            self._require_no_selection()
+            require_no_selection(self.work, self.options)
         else:
             self.extraction.take(archives)
-        self._check_parameters()
+        check_parameters(self.work, self.manifest, self.options)
         todo = [step for step in self._steps() if step.name not in self.state.marks]
-        self.extraction.check()  # the last check that may refuse this run
+        self._check_archives()  # the last check that may refuse this run
         self.engine.take(self.manifest)
         while not self._pass(todo):
             self._report_faults()
@@ -112,44 +121,19 @@ class PipelineRun:
             RunStep(VALIDATE, lambda: {**asdict(self._validation), **FORM}, self._opic),
         ]
         every = list(STEPS)
-        names = steps_of(self.manifest, every, selects=options.selects, method=self.method)
+        selects = None if self.manifest.ranking else options.selects
+        names = steps_of(self.manifest, every, selects=selects, method=self.method)
         return [step for step in steps_in_order if step.name in names]
 
     # which steps are done
-
-    def _check_parameters(self) -> None:
-        """Raise BadInput where a parameter differs from the folder's, unless forced."""
-        before, now = self.manifest.parameters, self.options.parameters()
-        in_use = self.manifest.archives or self.manifest.steps
-        compared = now if not self.manifest.imported or len(before) > 1 else []  # not by first run
-        # folders of earlier versions have none of these
-        usual = {**CaptureRules().parameters(), "--method": PAGERANK}
-        old = {**usual, **before}
-        changed = [name for name in compared if in_use and old.get(name) != now[name]]
-        if changed and not self.options.force:
-            name = changed[0]
-            raise BadInput(
-                str(self.work),
-                f"was made with {name} {_shown(old.get(name))}, now it is {_shown(now[name])}",
-                "the same options, or a new work folder",
-                "With --force, the steps that this changes are done again.",
-            )
-
-    def _require_no_selection(self) -> None:
-        if self.options.selects:
-            raise BadInput(
-                str(self.work),
-                "was made from text files, and --captures latest or --fold is given",
-                "archives, which show when links were found",
-                "Use the command select-links on text files.",
-            )
 
     def _settle(self, todo: Sequence[RunStep]) -> None:
         """Forget every step that the parameters of this run change, and save the manifest once with
         both; then remove the datasets of those steps."""
         manifest, state = self.manifest, self.state
+        parameters = parameters_of(self.work, self.manifest, self.options)
         manifest.parameters.clear()
-        manifest.parameters.update(self.options.parameters())
+        manifest.parameters.update(parameters)
         names = {step.name for step in todo} | state.marks.keys()
         for name in [name for name in manifest.steps if name not in names]:
             state.forget(name)
@@ -158,13 +142,21 @@ class PipelineRun:
             if not undone.isdisjoint(STEPS[step.name]) or not self._is_done(step):
                 undone.add(step.name)
                 state.forget(step.name)
-        self.extraction.forget()
+        if not manifest.ranking:
+            self.extraction.forget()
         manifest.save()
         self._sweep()
 
+    def _check_archives(self) -> None:
+        if not self.manifest.ranking:
+            self.extraction.check()
+
     def _sweep(self) -> None:
         """Remove datasets that belong to no step any more."""
-        sweep(self.engine.store, self.state.kept(), set(self.manifest.parts))
+        if self.manifest.ranking:
+            drop_unknown(self.engine.store, self.state.kept(), OF_RANKING)
+        else:
+            sweep(self.engine.store, self.state.kept(), set(self.manifest.parts))
 
     def _is_done(self, step: RunStep) -> bool:
         self.state.mark(step.name, step.parameters())
@@ -174,7 +166,7 @@ class PipelineRun:
     def _pass(self, todo: Sequence[RunStep]) -> bool:
         """Do the steps that are not done. Returns False when a dataset that a step reads turns out
         to be changed or damaged, so that another pass has to make it again."""
-        self.extraction.check()
+        self._check_archives()
         self._settle(todo)
         self._report_faults()
         for step in todo:
@@ -254,29 +246,41 @@ class PipelineRun:
         return {"rows": {"report": 1}, "agreement": classes.agreement, **apart}
 
 
+def rank(work: Path, label: str, options: RunOptions, reporter: Reporter) -> PipelineRun:
+    """Make a ranking beside that of the run in the folder `work`, with the options that a ranking
+    has; the others are those of the run. Raises BadInput where there is no graph to rank."""
+    require_manifest(work)
+    folder = new_ranking(work, label)
+    with locked(work), locked(folder):
+        take_graph(work, folder)
+        return _locked_run(folder, (), options, reporter)
+
+
 def run(
     work: Path, archives: Sequence[PathOrUrl], options: RunOptions, reporter: Reporter
 ) -> PipelineRun:
     """Run all steps in the folder `work`, on the archives, or without any on what was imported."""
     if options.extraction.pdf and options.runner not in CLUSTERS:  # there each task checks
         require_reader()
+    with locked(work):
+        refuse_foreign(work)
+        return _locked_run(work, archives, options, reporter)
+
+
+def _locked_run(
+    work: Path, archives: Sequence[PathOrUrl], options: RunOptions, reporter: Reporter
+) -> PipelineRun:
     give_back_at_once()
     try:
-        with locked(work):
-            refuse_foreign(work)
-            clear_leftovers(work)
-            with temporary(work) as tmp, ExitStack() as stack:
-                engine = engine_of(work, options, tmp, reporter, stack)
-                pipeline_run = PipelineRun(work, options, engine, reporter)
-                pipeline_run.all_steps(archives)
-                return pipeline_run
+        clear_leftovers(work)
+        with temporary(work) as tmp, ExitStack() as stack:
+            engine = engine_of(work, options, tmp, reporter, stack)
+            pipeline_run = PipelineRun(work, options, engine, reporter)
+            pipeline_run.all_steps(archives)
+            return pipeline_run
     except OSError as error:
         if error.filename is None:  # the system does not say which file it was
             error.filename = str(work)
         raise
     finally:
         reporter.close()
-
-
-def _shown(value: Any) -> str:
-    return "unset" if value is None else str(value)

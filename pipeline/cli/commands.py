@@ -13,6 +13,7 @@ import click
 #: command -> the module of this folder that defines it, the first sentence of its help
 COMMANDS = {
     "run": ("run", "Do all steps, from ARCHIVES to a precedence file."),
+    "rank": ("rank", "Rank the pages of a work folder by another method, beside its own ranking."),
     "status": ("workfolder", "Show steps, rows, rounds and damage of a work folder."),
     "check": ("workfolder", "Compare a work folder's files with its manifest."),
     "plot": ("workfolder", "Draw three pictures of a finished run."),

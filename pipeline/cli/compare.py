@@ -14,9 +14,10 @@ import click
 
 from pipeline.cli.commands import command
 from pipeline.cli.groups import option
-from pipeline.cli.options import OUTPUT, memory_option, work_option
+from pipeline.cli.options import OUTPUT, memory_option, ranked_work_option, ranking_option
 from pipeline.cli.outputs import json_option, show, write_json
 from pipeline.data.memory import Memory
+from pipeline.workfolder.rankings import ranking_folder
 
 if TYPE_CHECKING:
     import duckdb
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 @command("diff")
 @click.argument("work_a", type=OUTPUT)
 @click.argument("work_b", type=OUTPUT)
+@ranking_option
 @option(
     "--top",
     type=click.IntRange(0),
@@ -40,7 +42,13 @@ if TYPE_CHECKING:
 @json_option
 @memory_option
 def diff(
-    work_a: Path, work_b: Path, top: int, links: int, output: Path | None, memory: Memory
+    work_a: Path,
+    work_b: Path,
+    ranking: str | None,
+    top: int,
+    links: int,
+    output: Path | None,
+    memory: Memory,
 ) -> None:
     """The report has pages, classes, the order, and why pages moved.
 
@@ -50,17 +58,16 @@ def diff(
     from pipeline.analysis.compare.diff_report import SCHEMA, tables
     from pipeline.workfolder.results.opened import open_finished
 
+    folders = (ranking_folder(work_a, ranking), "a"), (ranking_folder(work_b, ranking), "b")
     with _database(memory) as (db, near):
-        before, after = (
-            open_finished(work, db, near, name) for work, name in ((work_a, "a"), (work_b, "b"))
-        )
+        before, after = (open_finished(work, db, near, name) for work, name in folders)
         changes = compared(before, after, top=top, links=links)
     write_json(SCHEMA, asdict(changes), output)
     show(tables(changes), output)
 
 
 @command("explain")
-@work_option
+@ranked_work_option
 @click.argument("uri")
 @option(
     "--links",
@@ -78,15 +85,15 @@ def explain(work: Path, uri: str, top: int, output: Path | None, memory: Memory)
     divided by the number of pages that the source links to. It also has the page's lines in the
     precedence file.
     """
-    from pipeline.analysis.compare.explain import NotAURI, key_of
     from pipeline.analysis.compare.explain import explain as explained
     from pipeline.analysis.compare.explain_report import SCHEMA, tables
     from pipeline.workfolder.results.opened import open_finished
+    from pipeline.workfolder.results.page_keys import NotAURI, key_maker
 
     with _database(memory) as (db, near):
         finished = open_finished(work, db, near, "a")
         try:
-            key = key_of(finished, uri)
+            key = key_maker(finished)(uri)
         except NotAURI as error:
             raise click.BadParameter(str(error), param_hint="URI") from error
         explanation = explained(finished, uri, key, top)

@@ -33,6 +33,7 @@ from pipeline.options import (
     ValidationOptions,
 )
 from pipeline.ranking.methods import METHODS
+from pipeline.workfolder.rankings import ranking_folder
 
 OUTPUT = LocalPath(path_type=Path)
 
@@ -45,6 +46,14 @@ def output_option(*names: str, help: str) -> Decorator:
 work_option = option(
     "--work", type=OUTPUT, required=True, help="Work folder, which holds all that a run writes."
 )
+
+
+ranking_option = option(
+    "--ranking",
+    metavar="LABEL",
+    help="A ranking of `crawlrank rank`, by its --name (default: that of the run).",
+)
+ranked_work_option = grouped("work", ranking_folder, work_option, ranking_option)
 strict_option = field_option(RunOptions, "strict", "Damage inside an archive is an error (exit 3).")
 skip_bad_files_option = field_option(
     RunOptions, "skip_bad_files", "Go on without archives that cannot be read."

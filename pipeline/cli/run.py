@@ -30,6 +30,7 @@ from pipeline.cli.options import (
     work_option,
 )
 from pipeline.cli.parameter_types import Size
+from pipeline.cli.weight_options import require_weights, weight_options
 from pipeline.contract import EMBEDDED
 from pipeline.options import CHECKS, RunOptions, ValidationOptions
 from pipeline.progress import reporter
@@ -57,6 +58,7 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
 @keep_www_option
 @nodes_option
 @method_option
+@weight_options
 @stop_options
 @precedence_options
 @click.option(
@@ -127,6 +129,7 @@ def run(
 
     Run it again after an interruption, or with more archives: finished work is kept.
     """
+    require_weights(METHODS[values["method"]], values["weights"])
     if not METHODS[values["method"]].runs_on(runner):
         raise click.UsageError(f"--method {values['method']} is for --runner {EMBEDDED}.")
     if not (archives or ((work / "manifest.json").exists() and Manifest(work).imported)):
@@ -139,10 +142,10 @@ def run(
         runs.run(work, archives, options, reporter(quiet))
     except ValidationFailed:
         if not quiet:
-            _show_result(work, validated=False)
+            show_result(work, validated=False)
         raise
     if not quiet:
-        _show_result(work, validated=True)
+        show_result(work, validated=True)
 
 
 def _data_url(runner: str, data: str | None) -> str | None:
@@ -163,7 +166,7 @@ def _data_url(runner: str, data: str | None) -> str | None:
     return data.rstrip("/")
 
 
-def _show_result(work: Path, *, validated: bool) -> None:
+def show_result(work: Path, *, validated: bool) -> None:
     from pipeline.precedence.caveats import VOID, caveats_in, caveats_table
     from pipeline.reports import best_table, damage_by_reason, selection_table, summary_table
 

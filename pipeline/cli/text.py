@@ -9,7 +9,7 @@ import click
 
 from pipeline.cli.commands import command
 from pipeline.cli.groups import option
-from pipeline.cli.options import OUTPUT, memory_option, work_option
+from pipeline.cli.options import OUTPUT, memory_option, ranked_work_option, work_option
 from pipeline.cli.outputs import print_counts
 from pipeline.data.memory import Memory
 from pipeline.export_text import export_text as write_text_files
@@ -92,7 +92,7 @@ def _check_usage(texts: Texts) -> None:
 
 
 @command("export-text")
-@work_option
+@ranked_work_option
 @option("--out", type=OUTPUT, required=True, help="Folder for the text files.")
 def export_text(work: Path, out: Path) -> None:
     """The files are those of the recipe, from links.txt to precedence.txt, and captures.txt."""

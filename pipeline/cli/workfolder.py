@@ -8,19 +8,19 @@ import click
 
 from pipeline.cli.commands import command
 from pipeline.cli.groups import option
-from pipeline.cli.options import OUTPUT, work_option
+from pipeline.cli.options import OUTPUT, ranked_work_option
 from pipeline.terminal import console, printable
 from pipeline.workfolder.imported import steps_of
 from pipeline.workfolder.manifest import require_manifest
 
 
 @command("status")
-@work_option
+@ranked_work_option
 def status(work: Path) -> None:
     """Also shows archives, and files that are damaged or not what the run has written."""
     from pipeline.contract import STEPS
     from pipeline.precedence.caveats import caveats_in, caveats_table
-    from pipeline.reports import status_tables
+    from pipeline.reports import rankings_table, status_tables
     from pipeline.workfolder.integrity import Checked, checked
 
     out, manifest = console(), require_manifest(work)
@@ -31,7 +31,8 @@ def status(work: Path) -> None:
         data, reason = manifest.parameters.get("--data"), str(error).partition("\n")[0]
         unchecked = f"The datasets at {data} were not checked: {reason}"
     tables = status_tables(manifest, steps_of(manifest, list(STEPS)), faults)
-    for table in (*tables, caveats_table(caveats_in(work, manifest))):
+    caveats = caveats_table(caveats_in(work, manifest))
+    for table in (*tables, rankings_table(work), caveats):
         if table.row_count:
             out.print(table)
             out.print()
@@ -40,7 +41,7 @@ def status(work: Path) -> None:
 
 
 @command("check")
-@work_option
+@ranked_work_option
 @option(
     "--check-archives",
     type=click.Choice(["full"]),
@@ -66,7 +67,7 @@ def check(work: Path, check_archives: str | None) -> None:
 
 
 @command("plot")
-@work_option
+@ranked_work_option
 @option("--out", type=OUTPUT, help="Folder for the pictures (default: plots in the work folder).")
 @option(
     "--format",

@@ -10,7 +10,7 @@ from jobs.kernel.errors import BadInput
 from pipeline.data.arrays import PIECE, open_array, refuse
 from pipeline.data.graph import Floats
 
-SCORES, DUMMY = "scores.npy", "dummy.npy"
+SCORES, DUMMY, WEIGHTS = "scores.npy", "dummy.npy", "weights.npy"
 CURE = "Run page-rank to make the scores anew."
 
 

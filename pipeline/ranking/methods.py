@@ -18,22 +18,24 @@ if TYPE_CHECKING:
 
 
 class Scoring(Protocol):
-    """The module of a method. BASE: the score of a page that no page links to."""
-
-    BASE: float
+    """The module of a method."""
 
     def solve(self, problem: Problem) -> Solution:
         """The scores of all nodes of a graph."""
 
+    def base(self, weights: Floats | None) -> Floats:
+        """The score of a page that no page links to: float64[1] for all, or float64[N]."""
+
     def shares(self, scores: Floats, outdegrees: Positions) -> Floats:
         """What each link of a source adds to the score of its target, by the source's score and
-        outdegree. A score is BASE and the shares of all links to the page."""
+        outdegree. A score is its base and the shares of all links to the page."""
 
 
 class Method(NamedTuple):
     """A ranking. name: as --method takes it. title: as reports name it. module: see Scoring.
 
-    on_jobs: whether the jobs have it, too. opic: whether validate-opic checks it.
+    on_jobs: whether the jobs have it, too. opic: whether validate-opic checks it. takes: options
+    that give weights of pages, one of which may be given; needs: whether one must be.
     """
 
     name: str
@@ -41,6 +43,8 @@ class Method(NamedTuple):
     module: str
     on_jobs: bool = False
     opic: bool = False
+    takes: tuple[str, ...] = ()
+    needs: bool = False
 
     @property
     def scoring(self) -> Scoring:
@@ -65,5 +69,22 @@ METHODS = {
     method.name: method
     for method in (
         Method(PAGERANK, "PageRank", "pipeline.ranking.pagerank.method", on_jobs=True, opic=True),
+        Method(
+            "personalized",
+            "personalized PageRank",
+            "pipeline.ranking.personalized",
+            takes=("--teleport",),
+            needs=True,
+        ),
+        Method(
+            "trustrank",
+            "TrustRank",
+            "pipeline.ranking.personalized",
+            takes=("--seeds", "--from-seeds-file"),
+            needs=True,
+        ),
+        Method("degree", "indegree", "pipeline.ranking.degree"),
     )
 }
+#: options that give weights of pages, of all methods
+WEIGHT_OPTIONS = tuple(sorted({name for method in METHODS.values() for name in method.takes}))

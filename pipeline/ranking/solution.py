@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,7 +30,8 @@ OnState = Callable[[Round, list[Round], Callable[[], State]], None]
 @dataclass(frozen=True, eq=False)
 class Problem:
     """A graph to rank. budget: bytes of memory. state: of an interrupted run on the same graph, to
-    the same kind of stop."""
+    the same kind of stop. weights: float64[N], at least 0; their meaning is the method's: how often
+    a reader starts at each page, or its relevance. perturb: see hits.py."""
 
     csr: Csr
     stop: Stop
@@ -38,16 +39,19 @@ class Problem:
     budget: int
     state: State | None = None
     on_round: OnState = lambda entry, rounds, state: None
+    weights: Floats | None = None
+    perturb: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
     """scores: float64[N], at least 0. dummy: the score of the dummy node. rounds: at least one; the
-    last one's certificate and eta bound the error of the scores."""
+    last one's certificate and eta bound the error of the scores. more: further columns, by name."""
 
     scores: Floats
     dummy: float
     rounds: list[Round]
+    more: Mapping[str, Floats] = field(default_factory=dict)
 
 
 def exact(csr: Csr, scores: Floats, dummy: float = 0.0) -> Solution:

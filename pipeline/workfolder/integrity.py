@@ -12,9 +12,20 @@ from pipeline.workfolder.archive_identity import digest_of
 from pipeline.workfolder.dataset_store import DatasetRecord, DatasetStore
 from pipeline.workfolder.imported import IMPORT_AGAIN, REPLACED
 from pipeline.workfolder.manifest import Manifest
+from pipeline.workfolder.work_folder import OF_RANKING
 
 EXTRACT, ARCHIVES = "extract-links", "archives"
 AGAIN = "Run `crawlrank run` again with the same archives and options: it makes it anew."
+
+
+RANK_AGAIN = "Run `crawlrank rank` again with the same --name and options: it makes it anew."
+
+
+def cure_of(manifest: Manifest, dataset: str) -> str:
+    """What makes a dataset anew."""
+    if manifest.ranking and dataset in OF_RANKING:
+        return RANK_AGAIN
+    return IMPORT_AGAIN if dataset in manifest.imported.get("datasets", {}) else AGAIN
 
 
 class Checked(NamedTuple):
@@ -84,5 +95,4 @@ def damaged(work: Path, manifest: Manifest, result: Checked) -> BadInput:
         return BadInput(str(work), result.fault or "", "the archive that was extracted", cure)
     imported = result.dataset in manifest.imported.get("datasets", {})
     expected = f"what {'import-text' if imported else result.step} has left"
-    cure = IMPORT_AGAIN if imported else AGAIN
-    return BadInput(str(work), result.fault or "", expected, cure)
+    return BadInput(str(work), result.fault or "", expected, cure_of(manifest, result.dataset))

@@ -4,6 +4,7 @@
      "archives": {key: {"path", "size", "part", "counters", "damage", "error",
                         "ends", "modified", "pieces", "digest"}},  see archive_identity.py
      "parts": {part: {dataset: record}},
+     "ranking": {"of"}, of a folder of rankings.py
      "imported": {"kind", "files", "datasets": {dataset: record}, "fingerprint"},
      "parameters": {name: value},
      "steps": {name: {"fingerprint", "parameters", "rows", "counters", "seconds", "crawlrank",
@@ -146,36 +147,43 @@ class Manifest:
         takes its time."""
         return time.monotonic() >= self._next_save
 
-    def _section(self, name: str) -> dict[str, Any]:
+    def section(self, name: str) -> dict[str, Any]:
+        """A part of the manifest by its name, made if it is not there."""
         section: dict[str, Any] = self._data.setdefault(name, {})
         return section
 
     @property
     def archives(self) -> dict[str, dict[str, Any]]:
-        return self._section("archives")
+        return self.section("archives")
 
     @property
     def parts(self) -> dict[str, dict[str, DatasetRecord]]:
         """part -> records of that part of links and captures."""
-        return self._section("parts")
+        return self.section("parts")
 
     @property
     def imported(self) -> dict[str, Any]:
         """What text files the folder was made of, if any; see pipeline/workfolder/imported.py."""
-        return self._section("imported")
+        return self.section("imported")
+
+    @property
+    def ranking(self) -> dict[str, str]:
+        """Of a ranking beside others: {"of": mark of its graph}; see rankings.py. Else empty."""
+        ranking: dict[str, str] = self._data.get("ranking", {})
+        return ranking
 
     @property
     def claims(self) -> dict[str, str]:
         """URLs of folders of data that are this work folder's own; see claim.py."""
-        return self._section("claims")
+        return self.section("claims")
 
     @property
     def parameters(self) -> dict[str, Any]:
-        return self._section("parameters")
+        return self.section("parameters")
 
     @property
     def steps(self) -> dict[str, dict[str, Any]]:
-        return self._section("steps")
+        return self.section("steps")
 
     def datasets(self) -> dict[str, DatasetRecord]:
         """The records of all datasets but links and captures, which have parts."""
@@ -191,7 +199,7 @@ class Manifest:
         """Raise BadInput for the first of the steps that is not."""
         for step in steps:
             if "fingerprint" not in self.steps.get(step, {}):
-                cure = "Finish it with `crawlrank run`."
+                cure = f"Finish it with `crawlrank {'rank' if self.ranking else 'run'}`."
                 raise BadInput(str(self.path.parent), f"{step} is not done", "a finished run", cure)
 
     def forget(self, steps: Iterable[str]) -> None:

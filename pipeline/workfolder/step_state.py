@@ -14,13 +14,14 @@ from collections.abc import Collection
 from typing import Any
 
 from jobs.kernel.errors import BadInput
-from pipeline.contract import STEPS, Engine, Round, Stop
+from pipeline.contract import RANK, STEPS, Engine, Round, Stop
 from pipeline.workfolder.archives import forget_part
 from pipeline.workfolder.dataset_store import DatasetRecord
-from pipeline.workfolder.imported import IMPORT_AGAIN
+from pipeline.workfolder.imported import IMPORT_AGAIN, REPLACED
 from pipeline.workfolder.manifest import Manifest, fingerprint
 from pipeline.workfolder.work_folder import OF_ARCHIVES
 
+RUN_AGAIN = "Run `crawlrank run` on the work folder around it: it makes it anew."
 RESULTS = ("join-scores", "export-precedence", "validate-opic")  # steps that leave what users take
 
 
@@ -38,6 +39,10 @@ def later_steps(name: str) -> list[str]:
     return later[1:]
 
 
+#: steps of which the rankings beside a run's own share the results; see rankings.py
+SHARED = tuple(step for step in STEPS if step not in (RANK, *later_steps(RANK)))
+
+
 class StepState:
     """marks: step -> mark, of steps whose parameters are known by now."""
 
@@ -52,6 +57,13 @@ class StepState:
         read = [self.marks[step] for step in STEPS[name] if step in self.marks]
         self.marks[name] = mark = fingerprint(name, parameters, read)
         return mark
+
+    def take_shared(self) -> None:
+        """Set the marks of the steps whose results a ranking shares."""
+        done = {step: self.manifest.steps[step] for step in SHARED if step in self.manifest.steps}
+        self.marks.update((step, entry["fingerprint"]) for step, entry in done.items())
+        if imported := self.manifest.imported:
+            self.marks.update(dict.fromkeys(REPLACED[imported["kind"]], imported["fingerprint"]))
 
     def is_done(self, name: str) -> bool:
         if not self.manifest.is_done(name, self.marks[name]):
@@ -142,6 +154,8 @@ class StepState:
         return fault
 
     def _lose(self, step: str, *faults: str) -> None:
+        if self.manifest.ranking and step in SHARED:
+            raise BadInput(str(self.engine.store.work), faults[0], "what the run left", RUN_AGAIN)
         self._faults.extend(faults)
         self.forget(step)
         self.manifest.save()
@@ -165,6 +179,6 @@ class StepState:
 
     def kept(self) -> set[str]:
         """The datasets that the manifest stands for, and those of a step that is under way."""
-        entry = self.manifest.steps.get("page-rank", {})
+        entry = self.manifest.steps.get(RANK, {})
         under_way = entry and "fingerprint" not in entry
         return {*self.manifest.datasets(), *(("rounds", "ranks") if under_way else ())}

@@ -22,6 +22,8 @@ DATASETS = (
     "input_links", "map", "graph", "rounds", "ranks", "scored", "scores", "precedence.txt", SUMMARY,
     BEANS, "report",
 )  # fmt: skip
+#: of these, what a ranking has of its own
+OF_RANKING = ("rounds", "ranks", "scored", "scores", "precedence.txt", SUMMARY, BEANS, "report")
 OF_ARCHIVES = ("links", "captures")
 PART = re.compile(r"-[0-9a-f]{12}(\.parquet)?\Z")  # how the name of every part of these ends
 MANIFEST = "manifest.json"
@@ -69,12 +71,18 @@ def sweep(store: DatasetStore, kept: Collection[str], parts: Collection[str]) ->
     for name in DATASETS:
         if store.data and name not in NEAR:
             remove(store.work / name)  # of another runner
-        if name not in kept and not (parts and name in OF_ARCHIVES):
-            store.drop(name)
+    drop_unknown(store, kept, [name for name in DATASETS if not (parts and name in OF_ARCHIVES)])
     if store.data:
         stores.remove(stores.join(store.data, "tmp"))
     if parts:
         _keep_parts(store, parts)
+
+
+def drop_unknown(store: DatasetStore, kept: Collection[str], names: Collection[str]) -> None:
+    """Remove those of the datasets that are not in `kept`."""
+    for name in names:
+        if name not in kept:
+            store.drop(name)
 
 
 def _keep_parts(store: DatasetStore, known: Collection[str]) -> None:

@@ -26,7 +26,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.contract import Stop
+from pipeline.contract import Ranking, Stop
 from pipeline.data import scores_file
 from pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES
 from pipeline.data.memory import LEAST, Memory
@@ -96,7 +96,7 @@ def _validate(engine: EmbeddedEngine, policy: Any = "cycle", ties: Any = "togeth
 
 
 def _rank(engine: EmbeddedEngine, stop: Stop) -> None:
-    engine.rank(METHODS["pagerank"], stop, [], lambda entry, rounds: True)
+    engine.rank(Ranking(METHODS["pagerank"], stop), [], lambda entry, rounds: True)
 
 
 #: step -> what does it, and the bytes a node that the program reckons with

@@ -36,7 +36,7 @@ from jobs.mapreduce.launcher import Launcher
 from jobs.mapreduce.orphans import end_orphans
 from jobs.mapreduce.outcome import Outcome, outcome_of
 from jobs.mapreduce.runners.applications import AT_WORK
-from pipeline.contract import ArchiveTask, Round, Stop
+from pipeline.contract import ArchiveTask, Ranking, Round, Stop
 from pipeline.engines.text.cluster_extraction import LOST
 from pipeline.engines.text.engine import TextEngine
 from pipeline.ranking.methods import METHODS
@@ -98,7 +98,7 @@ def rank_star(far: str, tmp: Path, rounds: list[Round]) -> list[Round]:
         (tmp / "rounds.json").write_text(json.dumps(done))
 
     engine = TextEngine(tmp, launcher(far, tmp))
-    return engine.rank(METHODS["pagerank"], Stop(iterations=2), rounds, on_round)
+    return engine.rank(Ranking(METHODS["pagerank"], Stop(iterations=2)), rounds, on_round)
 
 
 @contextmanager

@@ -16,7 +16,6 @@ import numpy as np
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.keys.heritrix_form import HeritrixRejects
-from jobs.kernel.keys.keys import key_function
 from pipeline.analysis.compare.similar import similar_uris
 from pipeline.analysis.compare.standing import Standing, standing_of
 from pipeline.precedence.caveats import Caveat, caveats_in
@@ -25,10 +24,6 @@ from pipeline.workfolder.results.finished import Finished, Node
 from pipeline.workfolder.results.line_search import first_lines
 
 SPELLINGS, CAPTURES, FOLDS = 20, 10, 10  # of each, how many are shown
-
-
-class NotAURI(ValueError):
-    """The text is neither a URI nor a key."""
 
 
 @dataclass(frozen=True)
@@ -114,18 +109,6 @@ def explain(finished: Finished, uri: str, key: str, top: int) -> Explanation:
     return result
 
 
-def key_of(finished: Finished, uri: str) -> str:
-    """The key that the run makes of a URI; of a key the key itself. Raises NotAURI for all else."""
-    if not uri.lower().startswith(("http://", "https://")):
-        if ")" in uri or not finished.has_uris:
-            return uri
-        raise NotAURI(f"{uri!r} is no URI: write it with http:// or https://, or give a key")
-    key = key_function(bool(finished.parameters["--keep-www"]))(uri.encode("utf-8", "replace"))
-    if key is None:
-        raise NotAURI(f"{uri!r} is a URI of which surt makes no key, so it is never a page")
-    return key.decode()
-
-
 def _unknown(finished: Finished, uri: str, key: str) -> BadInput:
     similar = similar_uris(finished, key)
     cure = f"Did you mean {' or '.join(similar)}?" if similar else "No host has a similar name."
@@ -142,7 +125,7 @@ def _why_no_score(finished: Finished) -> str:
 
 def _add_score(result: Explanation, finished: Finished, node: Node, top: int) -> None:
     result.shown, result.score = node.uri, node.score
-    result.base = finished.method.scoring.BASE
+    result.base = finished.base_of(node.id)
     order = finished.order_of(node)
     result.standing = standing_of(finished, node.score, order)
     (incoming,) = finished.incoming([node.id])

@@ -17,6 +17,7 @@ from pipeline.contract import (
     ArchiveReport,
     ArchiveTask,
     OnRound,
+    Ranking,
     Round,
     StepEntry,
     Stop,
@@ -39,7 +40,6 @@ from pipeline.options import PrecedenceOptions, Ties
 from pipeline.precedence.caveats import LinkCounts
 from pipeline.precedence.export import export_precedence
 from pipeline.ranking.classes import PREFERENCE_BYTES
-from pipeline.ranking.methods import Method
 from pipeline.ranking.validation import VALIDATION_BYTES
 from pipeline.workfolder.dataset_store import DatasetStore, remove
 from pipeline.workfolder.work_folder import WorkFolder, links_of
@@ -128,14 +128,12 @@ class EmbeddedEngine(WorkFolder):
         counters["sources-without-id"] = counters.pop("sources_without_id")
         return {"rows": {"graph": counts.nodes}, "counters": counters}
 
-    def rank(
-        self, method: Method, stop: Stop, rounds: list[Round], on_round: OnRound
-    ) -> list[Round]:
+    def rank(self, ranking: Ranking, rounds: list[Round], on_round: OnRound) -> list[Round]:
         """Resumes from the checkpoint in the folder `rounds`, whatever the manifest holds."""
         folder, output = self.path(CHECKPOINT), self.tmp / "ranks"
         try:
             done = rank(
-                method, open_csr(self.path("graph")), output, stop, threads=self.processes,
+                ranking, open_csr(self.path("graph")), output, threads=self.processes,
                 budget=self.memory.budget, checkpoint=folder / "checkpoint.npz", on_round=on_round,
             )  # fmt: skip
         except NotConverged:

@@ -1,10 +1,12 @@
 """page-rank of the embedded engine: a ranking of a Csr to ranks/, going on after any interruption.
 
-ranks/: scores.npy float64[N], dummy.npy float64[1]. While it works, at most every INTERVAL seconds,
-and when no more rounds are allowed, a checkpoint holds the state of the method, the entries of its
-rounds and what they are of; with the same method, graph, threads and kind of stop, ranking goes on
-from it, after an interruption to the very same result. Memory: NODE_BYTES a node, with what is
-mapped; a checkpoint costs 8 bytes a node more while it is written.
+ranks/: scores.npy float64[N], dummy.npy float64[1], weights.npy float64[N] of a method that was
+given some, and what further columns of float64[N] the method has, by their names. While it works,
+at most every INTERVAL seconds, and when no more rounds are allowed, a checkpoint holds the state of
+the method, the entries of its rounds and what they are of; with the same method, weights, graph,
+threads and kind of stop, ranking goes on from it, after an interruption to the very same result.
+Memory: NODE_BYTES a node, with what is mapped; a checkpoint costs 8 bytes a node more while it is
+written.
 """
 
 from __future__ import annotations
@@ -19,13 +21,13 @@ from zipfile import ZipFile
 
 import numpy as np
 
-from pipeline.contract import EMBEDDED, Round, Stop
+from pipeline.contract import EMBEDDED, Ranking, Round, Stop
 from pipeline.data.csr import Csr
+from pipeline.data.graph import Floats
 from pipeline.data.growing import save
 from pipeline.data.memory import LOOPS, require_memory
-from pipeline.data.scores_file import DUMMY, SCORES
-from pipeline.ranking.methods import Method
-from pipeline.ranking.solution import Problem, State
+from pipeline.data.scores_file import DUMMY, SCORES, WEIGHTS
+from pipeline.ranking.solution import Problem, Solution, State
 
 NODE_BYTES = 44  # three columns of scores, offsets and outdegrees, and a checkpoint
 INTERVAL = 10.0  # seconds between checkpoints
@@ -33,10 +35,9 @@ PIECE = 1 << 24
 
 
 def rank(
-    method: Method,
+    ranking: Ranking,
     csr: Csr,
     output: Path,
-    stop: Stop,
     *,
     budget: int,
     threads: int = 1,
@@ -51,8 +52,8 @@ def rank(
     method does.
     """
     require_memory("page-rank", csr.nodes, NODE_BYTES, budget, fixed=LOOPS)
-    stop = stop.on(EMBEDDED)
-    of = _fingerprint(method, csr, stop, threads)
+    method, stop = ranking.method, ranking.stop.on(EMBEDDED)
+    of = _fingerprint(ranking, csr, stop, threads)
     saved = time.monotonic()
 
     def keep(entry: Round, rounds: list[Round], state: Callable[[], State]) -> None:
@@ -64,13 +65,21 @@ def rank(
         on_round(entry, rounds)
 
     before = read_checkpoint(checkpoint, of) if checkpoint else None
-    solution = method.scoring.solve(Problem(csr, stop, threads, budget, before, keep))
-    output.mkdir(parents=True)
-    save(output / SCORES, solution.scores)
-    save(output / DUMMY, np.array([solution.dummy]))
+    more = ranking.weights, ranking.perturb
+    solution = method.scoring.solve(Problem(csr, stop, threads, budget, before, keep, *more))
+    _write(solution, ranking.weights, output)
     if not stop.reached(solution.rounds):
-        raise stop.not_converged(solution.rounds)
+        raise stop.not_converged(solution.rounds, method.title)
     return solution.rounds
+
+
+def _write(solution: Solution, weights: Floats | None, output: Path) -> None:
+    output.mkdir(parents=True)
+    columns = {SCORES: solution.scores, DUMMY: np.array([solution.dummy])}
+    columns |= {f"{name}.npy": column for name, column in solution.more.items()}
+    columns |= {} if weights is None else {WEIGHTS: weights}
+    for name, column in columns.items():
+        save(output / name, column)
 
 
 def write_checkpoint(path: Path, of: dict[str, Any], state: State) -> None:
@@ -106,11 +115,13 @@ def _member(archive: ZipFile, name: str) -> Any:
     return array
 
 
-def _fingerprint(method: Method, csr: Csr, stop: Stop, threads: int) -> dict[str, Any]:
+def _fingerprint(ranking: Ranking, csr: Csr, stop: Stop, threads: int) -> dict[str, Any]:
     """What a state belongs to. Any number of threads makes the same plain rounds."""
     sweeps = stop.iterations is None
     return {
-        "method": method.name,
+        "method": ranking.method.name,
+        **({} if ranking.weights is None else {"weights": _checksum(ranking.weights)}),
+        **({"perturb": ranking.perturb} if ranking.perturb else {}),
         "kind": "sweeps" if sweeps else "plain",
         "tolerance": stop.tolerance if sweeps else None,
         "threads": threads if sweeps else None,

@@ -20,6 +20,7 @@ from pipeline.contract import (
     ArchiveReport,
     ArchiveTask,
     OnRound,
+    Ranking,
     Round,
     StepEntry,
     Stop,
@@ -35,7 +36,6 @@ from pipeline.options import PrecedenceOptions, Ties
 from pipeline.precedence.captured import captured_columns
 from pipeline.precedence.caveats import LinkCounts
 from pipeline.precedence.export import export_precedence
-from pipeline.ranking.methods import Method
 from pipeline.workfolder.claim import claim
 from pipeline.workfolder.dataset_store import DatasetStore
 from pipeline.workfolder.far import bringing, links_that_count, of_archives
@@ -100,10 +100,8 @@ class TextEngine:
         graph = self.at("graph")
         return asdict(steps.gen_graph([self.at("input_links")], maps, graph, self.launcher))
 
-    def rank(
-        self, method: Method, stop: Stop, rounds: list[Round], on_round: OnRound
-    ) -> list[Round]:
-        folder = self.at("rounds")
+    def rank(self, ranking: Ranking, rounds: list[Round], on_round: OnRound) -> list[Round]:
+        folder, stop = self.at("rounds"), ranking.stop
         if not rounds:
             self.store.drop("rounds")
         elif stop.iterations is not None and not self.store.exists(f"rounds/round-{len(rounds)}"):

@@ -224,6 +224,23 @@ def residual(
 
 
 @loop
+def relative(
+    offsets: Offsets, scores: Floats, r: Floats, begin: int, end: int
+) -> tuple[float, float]:
+    """max |r_i| / x_i with the doubt about r_i, which is at most that of `residual`; infinite where
+    an r_i is not 0 and its x_i is. And the smallest x_i above 0."""
+    share, least = 0.0, np.inf
+    for i in range(begin, end):
+        edges = float(offsets[i + 1] - offsets[i])
+        bound = abs(r[i]) + (DOUBT + (edges * UNIT) ** 2) * (2.0 * scores[i] + abs(r[i]))
+        if bound > 0.0:
+            share = max(share, bound / scores[i])
+        if scores[i] > 0.0:
+            least = min(least, scores[i])
+    return share, least
+
+
+@loop
 def deviation(r: Floats, mean: float, begin: int, end: int) -> float:
     """|r - mean|_1 of a range."""
     total = 0.0

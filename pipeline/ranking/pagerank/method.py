@@ -12,8 +12,6 @@ from pipeline.ranking.pagerank.sweeps import rank_by_sweeps
 from pipeline.ranking.pagerank.terms import terms_of
 from pipeline.ranking.solution import Problem, Solution
 
-BASE = RECIPE.base
-
 
 def solve(problem: Problem, equation: Equation = RECIPE, weights: Floats | None = None) -> Solution:
     """Scores of Heritrix's scale: with dummy they sum to N + 1.
@@ -39,6 +37,10 @@ def _fits(problem: Problem) -> bool:
     rows = len(outdegrees) if plain else int(np.count_nonzero(outdegrees))
     vector = problem.state.vector
     return vector.shape == (rows,) and vector.dtype == np.float64
+
+
+def base(weights: Floats | None) -> Floats:
+    return np.array([RECIPE.base])
 
 
 def shares(scores: Floats, outdegrees: Positions) -> Floats:

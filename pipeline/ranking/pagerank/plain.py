@@ -38,8 +38,9 @@ SUMS = (
 def rank_by_rounds(
     team: Team, terms: Terms, stop: Stop, state: State | None, on_round: OnState
 ) -> Solution:
-    """Scores after as many rounds as `stop` wants, from 1 everywhere or from a state."""
-    scores = np.ones(team.nodes) if state is None else state.vector.copy()
+    """Scores after as many rounds as `stop` wants, from the first ones or from a state."""
+    first = np.broadcast_to(terms.first, team.nodes) if state is None else state.vector
+    scores = first.copy()
     dummy = 1.0 if state is None else state.dummy
     rounds = [] if state is None else list(state.rounds)
     dangling = int(np.count_nonzero(team.outdegrees == 0))
@@ -76,8 +77,11 @@ def _dummy(team: Team, terms: Terms, scores: Floats, dummy: float) -> float:
 
 def _round(team: Team, terms: Terms, scores: Floats, y: Floats, sums: RoundSums) -> None:
     """New scores in place, and what they sum to."""
+    old = scores.copy() if len(terms.base) > 1 else None
     team.over_nodes(lambda begin, end: divide(scores, team.outdegrees, y, begin, end))
     of_graph = (team.offsets, team.sources, team.outdegrees, *terms.loops, y, scores, sums.shift)
     parts = team.over_nodes(lambda begin, end: plain(*of_graph, begin, end))
     for name, values in zip(SUMS, zip(*parts, strict=True), strict=True):
         setattr(sums, name, max(values) if name.endswith("_max") else math.fsum(values))
+    if old is not None:  # a bound of theirs is one of the new ones, too: x' >= damping A x
+        sums.relative_max = terms.eta(team, sums.relative_max, old, scores - old)

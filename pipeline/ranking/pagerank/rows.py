@@ -40,8 +40,8 @@ class Rows(Protocol):
 
 
 def rows_of(team: Team, terms: Terms, budget: int, vector: Floats | None) -> Rows:
-    """The rows of a graph, compact where that fits the budget in bytes, each with x = 1, or with
-    the y of a vector."""
+    """The rows of a graph, compact where that fits the budget in bytes, each with the first
+    scores, or with the y of a vector."""
     count, edges, largest = kernels.count(team.offsets, team.outdegrees)
     cuts = np.zeros((team.threads + 1, 3), np.int64)
     kernels.cut(team.offsets, team.outdegrees, count, edges, cuts)
@@ -57,13 +57,14 @@ class _Compact:
     ) -> None:
         self.count, edges = int(cuts[-1, 1]), int(cuts[-1, 2])
         self.largest, self._team = int(largest), team
-        self._terms = terms.of(team.outdegrees > 0).loops
+        of_rows = terms.of(team.outdegrees > 0)
+        self._terms = of_rows.loops
         self._ends = np.zeros(self.count + 1, np.int64)
         self._positions: Ids = np.zeros(edges, id_type(2 * self.count))  # type: ignore[assignment]
         self._degrees: Ids = np.zeros(self.count, team.outdegrees.dtype)
         self._blocks = self._filled(cuts)
         self._graph = (read_only(self._ends), read_only(self._positions), read_only(self._degrees))
-        first = 1 / self._degrees if vector is None else vector
+        first = of_rows.first / self._degrees if vector is None else vector
         self._y = np.concatenate((first, first))
 
     def _filled(self, cuts: Offsets) -> list[list[Range]]:
@@ -121,9 +122,9 @@ class _Streamed:
         self._terms = terms.loops
         self._own = [(int(cuts[t, 0]), int(cuts[t + 1, 0])) for t in range(team.threads)]
         self._y = np.zeros(2 * team.nodes)
-        self._y[: team.nodes][team.outdegrees > 0] = (
-            1 / team.outdegrees[team.outdegrees > 0] if vector is None else vector
-        )
+        gives = team.outdegrees > 0
+        first = terms.of(gives).first / team.outdegrees[gives] if vector is None else vector
+        self._y[: team.nodes][gives] = first
         self._y[team.nodes :] = self._y[: team.nodes]
 
     def sweep(self) -> tuple[float, float]:

@@ -146,7 +146,7 @@ def _measure(team: Team, terms: Terms, rows: Rows) -> Measured:
         "residual_l1": l1,
         "residual_max": largest,
         "certificate": l1 / (base * total) * rounding,
-        "eta": relative * rounding,
+        "eta": terms.eta(team, relative, scores, r) * rounding,
         "probability_certificate": deviation / (base * total) * rounding,
         "verified": True,
     }

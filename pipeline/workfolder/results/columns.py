@@ -13,7 +13,7 @@ from pipeline.data.csr import Csr
 from pipeline.data.csr_files import open_csr
 from pipeline.data.graph import Floats, Mask, Targets
 from pipeline.data.parquet import parquet_batches
-from pipeline.data.scores_file import SCORES, open_scores
+from pipeline.data.scores_file import SCORES, WEIGHTS, open_scores
 from pipeline.workfolder.results.finished import (
     CAPTURE_COLUMNS,
     CURE,
@@ -74,6 +74,11 @@ class FinishedColumns(Finished):
             scores = open_scores(self.folder("ranks") / SCORES, csr.nodes)
             self._require_nodes(np.array(ids, np.int64), csr.nodes, "map")
             return [self._incoming(csr, scores, node) for node in ids]
+
+    def weights(self) -> Floats | None:
+        with self.reading():
+            path = self.folder("ranks") / WEIGHTS
+            return np.array(open_scores(path, self._csr().nodes)) if path.exists() else None
 
     def _incoming(self, csr: Csr, scores: Floats, node: int) -> Incoming:
         sources = csr.sources[csr.offsets[node] : csr.offsets[node + 1]].astype(np.int64)

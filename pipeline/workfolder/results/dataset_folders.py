@@ -18,9 +18,10 @@ from jobs.kernel.formats import downloading
 from jobs.kernel.storage import stores
 from pipeline.workfolder.dataset_store import NEAR, DatasetStore
 from pipeline.workfolder.far import of_archives
-from pipeline.workfolder.imported import IMPORT_AGAIN, SELECT, require_finished
-from pipeline.workfolder.integrity import AGAIN, fault_of
+from pipeline.workfolder.imported import SELECT, require_finished
+from pipeline.workfolder.integrity import AGAIN, cure_of, fault_of
 from pipeline.workfolder.manifest import Manifest, require_manifest
+from pipeline.workfolder.rankings import require_current
 from pipeline.workfolder.work_folder import OF_ARCHIVES
 
 EXPECTED = "a dataset of a finished run"
@@ -35,6 +36,7 @@ class UnusableDataset(BadInput):
 def finished_manifest(work: Path) -> Manifest:
     """The manifest of a finished run. Raises BadInput for any other folder."""
     manifest = require_manifest(work)
+    require_current(work, manifest)
     require_finished(manifest)
     return manifest
 
@@ -110,7 +112,7 @@ class DatasetFolders:
         return UnusableDataset(where, "not there", EXPECTED, self._cure(dataset))
 
     def _cure(self, dataset: str) -> str:
-        return IMPORT_AGAIN if dataset in self.manifest.imported.get("datasets", ()) else AGAIN
+        return cure_of(self.manifest, dataset)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:

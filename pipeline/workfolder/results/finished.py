@@ -128,6 +128,15 @@ class Finished(ABC):
             preferred=self.preferred() if options["--ties"] == "links" else None,
         )
 
+    def base_of(self, node: int) -> float:
+        """The part of a node's score that no link gives."""
+        base = self.method.scoring.base(self.weights())
+        return float(base[node if len(base) > 1 else 0])
+
+    def weights(self) -> Floats | None:
+        """Those that the ranking was given, by id."""
+        return None
+
     @abstractmethod
     def incoming(self, ids: Sequence[int]) -> list[Incoming]:
         """The links to each of the nodes."""

@@ -29,11 +29,17 @@ def open_finished(work: Path, db: duckdb.DuckDBPyConnection, near: Path, name: s
 
     Raises BadInput where it is none, or not finished; its methods raise UnusableDataset.
     """
+    return opened(work, finished_manifest(work), db, near, name)
+
+
+def opened(
+    work: Path, manifest: Manifest, db: duckdb.DuckDBPyConnection, near: Path, name: str
+) -> Finished:
+    """The same of a work folder some steps of which may not be done."""
     # what they import takes a while, and errors of every command ask this module
     from pipeline.workfolder.results.columns import FinishedColumns
     from pipeline.workfolder.results.lines import FinishedLines
 
-    manifest = finished_manifest(work)
     kind = FinishedColumns if are_columns(manifest.parameters) else FinishedLines
     return kind(work, manifest, db, near, name)
 

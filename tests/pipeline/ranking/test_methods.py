@@ -22,11 +22,13 @@ WEB = web_like(300, seed=2)
 def test_scores_are_the_base_and_the_shares_of_all_links(name: str) -> None:
     """By numpy's own sums over edges; the certificate bounds the difference."""
     scoring = METHODS[name].scoring
-    solution = scoring.solve(Problem(csr_of(WEB), Stop(tolerance=1e-12), 2, 1 << 40))
+    weights = np.arange(WEB.nodes) % 3.0 if METHODS[name].takes else None
+    problem = Problem(csr_of(WEB), Stop(tolerance=1e-12), 2, 1 << 40, weights=weights)
+    solution = scoring.solve(problem)
     sources = np.repeat(np.arange(WEB.nodes), WEB.outdegrees)
     given = scoring.shares(solution.scores[sources], WEB.outdegrees[sources])
-    sums = scoring.BASE + np.bincount(WEB.targets, given, WEB.nodes)
-    assert sums == pytest.approx(solution.scores, rel=1e-9)
+    sums = scoring.base(weights) + np.bincount(WEB.targets, given, WEB.nodes)
+    assert sums == pytest.approx(solution.scores, rel=1e-9, abs=1e-9)
     assert METHODS[name].name == name
 
 
@@ -36,7 +38,7 @@ def test_modules_have_what_the_table_says(name: str) -> None:
         return [p.name for p in inspect.signature(function).parameters.values()
                 if p.default is p.empty and p.name != "self"]  # fmt: skip
 
-    for function in (Scoring.solve, Scoring.shares):
+    for function in (Scoring.solve, Scoring.base, Scoring.shares):
         own = getattr(METHODS[name].scoring, function.__name__)
         assert parameters(own) == parameters(function)
 

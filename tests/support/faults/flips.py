@@ -34,7 +34,7 @@ import pipeline.workfolder.results.lines  # noqa: F401 (imported once, by the se
 from jobs.kernel.errors import CrawlrankError
 from jobs.mapreduce.launcher import Launcher
 from pipeline.cli import main
-from pipeline.contract import Stop
+from pipeline.contract import Ranking, Stop
 from pipeline.data.memory import LEAST, Memory
 from pipeline.engines.embedded.engine import EmbeddedEngine
 from pipeline.engines.text.packed_ranking import rank_packed
@@ -124,7 +124,9 @@ def page_rank(work: Path, tmp: Path) -> None:
 
 
 def go_on(work: Path, tmp: Path) -> None:
-    _engine(work, tmp).rank(METHODS["pagerank"], Stop(tolerance=1e-9), [{}], lambda *_: None)
+    _engine(work, tmp).rank(
+        Ranking(METHODS["pagerank"], Stop(tolerance=1e-9)), [{}], lambda *_: None
+    )
 
 
 def join_scores(work: Path, tmp: Path) -> None:

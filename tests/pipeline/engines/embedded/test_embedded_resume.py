@@ -9,7 +9,7 @@ import pytest
 from support.graphs import csr_of, exact_scores, saved, untimed, web_like
 
 from jobs.kernel.errors import NotConverged
-from pipeline.contract import Round, Stop
+from pipeline.contract import Ranking, Round, Stop
 from pipeline.data.csr import Csr
 from pipeline.data.scores_file import DUMMY, SCORES
 from pipeline.engines.embedded import ranks
@@ -29,12 +29,18 @@ class Killed(Exception):
 
 @pytest.mark.parametrize("stop", [Stop(tolerance=1e-12), Stop(iterations=12)], ids=str)
 @pytest.mark.parametrize("budgets", [(MUCH, 0), (0, MUCH)])
+@pytest.mark.parametrize("method", ["pagerank", "personalized"])
 def test_going_on_gives_the_same_bits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: Stop, budgets: tuple[int, int]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    stop: Stop,
+    budgets: tuple[int, int],
+    method: str,
 ) -> None:
     monkeypatch.setattr(ranks, "INTERVAL", 0.0)
     csr = saved(csr_of(WEB), tmp_path / "graph")
-    whole = solve(Problem(csr, stop, 2, MUCH))
+    weights = np.arange(WEB.nodes) % 7.0 if METHODS[method].takes else None
+    whole = METHODS[method].scoring.solve(Problem(csr, stop, 2, MUCH, weights=weights))
     place, told = tmp_path / "checkpoint", 0
 
     def interrupted(entry: Round, rounds: list[Round]) -> None:
@@ -46,10 +52,9 @@ def test_going_on_gives_the_same_bits(
     def attempt(number: int) -> list[Round]:
         budget = budgets[number % 2]
         return rank(
-            PAGERANK,
+            Ranking(METHODS[method], stop, weights),
             csr,
             tmp_path / "ranks",
-            stop,
             threads=2,
             budget=budget,
             checkpoint=place,
@@ -74,7 +79,9 @@ def test_going_on_gives_the_same_bits(
 def run(csr: Csr, folder: Path, stop: Stop, threads: int = 2) -> list[Round]:
     place = folder / "checkpoint"
     output = folder / f"ranks-{len(list(folder.iterdir()))}"
-    return rank(PAGERANK, csr, output, stop, threads=threads, budget=MUCH, checkpoint=place)
+    return rank(
+        Ranking(PAGERANK, stop), csr, output, threads=threads, budget=MUCH, checkpoint=place
+    )
 
 
 def test_the_checkpoint_of_a_finished_run_is_enough(

@@ -1,0 +1,83 @@
+"""`rank`: another ranking beside that of a run, on the same graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from jobs.kernel.errors import BadInput
+from jobs.mapreduce.launcher import RUNNERS
+from pipeline import run as runs
+from pipeline.cli.commands import command
+from pipeline.cli.groups import field_option, option
+from pipeline.cli.options import (
+    jobs_option,
+    method_option,
+    min_agreement_option,
+    precedence_options,
+    stop_options,
+    work_option,
+)
+from pipeline.cli.parameter_types import Size
+from pipeline.cli.run import show_result
+from pipeline.cli.weight_options import require_weights, weight_options
+from pipeline.contract import EMBEDDED
+from pipeline.options import RunOptions, ValidationOptions
+from pipeline.progress import reporter
+from pipeline.ranking.methods import METHODS
+from pipeline.workfolder.manifest import require_manifest
+from pipeline.workfolder.rankings import new_ranking
+
+
+@command("rank")
+@work_option
+@method_option
+@option("--name", "label", metavar="LABEL", help="Label of the ranking (default: its method).")
+@weight_options
+@stop_options
+@precedence_options
+@min_agreement_option
+@field_option(
+    RunOptions, "force", "Replace a ranking of that label that was made with other options."
+)
+@click.option("--quiet", is_flag=True, help="Show no progress and no tables.")
+@jobs_option
+@option(
+    "--memory",
+    type=Size(),
+    metavar="SIZE",
+    help="Memory that all processes may use together, such as 4GB (default: half of the"
+    " machine's).",
+)
+def rank(work: Path, label: str | None, min_agreement: float, quiet: bool, **values: Any) -> None:
+    """The work folder needs its graph: `crawlrank run` makes it. The ranking goes to the folder
+    rankings/LABEL in it, with scores and a precedence file of its own. Commands that read a work
+    folder take --ranking LABEL.
+
+    Run it again after an interruption, or when the graph was made anew: finished work is kept.
+    """
+    method = METHODS[values["method"]]
+    require_weights(method, values["weights"])
+    runner = _runner(work, method.name, on_jobs=method.on_jobs)
+    validation = ValidationOptions(min_agreement=min_agreement)
+    options = RunOptions(runner=runner, validation=validation, **values)
+    label = label or method.name
+    runs.rank(work, label, options, reporter(quiet))
+    if not quiet:
+        show_result(new_ranking(work, label), validated=True)
+
+
+def _runner(work: Path, method: str, *, on_jobs: bool) -> str:
+    """That of the run in the work folder. Raises BadInput where it cannot rank by the method."""
+    parameters = require_manifest(work).parameters
+    runner, data = parameters.get("--runner", EMBEDDED), parameters.get("--data")
+    if runner == EMBEDDED:
+        return EMBEDDED
+    if data or not on_jobs:
+        at = f", with its datasets at {data}" if data else ""
+        expected = f"a work folder of --runner {EMBEDDED} for --method {method}"
+        cure = f"Make one with `crawlrank run --runner {EMBEDDED}`, or rank in the run: --method."
+        raise BadInput(str(work), f"was made on the runner {runner}{at}", expected, cure)
+    return RUNNERS[0]

@@ -1,0 +1,43 @@
+"""The weights of pages that a ranking is given, by id."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from pipeline.contract import StepEntry
+from pipeline.data.database import database
+from pipeline.data.graph import Floats
+from pipeline.data.memory import half_of_machine
+from pipeline.options import PageWeights, RunOptions
+from pipeline.workfolder.manifest import Manifest, fingerprint
+from pipeline.workfolder.results.opened import opened
+from pipeline.workfolder.results.weights import weights_of
+from pipeline.workfolder.weight_files import read_heritrix_seeds, read_seeds, read_weights
+
+READERS = {"--seeds": read_seeds, "--from-seeds-file": read_heritrix_seeds}
+
+
+def page_weights(option: str, path: Path) -> PageWeights:
+    """The weights in the file of an option. Raises BadInput."""
+    lines = tuple(READERS.get(option, read_weights)(path))
+    return PageWeights(option, lines, fingerprint([(line.page, line.weight) for line in lines]))
+
+
+def weights_by_id(work: Path, manifest: Manifest, options: RunOptions) -> tuple[Floats, StepEntry]:
+    """float64[N], 0 for a page that is not named; and what the manifest says of pages that the
+    graph does not have. Raises BadInput where it has none of them."""
+    lines = options.weights.lines if options.weights else ()
+    budget = (options.memory or half_of_machine()).budget
+    with (
+        tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp,
+        database(Path(tmp), budget=budget, threads=os.cpu_count() or 1) as (db, near),
+    ):
+        finished = opened(work, manifest, db, near, "weighed")
+        column, report = weights_of(lines, finished)
+    counters = {"weights.pages": report.known, "dropped.unknown-pages": report.unknown}
+    return column, {
+        "counters": counters,
+        "examples": [f"unknown-pages\t{line.page}" for line in report.unknown_lines],
+    }

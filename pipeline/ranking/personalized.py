@@ -1,0 +1,49 @@
+"""Personalized PageRank and TrustRank: readers who start anew do so at chosen pages.
+
+    p_i = c sum over j->i of p_j / n_j + r_i (1 - c sum over non-dangling p_j),  sum of r = 1
+
+r is how often a reader starts at each page; c is the damping. It is PageRank with the base
+(1 - c) N r_i: dangling pages and dummy start anew by r, too. A page that no path from a page with
+r_i > 0 reaches has the score 0. Sources: Haveliwala, Topic-Sensitive PageRank, WWW 2002; Gyöngyi,
+Garcia-Molina, Pedersen, Combating Web Spam with TrustRank, VLDB 2004, whose trusted pages all have
+the same r. Order, stopping rules and memory are those of pagerank/, with 8 bytes a node more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.rank.equation import RECIPE
+from pipeline.data.graph import Floats
+from pipeline.ranking.pagerank import method as pagerank
+from pipeline.ranking.solution import Problem, Solution
+
+shares = pagerank.shares
+LEAST = 1e-200  # of the largest weight: less would be lost in the sums
+
+
+def solve(problem: Problem) -> Solution:
+    """Scores whose sum with dummy is N + 1. Raises BadInput for weights that are not all finite and
+    at least 0, or all 0, or too far apart."""
+    return pagerank.solve(problem, RECIPE, teleport(problem.weights))
+
+
+def base(weights: Floats | None) -> Floats:
+    """What each page has of readers who start there."""
+    return RECIPE.base * teleport(weights)
+
+
+def teleport(weights: Floats | None) -> Floats:
+    """The weights with the mean 1."""
+    if weights is None or not (weights >= 0).all() or not np.isfinite(weights).all():
+        raise BadInput("weights", "none for some pages", "a finite number of at least 0 for each")
+    largest = float(weights.max())
+    if not largest:
+        raise BadInput("weights", "0 for all pages", "one above 0", "Name a page that has a score.")
+    if float(weights[weights > 0].min()) < LEAST * largest:
+        what = f"a weight below {LEAST:g} times the largest"
+        raise BadInput("weights", what, "weights nearer to each other", "Give such pages 0.")
+    scaled = weights / largest
+    scaled /= scaled.mean()
+    return scaled

@@ -1,0 +1,105 @@
+"""Rankings side by side: each a folder in `rankings` of a work folder, on the graph of that.
+
+rankings/LABEL is laid out as a work folder, so every command that reads one reads it: its datasets
+up to the graph are links to those of the folder around it, its manifest begins with their entries,
+and the steps from page-rank on are its own. It holds for the graph that it was made of: once that
+is made anew, the ranking is stale until it is ranked again.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from jobs.kernel.errors import BadInput
+from pipeline.workfolder.dataset_store import remove
+from pipeline.workfolder.manifest import Manifest, fingerprint, require_manifest
+from pipeline.workfolder.step_state import SHARED
+from pipeline.workfolder.work_folder import DATASETS, OF_RANKING
+
+RANKINGS = "rankings"
+LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z", re.ASCII)
+SECTIONS = ("archives", "parts", "imported")  # of the manifest, shared as they are
+
+
+def labels(work: Path) -> list[str]:
+    """The rankings beside a work folder's own, by label."""
+    return sorted(path.parent.name for path in (work / RANKINGS).glob("*/manifest.json"))
+
+
+def new_ranking(work: Path, label: str) -> Path:
+    """The folder of a ranking that may be there. Raises BadInput for a label that is no name."""
+    if not LABEL.match(label):
+        expected = "up to 64 letters, digits and . _ -, of which the first is a letter or digit"
+        raise BadInput(f"--name {label!r}", "no label", expected, "Name the ranking otherwise.")
+    return work / RANKINGS / label
+
+
+def ranking_folder(work: Path, ranking: str | None) -> Path:
+    """The folder of a ranking that is there, by its label; None: of the run's own. Raises
+    BadInput."""
+    if ranking is None:
+        return work
+    if ranking not in (known := labels(work)):
+        cure = "Make one with `crawlrank rank`."
+        raise BadInput(str(work), f"no ranking {ranking}", " or ".join(known) or "one", cure)
+    return work / RANKINGS / ranking
+
+
+def graph_mark(manifest: Manifest) -> str:
+    """What the graph of a work folder was made of. Raises BadInput where it is not done."""
+    if imported := manifest.imported.get("fingerprint"):
+        done = [step for step in SHARED if step in manifest.steps]
+        return fingerprint(imported, [manifest.steps[step].get("fingerprint") for step in done])
+    manifest.require_done(SHARED[-1])
+    return str(manifest.steps[SHARED[-1]]["fingerprint"])
+
+
+def take_graph(work: Path, folder: Path) -> Manifest:
+    """Make or renew the shared part of a ranking, in its locked folder. Returns its manifest.
+
+    Raises BadInput where the graph of the work folder is not done.
+    """
+    around, manifest = require_manifest(work), Manifest(folder)
+    mark = graph_mark(around)
+    shared = {step: around.steps[step] for step in SHARED if step in around.steps}
+    own = {step: entry for step, entry in manifest.steps.items() if step not in SHARED}
+    for name in SECTIONS:
+        manifest.section(name).clear()
+        manifest.section(name).update(around.section(name))
+    manifest.steps.clear()
+    manifest.steps.update({**shared, **own})
+    manifest.section("ranking")["of"] = mark
+    manifest.save()
+    for name in DATASETS:
+        if name not in OF_RANKING:
+            _link(work / name, folder / name)
+    return manifest
+
+
+def _link(dataset: Path, link: Path) -> None:
+    """Relative, so that the work folder may be moved."""
+    remove(link)
+    if dataset.exists():
+        link.symlink_to(Path("..") / ".." / dataset.name)
+
+
+def is_stale(folder: Path, manifest: Manifest) -> bool:
+    """Whether the graph of a ranking was made anew since, or is gone."""
+    if not manifest.ranking:
+        return False
+    try:
+        return graph_mark(require_manifest(folder.resolve().parents[1])) != manifest.ranking["of"]
+    except BadInput:
+        return True
+
+
+def require_current(folder: Path, manifest: Manifest) -> None:
+    """Raise BadInput for a stale ranking."""
+    if is_stale(folder, manifest):
+        raise BadInput(
+            str(folder),
+            "the graph around it is another one by now",
+            "a ranking of the graph that is there",
+            "Rank it again with `crawlrank rank` and the same --name.",
+        )

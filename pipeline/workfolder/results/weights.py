@@ -1,0 +1,120 @@
+"""Weights by page, from lines that name pages by URI or key, for a finished work folder.
+
+A URI has the key that the run makes of it. A page that folds into another one gives its weight to
+that one. Weights of several lines for one page add up, in the order of the lines, so both engines
+give the same sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from jobs.kernel.errors import BadInput
+from pipeline.data.graph import Floats, Mask, Positions
+from pipeline.workfolder.results.finished import CURE, Finished
+from pipeline.workfolder.results.page_keys import NotAURI, key_maker
+from pipeline.workfolder.weight_files import EXAMPLES, WeightLine
+
+#: the node of each line by its number; -1 without one
+NODES_OF_KEYS = """
+    SELECT w.at AS at, coalesce(m.id, -1)::BIGINT AS id, f.key IS NOT NULL AS folds FROM {wanted} w
+    LEFT JOIN {folded} f ON f.key = w.key
+    LEFT JOIN {mapped} m ON m.key = coalesce(f.target_key, w.key)
+"""
+
+
+@dataclass(frozen=True)
+class WeightReport:
+    """What the lines stand for. known, unknown: lines of a page that has a score, and of none.
+    folded: known lines whose page folds into another one. added: known lines whose weight was added
+    to that of an earlier line. Of unknown and added lines the first EXAMPLES are listed."""
+
+    known: int
+    unknown: int
+    folded: int
+    added: int
+    unknown_lines: tuple[WeightLine, ...]
+    added_lines: tuple[WeightLine, ...]
+
+
+def weights_of(
+    lines: Sequence[WeightLine], finished: Finished, *, default: float = 0.0
+) -> tuple[Floats, WeightReport]:
+    """float64[N] by id, and what became of the lines. default: the weight of pages without a line.
+
+    Raises BadInput where no line is of a page of the folder, and where all that are weigh 0 and so
+    does the default.
+    """
+    ids, folds, nodes = _nodes_of(lines, finished)
+    known = ids >= 0
+    if not known.any():
+        example = f", such as {lines[0].page}" if lines else ""
+        what = f"none of {len(lines)} pages of the list{example}"
+        cure = "Write them as URIs with http:// or https://, or as keys."
+        raise BadInput(str(finished.work), what, "pages that have a score", cure)
+    given = np.array([line.weight for line in lines], np.float64)[known]
+    weights = np.full(nodes, default)
+    weights[ids[known]] = np.bincount(ids[known], given, nodes)[ids[known]]
+    if not weights.any():
+        what = f"the weight 0 for all {len(given)} pages of the list that it has"
+        raise BadInput(str(finished.work), what, "one above 0", "Add a page that the crawl has.")
+    added = known & ~_first_of(ids)
+    report = WeightReport(
+        known=len(given),
+        unknown=len(lines) - len(given),
+        folded=int(np.count_nonzero(known & folds)),
+        added=int(np.count_nonzero(added)),
+        unknown_lines=_examples(lines, ~known),
+        added_lines=_examples(lines, added),
+    )
+    return weights, report
+
+
+def _nodes_of(lines: Sequence[WeightLine], finished: Finished) -> tuple[Positions, Mask, int]:
+    """Of each line the id of its page, -1 without one, and whether the page folds; and how many
+    pages the folder has."""
+    keys = _keys(lines, finished)
+    wanted = f"{finished.name}_wanted"
+    table = pa.table({"at": np.arange(len(keys)), "key": pa.array(keys, pa.string())})
+    finished.db.register(wanted, table)
+    try:
+        with finished.reading():
+            mapped, folded = finished.view("mapped"), finished.view("folded")
+            query = NODES_OF_KEYS.format(wanted=wanted, mapped=mapped, folded=folded)
+            rows = finished.db.sql(query).fetchnumpy()
+            counted = finished.db.sql(f"SELECT count(*) AS nodes FROM {mapped}").fetchnumpy()
+    finally:
+        finished.db.unregister(wanted)
+    nodes = int(counted["nodes"][0])
+    ids, folds = np.full(len(keys), -1, np.int64), np.zeros(len(keys), np.bool_)
+    ids[rows["at"]], folds[rows["at"]] = rows["id"], rows["folds"]
+    if len(ids) and ids.max() >= nodes:
+        where = str(finished.work / "map")
+        raise BadInput(where, f"the id {ids.max()}", f"ids below {nodes}", CURE)
+    return ids, folds, nodes
+
+
+def _keys(lines: Sequence[WeightLine], finished: Finished) -> list[str | None]:
+    """The keys of the lines; None for what is neither a URI nor a key."""
+    key_of, keys = key_maker(finished), list[str | None]()
+    for line in lines:
+        try:
+            keys.append(key_of(line.page))
+        except NotAURI:
+            keys.append(None)
+    return keys
+
+
+def _first_of(ids: Positions) -> Mask:
+    """Which places hold an id for the first time."""
+    first = np.zeros(len(ids), np.bool_)
+    first[np.unique(ids, return_index=True)[1]] = True
+    return first
+
+
+def _examples(lines: Sequence[WeightLine], chosen: Mask) -> tuple[WeightLine, ...]:
+    return tuple(lines[at] for at in np.flatnonzero(chosen)[:EXAMPLES].tolist())

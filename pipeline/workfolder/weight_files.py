@@ -1,0 +1,230 @@
+"""Weights of pages and lists of seeds, as users and Heritrix write them.
+
+A weight file has a page and its weight a line, with a tab or blanks between them:
+
+    # teleports
+    http://a.example/    3
+    org,archive)/about   0.5
+
+A page is a URI or a key (SURT). A weight is a decimal number of at least 0. `#` at the start of a
+line or behind a blank begins a comment. Files are UTF-8, with or without a byte order mark, with
+LF or CRLF, plain or .gz. A list of seeds has a page a line, and each weighs 1.
+
+Heritrix reads its seeds.txt in org.archive.modules.seeds.TextSeedModule (3.13): a line is one word
+with an optional comment. A word that begins with a letter or a digit is a seed, and one without a
+scheme gets `http://`. All other words go to the scope, such as `+http://(org,archive,`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.formats.reading import read_lines
+from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form
+from jobs.kernel.storage.opening import require_file
+
+EXAMPLES = 20  # of each, how many are kept
+SHAPE = "a page and its weight, with a tab or blanks between them"
+ALONE = "one page a line, without a weight"
+NUMBER = "a decimal number of at least 0 such as 3 or 0.5"
+
+_CONTROL = re.compile("[\0-\x08\x0a-\x1f\x7f]").search  # a tab is none of them
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?").fullmatch
+_SEPARATORS = {",": "a comma", ";": "a semicolon", "|": "a bar", "\xa0": "a no-break space"}
+_OTHERWISE = re.compile(r'.+?"?([,;|\xa0])"?[+-]?\.?[0-9][0-9.eE+-]*"?').fullmatch
+
+# what TextSeedModule and RegexLineIterator of Heritrix match lines with
+_IGNORED = re.compile(r"\s*(#.*)?", re.ASCII).fullmatch
+_ENTRY = re.compile(r"[\s\ufeff]*(\S+)\s*(#.*)?", re.ASCII).fullmatch
+_WITH_SCHEME = re.compile(r"[a-zA-Z][\w+\-]+:.*", re.ASCII).fullmatch
+
+
+class WeightLine(NamedTuple):
+    """line: its number, from 1. page: a URI or a key."""
+
+    line: int
+    page: str
+    weight: float
+
+
+@dataclass
+class WeightFileSummary:
+    """What a reader left out of its result; complete when it has returned.
+
+    repeated: lines that repeat the page and the weight of an earlier one. repeats: the first
+    EXAMPLES of them, as (line, earlier line). skipped: lines of Heritrix's seeds that are no seed,
+    by the reason.
+    """
+
+    repeated: int = 0
+    repeats: list[tuple[int, int]] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+
+
+def read_weights(
+    path: Path, *, weighted: bool = True, summary: WeightFileSummary | None = None
+) -> list[WeightLine]:
+    """The lines of a weight file, each page once. weighted: False for a list of pages, which all
+    weigh 1 and have no second column.
+
+    Raises BadInput with file and line for another shape, for weights that are no finite numbers of
+    at least 0 and for a page with two weights; and for a file without pages, with zeros only, or
+    with a sum above all doubles.
+    """
+    lines = _Lines(path, summary)
+    for number, text in _texts(path):
+        if fields := _fields(text):
+            where = f"{path}, line {number}"
+            parse = _parse_weighted if weighted else _parse_alone
+            lines.add(WeightLine(number, *parse(where, fields)))
+    return lines.checked("pages")
+
+
+def read_seeds(path: Path, *, summary: WeightFileSummary | None = None) -> list[WeightLine]:
+    """A list of pages, one a line, each with the weight 1. Raises BadInput as `read_weights`."""
+    return read_weights(path, weighted=False, summary=summary)
+
+
+def read_heritrix_seeds(
+    path: Path, *, summary: WeightFileSummary | None = None
+) -> list[WeightLine]:
+    """The seeds that Heritrix reads from a file, in Heritrix form, each with the weight 1.
+
+    Lines that are no http or https seed are counted by reason in the summary. Raises BadInput for
+    a file that cannot be read, is not UTF-8 or has no seed.
+    """
+    lines = _Lines(path, summary)
+    for number, text in _texts(path):
+        if _IGNORED(text):
+            continue
+        entry = _ENTRY(text)
+        if entry is None:
+            lines.summary.skipped["several words"] += 1
+        elif not entry[1][0].isalnum():
+            lines.summary.skipped["directive"] += 1
+        else:
+            uri = entry[1] if _WITH_SCHEME(entry[1]) else f"http://{entry[1]}"
+            try:
+                lines.add(WeightLine(number, heritrix_form(uri), 1.0))
+            except HeritrixRejects:
+                lines.summary.skipped["no http or https URI"] += 1
+    return lines.checked("seeds")
+
+
+def _texts(path: Path) -> Iterator[tuple[int, str]]:
+    """(number, text without its end) of every line. Raises BadInput for a file that cannot be read
+    and for a line that is no text in UTF-8."""
+    expected = "a text file with a page a line"
+    require_file(path, expected)
+    if path.is_dir():
+        raise BadInput(str(path), "a folder", expected, "Give one file.")
+    for _, number, line in read_lines(path):
+        cure = "Save it as plain text in UTF-8."
+        try:
+            text = line.decode()
+        except UnicodeDecodeError as error:
+            what = f"the byte 0x{line[error.start]:02x}, which is no UTF-8"
+            raise BadInput(f"{path}, line {number}", what, "text in UTF-8", cure) from None
+        if control := _CONTROL(text):
+            what = f"the control character 0x{ord(control[0]):02x}"
+            raise BadInput(f"{path}, line {number}", what, "text in UTF-8", cure)
+        yield number, text
+
+
+def _fields(text: str) -> list[str]:
+    """The columns of a line, without its comment."""
+    fields = text.replace("\t", " ").split(" ")
+    behind = next((at for at, word in enumerate(fields) if word.startswith("#")), len(fields))
+    return [word for word in fields[:behind] if word]
+
+
+def _parse_weighted(where: str, fields: list[str]) -> tuple[str, float]:
+    page, *others = fields
+    if separator := _other_separator(fields):
+        what, cure = f"{_SEPARATORS[separator]} between page and weight", "Write a tab instead."
+        if page.endswith(separator):
+            cure += f" As a part of the page write it as %{ord(separator):02X}."
+        raise BadInput(where, what, SHAPE, cure)
+    if not others:
+        cure = "Add the weight, or give the file as seeds, which all weigh 1."
+        raise BadInput(where, "no weight", SHAPE, cure)
+    if len(others) > 1:
+        cure = "Write a blank within a URI as %20."
+        raise BadInput(where, f"{len(fields)} columns", SHAPE, cure)
+    return page, _weight(where, others[0])
+
+
+def _other_separator(fields: list[str]) -> str | None:
+    """What stands between page and weight where it is no blank."""
+    page, *others = fields
+    if not others:
+        match = _OTHERWISE(page)
+        return match[1] if match else None
+    at_edge = (s for s in _SEPARATORS if page.endswith(s) or others[0].startswith(s))
+    return next(at_edge, None)
+
+
+def _parse_alone(where: str, fields: list[str]) -> tuple[str, float]:
+    if len(fields) > 1:
+        cure = "Give a file with weights as weights; write a blank within a URI as %20."
+        raise BadInput(where, f"{len(fields)} columns", ALONE, cure)
+    return fields[0], 1.0
+
+
+def _weight(where: str, text: str) -> float:
+    """Raises BadInput for what is no finite number of at least 0."""
+    weight = float(text) if _DECIMAL(text) else math.nan
+    if 0 <= weight < math.inf:
+        return weight + 0.0  # of -0 too
+    if weight < 0:
+        cure = "Leave the page out, or give it 0."
+    elif weight == math.inf:
+        cure = "Divide all weights by one number."
+    else:
+        cure = (
+            "Write a decimal point." if "," in text else "Leave the page out if it has no weight."
+        )
+    raise BadInput(where, f"the weight {text}", f"{NUMBER}, not infinite", cure)
+
+
+class _Lines:
+    """The lines of one file, by page. Raises BadInput for what no line alone shows."""
+
+    def __init__(self, path: Path, summary: WeightFileSummary | None) -> None:
+        self._path, self._lines = path, dict[str, WeightLine]()
+        self.summary = WeightFileSummary() if summary is None else summary
+
+    def add(self, line: WeightLine) -> None:
+        earlier = self._lines.setdefault(line.page, line)
+        if earlier is line:
+            return
+        if earlier.weight != line.weight:
+            what = f"the weight {line.weight:g} of a page that has {earlier.weight:g} in line"
+            raise BadInput(
+                f"{self._path}, line {line.line}", f"{what} {earlier.line}",
+                "one weight for each page", "Leave one of the two lines out.",
+            )  # fmt: skip
+        self.summary.repeated += 1
+        if len(self.summary.repeats) < EXAMPLES:
+            self.summary.repeats.append((line.line, earlier.line))
+
+    def checked(self, kind: str) -> list[WeightLine]:
+        lines = list(self._lines.values())
+        if not lines:
+            raise BadInput(str(self._path), f"no {kind}", f"{kind}, one a line", "Add them.")
+        heaviest = max(lines, key=lambda line: line.weight)
+        if heaviest.weight == 0:
+            cure = "Give at least one page a weight above 0."
+            raise BadInput(str(self._path), "weights that are all 0", "one above 0", cure)
+        if not sum(line.weight for line in lines) < math.inf:
+            what = f"the largest of weights whose sum is above all doubles, {heaviest.weight:g}"
+            where, cure = f"{self._path}, line {heaviest.line}", "Divide all weights by one number."
+            raise BadInput(where, what, "weights with a finite sum", cure)
+        return lines

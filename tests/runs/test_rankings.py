@@ -1,0 +1,183 @@
+"""Rankings beside that of a run: what is theirs, what they share, and when they hold no longer."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from support.crawls import MORE_WEB, WEB, crawlrank, ok, write_warc
+from support.work_folders import files_of
+
+URI = "http://a.example/about"
+ROUNDS = ("--iterations", 7, "--quiet")
+OWN = ("ranks", "scores", "precedence.txt", "precedence.summary.json", "report")
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    return write_warc(tmp_path / "web.warc.gz", WEB)
+
+
+@pytest.fixture
+def work(tmp_path: Path, archive: Path) -> Path:
+    ok("run", archive, "--work", tmp_path / "work", "--quiet")
+    return tmp_path / "work"
+
+
+def own_files(folder: Path) -> dict[str, bytes]:
+    return {name: data for name, data in files_of(folder).items() if name.startswith(OWN)}
+
+
+@pytest.mark.parametrize("runner", [(), ("--runner", "local")])
+def test_a_ranking_is_what_a_run_with_its_options_makes(
+    tmp_path: Path, archive: Path, runner: tuple[str, ...]
+) -> None:
+    work, other = tmp_path / "work", tmp_path / "other"
+    options = (*ROUNDS, "--bins", 3, "--ties", "links")
+    ok("run", archive, "--work", work, "--quiet", *runner)
+    before = files_of(work)
+    ok("rank", "--work", work, "--name", "seven", *options)
+    ok("run", archive, "--work", other, *runner, *options)
+    folder = work / "rankings" / "seven"
+    seconds = {"report/report.json"}  # its time is in it
+    assert own_files(folder).keys() == own_files(other).keys()
+    for name in own_files(other).keys() - seconds:
+        assert own_files(folder)[name] == own_files(other)[name], name
+    assert {name: files_of(work)[name] for name in before} == before
+
+
+def test_every_command_reads_a_ranking(work: Path, tmp_path: Path) -> None:
+    ok("rank", "--work", work, "--name", "seven", *ROUNDS)
+    named = ("--work", work, "--ranking", "seven")
+    assert "round" in ok("status", *named).out
+    assert "seven" in ok("status", "--work", work).out
+    assert "of 1e-09" not in ok("explain", *named, URI).out
+    ok("check", *named)
+    ok("export-text", *named, "--out", tmp_path / "text")
+    text = (tmp_path / "text" / "precedence.txt").read_bytes()
+    assert text == (work / "rankings" / "seven" / "precedence.txt").read_bytes()
+    ok("diff", work, work, "--ranking", "seven")
+    ok("diff", work, work / "rankings" / "seven")
+
+
+def test_other_options_need_force(work: Path) -> None:
+    rank = ("rank", "--work", work, "--name", "one", *ROUNDS)
+    ok(*rank)
+    first = own_files(work / "rankings" / "one")
+    refused = crawlrank(*rank, "--bins", 2)
+    assert refused.code == 3
+    assert "was made with --bins 5, now it is 2" in refused.err
+    assert own_files(work / "rankings" / "one") == first
+    ok(*rank, "--bins", 2, "--force")
+    assert own_files(work / "rankings" / "one") != first
+    ok(*rank, "--force")
+    again = own_files(work / "rankings" / "one")
+    del first["report/report.json"], again["report/report.json"]
+    assert again == first
+
+
+def test_a_ranking_of_a_graph_that_was_made_anew_is_stale(
+    work: Path, archive: Path, tmp_path: Path
+) -> None:
+    ok("rank", "--work", work, *ROUNDS)
+    more = write_warc(tmp_path / "more.warc.gz", MORE_WEB)
+    ok("run", archive, more, "--work", work, "--quiet")
+    status = ok("status", "--work", work).out
+    assert "stale" in status
+    refused = crawlrank("explain", "--work", work, "--ranking", "pagerank", URI)
+    assert refused.code == 3
+    assert "crawlrank rank" in refused.err
+    ok("rank", "--work", work, *ROUNDS)
+    assert "stale" not in ok("status", "--work", work).out
+    ok("run", archive, more, "--work", tmp_path / "other", *ROUNDS)
+    folder = work / "rankings" / "pagerank"
+    assert (folder / "scores").is_dir()
+    assert own_files(folder)["precedence.txt"] == own_files(tmp_path / "other")["precedence.txt"]
+
+
+def test_another_ranking_of_the_run_leaves_rankings_as_they_are(work: Path, archive: Path) -> None:
+    """As only the graph is shared."""
+    ok("rank", "--work", work, *ROUNDS)
+    before = files_of(work / "rankings" / "pagerank")
+    ok("run", archive, "--work", work, "--quiet", "--iterations", 30, "--force")
+    assert files_of(work / "rankings" / "pagerank") == before
+    assert "stale" not in ok("status", "--work", work).out
+
+
+def test_a_work_folder_may_be_moved(work: Path, tmp_path: Path) -> None:
+    ok("rank", "--work", work, *ROUNDS)
+    moved = tmp_path / "elsewhere" / "moved"
+    moved.parent.mkdir()
+    work.rename(moved)
+    ok("explain", "--work", moved, "--ranking", "pagerank", URI)
+    ok("check", "--work", moved, "--ranking", "pagerank")
+
+
+@pytest.mark.parametrize("dataset", ["scores", "ranks", "precedence.txt"])
+def test_what_is_damaged_is_told_and_made_again(work: Path, dataset: str) -> None:
+    rank = ("rank", "--work", work, *ROUNDS)
+    ok(*rank)
+    folder = work / "rankings" / "pagerank"
+    before = own_files(folder)
+    path = folder / dataset
+    shutil.rmtree(path) if path.is_dir() else path.write_bytes(b"http://a.example/ 1\n")
+    told = crawlrank("check", "--work", work, "--ranking", "pagerank")
+    assert told.code == 3
+    assert "`crawlrank rank` again" in told.err
+    ok(*rank)
+    after = own_files(folder)
+    del before["report/report.json"], after["report/report.json"]
+    assert after == before
+
+
+def test_a_damaged_graph_is_left_to_the_run(work: Path, archive: Path) -> None:
+    graph = next((work / "graph").iterdir())
+    data = bytearray(graph.read_bytes())
+    data[-1] ^= 1
+    graph.write_bytes(data)
+    refused = crawlrank("rank", "--work", work, *ROUNDS)
+    assert refused.code == 3
+    assert "`crawlrank run` on the work folder around it" in refused.err
+    ok("run", archive, "--work", work, "--quiet", "--iterations", 30, "--force")
+    ok("rank", "--work", work, *ROUNDS)
+
+
+@pytest.mark.parametrize("label", ["", "../up", "a/b", ".hidden", "a" * 65, "a b", "ä"])
+def test_a_label_is_a_name(work: Path, label: str) -> None:
+    refused = crawlrank("rank", "--work", work, "--name", label, *ROUNDS)
+    if label:
+        assert refused.code == 3
+        assert "no label" in refused.err
+    assert not (work.parent / "up").exists()
+
+
+def test_an_unknown_ranking_is_refused_with_those_there_are(work: Path) -> None:
+    ok("rank", "--work", work, "--name", "mine", *ROUNDS)
+    refused = crawlrank("explain", "--work", work, "--ranking", "yours", URI)
+    assert refused.code == 3
+    assert "no ranking yours" in refused.err
+    assert "mine" in refused.err
+
+
+def test_a_folder_without_a_graph_is_refused(tmp_path: Path) -> None:
+    assert crawlrank("rank", "--work", tmp_path / "none", *ROUNDS).code == 3
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_run_in_a_ranking_is_refused(work: Path, archive: Path) -> None:
+    ok("rank", "--work", work, *ROUNDS)
+    refused = crawlrank("run", archive, "--work", work / "rankings" / "pagerank")
+    assert refused.code == 3
+    assert "lies inside the work folder" in refused.err
+
+
+def test_a_ranking_of_imported_text(tmp_path: Path) -> None:
+    graph = tmp_path / "graph.txt"
+    graph.write_text("0\t1.0\tO:1\n1\t1.0\tO:0,2\n2\t1.0\tO:0\ndummy\t1.0\tO:dummy\n")
+    work = tmp_path / "work"
+    ok("import-text", "--work", work, "--graph", graph)
+    ok("run", "--work", work, "--quiet")
+    ok("rank", "--work", work, *ROUNDS)
+    assert (work / "rankings" / "pagerank" / "scores").is_dir()
+    ok("status", "--work", work, "--ranking", "pagerank")
