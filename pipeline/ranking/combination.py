@@ -35,6 +35,7 @@ def combine(
     parts: scores, float64[N] by id, finite and at least 0, each with its weight; the weights are
     divided by their sum. Raises ValueError for no part, for columns of several lengths, for weights
     that are not positive and finite, and by probability for scores that are all 0.
+    Memory: 24 bytes a node.
     """
     weights = _normalized([weight for _, weight in parts])
     nodes = len(parts[0][0])
