@@ -86,14 +86,15 @@ def explain(work: Path, uri: str, top: int, output: Path | None, memory: Memory)
     precedence file.
     """
     from pipeline.analysis.compare.explain import explain as explained
+    from pipeline.analysis.compare.explain import key_of
     from pipeline.analysis.compare.explain_report import SCHEMA, tables
     from pipeline.workfolder.results.opened import open_finished
-    from pipeline.workfolder.results.page_keys import NotAURI, key_maker
+    from pipeline.workfolder.results.page_keys import NotAURI
 
     with _database(memory) as (db, near):
         finished = open_finished(work, db, near, "a")
         try:
-            key = key_maker(finished)(uri)
+            key = key_of(finished, uri)
         except NotAURI as error:
             raise click.BadParameter(str(error), param_hint="URI") from error
         explanation = explained(finished, uri, key, top)

@@ -28,6 +28,14 @@ def spearman(a: Floats, b: Floats) -> float:
     return float(np.dot(x, y) / math.sqrt(np.dot(x, x)) / math.sqrt(np.dot(y, y)))
 
 
+def midranks(values: Floats) -> Floats:
+    """The rank of each, from 1 for the lowest; equal values share the mean of theirs."""
+    ranks = _centred_ranks(values)
+    ranks += len(values) + 1
+    ranks /= 2
+    return ranks
+
+
 def _centred_ranks(values: Floats) -> Floats:
     """Twice the mean rank of each, less twice that of all."""
     ranks = np.empty(len(values))

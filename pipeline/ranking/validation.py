@@ -32,6 +32,7 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.order import DIGITS
 from pipeline.data.graph import Floats, Graph, Mask
 from pipeline.options import ValidationOptions
+from pipeline.ranking.agreement import TOP_PERCENTS, confusion, overlap
 from pipeline.ranking.certificate import Certificate, certificate
 from pipeline.ranking.classes import Classes, Order, Preferences, class_of, cut, position_type
 from pipeline.ranking.correlations import kendall, spearman
@@ -40,14 +41,12 @@ from pipeline.ranking.opic import Checkpoint, OpicResult, opic
 from pipeline.ranking.validation_report import (
     ClassComparison,
     OrderComparison,
-    Overlap,
     ValidationReport,
 )
 
 ROUNDING = 1e-12  # of the distance itself
 LEAST_TOLERANCE = 1e-9
 NO_DIGIT = 0.05  # an eta above this resolves no digit
-TOP_PERCENTS = (1, 10)
 VALIDATION_BYTES = 80  # a node, of the whole step with its graph, the edges apart
 PIECE = 1 << 16  # nodes or edges at once
 
@@ -80,8 +79,8 @@ def validate(
     wanted = options.classes_over == "captured" and captured is not None and captured.any()
     over = captured if wanted else None
     how = {"mask": over, "ties": options.ties, "preferred": preferred}
-    order, confusion = _compare_orders(ranks.scores, other, digits, compared, options, how)
-    classes = _compare_classes(ranks.scores, other, confusion, math.fsum(etas), options, how)
+    order, counts = _compare_orders(ranks.scores, other, digits, compared, options, how)
+    classes = _compare_classes(ranks.scores, other, counts, math.fsum(etas), options, how)
     notes, reasons = (
         _notes(proof, other, options, classes), _reasons(distance, allowed, classes, options),
     )  # fmt: skip
@@ -165,7 +164,7 @@ def _in_over_from(counted: Mask) -> Order:
 def _compare_classes(
     scores: Floats,
     other: OpicResult,
-    confusion: npt.NDArray[np.int64],
+    counts: npt.NDArray[np.int64],
     eta: float,
     options: ValidationOptions,
     how: dict[str, Any],
@@ -173,8 +172,8 @@ def _compare_classes(
     bins, over, tolerance = options.bins, how["mask"], max(LEAST_TOLERANCE, 2 * eta)
     ours = cut(scores, bins, digits=options.digits, **how)
     agrees = _agree(scores, ours, cut(other.scores, bins, **how), tolerance, over)
-    rows = tuple(map(tuple, confusion.tolist()))
-    same = int(confusion.trace()) / len(scores)
+    rows = tuple(map(tuple, counts.tolist()))
+    same = int(counts.trace()) / len(scores)
     agreement = float(agrees.mean())
     apart = _told_apart(scores, ours)
     count = int(np.count_nonzero(apart))
@@ -204,36 +203,19 @@ def _compare_orders(
     """Both orders of scores rounded to the digits compared, and the classes that they give."""
     sides = (scores, other.scores)
     ours, theirs = (cut(side, options.bins, digits=compared, **how) for side in sides)
-    top = tuple(_overlap(ours.order, theirs.order, percent) for percent in TOP_PERCENTS)
-    confusion, order = _confusion(ours, theirs), ours.order
+    top = tuple(overlap(ours.order, theirs.order, percent) for percent in TOP_PERCENTS)
+    counts, order = confusion(ours.classes, theirs.classes, options.bins), ours.order
     del ours, theirs
     a, b = _along(scores, compared, order), _along(other.scores, compared, order)
     del order
     if np.ptp(a) == 0 or np.ptp(b) == 0:
-        return OrderComparison(digits, compared, None, None, top), confusion
-    return OrderComparison(digits, compared, spearman(a, b), kendall(a, b), top), confusion
+        return OrderComparison(digits, compared, None, None, top), counts
+    return OrderComparison(digits, compared, spearman(a, b), kendall(a, b), top), counts
 
 
 def _along(scores: Floats, digits: int, order: Order) -> Floats:
     """Rounded scores, nearly sorted, which is sorted faster."""
     return rounded(scores, digits)[order]
-
-
-def _confusion(ours: Classes, theirs: Classes) -> npt.NDArray[np.int64]:
-    """[i, j]: nodes in class i + 1 of ours and j + 1 of theirs."""
-    bins = ours.bins
-    counts = np.zeros(bins * bins, np.int64)
-    for at in range(0, len(ours.classes), PIECE):
-        a, b = (side.classes[at : at + PIECE].astype(np.int64) - 1 for side in (ours, theirs))
-        counts += np.bincount(a * bins + b, minlength=bins * bins)
-    return counts.reshape(bins, bins)
-
-
-def _overlap(ours: Order, theirs: Order, percent: int) -> Overlap:
-    """Equal scores are taken by key on both sides, so that a cut through a group is the same."""
-    count = max(1, math.ceil(len(ours) * percent / 100))
-    shared = len(np.intersect1d(ours[:count], theirs[:count], assume_unique=True))
-    return Overlap(percent, count, shared / count)
 
 
 def _notes(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from jobs.kernel.errors import NotConverged
 from pipeline.options import ValidationOptions
+from pipeline.ranking.agreement import Overlap
 from pipeline.ranking.certificate import Certificate
 from pipeline.ranking.opic import OpicResult
 
@@ -22,15 +23,6 @@ WIDEST = 10  # classes that a table of them still fits on a screen
 
 class ValidationFailed(NotConverged):
     """PageRank and OPIC do not agree; all other results are there."""
-
-
-@dataclass(frozen=True)
-class Overlap:
-    """The best nodes of both: how many were taken, and the part of them in both."""
-
-    percent: int
-    nodes: int
-    overlap: float
 
 
 @dataclass(frozen=True)

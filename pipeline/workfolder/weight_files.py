@@ -79,7 +79,7 @@ def read_weights(
     with a sum above all doubles.
     """
     lines = _Lines(path, summary)
-    for number, text in _texts(path):
+    for number, text in numbered_texts(path):
         if fields := _fields(text):
             where = f"{path}, line {number}"
             parse = _parse_weighted if weighted else _parse_alone
@@ -101,7 +101,7 @@ def read_heritrix_seeds(
     a file that cannot be read, is not UTF-8 or has no seed.
     """
     lines = _Lines(path, summary)
-    for number, text in _texts(path):
+    for number, text in numbered_texts(path):
         if _IGNORED(text):
             continue
         entry = _ENTRY(text)
@@ -118,7 +118,7 @@ def read_heritrix_seeds(
     return lines.checked("seeds")
 
 
-def _texts(path: Path) -> Iterator[tuple[int, str]]:
+def numbered_texts(path: Path) -> Iterator[tuple[int, str]]:
     """(number, text without its end) of every line. Raises BadInput for a file that cannot be read
     and for a line that is no text in UTF-8."""
     expected = "a text file with a page a line"

@@ -22,6 +22,7 @@ from pipeline.precedence.caveats import Caveat, caveats_in
 from pipeline.precedence.heritrix_column import lasting_form
 from pipeline.workfolder.results.finished import Finished, Node
 from pipeline.workfolder.results.line_search import first_lines
+from pipeline.workfolder.results.page_keys import key_maker
 
 SPELLINGS, CAPTURES, FOLDS = 20, 10, 10  # of each, how many are shown
 
@@ -107,6 +108,11 @@ def explain(finished: Finished, uri: str, key: str, top: int) -> Explanation:
         _add_score(result, finished, finished.nodes([node])[node], top)
     _add_spellings(result, finished, rows)
     return result
+
+
+def key_of(finished: Finished, uri: str) -> str:
+    """The key that the run makes of a URI; of a key the key itself. Raises NotAURI for all else."""
+    return key_maker(finished)(uri)
 
 
 def _unknown(finished: Finished, uri: str, key: str) -> BadInput:

@@ -19,7 +19,7 @@ from pipeline.workfolder.results.finished import CURE, Finished
 from pipeline.workfolder.results.page_keys import NotAURI, key_maker
 from pipeline.workfolder.weight_files import EXAMPLES, WeightLine
 
-#: the node of each line by its number; -1 without one
+#: the node of each page by its number; -1 without one
 NODES_OF_KEYS = """
     SELECT w.at AS at, coalesce(m.id, -1)::BIGINT AS id, f.key IS NOT NULL AS folds FROM {wanted} w
     LEFT JOIN {folded} f ON f.key = w.key
@@ -49,7 +49,7 @@ def weights_of(
     Raises BadInput where no line is of a page of the folder, and where all that are weigh 0 and so
     does the default.
     """
-    ids, folds, nodes = _nodes_of(lines, finished)
+    ids, folds, nodes = nodes_of([line.page for line in lines], finished)
     known = ids >= 0
     if not known.any():
         example = f", such as {lines[0].page}" if lines else ""
@@ -74,10 +74,10 @@ def weights_of(
     return weights, report
 
 
-def _nodes_of(lines: Sequence[WeightLine], finished: Finished) -> tuple[Positions, Mask, int]:
-    """Of each line the id of its page, -1 without one, and whether the page folds; and how many
-    pages the folder has."""
-    keys = _keys(lines, finished)
+def nodes_of(pages: Sequence[str], finished: Finished) -> tuple[Positions, Mask, int]:
+    """Of each page, a URI or a key, the id of its node, -1 without one, and whether it folds into
+    another page; and how many nodes the folder has. One query for all pages."""
+    keys = _keys(pages, finished)
     wanted = f"{finished.name}_wanted"
     table = pa.table({"at": np.arange(len(keys)), "key": pa.array(keys, pa.string())})
     finished.db.register(wanted, table)
@@ -98,12 +98,12 @@ def _nodes_of(lines: Sequence[WeightLine], finished: Finished) -> tuple[Position
     return ids, folds, nodes
 
 
-def _keys(lines: Sequence[WeightLine], finished: Finished) -> list[str | None]:
-    """The keys of the lines; None for what is neither a URI nor a key."""
+def _keys(pages: Sequence[str], finished: Finished) -> list[str | None]:
+    """The keys of the pages; None for what is neither a URI nor a key."""
     key_of, keys = key_maker(finished), list[str | None]()
-    for line in lines:
+    for page in pages:
         try:
-            keys.append(key_of(line.page))
+            keys.append(key_of(page))
         except NotAURI:
             keys.append(None)
     return keys

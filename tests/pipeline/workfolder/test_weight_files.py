@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,7 @@ def refused(path: Path, content: bytes, weighted: bool = True) -> BadInput:
 @pytest.mark.parametrize("start", [b"", BOM])
 def test_a_file_with_all_that_it_may_have(start: bytes, end: bytes, path: Path) -> None:
     lines = [
-        b"# teleports", b"", b"http://a.example/#top 3 # a note", b"  \t ",
+        b"# teleports", b"", b"http://a.example/#top 3 #a note", b"  \t ",
         b"org,archive)/about\t.5", "http://é.example/ \t 1e-3\t".encode(),
         b" http://b.example/,1;2  0", b"b.example 7.",
     ]  # fmt: skip
@@ -96,6 +97,11 @@ def test_other_texts_are_no_utf_8(path: Path) -> None:
     assert (error.where, "0xe9" in error.found) == (f"{path}, line 2", True)
     error = refused(path, "http://a.example/ 1\n".encode("utf-16"))
     assert (error.where, "0xff" in error.found) == (f"{path}, line 1", True)
+
+
+def test_minus_zero_is_zero(path: Path) -> None:
+    path.write_text("http://a.example/ -0.0\nhttp://b.example/ 1\n")
+    assert math.copysign(1, read_weights(path)[0].weight) == 1
 
 
 def test_weights_that_are_wrong_together(path: Path) -> None:

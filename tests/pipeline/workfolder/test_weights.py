@@ -10,7 +10,7 @@ from support.compared import HOW, opened
 from support.crawls import html, ok, response, write_records
 
 from jobs.kernel.errors import BadInput
-from pipeline.workfolder.results.weights import weights_of
+from pipeline.workfolder.results.weights import nodes_of, weights_of
 from pipeline.workfolder.weight_files import EXAMPLES, WeightLine
 
 RUN = ("--iterations", 3, "--no-validate", "--quiet", "--nodes", "all")
@@ -99,3 +99,23 @@ def test_without_folds_and_with_www(archive: Path, tmp_path: Path) -> None:
             weights, report = weights_of(old, finished)
         assert weights.tolist() == [0, 0, 3, 0, 0]
         assert (report.unknown_lines, report.folded) == ((old[1],), 0)
+
+
+def test_any_word_is_a_key_where_there_are_no_uris(tmp_path: Path) -> None:
+    graph, work = tmp_path / "pr0.txt", tmp_path / "work"
+    graph.write_text("70\t1.0\tO:5,1000\n1000\t1.0\tO:dummy\n5\t1.0\tO:70\ndummy\t1.0\tO:dummy\n")
+    ok("import-text", "--graph", graph, "--work", work)
+    ok("run", "--work", work, "--iterations", 3, "--quiet")
+    with opened(work) as (finished,):
+        weights, report = weights_of(lines_of(("1000", 2), ("5", 3), ("7", 4)), finished)
+    assert weights.tolist() == [3, 0, 2]  # ids by the numbers
+    assert (report.known, report.unknown) == (2, 1)
+
+
+def test_many_pages_at_once(work: Path) -> None:
+    pages = ["example,b)/", "http://a.example/old", "no page", "http://a.example/"] * 1000
+    with opened(work) as (finished,):
+        ids, folds, nodes = nodes_of(pages, finished)
+    assert ids.tolist() == [3, 1, -1, 0] * 1000
+    assert folds.tolist() == [False, True, False, False] * 1000
+    assert nodes == len(KEYS)

@@ -1,0 +1,72 @@
+"""One ranking made of several, as a weighted mean of what each says of a page.
+
+With weights w_k that sum to 1 the combined score of a page is the sum over k of w_k * y_k, where
+
+  by position      y_k = (mean rank from the lowest) / N, in (0, 1]; a Borda count with weights
+  by probability   y_k = score / (sum of the scores); the result sums to 1
+
+By position is the default. Scores of methods differ by orders of magnitude in how they spread: a
+few authorities of HITS hold nearly everything, and PageRank has a base for every page. A mean of
+probabilities has nearly the order of the most uneven ranking, unless its weight is small. Positions
+are the same for every monotone change of the scores. By probability keeps distances: pages far
+ahead in one ranking stay far ahead. It suits rankings that are spread alike, such as PageRank with
+several teleports: where no page dangles, their mean is the PageRank of the mean teleport (Jeh,
+Widom 2003, Scaling personalized web search).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from pipeline.data.graph import Floats
+from pipeline.ranking.correlations import midranks
+
+
+def combine(
+    parts: Sequence[tuple[Floats, float]],
+    how: Literal["position", "probability"] = "position",
+) -> Floats:
+    """float64[N], above 0 by position, at least 0 by probability.
+
+    parts: scores, float64[N] by id, finite and at least 0, each with its weight; the weights are
+    divided by their sum. Raises ValueError for no part, for columns of several lengths, for weights
+    that are not positive and finite, and by probability for scores that are all 0.
+    Memory: 24 bytes a node.
+    """
+    weights = _normalized([weight for _, weight in parts])
+    nodes = len(parts[0][0])
+    total: Floats = np.zeros(nodes)
+    for (scores, _), weight in zip(parts, weights, strict=True):
+        if len(scores) != nodes:
+            raise ValueError(f"scores of {len(scores)} nodes, expected {nodes}")
+        total += weight * (_positions(scores) if how == "position" else _probabilities(scores))
+    return total
+
+
+def _normalized(weights: Sequence[float]) -> list[float]:
+    """Each divided by the sum of all, which is taken of parts of the largest so that it is
+    finite."""
+    if not weights:
+        raise ValueError("no ranking, expected at least 1")
+    for weight in weights:
+        if not 0 < weight < math.inf:
+            raise ValueError(f"the weight is {weight}, expected a finite number above 0")
+    largest = max(weights)
+    total = math.fsum(weight / largest for weight in weights)
+    return [weight / largest / total for weight in weights]
+
+
+def _positions(scores: Floats) -> Floats:
+    return midranks(scores) / len(scores)
+
+
+def _probabilities(scores: Floats) -> Floats:
+    total = scores.sum()
+    if not 0 < total < math.inf:
+        raise ValueError(f"the sum of the scores is {total}, expected a finite number above 0")
+    shares: Floats = scores / total
+    return shares
