@@ -77,14 +77,17 @@ def chain_of(offsets: Positions, targets: Targets, edges: float | None = 1.0) ->
     return Chain(ends, numbers, shares_of(ends, edges), edges)
 
 
-def weights_of(chain: Chain, favour: Floats | None) -> Floats:
-    """What part of the virtual page's gifts each page gets, float64[N]. Raises BadInput."""
-    if favour is None:
+def weights_of(chain: Chain, values: Floats | None, name: str = "favour") -> Floats:
+    """The part of each page, float64[N] of sum 1; without values all alike. name: of the values.
+
+    Raises BadInput.
+    """
+    if values is None:
         return np.full(chain.nodes, 1 / chain.nodes)
-    weights: Floats = np.asarray(favour, np.float64)
+    weights: Floats = np.asarray(values, np.float64)
     if weights.shape != (chain.nodes,) or not (weights.min() > 0 and np.isfinite(weights.sum())):
         expected = f"{chain.nodes} finite numbers above 0"
-        raise BadInput("favour", f"an array of shape {weights.shape}", expected)
+        raise BadInput(name, f"an array of shape {weights.shape}", expected)
     normalized: Floats = weights / weights.sum()
     return normalized
 

@@ -78,7 +78,7 @@ class Simulation:
         if not 1 <= discovery < np.inf:
             raise BadInput("discovery", f"a weight of {discovery}", "a finite number from 1 up")
         self.chain, self.discovery, n = chain, float(discovery), chain.nodes
-        self.cash = weights_of(chain, cash)
+        self.cash = weights_of(chain, cash, "cash")
         self.recorded, self.unread = np.zeros(n), np.ones(n, np.bool_)
         self._equal = favour is None and discovery == 1
         self._favour = np.ones(n) if favour is None else np.array(favour, np.float64)

@@ -218,6 +218,27 @@ def test_a_graph_that_changes_and_grows() -> None:
     assert np.abs(gained - expected).sum() < 0.02
 
 
+@pytest.mark.parametrize("greedy", [False, True])
+def test_discovery_and_favour_in_a_graph_that_grows(greedy: bool) -> None:
+    """New pages are unread, and their favour is the mean."""
+    before, after = web_like(40, seed=3), web_like(55, seed=4)
+    rng = np.random.default_rng(7)
+    cash, favour = rng.dirichlet(np.ones(40)), rng.uniform(0.2, 3, 40)
+    naive = Naive(matrix_of(before, 1.0, favour), cash.copy(), favour, 5.0)
+    simulation = Simulation(chain_in(before), cash, favour, 5.0)
+    for _ in range(2):
+        reads = simulation.greedy(30) if greedy else simulation.random(30)
+        for page, held in zip(reads.pages.tolist(), reads.cash.tolist(), strict=True):
+            assert not greedy or page == naive.richest()
+            assert held == pytest.approx(naive.visit(page), abs=1e-13)
+        simulation.replace(chain_in(after), np.ones(simulation.chain.nodes))
+        more = np.zeros(55 - len(naive.cash))
+        naive.favour = np.append(naive.favour, more + naive.favour.mean())
+        naive.cash = np.append(naive.cash, more)
+        naive.matrix = matrix_of(after, 1.0, naive.favour)
+    assert np.allclose(simulation.cash, naive.cash, atol=1e-13)
+
+
 @pytest.mark.parametrize(
     ("what", "where"),
     [
@@ -230,6 +251,7 @@ def test_a_graph_that_changes_and_grows() -> None:
         (lambda: Simulation(chain_in(NAMED["star"]), discovery=0.5), "discovery"),
         (lambda: Simulation(chain_in(NAMED["star"]), favour=np.zeros(8)), "favour"),
         (lambda: Simulation(chain_in(NAMED["star"]), favour=np.ones(7)), "favour"),
+        (lambda: Simulation(chain_in(NAMED["star"]), cash=np.ones(7)), "cash"),
         (lambda: Simulation(chain_in(NAMED["star"])).replay(np.array([8])), "order"),
         (
             lambda: Simulation(chain_in(NAMED["star"])).replace(
