@@ -33,6 +33,7 @@ COMMANDS = {
     "validate-opic": ("results", "Compare the ranks of a graph with those of OPIC."),
     "audit-precedence": ("audit", "Show how well a crawl kept to its precedence file."),
     "compare-outlinks": ("audit", "Compare Heritrix's outlinks with the links in the HTML."),
+    "aopic-lab": ("lab", "Reproduce the experiments of Adaptive OPIC."),
     "package": ("package", "Build what tasks on Hadoop, EMR and Spark need."),
 }
 

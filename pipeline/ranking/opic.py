@@ -188,10 +188,25 @@ def _histories(bank: _Bank, options: OpicOptions) -> Iterator[_Window]:
         yield _Window(visits, total, bank.recorded + bank.cash, g, bank.not_given(), 2 * visits)
 
 
+def shares_of(offsets: Positions, edges: float | None, equation: Equation = RECIPE) -> Floats:
+    """The part of its cash that a page gives to each target, float64[N], 0 where it has none.
+
+    edges: how many edges to the virtual page every page has besides, not only whole ones; None:
+    the virtual page gets 0.15 of the cash instead.
+    """
+    share = np.zeros(len(offsets) - 1)
+    for at in range(0, len(share), PAGES):
+        degrees = np.diff(offsets[at : at + PAGES + 1])
+        most = np.maximum(degrees, 1)
+        equal = equation.damping / most if edges is None else 1 / (most + edges)
+        share[at : at + PAGES] = np.where(degrees > 0, equal, 0.0)
+    return share
+
+
 class _Bank:
     """Cash and records of all pages, settled between calls, and the parts that pages give away.
 
-    share: part of its cash that a page gives to each target. kept: part that each page of the
+    share: see shares_of. kept: part that each page of the
     graph gets through the virtual page from one with targets, or as much as a target where it is
     0; dangling: from one without.
     """
@@ -201,11 +216,7 @@ class _Bank:
     ) -> None:
         n, edge_mode = graph.nodes, virtual_page == "edge"
         self.graph, self.cash, self.recorded = graph, np.full(n, 1 / n), np.zeros(n)
-        self.share = np.zeros(n)
-        for at in range(0, n, PAGES):
-            degrees = np.diff(graph.offsets[at : at + PAGES + 1])
-            equal = 1 / (degrees + 1) if edge_mode else equation.damping / np.maximum(degrees, 1)
-            self.share[at : at + PAGES] = np.where(degrees > 0, equal, 0.0)
+        self.share = shares_of(graph.offsets, 1.0 if edge_mode else None, equation)
         self.kept, self.dangling = 0.0 if edge_mode else equation.base / n, 1 / n
 
     def visit(self, order: Positions | int) -> float:
@@ -215,8 +226,8 @@ class _Bank:
         """
         if not isinstance(order, int):
             return self.visit_in([order])
-        winner = np.empty(2 * _width(len(self.cash)), self.graph.targets.dtype)
-        given = float(compiled(loops.greedy)(order, winner, *self._state()))
+        winner = np.empty(2 * width_of(len(self.cash)), self.graph.targets.dtype)
+        given = float(compiled(loops.greedy)(order, winner, *self._state(), winner[:0]))
         release(self.graph.targets, 0, self.graph.edges)
         self.cash += given
         return given
@@ -235,7 +246,8 @@ class _Bank:
 
     def _state(self) -> tuple[Any, ...]:
         edges = self.graph.offsets, np.asarray(self.graph.targets)
-        return *edges, self.share, self.kept, self.dangling, self.cash, self.recorded
+        constants = self.share, self.kept, 1.0, self.dangling
+        return *edges, *constants, self.cash, self.recorded, self.cash[:0]
 
     def not_given(self) -> Floats:
         """C_s - 0.85 A C: what a page began with, less what it would get if every page gave its
@@ -247,6 +259,6 @@ class _Bank:
         return np.subtract(1 / len(flow), flow, out=flow)
 
 
-def _width(pages: int) -> int:
+def width_of(pages: int) -> int:
     """Leaves of a tournament: the first power of two that is enough."""
     return 1 << max(0, pages - 1).bit_length()

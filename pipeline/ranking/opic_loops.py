@@ -2,13 +2,13 @@
 
 Equation, dangling pages and stopping rule: see opic.py. Here a page that is read records
 its cash, gives `share` of it along every edge, and to each page of the graph through the virtual
-page `dangling` of it if it has no edges, else `kept` of it, or an N-th of `share` where kept is 0;
-all of that in the order of the visits, without any reordering of sums.
+page `dangling` of it if it has no edges, else `kept` of it, or an N-th of `edges` times `share`
+where kept is 0; all of that in the order of the visits, without any reordering of sums.
 
 Visits take offsets and targets of a Graph, share, cash and recorded by position, and change cash
-and recorded in place. While they run, cash is kept less what the virtual page had given when
-the page was read last, so that its gift to all N pages is one addition; they return that gift, and
-the caller adds it to all cash.
+and recorded in place. `held_then` gets the cash of each visit, or is empty. While they run, cash is
+kept less what the virtual page had given when the page was read last, so that its gift to all N
+pages is one addition; they return that gift, and the caller adds it to all cash.
 """
 
 from __future__ import annotations
@@ -25,22 +25,28 @@ def visit(
     targets: Targets,
     share: Floats,
     kept: float,
+    edges: float,
     dangling: float,
     cash: Floats,
     recorded: Floats,
+    held_then: Floats,
 ) -> float:
     """Read pages in order. given: what the virtual page gave to each and nobody has added yet."""
-    for page in order:
+    equal = edges / len(cash)
+    for visited in range(len(order)):
+        page = order[visited]
         held = cash[page] + given
         cash[page] = -given
         recorded[page] += held
+        if len(held_then):
+            held_then[visited] = held
         part = held * share[page]
         for k in range(offsets[page], offsets[page + 1]):
             cash[targets[k]] += part
         if offsets[page] == offsets[page + 1]:
             given += held * dangling
         else:
-            given += held * (kept if kept > 0 else share[page] / len(cash))
+            given += held * (kept if kept > 0 else equal * share[page])
     return given
 
 
@@ -51,9 +57,12 @@ def greedy(
     targets: Targets,
     share: Floats,
     kept: float,
+    edges: float,
     dangling: float,
     cash: Floats,
     recorded: Floats,
+    held_then: Floats,
+    pages_then: Targets,
 ) -> float:
     """Read the page with most cash, count times; of equal ones the first by position.
 
@@ -61,6 +70,7 @@ def greedy(
     tree over the pages holds the winner of each pair: a page that gains climbs while it wins, the
     page that was read loses all the way from its leaf to the root. Exact, O(log N) a change.
     winner: room for the tree, twice as long as the power of two that the pages fit into.
+    pages_then: gets the pages, where held_then gets their cash.
     """
     n, width = len(cash), len(winner) // 2
     for node in range(width):
@@ -68,12 +78,14 @@ def greedy(
     for node in range(width - 1, 0, -1):
         left, right = winner[2 * node], winner[2 * node + 1]
         winner[node] = right if right < n and cash[right] > cash[left] else left
-    given = 0.0
-    for _ in range(count):
+    given, equal = 0.0, edges / len(cash)
+    for visited in range(count):
         page = winner[1]
         held = cash[page] + given
         cash[page] = -given
         recorded[page] += held
+        if len(held_then):
+            held_then[visited], pages_then[visited] = held, page
         node = (width + page) // 2
         while node:
             left, right = winner[2 * node], winner[2 * node + 1]
@@ -94,7 +106,7 @@ def greedy(
         if offsets[page] == offsets[page + 1]:
             given += held * dangling
         else:
-            given += held * (kept if kept > 0 else share[page] / len(cash))
+            given += held * (kept if kept > 0 else equal * share[page])
     return given
 
 

@@ -22,6 +22,7 @@ from jobs.mapreduce.launcher import CLUSTERS, RUNNERS
 from jobs.select_links import SelectLinks
 from pipeline import cli, import_text
 from pipeline import run as runs
+from pipeline.analysis.aopic_lab import lab
 from pipeline.analysis.audit import findings, outlinks
 from pipeline.analysis.compare import diff, explain
 from pipeline.contract import EMBEDDED, Stop
@@ -47,6 +48,7 @@ FILLED: dict[str, tuple[Callable[..., Any], ...]] = {
     "audit-precedence": (findings.audit,),
     "compare-outlinks": (outlinks.compare_archive,),
     "import-text": (import_text.import_text,),
+    "aopic-lab": (lab.run_lab,),
 }
 JOBS = {
     "extract-links": ExtractLinks,

@@ -1,0 +1,163 @@
+"""The experiments of the laboratory: errors of policies and windows on random webs.
+
+The error of an estimate X is the paper's: 100/N sum |X_i - Imp_i| / Imp_i, in percent, over all
+pages or over the tenth with the highest importance. Imp is the exact importance of the same chain,
+certified to EXACT in L1 (pipeline/ranking/aopic/chain.py). As no page has less than a tenth of 1/N,
+that is at most 1000 EXACT percent of an error.
+
+Policies: on one web, after N, 2 N … 10 N visits, from all history. Offline is power iteration, one
+round for N visits, from equal importance.
+
+Windows: greedy on a web that changes. WARM_UP N visits without changes come first. Then come ten
+crawls of N visits, and during each of them a share of the pages changes, in PARTS equal parts. The
+error is taken at the end of each crawl, against the web as it is then. M is a number of visits; T
+is 16 units of the clock: if the mean cash at a read is 2/N, a page of mean importance is read 8
+times in T. Interpolation has half and twice of that, too, since the paper leaves T open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+
+from pipeline.analysis.aopic_lab.webs import RandomWeb, random_web
+from pipeline.data.graph import Floats, Positions
+from pipeline.ranking.aopic import windows
+from pipeline.ranking.aopic.chain import exact_importance, one_round, weights_of
+from pipeline.ranking.aopic.simulation import ReadLog, Simulation
+from pipeline.ranking.aopic.windows import Estimate
+
+POLICIES = ("random", "cycle", "greedy")
+OFFLINE = "offline"
+CRAWLS = 10
+VISITS = (4, 8, 16)  # M
+TIME = 16.0  # T
+TIMES = (TIME / 2, TIME, 2 * TIME)  # of interpolation
+RATES = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+WARM_UP, PARTS = 20, 4
+EXACT = 1e-8
+
+FIXED, IMPROVED = "fixed", "improved fixed"
+INTERPOLATIONS = {f"interpolation, T = {time:g}": time for time in TIMES}
+#: what a window is called -> its estimate from a log
+WINDOWS: dict[str, Callable[[ReadLog], Estimate]] = {
+    **{f"M = {m}": lambda log, m=m: windows.variable(log, m) for m in VISITS},  # type: ignore[misc]
+    **{
+        name: lambda log, time=time: windows.interpolated(log, time)  # type: ignore[misc]
+        for name, time in INTERPOLATIONS.items()
+    },
+    FIXED: lambda log: windows.fixed(log, TIME),
+    IMPROVED: lambda log: windows.improved(log, TIME),
+}
+
+
+class PolicyRow(NamedTuple):
+    """After so many visits a page: errors in percent; mean cash of the last N reads, times N."""
+
+    seed: int
+    policy: str
+    visits: int
+    error: float
+    error_of_top: float
+    mean_cash: float
+
+
+class WindowRow(NamedTuple):
+    """After a crawl on a web that changes. rate: share of pages that change in it."""
+
+    seed: int
+    rate: float
+    window: str
+    crawl: int
+    error: float
+    measures: float
+
+
+class MeasureRow(NamedTuple):
+    """Without changes, after the last crawl: how many pages store so many measures."""
+
+    seed: int
+    window: str
+    measures: int
+    pages: int
+
+
+@dataclass(frozen=True)
+class LabGraphs:
+    """nodes: N. exponent: of the power law of indegrees."""
+
+    nodes: int = 100_000
+    exponent: float = 2.1
+
+    def web(self, seed: int) -> tuple[RandomWeb, np.random.Generator]:
+        rng = np.random.default_rng(seed)
+        return random_web(self.nodes, self.exponent, rng), rng
+
+
+def error_of(estimate: Floats, exact: Floats, pages: Positions | None = None) -> float:
+    apart = np.abs(estimate - exact) / exact
+    return 100 * float((apart if pages is None else apart[pages]).mean())
+
+
+def compare_policies(graphs: LabGraphs, seed: int) -> tuple[list[PolicyRow], dict[str, float]]:
+    """The rows, and the visits a second of each policy."""
+    web, _ = graphs.web(seed)
+    chain, n = web.chain(), graphs.nodes
+    exact = exact_importance(chain, error=EXACT)
+    top = np.argsort(-exact, kind="stable")[: max(1, n // 10)]
+    rows, speeds = list[PolicyRow](), dict[str, float]()
+    for policy in POLICIES:
+        simulation, seconds = Simulation(chain, seed=seed), 0.0
+        visit = getattr(simulation, policy)
+        visit(0)  # compiles
+        for turn in range(1, CRAWLS + 1):
+            begin = perf_counter()
+            reads = visit(n)
+            seconds += perf_counter() - begin
+            x = (simulation.recorded + simulation.cash) / (simulation.clock + 1)
+            errors = error_of(x, exact), error_of(x, exact, top)
+            rows.append(PolicyRow(seed, policy, turn, *errors, reads.mean_cash * n))
+        speeds[policy] = CRAWLS * n / seconds
+    x, weights, rest = np.full(n, 1 / n), weights_of(chain, None), chain.rest
+    for turn in range(1, CRAWLS + 1):
+        x = one_round(chain, x, weights, rest)
+        errors = error_of(x, exact), error_of(x, exact, top)
+        rows.append(PolicyRow(seed, OFFLINE, turn, *errors, 1.0))
+    return rows, speeds
+
+
+def compare_windows(
+    graphs: LabGraphs, seed: int, rate: float
+) -> tuple[list[WindowRow], list[MeasureRow]]:
+    """Errors of all WINDOWS at one rate, and what they store in the end."""
+    web, rng = graphs.web(seed)
+    chain, n = web.chain(), graphs.nodes
+    exact = exact_importance(chain, error=EXACT)
+    simulation = Simulation(chain)
+    simulation.greedy(WARM_UP * n)
+    rows = list[WindowRow]()
+    for crawl in range(1, CRAWLS + 1):
+        ends = np.linspace(0, n, PARTS + 1).astype(int)
+        for visits in np.diff(ends).tolist():
+            if rate:
+                web = web.changed(rate / PARTS, rng)
+                simulation.replace(web.chain(), simulation.recorded)
+            simulation.greedy(visits)
+        if rate:
+            exact = exact_importance(simulation.chain, error=EXACT, start=exact)
+        log = simulation.log()
+        estimates = {name: window(log) for name, window in WINDOWS.items()}
+        for name, estimate in estimates.items():
+            error, measures = error_of(estimate.importance, exact), estimate.measures.mean()
+            rows.append(WindowRow(seed, rate, name, crawl, error, float(measures)))
+    return rows, [row for name in WINDOWS for row in _stored(seed, name, estimates[name])]
+
+
+def _stored(seed: int, name: str, estimate: Estimate) -> list[MeasureRow]:
+    measures, pages = np.unique(estimate.measures, return_counts=True)
+    pairs = zip(measures.tolist(), pages.tolist(), strict=True)
+    return [MeasureRow(seed, name, many, count) for many, count in pairs]

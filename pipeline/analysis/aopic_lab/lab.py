@@ -1,0 +1,84 @@
+"""The laboratory of Adaptive OPIC: runs the experiments, and writes tables, figures and a report.
+
+Source: Abiteboul, Preda, Cobena, Adaptive On-Line Page Importance Computation, WWW 2003, figures 2
+to 6. Equal arguments give equal tables and figures; the report also has the speed of the run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from jobs.kernel.errors import BadInput, JobFailed
+from pipeline.analysis.aopic_lab.drawing import draw
+from pipeline.analysis.aopic_lab.experiments import (
+    LabGraphs,
+    MeasureRow,
+    WindowRow,
+    compare_policies,
+    compare_windows,
+)
+from pipeline.analysis.aopic_lab.report import report
+from pipeline.analysis.aopic_lab.results import FIGURES, POLICY_FIGURES, LabResults, write_tables
+from pipeline.analysis.plots.pictures import drawing
+from pipeline.data.datasets import replacing
+from pipeline.data.workers import Died, Tell, answers
+
+LEAST_NODES = 100
+REPORT = "report.md"
+
+
+def run_lab(
+    output: Path,
+    figures: Sequence[int] = FIGURES,
+    nodes: int = LabGraphs.nodes,
+    exponent: float = LabGraphs.exponent,
+    seeds: Sequence[int] = (1,),
+    processes: int | None = None,
+) -> list[Path]:
+    """Write figure-N.png and .svg, CSV files and report.md into the folder; their paths.
+
+    nodes: at least LEAST_NODES. exponent: above 1. seeds: one web for each. processes: at most
+    (default: one for each core), of some 400 MB each with 100,000 nodes.
+    Raises NoMatplotlib, BadInput, and JobFailed where a process dies.
+    """
+    if nodes < LEAST_NODES or not exponent > 1:
+        has = f"{nodes} nodes and exponent {exponent}"
+        raise BadInput("aopic-lab", has, f"at least {LEAST_NODES} nodes, an exponent above 1")
+    if not seeds or not figures or not set(figures) <= set(FIGURES):
+        has = f"seeds {[*seeds]} and figures {[*figures]}"
+        raise BadInput("aopic-lab", has, f"a seed, and figures of {[*FIGURES]}")
+    with drawing():  # before hours of work, in case there is no matplotlib
+        graphs = LabGraphs(nodes, exponent)
+        results = LabResults(graphs, tuple(dict.fromkeys(seeds)), tuple(sorted(set(figures))))
+        _measure(results, processes or os.cpu_count() or 1)
+        output.mkdir(parents=True, exist_ok=True)
+        paths = [*write_tables(results, output), *draw(results, output)]
+    with replacing(output / REPORT) as temporary:
+        temporary.write_text(report(results))
+    return [*paths, output / REPORT]
+
+
+def _measure(results: LabResults, processes: int) -> None:
+    if set(POLICY_FIGURES) & set(results.figures):
+        for seed in results.seeds:  # by itself, for the sake of its speed
+            rows, speeds = compare_policies(results.graphs, seed)
+            results.policies += rows
+            results.speeds = results.speeds or speeds
+    tasks = [(results.graphs, seed, rate) for seed in results.seeds for rate in results.rates]
+    answered = {}
+    for task, answer in answers(_windows, tasks, processes):
+        if isinstance(answer, Died):
+            raise JobFailed(f"aopic-lab: a process died ({answer.how})")
+        answered[task] = answer
+    for task in tasks:
+        rows_of_windows, measures = answered[task]
+        results.windows += rows_of_windows
+        results.measures += measures if task[2] == 0 else []
+
+
+def _windows(
+    task: tuple[LabGraphs, int, float], tell: Tell
+) -> tuple[list[WindowRow], list[MeasureRow]]:
+    return compare_windows(*task)

@@ -1,0 +1,89 @@
+"""The page that holds the paper's claims against the results of a run, as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pipeline.analysis.aopic_lab.claims import claims
+from pipeline.analysis.aopic_lab.experiments import (
+    CRAWLS,
+    OFFLINE,
+    POLICIES,
+    TIME,
+    WARM_UP,
+    WINDOWS,
+)
+from pipeline.analysis.aopic_lab.results import LabResults
+
+PAPER = "Abiteboul, Preda and Cobena, *Adaptive On-Line Page Importance Computation*, WWW 2003"
+
+
+def report(results: LabResults) -> str:
+    graphs, seeds = results.graphs, ", ".join(map(str, results.seeds))
+    parts = [
+        "# Adaptive OPIC: claims and measurements",
+        f"{PAPER}, on random webs of {graphs.nodes:,} pages whose indegrees follow a power law of"
+        f" exponent {graphs.exponent:g}. Seeds: {seeds}. Errors are the mean of"
+        " `100 |X - Imp| / Imp` over pages, in percent.",
+        *_section("Claims", _claims(results)),
+        *_section("Policies", _policies(results)),
+        *_section("Windows", _windows(results)),
+        *_section("Speed", _speeds(results)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(title: str, body: str) -> list[str]:
+    return [f"## {title}", body] if body else []
+
+
+def _claims(results: LabResults) -> str:
+    rows = [
+        (row.claim, row.measured, "yes" if row.holds else "**no**", row.rule)
+        for row in claims(results)
+    ]
+    return _table(("the paper", "measured", "holds", "it holds here if"), rows)
+
+
+def _policies(results: LabResults) -> str:
+    """Errors after N and after 10 N visits."""
+    if not results.policies:
+        return ""
+    rows = []
+    for name in (*POLICIES, OFFLINE):
+        columns = (results.policy(name, column) for column in ("error", "error_of_top"))
+        errors = [f"{each[turn]:.2f}" for each in columns for turn in (0, -1)]
+        cash = "" if name == OFFLINE else f"{results.policy(name, 'mean_cash')[-1]:.2f}/N"
+        rows.append((name, *errors, cash))
+    last = f"{CRAWLS} N"
+    head = ("all pages, N visits", last, "top tenth, N visits", last, "mean cash at a read")
+    return _table(("policy", *head), rows)
+
+
+def _windows(results: LabResults) -> str:
+    """Errors of all windows over the rates of change, and what they store."""
+    rates = sorted({row.rate for row in results.windows})
+    rows = []
+    for name in WINDOWS if rates else ():
+        errors = [f"{results.window(name, rate):.2f}" for rate in rates]
+        rows.append((name, *errors, f"{results.window(name, rates[0], 'measures'):.1f}"))
+    head = ("window", *(f"{100 * rate:g} %" for rate in rates), "measures a page")
+    about = (
+        f"Mean error of {CRAWLS} crawls of N greedy visits, after {WARM_UP} N visits without"
+        " changes. Columns: share of the pages whose indegree halves or doubles in N visits."
+        f" M: visits. Fixed and improved fixed: {TIME:g} units of the clock."
+    )
+    return f"{about}\n\n{_table(head, rows)}" if rows else ""
+
+
+def _speeds(results: LabResults) -> str:
+    rows = [(name, f"{speed / 1e6:.1f}") for name, speed in results.speeds.items()]
+    return _table(("policy", "million visits a second, of this run"), rows)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    def lines() -> Iterator[str]:
+        for cells in (head, ["---"] * len(head), *rows):
+            yield f"| {' | '.join(cells)} |"
+
+    return "\n".join(lines()) if rows else ""

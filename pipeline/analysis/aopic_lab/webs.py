@@ -1,0 +1,65 @@
+"""Random webs whose indegrees follow a power law, and their changes.
+
+P(indegree = k) is proportional to k^-exponent, k from 1 to N - 1. Each link comes from any page
+with equal probability. A link from a page to itself and a link that is there already are dropped,
+which takes some from the largest indegrees.
+
+A change by a share r takes each page with probability r, and halves or doubles its indegree, with
+equal probability: every link to it goes with probability 1/2, or every link to it gets another one
+beside it, from any page. Memory: some 50 bytes a link.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from pipeline.data.graph import Positions, Targets
+from pipeline.ranking.aopic.chain import Chain, chain_of
+
+EDGES = 1.0  # of every page to the virtual page, as in the paper
+
+
+@dataclass(frozen=True, eq=False)
+class RandomWeb:
+    """links: int64[E], source * nodes + target, ascending, each once."""
+
+    nodes: int
+    links: Positions
+
+    @property
+    def targets(self) -> Positions:
+        return self.links % self.nodes
+
+    @property
+    def indegrees(self) -> Positions:
+        return np.bincount(self.targets, minlength=self.nodes)
+
+    def chain(self) -> Chain:
+        ends = np.searchsorted(self.links, np.arange(self.nodes + 1) * self.nodes)
+        return chain_of(ends, cast(Targets, self.targets.astype(np.int32)), EDGES)
+
+    def changed(self, share: float, rng: np.random.Generator) -> RandomWeb:
+        """share: r, from 0 to 1."""
+        taken, doubled = rng.random(self.nodes) < share, rng.random(self.nodes) < 0.5
+        targets = self.targets
+        lost = (taken & ~doubled)[targets] & (rng.random(len(targets)) < 0.5)
+        more = targets[(taken & doubled)[targets]]
+        return RandomWeb(self.nodes, self.links[~lost]).linked(more, rng)
+
+    def linked(self, targets: Positions, rng: np.random.Generator) -> RandomWeb:
+        """With one more link to each of these targets, from any page."""
+        sources = rng.integers(self.nodes, size=len(targets))
+        new = (sources * self.nodes + targets)[sources != targets]
+        return RandomWeb(self.nodes, np.union1d(self.links, new))
+
+
+def random_web(nodes: int, exponent: float, rng: np.random.Generator) -> RandomWeb:
+    """nodes: at least 2."""
+    degrees = np.arange(1, nodes)
+    probabilities = degrees**-exponent
+    indegrees = rng.choice(degrees, nodes, p=probabilities / probabilities.sum())
+    none = RandomWeb(nodes, np.empty(0, np.int64))
+    return none.linked(np.repeat(np.arange(nodes), indegrees), rng)

@@ -1,0 +1,193 @@
+"""The laboratory of Adaptive OPIC: webs against the power law, claims against made-up results, and
+whole runs on small webs."""
+
+from __future__ import annotations
+
+import csv
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.crawls import crawlrank, ok
+
+from jobs.kernel.errors import BadInput
+from pipeline.analysis.aopic_lab import experiments
+from pipeline.analysis.aopic_lab.claims import Claim, claims
+from pipeline.analysis.aopic_lab.experiments import (
+    RATES,
+    WINDOWS,
+    LabGraphs,
+    PolicyRow,
+    WindowRow,
+)
+from pipeline.analysis.aopic_lab.lab import run_lab
+from pipeline.analysis.aopic_lab.results import FIGURES, LabResults
+from pipeline.analysis.aopic_lab.webs import random_web
+
+
+def made_up(
+    errors: dict[str, float],
+    tops: dict[str, float],
+    cash: float,
+    by_window: dict[str, tuple[float, float]],
+) -> LabResults:
+    """by_window: errors up to 1 % of changes, and above."""
+    results = LabResults(LabGraphs(1000), (1,), FIGURES)
+    for name, error in errors.items():
+        results.policies.append(PolicyRow(1, name, 9, 99.0, 99.0, 9.0))
+        results.policies.append(PolicyRow(1, name, 10, error, tops.get(name, 50.0), cash))
+    for name in WINDOWS:
+        for rate in RATES:
+            error = by_window.get(name, (50.0, 50.0))[rate > 0.01]
+            measures = 1.0 if "interpolation" in name else 12.5
+            for crawl, apart in ((1, -0.5), (2, 0.5)):
+                row = WindowRow(1, rate, name, crawl, error + apart, measures)
+                results.windows.append(row)
+    return results
+
+
+def verdicts(rows: list[Claim]) -> dict[str, bool]:
+    return {row.claim: row.holds for row in rows}
+
+
+def test_claims_hold_for_the_numbers_of_the_paper() -> None:
+    interpolation = {name: (20.0, 24.0) for name in WINDOWS if "interpolation" in name}
+    results = made_up(
+        {"random": 20, "cycle": 10, "greedy": 11, "offline": 5},
+        {"random": 9, "cycle": 8, "greedy": 3},
+        cash=2.02,
+        by_window={"M = 4": (30, 30), "M = 8": (8, 20), "M = 16": (22, 25), **interpolation},
+    )
+    rows = claims(results)
+    assert len(rows) == 7 + 3 * len(interpolation)
+    assert all(verdicts(rows).values())
+    assert rows[2].measured == "greedy: 11.00 %, cycle: 10.00 %"
+
+
+def test_claims_fail_for_other_numbers() -> None:
+    interpolation = {name: (40.0, 26.0) for name in WINDOWS if "interpolation" in name}
+    results = made_up(
+        {"random": 9, "cycle": 10, "greedy": 14},
+        {"random": 9, "cycle": 3, "greedy": 4},
+        cash=2.2,
+        by_window={"M = 4": (9, 30), "M = 8": (11, 20), "M = 16": (22, 25), **interpolation},
+    )
+    rows = claims(results)
+    holds = {claim for claim, verdict in verdicts(rows).items() if verdict}
+    assert holds == {f"{name} stores one measure a page" for name in interpolation}
+
+
+def test_one_rate_that_is_worse_is_enough_to_fail() -> None:
+    results = made_up({"random": 1, "cycle": 1, "greedy": 1}, {}, 2, {"M = 16": (49.9, 50.1)})
+    assert verdicts(claims(results))["Above 1% interpolation, T = 16 is better than M = 16"]
+    results.windows.append(WindowRow(1, RATES[-1], "interpolation, T = 16", 3, 80.0, 1.0))
+    assert not verdicts(claims(results))["Above 1% interpolation, T = 16 is better than M = 16"]
+
+
+def test_errors_are_those_of_the_paper() -> None:
+    estimate, exact = np.array([0.5, 0.2, 0.3]), np.array([0.4, 0.4, 0.2])
+    assert experiments.error_of(estimate, exact) == pytest.approx(100 * (0.25 + 0.5 + 0.5) / 3)
+    assert experiments.error_of(estimate, exact, np.array([0])) == pytest.approx(25)
+
+
+@pytest.mark.parametrize("exponent", [2.1, 3.0])
+def test_indegrees_follow_the_power_law(exponent: float) -> None:
+    """Shares of pages with indegrees 1, 2, 3: k^-exponent over zeta(exponent)."""
+    from scipy.special import zeta
+
+    web = random_web(50_000, exponent, np.random.default_rng(3))
+    shares = np.bincount(web.indegrees, minlength=4)[1:4] / 50_000
+    assert np.allclose(shares, np.arange(1, 4) ** -exponent / zeta(exponent), atol=0.01)
+    assert np.all(np.diff(web.links) > 0)
+    assert np.all(web.links // 50_000 != web.targets)
+
+
+def test_changes_halve_and_double() -> None:
+    rng = np.random.default_rng(5)
+    web = random_web(20_000, 2.1, rng)
+    changed = web.changed(0.2, rng)
+    before, after = web.indegrees, changed.indegrees
+    large = before >= 30
+    ratio = after[large] / before[large]
+    assert 0.13 < np.mean(ratio != 1) < 0.27
+    assert 0.4 < np.mean(ratio[ratio < 0.9]) < 0.6
+    assert 1.8 < np.mean(ratio[ratio > 1.1]) <= 2
+    assert np.array_equal(web.changed(0, rng).links, web.links)
+
+
+def test_a_chain_of_a_web_has_its_links() -> None:
+    web = random_web(300, 2.1, np.random.default_rng(1))
+    chain = web.chain()
+    sources = np.repeat(np.arange(300), np.diff(chain.offsets))
+    assert (sources * 300 + chain.targets).tolist() == web.links.tolist()
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
+    output = tmp_path_factory.mktemp("lab") / "out"
+    said = ok("aopic-lab", "--output", output, "--nodes", 300, "--seed", 3, "--seed", 4)
+    assert said.out.split() == sorted(map(str, output.iterdir()), key=said.out.index)
+    return output
+
+
+def test_a_run_writes_figures_tables_and_a_report(small: Path) -> None:
+    names = {f"figure-{number}.{form}" for number in FIGURES for form in ("png", "svg")}
+    names |= {"policies.csv", "windows.csv", "measures.csv", "report.md"}
+    assert {path.name for path in small.iterdir()} == names
+    policies, stored = rows_of(small / "policies.csv"), rows_of(small / "windows.csv")
+    assert len(policies) == 2 * 4 * 10
+    assert len(stored) == 2 * len(RATES) * len(WINDOWS) * 10
+    report = (small / "report.md").read_text()
+    cash = [
+        float(r["mean_cash"]) for r in policies if (r["policy"], r["visits"]) == ("cycle", "10")
+    ]
+    assert f"(cycle) | {np.mean(cash):.2f}/N |" in report
+    assert "Seeds: 3, 4." in report
+
+
+def test_measures_are_of_all_pages(small: Path) -> None:
+    for name in WINDOWS:
+        rows = [row for row in rows_of(small / "measures.csv") if row["window"] == name]
+        assert sum(int(row["pages"]) for row in rows) == 2 * 300
+        if match := re.fullmatch(r"M = (\d+)", name):
+            assert max(int(row["measures"]) for row in rows) == int(match[1])
+
+
+def test_equal_arguments_give_equal_files(small: Path, tmp_path: Path) -> None:
+    run_lab(tmp_path / "again", nodes=300, seeds=(3, 4), processes=1)
+    for path in small.iterdir():
+        if path.name != "report.md":
+            assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes(), path.name
+
+
+def test_only_what_a_figure_needs_is_run(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
+    run_lab(tmp_path, figures=(5,), nodes=200, processes=1)
+    assert {path.name for path in tmp_path.glob("*.png")} == {"figure-5.png"}
+    assert {row["rate"] for row in rows_of(tmp_path / "windows.csv")} == {"0.0"}
+    assert not (tmp_path / "policies.csv").exists()
+    assert "## Claims" not in (tmp_path / "report.md").read_text()
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    said = crawlrank("aopic-lab", "--output", tmp_path / "out", "--figures", "2,7")
+    assert (said.code, "2,3,4,5,6" in said.err) == (2, True)
+    for arguments in ({"nodes": 99}, {"exponent": 1.0}, {"seeds": ()}, {"figures": (1,)}):
+        with pytest.raises(BadInput, match="aopic-lab"):
+            run_lab(tmp_path / "out", **arguments)  # type: ignore[arg-type]
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    said = crawlrank("aopic-lab", "--output", tmp_path / "out")
+    assert (said.code, "pip install 'crawlrank[plot]'" in said.err) == (2, True)
+    assert not (tmp_path / "out").exists()
