@@ -9,6 +9,7 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,17 +36,20 @@ def database(
     else fails in it, such as a sort with too little budget; what ends rows that `feed` gives, as
     itself."""
     ROOM.require(threads)
-    errors: list[BaseException] = []
+    fed = _Fed([])
     with tempfile.TemporaryDirectory(dir=tmp) as folder, plain_path(Path(folder)) as near:
         try:
-            with duckdb.connect(config={"threads": threads}) as db, _interruptible(db):
-                _errors[id(db)] = errors
+            with duckdb.connect(config={"threads": threads}) as db, _interruptible(db, fed):
+                _feeds[id(db)] = fed
                 limit(db, budget)
                 db.execute("SET temp_directory = $folder", {"folder": str(near / "spilled")})
-                yield db, near
+                try:
+                    yield db, near
+                finally:
+                    fed.ended = True  # or closing waits for a query that waits for rows
         except Exception as error:
-            if errors and errors[0] is not error:
-                raise errors[0] from None
+            if fed.errors and fed.errors[0] is not error:
+                raise fed.errors[0] from None
             if not isinstance(error, duckdb.Error):
                 raise
             if shortage := shortage_of(error, f"a sort in {tmp.resolve()}"):
@@ -54,14 +58,20 @@ def database(
             cure = "Make room there, or give more --memory."
             raise BadInput(str(tmp.resolve()), reason, "room for a sort", cure) from error
         finally:
-            _errors.pop(next((k for k, kept in _errors.items() if kept is errors), 0), None)
+            _feeds.pop(next((k for k, kept in _feeds.items() if kept is fed), 0), None)
 
 
-#: what has ended rows that a database was fed, by the database
-_errors: dict[int, list[BaseException]] = {}
-#: databases whose query was interrupted: DuckDB looks for that between its batches of results, and
-#: until 2.0 not while rows come of which none is one
-_interrupted: set[int] = set()
+@dataclass
+class _Fed:
+    """What a database is fed. errors: what has ended its rows. ended: nobody wants more of them.
+    DuckDB looks for an interruption between its batches of results, and until 2.0 not while rows
+    come of which none is one."""
+
+    errors: list[BaseException]
+    ended: bool = False
+
+
+_feeds: dict[int, _Fed] = {}  # by the database
 
 
 def feed(
@@ -70,21 +80,24 @@ def feed(
     """Give a database of `database` rows under a name, to be read once. What ends them is raised
     in the end as it is: DuckDB makes another error of it."""
 
+    fed = _feeds[id(db)]
+
     def careful() -> Iterator[pa.RecordBatch]:
         try:
             for batch in rows:
-                if id(db) in _interrupted:
-                    raise InterruptedError("a query was interrupted")
+                if fed.ended:
+                    raise InterruptedError("nobody wants more rows")
                 yield batch
         except Exception as error:
-            _errors[id(db)].append(error)
+            if not fed.ended:
+                fed.errors.append(error)
             raise
 
     db.register(name, pa.RecordBatchReader.from_batches(schema, careful()))
 
 
 @contextlib.contextmanager
-def _interruptible(db: duckdb.DuckDBPyConnection) -> Iterator[None]:
+def _interruptible(db: duckdb.DuckDBPyConnection, fed: _Fed) -> Iterator[None]:
     """Signals end a query at once: Python's own handlers, which raise what is to be raised, are
     called when DuckDB has returned, and a sort may take minutes."""
     if threading.current_thread() is not threading.main_thread():
@@ -93,7 +106,7 @@ def _interruptible(db: duckdb.DuckDBPyConnection) -> Iterator[None]:
     reading_end, writing_end = os.pipe()
     os.set_blocking(writing_end, False)
     before = signal.set_wakeup_fd(writing_end)  # that of a database around this one, or -1
-    listener = threading.Thread(target=_interrupt, args=(db, reading_end, before), daemon=True)
+    listener = threading.Thread(target=_interrupt, args=(db, fed, reading_end, before), daemon=True)
     listener.start()
     try:
         yield
@@ -101,14 +114,13 @@ def _interruptible(db: duckdb.DuckDBPyConnection) -> Iterator[None]:
         signal.set_wakeup_fd(before)
         os.close(writing_end)
         listener.join()
-        _interrupted.discard(id(db))
         os.close(reading_end)
 
 
-def _interrupt(db: duckdb.DuckDBPyConnection, reading_end: int, before: int) -> None:
+def _interrupt(db: duckdb.DuckDBPyConnection, fed: _Fed, reading_end: int, before: int) -> None:
     while number := os.read(reading_end, 1):
         if number[0] in (signal.SIGINT, signal.SIGTERM):
-            _interrupted.add(id(db))
+            fed.ended = True
             db.interrupt()
         if before >= 0:
             os.write(before, number)
