@@ -1,8 +1,9 @@
 """pack_graph: graph lines to partitions of packed arrays, the structure of packed rounds.
 
 Reads graph lines, writes lines of sections (jobs/kernel/rank/packed_graph.py, packing.py): for each
-partition its structure, and the state at the start of the first round: the scores in the graph. The
-note of a partition has the positions of its sections, its sums, and what steers the first round.
+partition its structure, and the state at the start of the first round: the scores in the graph, or
+the weights in a file of teleport.py. The note of a partition has the positions of its sections, its
+sums, and what steers the first round.
 
 The shuffle has compressed arrays: each line of the graph for its partition, and for each other
 partition the distinct ids there that it points to, some HELD edges of a task at a time. A reduce
@@ -13,7 +14,8 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,7 @@ from jobs.kernel.rank.packed_graph import (
 )
 from jobs.kernel.rank.packed_round import GroupSums, Partition, flows_of, sums_of
 from jobs.kernel.rank.packing import Writer, from_text, pieces, to_text
+from jobs.kernel.rank.teleport import Teleport
 from jobs.mapreduce.alone import main
 from jobs.mapreduce.job import KeyValue
 from jobs.mapreduce.packed_job import PackedJob
@@ -43,6 +46,15 @@ LINES, TARGETS, DUMMIES, DANGLES = b"L", b"T", b"D", b"N"
 
 class PackGraph(PackedJob):
     DATASET = "structure"
+
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_file_arg("--teleport", help="weights of pages; set by the driver")
+
+    @cached_property
+    def _teleport(self) -> Teleport | None:
+        """Read when it is needed, as in the driver the file has another path."""
+        return Teleport(self.options.teleport) if self.options.teleport else None
 
     def load_args(self, args: list[str]) -> None:
         super().load_args(args)
@@ -116,15 +128,27 @@ class PackGraph(PackedJob):
         if len(held.ids) and not bad:
             report["edges"] = len(held.targets)
             report["dangling"] = int((held.degrees == 0).sum())
-            report["scores"] = math.fsum(held.scores.tolist())
-            packed = sections(own, held, incoming, plan.ranges)
-            linking = packed["linking"]
-            report["groups"] = (linking["groups"] + linking["dangling"]).tolist()
-            report["steering"] = _group_sums(packed, plan.ranges.groups).as_json()
+            packed = self._sections(own, held, incoming)
+            groups = _group_sums(packed, plan.ranges.groups)
+            linking, first = packed["linking"], packed["state"]["plain"]
+            report["scores"] = math.fsum([*first.tolist(), *packed["dangling"]["plain"].tolist()])
+            sizes = linking["groups"] + linking["dangling"]
+            report["groups"] = (groups.weights if self._teleport else sizes).tolist()
+            report["steering"] = groups.as_json()
             positions = report["sections"] = dict[str, list[int]]()
             for name, arrays in packed.items():
                 yield from self._writer.lines(key, name, arrays, positions)
         yield PLAN + b"\t" + to_json(report)
+
+    def _sections(self, own: int, held: Held, incoming: Mapping[int, NodeIds]) -> Sections:
+        """With the weights of nodes, where there are some, as the first scores."""
+        if not self._teleport:
+            return sections(own, held, incoming, self.plan.ranges)
+        weights = self._teleport.of_all(held.ids)
+        packed = sections(own, held._replace(scores=weights), incoming, self.plan.ranges)
+        links = held.degrees > 0
+        packed["teleport"] = {"weights": np.concatenate((weights[links], weights[~links]))}
+        return packed
 
 
 def _group_sums(packed: Sections, groups: int) -> GroupSums:

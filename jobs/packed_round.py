@@ -24,6 +24,7 @@ from jobs.kernel.rank.packed_checks import (
     check_inside,
     check_outgoing,
     check_state,
+    check_teleport,
 )
 from jobs.kernel.rank.packed_round import (
     Left,
@@ -34,7 +35,16 @@ from jobs.kernel.rank.packed_round import (
     one_round,
     received,
 )
-from jobs.kernel.rank.packing import Array, Writer, from_text, pieces, read_section, to_text
+from jobs.kernel.rank.packing import (
+    Array,
+    Where,
+    Writer,
+    from_text,
+    pieces,
+    read_section,
+    to_text,
+)
+from jobs.kernel.rank.teleport import EVERYWHERE
 from jobs.mapreduce.alone import main
 from jobs.mapreduce.job import KeyValue
 from jobs.mapreduce.packed_job import PartitionJob
@@ -59,7 +69,7 @@ class PackedRound(PartitionJob):
         linking, state = read_section(where, "linking"), self._state(own)
         check_outgoing(where, linking, outgoing, plan.ranges.partitions)
         check_state(plan.state[own], state, len(linking["degrees"]))
-        base = plan.equation.base
+        base = plan.equation.base * self._teleport(where)
         x = entering(state, linking, plan.gammas, plan.factors, base).x
         for partition, numbers in enumerate(contributions(x, linking, outgoing)):
             if len(numbers):
@@ -80,11 +90,13 @@ class PackedRound(PartitionJob):
         partitions, groups = plan.ranges.partitions, plan.ranges.groups
         linking, state = read_section(where, "linking"), self._state(own)
         sections = (linking, read_section(where, "local"), read_section(where, "outgoing"))
-        part = Partition(*sections, plan.equation)
+        part = Partition(*sections, plan.equation, self._teleport(where))
         check_outgoing(where, linking, part.outgoing, partitions)
         check_inside(where, *sections, groups)
         check_state(plan.state[own], state, len(part.degrees))
-        enters = entering(state, linking, plan.gammas, plan.factors, plan.equation.base)
+        if plan.weighted:
+            check_teleport(where, {"weights": part.teleport}, part.nodes)
+        enters = entering(state, linking, plan.gammas, plan.factors, part.base)
         if partitions == 1:
             return alone(part, enters.x, plan.span, plan.tolerance)
         none = [np.zeros(0)]
@@ -98,6 +110,10 @@ class PackedRound(PartitionJob):
         check_incoming(where, incoming, part.nodes, partitions)
         inflow = received(part.nodes, incoming, numbers)
         return one_round(part, state, enters, inflow, plan.span, groups)
+
+    def _teleport(self, where: Where) -> Floats:
+        """How often a reader starts at each node, by row, or one number for all."""
+        return read_section(where, "teleport")["weights"] if self.plan.weighted else EVERYWHERE
 
     def _state(self, own: int) -> dict[str, Array]:
         return read_section(self.plan.state[own], "state")

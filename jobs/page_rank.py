@@ -1,9 +1,10 @@
 """page_rank: one plain round of PageRank, the recipe's job.
 
-    x'_i = base + damping * sum over edges j->i of x_j / outdegree_j,  base = 1 - damping
+    x'_i = base_i + damping * sum over edges j->i of x_j / outdegree_j
 
 Reads and writes graph lines, `id<TAB>score<TAB>O:id,id,…`; only the score changes. The driver
-iterates. Sums of the round (mass, residuals: plain_round.py) are side lines.
+iterates. Sums of the round (mass, residuals: plain_round.py) are side lines. base_i is 1 - damping,
+or that times the weight of i in a file of teleport.py; these weights are the first scores, too.
 
 The shuffle has the structure (each line once) and the contributions, one line for each distinct
 target of a map task, or of COMBINED contributions. That is at most one short line an edge, and less
@@ -15,6 +16,7 @@ the new score is the same, bit for bit, however the graph was split.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from jobs.kernel.formats.lines import DUMMY, format_graph_line, parse_graph_line
 from jobs.kernel.formats.order import ascending_id
@@ -22,6 +24,7 @@ from jobs.kernel.formats.rows import GraphLine
 from jobs.kernel.formats.side_lines import SUMS, to_json
 from jobs.kernel.rank.equation import RECIPE, Equation
 from jobs.kernel.rank.plain_round import RoundTally, exact_parts, new_score
+from jobs.kernel.rank.teleport import Teleport
 from jobs.mapreduce.alone import main
 from jobs.mapreduce.job import Job, KeyValue
 
@@ -47,6 +50,11 @@ class PageRank(Job):
             help="the share of a page's score that its links pass on",
         )
 
+        self.add_file_arg("--teleport", help="weights of pages; set by the driver")
+        self.add_passthru_arg(
+            "--from-teleport", action="store_true", help="the scores that enter are these weights"
+        )
+
     def load_args(self, args: list[str]) -> None:
         super().load_args(args)
         self._contributions: dict[bytes, list[float]] = {}
@@ -54,8 +62,20 @@ class PageRank(Job):
         self._equation = Equation(self.options.damping)
         self._tally = RoundTally(self.options.shift, self._equation)
 
+    @cached_property
+    def _teleport(self) -> Teleport | None:
+        """Read when the first line needs it, as in the driver the file has another path."""
+        return Teleport(self.options.teleport) if self.options.teleport else None
+
+    def _entering(self, line: bytes) -> GraphLine:
+        """The line, with the score that enters the round."""
+        row = parse_graph_line(line)
+        if self.options.from_teleport and self._teleport:
+            row = row._replace(score=self._teleport.of(row.id))
+        return row
+
     def map_line(self, line: bytes) -> Iterator[KeyValue]:
-        node, score, targets = parse_graph_line(line)
+        node, score, targets = self._entering(line)
         yield ascending_id(node), STRUCTURE + line
         contribution = score / len(targets)
         for target in targets:
@@ -83,17 +103,19 @@ class PageRank(Job):
                 if len(contributions) >= COMBINED:
                     contributions = exact_parts(contributions)
         if len(lines) == 1:
-            yield self._scored(parse_graph_line(lines[0]), new_score(contributions, self._equation))
+            yield self._scored(self._entering(lines[0]), contributions)
         else:
             node = key if key == DUMMY else key[1:]
             yield from bad_node(self, node, len(lines))
 
-    def _scored(self, line: GraphLine, score: float) -> bytes:
+    def _scored(self, line: GraphLine, contributions: list[float]) -> bytes:
+        weight = self._teleport.of(line.id) if self._teleport else 1.0
+        score = new_score(contributions, self._equation, weight)
         if line.id == DUMMY:
             self._tally.add_dummy(line.score, score)
         else:
             outdegree = 0 if line.targets == [DUMMY] else len(line.targets)
-            self._tally.add(line.score, score, outdegree)
+            self._tally.add(line.score, score, outdegree, weight)
         return format_graph_line(line._replace(score=score))
 
     def reduce_end(self) -> Iterator[bytes]:

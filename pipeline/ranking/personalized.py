@@ -11,16 +11,13 @@ the same r. Order, stopping rules and memory are those of pagerank/, with 8 byte
 
 from __future__ import annotations
 
-import numpy as np
-
-from jobs.kernel.errors import BadInput
 from jobs.kernel.rank.equation import RECIPE
+from jobs.kernel.rank.teleport import teleport
 from pipeline.data.graph import Floats
 from pipeline.ranking.pagerank import method as pagerank
 from pipeline.ranking.solution import Problem, Solution
 
 shares = pagerank.shares
-LEAST = 1e-200  # of the largest weight: less would be lost in the sums
 
 
 def solve(problem: Problem) -> Solution:
@@ -32,18 +29,3 @@ def solve(problem: Problem) -> Solution:
 def base(weights: Floats | None) -> Floats:
     """What each page has of readers who start there."""
     return RECIPE.base * teleport(weights)
-
-
-def teleport(weights: Floats | None) -> Floats:
-    """The weights with the mean 1."""
-    if weights is None or not (weights >= 0).all() or not np.isfinite(weights).all():
-        raise BadInput("weights", "none for some pages", "a finite number of at least 0 for each")
-    largest = float(weights.max())
-    if not largest:
-        raise BadInput("weights", "0 for all pages", "one above 0", "Name a page that has a score.")
-    if float(weights[weights > 0].min()) < LEAST * largest:
-        what = f"a weight below {LEAST:g} times the largest"
-        raise BadInput("weights", what, "weights nearer to each other", "Give such pages 0.")
-    scaled = weights / largest
-    scaled /= scaled.mean()
-    return scaled

@@ -156,9 +156,9 @@ def parse_graph_line(line: bytes) -> GraphLine:
     if node != DUMMY and not _ID.match(node):
         raise BadLine(f"id {node[:20].decode()}", "at most 18 digits, no leading zero")
     if not _SCORE.match(score):
-        raise BadLine(f"score {_shown(score)} of id {_shown(node)}", "a number above 0")
-    if not 0 < (number := float(score)) <= MOST_SCORE:
-        expected = "a finite number above 0, and at most 1e18, as all of N nodes sum to N + 1"
+        raise BadLine(f"score {_shown(score)} of id {_shown(node)}", "a number of at least 0")
+    if not 0 <= (number := float(score)) <= MOST_SCORE:
+        expected = "a finite number of at least 0, at most 1e18, as all of N nodes sum to N + 1"
         raise BadLine(f"score {number} of id {node.decode()}", expected)
     return GraphLine(node, number, _targets(node, _COMMAS.split(rest.rstrip(b" \t"))))
 
@@ -195,13 +195,13 @@ def parse_score_row(line: bytes) -> ScoreRow:
     without `--keep-www` makes it."""
     fields = _fields(line, SCORES)
     if not _SCORE.match(fields[0]):
-        raise BadLine(f"score {_shown(fields[0])}", "a positive number")
+        raise BadLine(f"score {_shown(fields[0])}", "a number of at least 0")
     key = fields[2] if len(fields) > 2 else _key(fields[1])
     if key is None:
         raise BadLine(f"URI {_shown(fields[1])}", "an absolute http or https URI")
     _check_keys(key)
-    if not 0 < (score := float(fields[0])) < math.inf:
-        raise BadLine(f"score {score}", "a finite number above 0")
+    if not 0 <= (score := float(fields[0])) < math.inf:
+        raise BadLine(f"score {score}", "a finite number of at least 0")
     return ScoreRow(score, fields[1], key)
 
 

@@ -15,13 +15,13 @@ def rounded(score: float, digits: int = DIGITS) -> float:
 
 
 def descending(score: float, digits: int = DIGITS) -> bytes:
-    """Text whose byte order is that of the rounded scores, the best first; score > 0.
+    """Text whose byte order is that of the rounded scores, the best first; score >= 0.
 
-    Exponents from -99 to 899 and up to 17 digits.
+    All exponents of doubles and up to 17 digits; 0 comes behind the least of them.
     """
     mantissa, exponent = f"{score:.{digits - 1}e}".split("e")
     inverted = 10**digits - 1 - int(mantissa.replace(".", ""))
-    return b"%03d%0*d" % (899 - int(exponent), digits, inverted)
+    return b"%04d%0*d" % (1000 - int(exponent) if score else 9999, digits, inverted)
 
 
 def ascending_id(node: bytes) -> bytes:

@@ -56,6 +56,14 @@ def check_incoming(where: Where, incoming: Arrays, nodes: int, partitions: int) 
         require("incoming rows", not len(rows) or int(rows.max()) < nodes)
 
 
+def check_teleport(where: Where, teleport: Arrays, nodes: int) -> None:
+    """How often a reader starts at each node. Raises BadInput."""
+    with _Checking(where) as require:
+        weights = teleport["weights"]
+        require("type of weights", weights.dtype == np.float64)
+        require("weights", len(weights) == nodes and bool((weights >= 0).all()))
+
+
 def check_lines(
     where: Where, nodes: Arrays, local: Arrays, outgoing: Arrays, targets: Arrays
 ) -> None:

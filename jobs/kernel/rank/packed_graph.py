@@ -6,6 +6,7 @@ sends to t is one number for each node of t that s points to, in the order of th
 these rows, so that no id travels in a round. Sections, each read where it is needed:
 
     nodes     ids (their differences), degrees: edges out; by id
+    teleport  weights: by row; only where readers do not start everywhere equally often
     linking   degrees; groups: linking nodes of each group, dangling: others; first_group
     local     counts, sources: edges within the partition, by row of the target
     incoming  lengths: numbers that come from each partition, rows: those that they belong to

@@ -1,10 +1,11 @@
 """The loops of packed rounds, over the edges of one partition; compiled by numba when first used.
 
-Equation: x_i = base + damping * sum over edges j->i of y_j, with y_j = x_j / outdegree_j. Rows are
-targets, those of linking nodes before those that dangle (packed_graph.py): counts[i] edges, whose
-sources (rows, too) follow each other. y and x are of linking nodes only. Contributions to others
+Equation: x_i = base_i + damping * sum over edges j->i of y_j, with y_j = x_j / outdegree_j. Rows
+are targets, those of linking nodes before those that dangle (packed_graph.py): counts[i] edges,
+whose sources (rows, too) follow each other. y and x are of linking nodes. Contributions to others
 and their sums are taken in two parts, high and low, wrong by less than (edges * UNIT)^2 of
-themselves. Everything is summed in the order written.
+themselves. Everything is summed in the order written. base has the number of every row, or one for
+all of them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from jobs.kernel.machine.machine_code import loop
 from jobs.kernel.rank.array_types import Floats, Positions
 
 Ints = npt.NDArray[np.uint32]
-Sums = tuple[float, float, float, float, float, float, float]
+Sums = tuple[float, float, float, float, float, float, float, float, float, float]
 
 
 @loop
@@ -54,20 +55,22 @@ def image(
     x: Floats,
     high: Floats,
     low: Floats,
-    base: float,
+    base: Floats,
     damping: float,
     doubt: float,
     shift: float,
     plain: Floats,
 ) -> Sums:
-    """plain = base + damping A x of all rows, high and low being what came from other partitions.
+    """plain = base_i + damping A x of all rows, high and low being what came from other partitions.
 
     The score that enters of a node that dangles is its new one, as nothing depends on it. doubt:
     what a residual may be wrong by, relative to |x'| + |x|. Returns, as RoundSums names them:
-    old_l1, new_l1, residual_sum, residual_l1, residual_max, shifted_l1, dangling_new.
+    old_l1, new_l1, residual_sum, residual_l1, residual_max, relative_max, share_max, least,
+    shifted_l1, dangling_new.
     """
-    old, new_sum, signed, absolute, largest, shifted, dangling = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    k = 0
+    old, new_sum, signed, absolute, shifted, dangling = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    largest, relative, share, least = 0.0, 0.0, 0.0, np.inf
+    k, each = 0, len(base) > 1
     for i in range(len(counts)):
         most, rest = high[i], low[i]
         for _ in range(np.int64(counts[i])):
@@ -77,7 +80,8 @@ def image(
             rest += (most - (new - back)) + (value - back)
             most = new
             k += 1
-        score = base + damping * (most + rest)
+        start = base[i if each else 0]
+        score = start + damping * (most + rest)
         before = score
         if i < len(x):
             before = x[i]
@@ -90,9 +94,14 @@ def image(
         signed += r
         absolute += abs(r) + slack
         largest = max(largest, abs(r) + slack)
+        if abs(r) + slack > 0.0:
+            relative = max(relative, (abs(r) + slack) / start)
+            share = max(share, (abs(r) + slack) / before)
+        if before > 0.0:
+            least = min(least, before)
         shifted += abs(r - shift) + slack
         plain[i] = score
-    return old, new_sum, signed, absolute, largest, shifted, dangling
+    return old, new_sum, signed, absolute, largest, relative, share, least, shifted, dangling
 
 
 @loop
@@ -101,7 +110,7 @@ def sweep(
     sources: Ints,
     degrees: Ints,
     inflow: Floats,
-    base: float,
+    base: Floats,
     damping: float,
     y: Floats,
     scores: Floats,
@@ -111,13 +120,13 @@ def sweep(
 
     offsets: of their edges. y and scores are brought up to date.
     """
-    rows = len(offsets) - 1
+    rows, each = len(offsets) - 1, len(base) > 1
     for step in range(rows):
         i = rows - 1 - step if backward else step
         flow = inflow[i]
         for k in range(offsets[i], offsets[i + 1]):
             flow += y[sources[k]]
-        scores[i] = base + damping * flow
+        scores[i] = base[i if each else 0] + damping * flow
         y[i] = scores[i] / degrees[i]
 
 

@@ -20,7 +20,8 @@ class Plan:
     which takes them to its reducer. structure, state: where the sections of each partition are; one
     without nodes is in neither. span: terms that no sum has more of. gammas, factors: of the vector
     that enters, see packed_round. tolerance: of the certificate. damping: see
-    equation.py. dummy: its score at the end."""
+    equation.py. dummy: its score at the end. weighted: whether
+    partitions have a section teleport."""
 
     points: list[int]
     group_points: list[int]
@@ -33,6 +34,7 @@ class Plan:
     tolerance: float = 0.0
     damping: float = RECIPE.damping
     dummy: float = 0.0
+    weighted: bool = False
 
     @property
     def ranges(self) -> Ranges:

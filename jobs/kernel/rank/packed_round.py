@@ -1,6 +1,6 @@
 """One round of PageRank in one partition: certificate of what enters, sweeps, what leaves.
 
-    x' = base + damping A x,    A the share that a node gives along each of its edges
+    x'_i = base_i + damping (A x)_i,    A the share that a node gives along each of its edges
 
 The vector that enters is the last one of the partition, z, mixed with earlier ones by the numbers
 gammas (Anderson), and each group of it scaled by a factor (aggregation); whatever it is, the
@@ -27,6 +27,7 @@ from jobs.kernel.rank.array_types import Floats
 from jobs.kernel.rank.equation import RECIPE, Equation
 from jobs.kernel.rank.packing import Array, Arrays, to_text
 from jobs.kernel.rank.plain_round import DOUBT, UNIT, RoundSums
+from jobs.kernel.rank.teleport import EVERYWHERE
 
 MEMORY = 5  # differences of earlier rounds that are mixed
 SWEEPS = 10
@@ -34,12 +35,18 @@ ALONE = 40  # times SWEEPS, in a partition that has nobody to exchange with
 
 
 class Partition(NamedTuple):
-    """The sections of structure that a reducer reads, see packed_graph."""
+    """The sections of structure that a reducer reads, see packed_graph. teleport: float64 by row,
+    or float64[1] for all."""
 
     linking: dict[str, Array]
     local: dict[str, Array]
     outgoing: dict[str, Array]
     equation: Equation = RECIPE
+    teleport: Floats = EVERYWHERE
+
+    @property
+    def base(self) -> Floats:
+        return self.equation.base * self.teleport
 
     @property
     def degrees(self) -> Array:
@@ -93,14 +100,15 @@ def entering(
     linking: Arrays,
     gammas: Sequence[float],
     factors: Sequence[float],
-    base: float = RECIPE.base,
+    base: Floats,
 ) -> Entering:
-    """The vector that enters a round. factors: of all groups, or none."""
+    """The vector that enters a round. factors: of all groups, or none. base: of all rows, or one
+    number for all."""
     z = _last(state)
     for number, gamma in enumerate(gammas):
         z -= gamma * state[f"moved_{number}"]
     if gammas:
-        np.maximum(z, base, out=z)
+        np.maximum(z, base[: len(z)], out=z)
     if not factors:
         return Entering(z, z)
     first, sizes = int(linking["first_group"][0]), linking["groups"]
@@ -138,14 +146,14 @@ def image(
     """x' of all rows, and the sums of the round. span: no sum has more terms, in any partition."""
     degrees, plain, equation = part.degrees, np.empty(part.nodes), part.equation
     doubt = DOUBT + (span * UNIT) ** 2
-    old, new, signed, absolute, largest, shifted, dangling = loops.image(
+    old, new, signed, absolute, largest, relative, share, least, shifted, dangling = loops.image(
         part.local["counts"], part.local["sources"], x / degrees, x, *inflow,
-        equation.base, equation.damping, doubt, shift, plain,
+        part.base, equation.damping, doubt, shift, plain,
     )  # fmt: skip
     sums = RoundSums(
         nodes=part.nodes, edges=int(degrees.sum()), dangling=part.nodes - len(x),
         old_l1=old, new_l1=new, residual_sum=signed, residual_l1=absolute, residual_max=largest,
-        relative_max=largest / equation.base, damping=equation.damping,
+        relative_max=relative, share_max=share, least=least, damping=equation.damping,
         shift=shift, shifted_l1=shifted, dangling_new=dangling,
     )  # fmt: skip
     return plain, sums
@@ -157,7 +165,7 @@ def swept(part: Partition, x: Floats, inflow: Inflow) -> Floats:
     offsets = np.concatenate(([0], np.cumsum(counts, dtype=np.int64)))
     y, scores, received_sums = x / part.degrees, x.copy(), inflow.high + inflow.low
     graph = (offsets, part.local["sources"], part.degrees)
-    terms = (received_sums, part.equation.base, part.equation.damping)
+    terms = (received_sums, part.base, part.equation.damping)
     for number in range(SWEEPS):
         loops.sweep(*graph, *terms, y, scores, number % 2 == 1)
     return scores
@@ -222,8 +230,16 @@ def _group_sums(part: Partition, scores: Floats, received_sums: Floats, groups: 
     sizes, dangling = part.linking["groups"], part.linking["dangling"]
     reached = inside.sum(axis=0) + sums_of(received_sums, dangling)
     equation = part.equation
-    weights = sums_of(scores, sizes) + equation.base * dangling + equation.damping * reached
+    starts = equation.base * started(part, len(scores), dangling)
+    weights = sums_of(scores, sizes) + starts + equation.damping * reached
     return GroupSums(int(part.linking["first_group"][0]), flows.ravel(), weights)
+
+
+def started(part: Partition, begin: int, lengths: Array) -> Floats:
+    """The sum of the weights of each group of rows, the first of which is `begin`."""
+    if len(part.teleport) == 1:
+        return lengths.astype(float)
+    return sums_of(part.teleport[begin : begin + int(lengths.sum())], lengths)
 
 
 def sums_of(values: Floats, lengths: Array) -> Floats:

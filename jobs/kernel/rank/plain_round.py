@@ -1,8 +1,9 @@
 """One plain round of PageRank on graph lines, and what a round tells about its error.
 
-    x'_i = base + damping * sum over edges j->i of x_j / outdegree_j      (dummy likewise)
+    x'_i = base_i + damping * sum over edges j->i of x_j / outdegree_j      (dummy likewise)
 
-Below, base and damping are 0.15 and 0.85, as in the recipe; equation.py has others.
+Below, base and damping are 0.15 and 0.85, as in the recipe; equation.py has others. base_i is base
+times the weight of i, how often a reader starts anew there; all weights are 1 in the recipe.
 
 Dangling nodes point to `dummy`, and `dummy` to itself, so no dangling mass has to be collected and
 the sum of all scores, dummy's included, stays N + 1. Sums are correctly rounded (math.fsum), so
@@ -11,7 +12,8 @@ the new scores do not depend on the order or the grouping in which contributions
 The residual of the vector that enters the round, r = x' - x over the N nodes, bounds its distance
 from the fixed point x* (DESIGN, formulas): |x - x*|_1 <= |r|_1 / 0.15, hence for the new vector
 |x' - x*|_1 <= 0.85 |r|_1 / 0.15; per node |x_i - x*_i| <= eta x*_i with eta = max|r_i| / 0.15,
-which stays true for the new vector; for probabilities |r - mean(r)|_1 takes the place of |r|_1.
+which stays true for the new vector (see `spread` where some base_i are 0); for probabilities
+|r - mean(r)|_1 takes the place of |r|_1.
 
 Rounding. With u = 2^-53, a new score is wrong by at most 5 u of itself: u each for the quotients,
 their sum, its product with 0.85 and the last sum, and less than u for 0.85 and 0.15 not being
@@ -48,9 +50,26 @@ def exact_parts(values: Iterable[float]) -> list[float]:
     return parts or [0.0]
 
 
-def new_score(contributions: Iterable[float], equation: Equation = RECIPE) -> float:
+def new_score(
+    contributions: Iterable[float], equation: Equation = RECIPE, weight: float = 1.0
+) -> float:
     """The score of a node from the contributions x_j / outdegree_j that reach it."""
-    return equation.base + equation.damping * math.fsum(contributions)
+    return equation.base * weight + equation.damping * math.fsum(contributions)
+
+
+def spread(share: float, least: float, total: float, damping: float) -> float:
+    """A bound of |x_i - x*_i| / x*_i for all i, of scores x with the residual r, some base_i 0.
+
+    share: s = max |r_i| / x_i, infinite unless r_i is 0 for all x_i of 0: such x_i are exact.
+    least: the smallest x_i above 0. total: |x|_1. With M = (I - damping A)^-1, |x - x*| <= M |r|
+    <= s M x. As damping A x <= (1 + s) x, and as no entry of damping^k A^k x is above damping^k
+    |x|_1, M x is for every k at most (k + 1) (1 + s)^k x + damping^(k+1) / (1 - damping) |x|_1.
+    """
+    if not share < 1:
+        return math.inf
+    far = math.ceil(math.log(total / (1 - damping) / least) / -math.log(damping))
+    bound = share * ((far + 1) * math.exp(far * math.log1p(share)) + 1)
+    return bound / (1 - bound) if bound < 1 else math.inf
 
 
 @dataclass
@@ -68,7 +87,9 @@ class RoundSums:
     residual_sum: float = 0.0  # sum of r
     residual_l1: float = 0.0  # |r|_1, with the doubt about each r_i, as in the next two
     residual_max: float = 0.0  # max |r_i|
-    relative_max: float = 0.0  # max |r_i| / base_i
+    relative_max: float = 0.0  # max |r_i| / base_i, infinite where a base_i is 0 and r_i is not
+    share_max: float = 0.0  # max |r_i| / x_i
+    least: float = math.inf  # the smallest x_i above 0
     shift: float = 0.0
     shifted_l1: float = 0.0  # |r - c|_1
     dangling_new: float = 0.0  # sum of x' over dangling nodes
@@ -81,8 +102,10 @@ class RoundSums:
         """Add the sums of another reducer of the same round."""
         for entry in fields(self):
             own, theirs = getattr(self, entry.name), getattr(other, entry.name)
-            if entry.name in ("residual_max", "relative_max"):
+            if entry.name.endswith("_max"):
                 value = max(own, theirs)
+            elif entry.name == "least":
+                value = min(own, theirs)
             else:
                 value = theirs if entry.name in ("shift", "damping") else own + theirs
             setattr(self, entry.name, value)
@@ -109,7 +132,10 @@ class RoundSums:
     @property
     def eta(self) -> float:
         """Every score of the new vector is within a factor 1 +- eta of the exact one."""
-        return self.relative_max * (1 + self._rounding)
+        bound = self.relative_max
+        if math.isinf(bound):  # one of the vector that enters is one of the new one: x' >= 0.85 A x
+            bound = spread(self.share_max, self.least, self.old_l1, self.damping)
+        return bound * (1 + self._rounding)
 
     @property
     def _base(self) -> float:
@@ -145,14 +171,15 @@ class RoundTally:
     shift: float
     equation: Equation = RECIPE
     _sums: RoundSums = field(default_factory=RoundSums)
-    _block: list[tuple[float, float, bool]] = field(default_factory=list)
+    _block: list[tuple[float, float, bool, float]] = field(default_factory=list)
 
     BLOCK = 4096
 
-    def add(self, old: float, new: float, outdegree: int) -> None:
-        """A node: its score before and after the round, and its edges out (0 when dangling)."""
+    def add(self, old: float, new: float, outdegree: int, weight: float = 1.0) -> None:
+        """A node: its score before and after the round, its edges out (0 when dangling), and how
+        often a reader starts anew there."""
         self._sums.edges += outdegree
-        self._block.append((old, new, outdegree == 0))
+        self._block.append((old, new, outdegree == 0, weight))
         if len(self._block) >= self.BLOCK:
             self._fold()
 
@@ -164,25 +191,34 @@ class RoundTally:
 
     def _fold(self) -> None:
         block, self._block = self._block, []
-        residuals = [new - old for old, new, _ in block]
-        doubts = [DOUBT * new for _, new, _ in block]
+        residuals = [new - old for old, new, _, _ in block]
+        doubts = [DOUBT * new for _, new, _, _ in block]
         bounds = [abs(r) + doubt for r, doubt in zip(residuals, doubts, strict=True)]
-        largest = max(bounds, default=0.0)
+        bases = [self.equation.base * weight for *_, weight in block]
+        old_scores = [old for old, *_ in block]
         self._merge(
             RoundSums(
                 nodes=len(block),
-                dangling=sum(dangles for _, _, dangles in block),
-                old_l1=math.fsum(old for old, _, _ in block),
-                new_l1=math.fsum(new for _, new, _ in block),
+                dangling=sum(dangles for _, _, dangles, _ in block),
+                old_l1=math.fsum(old_scores),
+                new_l1=math.fsum(new for _, new, _, _ in block),
                 residual_sum=math.fsum(residuals),
                 residual_l1=math.fsum(bounds),
-                residual_max=largest,
-                relative_max=largest / self.equation.base,
+                residual_max=max(bounds, default=0.0),
+                relative_max=_largest_share(bounds, bases),
+                share_max=_largest_share(bounds, old_scores),
+                least=min((old for old in old_scores if old > 0), default=math.inf),
                 shifted_l1=math.fsum([*(abs(r - self.shift) for r in residuals), *doubts]),
-                dangling_new=math.fsum(new for _, new, dangles in block if dangles),
+                dangling_new=math.fsum(new for _, new, dangles, _ in block if dangles),
             )
         )
 
     def sums(self) -> RoundSums:
         self._fold()
         return self._sums
+
+
+def _largest_share(bounds: Iterable[float], of: Iterable[float]) -> float:
+    """The largest quotient, infinite where something above 0 is divided by 0."""
+    pairs = [(bound, whole) for bound, whole in zip(bounds, of, strict=True) if bound > 0]
+    return max((bound / whole if whole else math.inf for bound, whole in pairs), default=0.0)

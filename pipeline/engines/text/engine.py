@@ -11,7 +11,9 @@ from jobs.kernel.captures.choosing import CaptureRules
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import NotConverged
 from jobs.kernel.formats import downloading
+from jobs.kernel.rank.teleport import FILE, teleport, write_teleport
 from jobs.kernel.storage.opening import PathOrUrl
+from jobs.kernel.storage.stores import join, write
 from jobs.mapreduce.launcher import Launcher
 from jobs.mapreduce.orphans import end_orphans
 from pipeline.contract import (
@@ -106,13 +108,23 @@ class TextEngine:
             self.store.drop("rounds")
         elif stop.iterations is not None and not self.store.exists(f"rounds/round-{len(rounds)}"):
             return rounds  # a killed run moved them to `ranks` before it saved that
-        try:
-            _, rounds = rank(self.at("graph"), folder, self.launcher, stop, rounds, on_round)
-        except NotConverged:  # the scores may be good enough for the user
-            self.store.put(scores_in(folder, stop, rounds), "ranks")
-            raise
-        self.store.put(scores_in(folder, stop, rounds), "ranks")
+        graph, launcher = self.at("graph"), self.launcher
+        with launcher.scratch("weights") as tmp:
+            weights = teleport(ranking.weights) if ranking.method.takes else None
+            file = None if weights is None else write_teleport(tmp / FILE, weights)
+            try:
+                _, rounds = rank(graph, folder, launcher, stop, rounds, on_round, teleport=file)
+            except NotConverged:  # the scores may be good enough for the user
+                self._put_ranks(scores_in(folder, stop, rounds), file)
+                raise
+            self._put_ranks(scores_in(folder, stop, rounds), file)
         return rounds
+
+    def _put_ranks(self, folder: PathOrUrl, teleport: Path | None) -> None:
+        """With the weights that they have, for explain."""
+        if teleport:
+            write(join(folder, FILE), teleport.read_bytes())
+        self.store.put(folder, "ranks")
 
     def checkpoint(self, stop: Stop, rounds: list[Round]) -> tuple[str, ...]:
         return checkpoint(stop, rounds)

@@ -49,11 +49,11 @@ PartitionReports = list[dict[str, Any]]  # in the order of the partitions
 
 @dataclass(frozen=True)
 class Structure:
-    """Of all partitions together. sizes: nodes of each group."""
+    """Of all partitions together. sizes: of each group, its nodes, or the sum of their weights."""
 
     nodes: int
     edges: int
-    sizes: list[int]
+    sizes: list[float]
 
 
 def rank_packed(
@@ -65,11 +65,12 @@ def rank_packed(
     on_round: OnRound = lambda entry, rounds: True,
     partitions: int | None = None,
     equation: Equation = RECIPE,
+    teleport: Path | None = None,
 ) -> tuple[PathOrUrl, list[Round]]:
     """As rounds.rank, to a tolerance. partitions: at most; by default according to the size of the
     graph. The dataset is `ranks` in the folder, also where NotConverged is raised."""
     stop, rounds = stop.on(launcher.runner), list(rounds or ())
-    work = _Work(graph, folder, launcher, stop.bound, equation)
+    work = _Work(graph, folder, launcher, stop.bound, equation, teleport)
     if not (rounds and work.resume(len(rounds))):
         rounds = []
         work.pack(partitions)
@@ -105,9 +106,10 @@ class _Work:
         launcher: Launcher,
         tolerance: float,
         equation: Equation,
+        teleport: Path | None,
     ) -> None:
         self.graph, self.folder, self.launcher = graph, folder, launcher
-        self.tolerance, self.equation = tolerance, equation
+        self.tolerance, self.equation, self.teleport = tolerance, equation, teleport
 
     def at(self, name: str) -> PathOrUrl:
         return join(self.folder, name)
@@ -120,6 +122,7 @@ class _Work:
             if job is not PackGraph:
                 partitions = self._listed(tmp / "partitions.txt")
                 return launch(job, [partitions], output, self.launcher, args)
+            args += ["--teleport", str(self.teleport)] if self.teleport else []
             origin = MappedInputs(PageRank, [], [self.graph])
             return launch(job, [self.graph], output, self.launcher, args, origin=origin)
 
@@ -142,7 +145,7 @@ class _Work:
         nodes, edges = (sum(part[name] for part in held) for name in ("nodes", "edges"))
         scores = math.fsum(part["scores"] for part in held)
         check_start(self.graph, nodes, scores, [d for part in reports for d in part["dummies"]])
-        sizes = np.zeros(plan.ranges.groups, np.int64)
+        sizes = np.zeros(plan.ranges.groups)
         for part in held:
             sizes[part["steering"]["first_group"] :][: len(part["groups"])] += part["groups"]
         sections = _sections(held)
@@ -150,7 +153,10 @@ class _Work:
         self.structure = Structure(nodes, edges, sizes.tolist())
         self.steering = self._steering()
         factors = self.steering.factors(self._groups(held))
-        self.plan = replace(plan, structure=sections, state=sections, span=span, factors=factors)
+        self.plan = replace(
+            plan, structure=sections, state=sections, span=span, factors=factors,
+            weighted=self.teleport is not None,
+        )  # fmt: skip
 
     def _steering(self) -> Steering:
         return Steering(np.array(self.structure.sizes, float), self.equation)

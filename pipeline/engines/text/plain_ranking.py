@@ -1,6 +1,7 @@
 """Plain rounds of PageRank, the recipe's: one job of one message an edge a round.
 
-    x' = base + damping A x, from the scores in the graph (1 at the start)
+    x' = base + damping A x, from the scores in the graph (1 at the start), or from the weights of
+    pages where there are some
 
 Every round checks that the sum of all scores is still N + 1.
 """
@@ -8,6 +9,7 @@ Every round checks that the sum of all scores is still N + 1.
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 from jobs.kernel.rank.equation import RECIPE, Equation
 from jobs.kernel.rank.plain_round import RoundSums
@@ -29,6 +31,7 @@ def plain_rounds(
     rounds: list[Round] | None = None,
     on_round: OnRound = lambda entry, rounds: True,
     equation: Equation = RECIPE,
+    teleport: Path | None = None,
 ) -> tuple[PathOrUrl, list[Round]]:
     """As rounds.rank, to any stop."""
     stop, rounds = stop.on(launcher.runner), list(rounds or ())
@@ -39,7 +42,7 @@ def plain_rounds(
             raise stop.not_converged(rounds)
         started = time.monotonic()
         output = join(folder, f"round-{len(rounds) + 1}")
-        outcome = _round(current, output, launcher, rounds, equation)
+        outcome = _round(current, output, launcher, rounds, equation, teleport)
         entry = round_entry(len(rounds) + 1, _sums(outcome, current), time.monotonic() - started)
         rounds.append(entry)
         replaced += [current] if current != graph else []
@@ -51,11 +54,18 @@ def plain_rounds(
 
 
 def _round(
-    graph: PathOrUrl, output: PathOrUrl, launcher: Launcher, rounds: list[Round], equation: Equation
+    graph: PathOrUrl,
+    output: PathOrUrl,
+    launcher: Launcher,
+    rounds: list[Round],
+    equation: Equation,
+    teleport: Path | None,
 ) -> Outcome:
     shift = rounds[-1]["next_shift"] if rounds else 0.0
     # digits rather than an exponent: argparse takes "-1e-05" for an option
     args = ["--shift", f"{shift:.20f}", "--damping", repr(equation.damping)]
+    if teleport:
+        args += ["--teleport", str(teleport), *(["--from-teleport"] if not rounds else [])]
     with staged(output) as stage:
         return launch(PageRank, [graph], stage, launcher, args)
 

@@ -1,6 +1,7 @@
 """PageRank as rounds of the page_rank job, until certified or as many as wanted.
 
-    x' = base + damping A x, from the scores in the graph (1 at the start)
+    x' = base + damping A x, from the scores in the graph (1 at the start), or from the weights of
+    pages where there are some
 
 Dangling nodes point to dummy; every round checks that the sum of all scores is still N + 1. The
 last round is round K, or the first whose certificate |x' - x*|_1 / |x'|_1 is at most the tolerance.
@@ -9,6 +10,8 @@ ranking goes on behind the last of them.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from jobs.kernel.rank.equation import RECIPE, Equation
 from jobs.kernel.storage.opening import PathOrUrl
@@ -29,6 +32,7 @@ def rank(
     rounds: list[Round] | None = None,
     on_round: OnRound = lambda entry, rounds: True,
     equation: Equation = RECIPE,
+    teleport: Path | None = None,
 ) -> tuple[PathOrUrl, list[Round]]:
     """Iterate on `graph`; returns the dataset of the scores and the entries of all rounds.
 
@@ -36,12 +40,15 @@ def rank(
 
     folder: of the folders `round-K`. rounds: entries of rounds done before, to go on behind them.
     on_round: called after each round, once its folder is in place; returns whether its entry is
-    saved, so that earlier folders may be removed. Raises NotConverged with the scores kept,
+    saved, so that earlier folders may be removed. teleport: a file of weights of pages
+    (jobs/kernel/rank/teleport.py); None: all are 1. Raises NotConverged with the scores kept,
     BadInput for a graph that does not start with the sum N + 1, JobFailed when mass is lost.
     """
     if stop.iterations is None:
-        return rank_packed(graph, folder, launcher, stop, rounds, on_round, equation=equation)
-    return plain_rounds(graph, folder, launcher, stop, rounds, on_round, equation)
+        return rank_packed(
+            graph, folder, launcher, stop, rounds, on_round, None, equation, teleport
+        )
+    return plain_rounds(graph, folder, launcher, stop, rounds, on_round, equation, teleport)
 
 
 def scores_in(folder: PathOrUrl, stop: Stop, rounds: list[Round]) -> PathOrUrl:

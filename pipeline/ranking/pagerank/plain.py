@@ -30,6 +30,8 @@ SUMS = (
     "residual_l1",
     "residual_max",
     "relative_max",
+    "share_max",
+    "least",
     "shifted_l1",
     "dangling_new",
 )
@@ -77,11 +79,9 @@ def _dummy(team: Team, terms: Terms, scores: Floats, dummy: float) -> float:
 
 def _round(team: Team, terms: Terms, scores: Floats, y: Floats, sums: RoundSums) -> None:
     """New scores in place, and what they sum to."""
-    old = scores.copy() if len(terms.base) > 1 else None
     team.over_nodes(lambda begin, end: divide(scores, team.outdegrees, y, begin, end))
     of_graph = (team.offsets, team.sources, team.outdegrees, *terms.loops, y, scores, sums.shift)
     parts = team.over_nodes(lambda begin, end: plain(*of_graph, begin, end))
     for name, values in zip(SUMS, zip(*parts, strict=True), strict=True):
-        setattr(sums, name, max(values) if name.endswith("_max") else math.fsum(values))
-    if old is not None:  # a bound of theirs is one of the new ones, too: x' >= damping A x
-        sums.relative_max = terms.eta(team, sums.relative_max, old, scores - old)
+        total = max if name.endswith("_max") else min if name == "least" else math.fsum
+        setattr(sums, name, total(values))

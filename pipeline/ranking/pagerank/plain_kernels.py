@@ -97,15 +97,15 @@ def plain(
     shift: float,
     begin: int,
     end: int,
-) -> tuple[float, float, float, float, float, float, float, float]:
+) -> tuple[float, float, float, float, float, float, float, float, float, float]:
     """One plain round: scores of a range from y, in place.
 
     Returns, as RoundSums names them: old_l1, new_l1, residual_sum, residual_l1,
-    residual_max, relative_max, shifted_l1, dangling_new.
+    residual_max, relative_max, share_max, least, shifted_l1, dangling_new.
     """
-    partials, each = np.empty(PARTIALS), len(base) > 1
+    partials, each, smallest = np.empty(PARTIALS), len(base) > 1, np.inf
     old, new, signed, absolute, shifted, dangling = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    largest, relative = 0.0, 0.0
+    largest, relative, share = 0.0, 0.0, 0.0
     for i in range(begin, end):
         flow = rounded_sum(sources, y, offsets[i], offsets[i + 1], partials)
         least = base[i if each else 0]
@@ -115,15 +115,17 @@ def plain(
         old += scores[i]
         new += score
         signed += r
-        absolute += abs(r) + doubt
-        largest = max(largest, abs(r) + doubt)
-        if abs(r) + doubt > 0.0:
-            relative = max(relative, (abs(r) + doubt) / least)
+        bound = abs(r) + doubt
+        absolute += bound
+        largest = max(largest, bound)
+        if bound > 0.0:
+            relative, share = max(relative, bound / least), max(share, bound / scores[i])
+        smallest = min(smallest, scores[i]) if scores[i] > 0.0 else smallest
         shifted += abs(r - shift) + doubt
         if not outdegrees[i]:
             dangling += score
         scores[i] = score
-    return old, new, signed, absolute, largest, relative, shifted, dangling
+    return old, new, signed, absolute, largest, relative, share, smallest, shifted, dangling
 
 
 @loop

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from jobs.kernel.rank.equation import Equation
+from jobs.kernel.rank.plain_round import spread
 from pipeline.data.graph import Floats, Mask
 from pipeline.data.team import Team, read_only
 from pipeline.ranking.pagerank.kernels import relative as relative_to
@@ -33,22 +33,13 @@ class Terms(NamedTuple):
     def eta(self, team: Team, relative: float, scores: Floats, r: Floats) -> float:
         """A bound of |x_i - x*_i| / x*_i for all i, of scores x with the residual r.
 
-        relative: max |r_i| / base_i, which is that bound where every base_i is above 0. Where some
-        are 0, let s be max |r_i| / x_i, infinite unless r_i is 0 for all x_i of 0: such x_i are
-        exact. With M = (I - damping A)^-1, |x - x*| <= M |r| <= s M x. As damping A x <= (1 + s) x,
-        and as no entry of damping^k A^k x is above damping^k |x|_1, M x is for every k at most
-        (k + 1) (1 + s)^k x + damping^(k+1) / (1 - damping) |x|_1.
+        relative: max |r_i| / base_i, which is that bound where every base_i is above 0.
         """
         if len(self.base) == 1 or self.base.min() > 0:
             return relative
         of_ranges = team.over_nodes(lambda *nodes: relative_to(team.offsets, scores, r, *nodes))
-        s, least = max(pair[0] for pair in of_ranges), min(pair[1] for pair in of_ranges)
-        if not s < 1:
-            return math.inf
-        damping, total = self.equation.damping, float(scores.sum())
-        far = math.ceil(math.log(total / (1 - damping) / least) / -math.log(damping))
-        bound = s * ((far + 1) * math.exp(far * math.log1p(s)) + 1)
-        return bound / (1 - bound) if bound < 1 else math.inf
+        share, least = max(pair[0] for pair in of_ranges), min(pair[1] for pair in of_ranges)
+        return spread(share, least, float(scores.sum()), self.equation.damping)
 
     def of(self, nodes: Mask) -> Terms:
         """Those of some nodes."""

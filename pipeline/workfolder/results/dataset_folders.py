@@ -72,6 +72,18 @@ class DatasetFolders:
                 self._link(dataset, folder)
         return folder
 
+    def beside(self, dataset: str, name: str) -> Path:
+        """A file beside the parts of a dataset. Raises UnusableDataset."""
+        path = self.folder(dataset) / name
+        if path.exists():
+            return path
+        location = stores.join(self._store.location(dataset), name)
+        data = stores.read(location) if self.data else None
+        if data is None:
+            raise self._missing(str(location), dataset)
+        path.write_bytes(data)
+        return path
+
     @property
     def _chosen(self) -> bool:
         """Whether select-links has chosen some of the links."""

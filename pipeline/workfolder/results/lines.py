@@ -18,6 +18,7 @@ from jobs.kernel.formats.datasets import DATASETS, Dataset
 from jobs.kernel.formats.lines import DUMMY, parse_capture
 from jobs.kernel.formats.reading import parts
 from jobs.kernel.formats.rows import UNKNOWN
+from jobs.kernel.rank.teleport import FILE, Teleport
 from pipeline.data.database import batches
 from pipeline.data.graph import Floats, Mask, Positions, Targets
 from pipeline.workfolder.results.finished import CAPTURE_COLUMNS, WEIGHED, Finished, Incoming, Node
@@ -65,6 +66,13 @@ class FinishedLines(Finished):
             rows = self.db.execute(query, {"dummy": DUMMY.decode()}).fetchnumpy()
             scores: Floats = self._by_id("ranks", rows["id"], rows["score"])
             return scores
+
+    def weights(self) -> Floats | None:
+        if not self.method.takes:
+            return None
+        with self.reading():
+            nodes = len(self.scores())
+            return Teleport(self.folders.beside("ranks", FILE)).of_all(np.arange(nodes))
 
     def captured(self) -> Mask:
         query = (

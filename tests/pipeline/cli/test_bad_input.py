@@ -201,7 +201,6 @@ ROWS: dict[str, tuple[str, list[str], str, str]] = {
     "canonical_links": ("assign-ids", ["a)/ b)/"], "a)/", "'a)/'"),
     "input_links": ("gen-graph", ["0 a)/ b)/"], "x a)/ b)/", "id 'x'"),
     "graph: no targets": ("page-rank", ["0\t1.0\tO:dummy"], "1\t1.0", "'1\\t1.0'"),
-    "graph: zero": ("page-rank", ["0\t1.0\tO:dummy"], "1\t0.0\tO:0", "score 0.0"),
     "graph: self-loop": ("page-rank", ["0\t1.0\tO:dummy"], "1\t1.0\tO:1", "target of itself"),
     "scores": ("export-precedence", ["1.0\thttp://a/\ta)/"], "x\thttp://b/\tb)/", "score 'x'"),
 }

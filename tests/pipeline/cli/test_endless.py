@@ -55,6 +55,10 @@ COMMANDS = [
     "import-text --graph X --work O",
     "import-text --graph W/graph --map X --work O",
     "audit-precedence X L",
+    "rank --work W --method personalized --teleport X",
+    "rank --work W --method trustrank --seeds X",
+    "rank --work W --method trustrank --from-seeds-file X",
+    "run G --work O --method trustrank --seeds X",
     "audit-precedence W/precedence.txt X",
 ]
 
@@ -85,7 +89,7 @@ def test_no_command_reads_it(
 ) -> None:
     path, kind = endless
     good = written(tmp_path / "crawl.log", log(["http://h/"]))
-    names = {"X": path, "O": tmp_path / "out", "G": LOOPBACK, "L": good}
+    names = {"X": path, "W": finished, "O": tmp_path / "out", "G": LOOPBACK, "L": good}
     words = [
         names.get(word) or word.replace("W/", f"{finished}/").replace("O/", f"{tmp_path}/")
         for word in line.split()

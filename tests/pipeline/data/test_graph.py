@@ -105,7 +105,6 @@ BAD = {
         "a target of itself",
     ),
     "edge twice": (["0\t1.0\tO:1,1", "1\t1.0\tO:0", DUMMY], ", line 1", "a target of id 0 twice"),
-    "zero": (["0\t0.0\tO:dummy", DUMMY], ", line 1", "score 0.0 of id 0"),
     "negative": (["0\t-1.0\tO:dummy", DUMMY], ", line 1", "score '-1.0' of id '0'"),
     "infinite": (["0\t1e999\tO:dummy", DUMMY], ", line 1", "score inf of id 0"),
     "not a number": (["0\tnan\tO:dummy", DUMMY], ", line 1", "score 'nan'"),

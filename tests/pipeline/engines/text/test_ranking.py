@@ -175,8 +175,8 @@ def test_what_is_no_graph(
 class Leaky(PageRank):
     """A round that loses a part of every score."""
 
-    def _scored(self, line: Any, score: float) -> bytes:
-        return super()._scored(line, 0.9 * score)
+    def _scored(self, line: Any, contributions: list[float]) -> bytes:
+        return super()._scored(line, [0.9 * value for value in contributions])
 
 
 def test_lost_mass_is_noticed(
