@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
+from jobs.kernel.rank.equation import Equation
 from pipeline.contract import Round
 from pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, Csr
 from pipeline.data.csr_files import open_csr
-from pipeline.data.graph import Graph
+from pipeline.data.graph import Floats, Graph
 from support.paths import DATA
 
 Edges = Iterable[tuple[int, int]]
@@ -64,6 +65,15 @@ def exact_scores(graph: Graph) -> npt.NDArray[np.float64]:
     p = exact_probabilities(graph)
     dangling = p[graph.outdegrees == 0].sum()
     return np.asarray(p * 0.15 * graph.nodes / (0.15 + 0.85 * dangling))
+
+
+def solved_scores(graph: Graph, equation: Equation, weights: Floats) -> Floats:
+    """Those of any damping and weights of mean 1, by numpy's linear algebra."""
+    sources = np.repeat(np.arange(graph.nodes), graph.outdegrees)
+    matrix = np.eye(graph.nodes)
+    np.add.at(matrix, (graph.targets, sources), -equation.damping / graph.outdegrees[sources])
+    scores: Floats = np.linalg.solve(matrix, equation.base * weights)
+    return scores
 
 
 def rational_solution(graph: Graph) -> list[Fraction]:

@@ -24,6 +24,7 @@ from support.graphs import (
     graphs,
     rational_solution,
     saved,
+    solved_scores,
     star,
     untimed,
     web_like,
@@ -37,7 +38,7 @@ from jobs.kernel.rank.equation import Equation
 from jobs.kernel.rank.plain_round import new_score
 from pipeline.contract import Round, Stop
 from pipeline.data import team
-from pipeline.data.graph import Floats, Graph, read_graph
+from pipeline.data.graph import Graph, read_graph
 from pipeline.engines.text.rounds import rank as rank_by_jobs
 from pipeline.ranking.pagerank import plain
 from pipeline.ranking.pagerank.method import solve
@@ -174,15 +175,6 @@ def networkx_of(graph: Graph) -> nx.DiGraph:
     return net
 
 
-def solved(graph: Graph, equation: Equation, weights: Floats) -> Floats:
-    """By numpy's linear algebra."""
-    sources = np.repeat(np.arange(graph.nodes), graph.outdegrees)
-    matrix = np.eye(graph.nodes)
-    np.add.at(matrix, (graph.targets, sources), -equation.damping / graph.outdegrees[sources])
-    scores: Floats = np.linalg.solve(matrix, equation.base * weights)
-    return scores
-
-
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_networkx_agrees(threads: int) -> None:
     want = nx.pagerank(networkx_of(WEB), alpha=0.85, tol=1e-14, max_iter=500)
@@ -209,7 +201,7 @@ def test_networkx_agrees_on_other_dampings_and_teleports(
     assert away <= got.rounds[-1]["probability_certificate"] + 1e-10
     assert away < 1e-6
     assert got.scores.sum() + got.dummy == pytest.approx(WEB.nodes + 1, rel=1e-12)
-    eta, exact = got.rounds[-1]["eta"], solved(WEB, equation, weights)
+    eta, exact = got.rounds[-1]["eta"], solved_scores(WEB, equation, weights)
     assert 0 < eta < 1e-5
     assert (abs(got.scores - exact) <= (eta + 1e-13) * exact).all()
     assert ((got.scores == 0) == (exact == 0)).all()
