@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from support.crawls import environment, ok
 from support.graphs import web_like, write_graph
-from support.inputs.several_crawls import first_crawl, second_crawl
+from support.inputs.several_crawls import SITE, first_crawl, second_crawl
 from support.paths import DAMAGED, LOOPBACK, SAMPLES
 from support.systems.cluster import dataset, inline
 from support.systems.hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
@@ -105,14 +105,19 @@ def test_with_options_it_gives_that_too(cluster: list[str], tmp_path: Path) -> N
     """Two crawls of a site; what each option does alone, and with each other one, see
     test_options_agree.py."""
     archives = [first_crawl(tmp_path), second_crawl(tmp_path)]
-    far, near = tmp_path / "far", tmp_path / "near"
-    run(far, *cluster, "--iterations", 2, *OPTIONS, archives=archives)
-    run(near, "--iterations", 2, *OPTIONS, archives=archives)
+    far, near, seeds = tmp_path / "far", tmp_path / "near", tmp_path / "seeds.txt"
+    seeds.write_text(f"{SITE}/\n")
+    options = (*OPTIONS, "--iterations", 2, "--method", "trustrank", "--seeds", seeds)
+    run(far, *cluster, *options, archives=archives)
+    run(near, *options, archives=archives)
     names = ["pr2" if name == "pr1" else name for name in TEXTS]
     found, expected = texts(far, names), texts(near, names)
     for name in names:
         assert found[name] == expected[name], name
     assert_same_counters(near, far)
+    explained = [ok("explain", "--work", work, f"{SITE}/").out for work in (far, near)]
+    assert "readers start here" in explained[0]
+    assert explained[0].replace(str(far), str(near)) == explained[1]
 
 
 @pytest.mark.long

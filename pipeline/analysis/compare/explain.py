@@ -76,6 +76,7 @@ class Explanation:
     standing: Standing | None = None
     why_no_score: str | None = None
     base: float = 0.0
+    base_is: str = "every page has this"
     links: int = 0
     given: list[IncomingLink] = field(default_factory=list)
     others_give: float = 0.0
@@ -132,6 +133,8 @@ def _why_no_score(finished: Finished) -> str:
 def _add_score(result: Explanation, finished: Finished, node: Node, top: int) -> None:
     result.shown, result.score = node.uri, node.score
     result.base = finished.base_of(node.id)
+    if finished.method.takes:
+        result.base_is = "readers start here"
     order = finished.order_of(node)
     result.standing = standing_of(finished, node.score, order)
     (incoming,) = finished.incoming([node.id])

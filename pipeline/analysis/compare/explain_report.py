@@ -64,8 +64,9 @@ def _folded(fold: Folded) -> str:
 def _links(page: Explanation, score: float) -> TextTable:
     title = f"what its score is made of ({page.links:,} incoming links)"
     table = TextTable(title, ">gives", ">share", ">source's score", ">its links", "source")
-    share = _share(page.base, score)
-    table.add(f"{page.base:.6g}", share, None, None, "(every page has this)")
+    if page.base:
+        share = _share(page.base, score)
+        table.add(f"{page.base:.6g}", share, None, None, f"({page.base_is})")
     for link in page.given:
         share = _share(link.gives, score)
         table.add(f"{link.gives:.6g}", share, f"{link.score:.6g}", link.outlinks, link.uri)
