@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SELF_LINKS, SOURCES_WITHOUT_ID
 from jobs.kernel.formats.datasets import MAP
 from jobs.kernel.formats.lines import (
     DUMMY,
@@ -113,8 +114,8 @@ class GenGraph(Job):
         self, key: bytes, identities: list[bytes], targets: set[bytes], links: int
     ) -> Iterator[bytes]:
         if not identities:
-            self.counts["dropped.links-from-source-without-id"] += links
-            self.counts["sources-without-id"] += 1
+            self.counts[LINKS_WITHOUT_ID] += links
+            self.counts[SOURCES_WITHOUT_ID] += 1
             return
         if len(identities) > 1:
             first, second = identities[:2]
@@ -127,7 +128,7 @@ class GenGraph(Job):
             )
             return
         if identities[0] in targets:
-            self.counts["dropped.self-links"] += 1
+            self.counts[SELF_LINKS] += 1
             targets.discard(identities[0])
         self.counts["nodes"] += 1
         self.counts["edges"] += len(targets)

@@ -6,7 +6,7 @@ in a work folder. All engines make the same ids, and the same scores within what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -60,6 +60,16 @@ STEPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 
+
+def later_steps(name: str) -> list[str]:
+    """The steps that read what this one writes, or what those write."""
+    later = [name]
+    for step, reads in STEPS.items():
+        if not set(reads).isdisjoint(later):
+            later.append(step)
+    return later[1:]
+
+
 #: of the engine whose datasets are text
 TEXT: Mapping[str, Datasets] = MappingProxyType(
     {
@@ -98,6 +108,12 @@ COLUMNS: Mapping[str, Datasets] = MappingProxyType(
         "validate-opic": TEXT["validate-opic"],
     }
 )
+
+
+def written_by(steps: Iterable[str]) -> tuple[str, ...]:
+    """The datasets that steps write, on any engine."""
+    names = [n for step in steps for table in (COLUMNS, TEXT_AT_URL) for n in table[step].writes]
+    return tuple(dict.fromkeys(names))
 
 
 #: defaults: a sweep of the embedded engine costs little, a round of the jobs sorts all edges

@@ -73,6 +73,16 @@ def died(how: str) -> list[str]:
     ]
 
 
+def no_nodes(where: str, nodes: str) -> BadInput:
+    """The error of assign-ids that gives no id to any page. nodes: linked or all."""
+    return BadInput(
+        where,
+        "no links at all, so no page gets an id",
+        "at least one link" + (" or capture" if nodes == "all" else ""),
+        "Look at what extract-links counted; --nodes all ranks pages without links too.",
+    )
+
+
 class BadLine(ValueError):
     """A line of a text dataset that does not have its format; the reader adds file and number."""
 

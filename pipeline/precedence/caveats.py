@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SOURCES_WITHOUT_ID
 from pipeline.contract import SUMMARY
 from pipeline.options import Ties
 from pipeline.workfolder.imported import steps_of
@@ -156,8 +157,8 @@ def link_counts(manifest: Manifest) -> LinkCounts | None:
     return LinkCounts(
         last["edges"],
         last["nodes"] - last["dangling"],
-        counters.get("sources-without-id", 0),
-        counters.get("dropped.links-from-source-without-id", 0),
+        counters.get(SOURCES_WITHOUT_ID, 0),
+        counters.get(LINKS_WITHOUT_ID, 0),
     )
 
 

@@ -14,7 +14,7 @@ from collections.abc import Collection
 from typing import Any
 
 from jobs.kernel.errors import BadInput
-from pipeline.contract import RANK, STEPS, Engine, Round, Stop
+from pipeline.contract import RANK, STEPS, Engine, Round, Stop, later_steps
 from pipeline.workfolder.archives import forget_part
 from pipeline.workfolder.dataset_store import DatasetRecord
 from pipeline.workfolder.imported import IMPORT_AGAIN, REPLACED
@@ -22,21 +22,12 @@ from pipeline.workfolder.manifest import Manifest, fingerprint
 from pipeline.workfolder.work_folder import OF_ARCHIVES
 
 RUN_AGAIN = "Run `crawlrank run` on the work folder around it: it makes it anew."
-RESULTS = ("join-scores", "export-precedence", "validate-opic")  # steps that leave what users take
+RESULTS = tuple(later_steps(RANK))  # steps that leave what users take
 
 
 class DamagedDataset(Exception):
     """A dataset that was kept is not as it was left. Its step is no longer done in the manifest,
     and `take_faults` returns the fault."""
-
-
-def later_steps(name: str) -> list[str]:
-    """The steps that read what this one writes, or what those write."""
-    later = [name]
-    for step, reads in STEPS.items():
-        if not set(reads).isdisjoint(later):
-            later.append(step)
-    return later[1:]
 
 
 #: steps of which the rankings beside a run's own share the results; see rankings.py

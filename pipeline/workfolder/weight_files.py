@@ -26,11 +26,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.formats.counters import MAX_EXAMPLES
 from jobs.kernel.formats.reading import read_lines
 from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form
 from jobs.kernel.storage.opening import require_file
 
-EXAMPLES = 20  # of each, how many are kept
 SHAPE = "a page and its weight, with a tab or blanks between them"
 ALONE = "one page a line, without a weight"
 NUMBER = "a decimal number of at least 0 such as 3 or 0.5"
@@ -59,8 +59,8 @@ class WeightFileSummary:
     """What a reader left out of its result; complete when it has returned.
 
     repeated: lines that repeat the page and the weight of an earlier one. repeats: the first
-    EXAMPLES of them, as (line, earlier line). skipped: lines of Heritrix's seeds that are no seed,
-    by the reason.
+    MAX_EXAMPLES of them, as (line, earlier line). skipped: lines of Heritrix's seeds that are no
+    seed, by the reason.
     """
 
     repeated: int = 0
@@ -212,7 +212,7 @@ class _Lines:
                 "one weight for each page", "Leave one of the two lines out.",
             )  # fmt: skip
         self.summary.repeated += 1
-        if len(self.summary.repeats) < EXAMPLES:
+        if len(self.summary.repeats) < MAX_EXAMPLES:
             self.summary.repeats.append((line.line, earlier.line))
 
     def checked(self, kind: str) -> list[WeightLine]:

@@ -11,19 +11,15 @@ from pathlib import Path
 from jobs.kernel.errors import BadInput
 from jobs.kernel.storage import stores
 from jobs.kernel.storage.plain_paths import plain_path
-from pipeline.contract import BEANS, SUMMARY
+from pipeline.contract import RANK, STEPS, later_steps, written_by
 from pipeline.workfolder.dataset_store import NEAR, DatasetStore, remove
 from pipeline.workfolder.manifest import Manifest
 
 TMP = ".crawlrank-tmp"
 #: everything that a run leaves, by whatever engine
-DATASETS = (
-    "links", "captures", "keys", "selected", "folds", "canonical_links", "uris", "numbers",
-    "input_links", "map", "graph", "rounds", "ranks", "scored", "scores", "precedence.txt", SUMMARY,
-    BEANS, "report",
-)  # fmt: skip
+DATASETS = (*written_by(STEPS), "keys", "rounds")
 #: of these, what a ranking has of its own
-OF_RANKING = ("rounds", "ranks", "scored", "scores", "precedence.txt", SUMMARY, BEANS, "report")
+OF_RANKING = (*written_by((RANK, *later_steps(RANK))), "rounds")
 OF_ARCHIVES = ("links", "captures")
 PART = re.compile(r"-[0-9a-f]{12}(\.parquet)?\Z")  # how the name of every part of these ends
 MANIFEST = "manifest.json"

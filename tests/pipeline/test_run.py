@@ -25,9 +25,8 @@ from support.crawls import (
 from support.paths import DAMAGED
 from support.work_folders import manifest_of
 
-from pipeline.contract import COLUMNS, STEPS, TEXT, TEXT_AT_URL
+from pipeline.contract import COLUMNS, STEPS, TEXT, TEXT_AT_URL, later_steps
 from pipeline.engines.text import packed_ranges
-from pipeline.workfolder.step_state import later_steps
 
 FIXED = ("--iterations", 4, "--no-validate", *INLINE)
 

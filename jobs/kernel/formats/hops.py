@@ -17,4 +17,5 @@ NAV_HOPS = "LR"  # that `--links nav` keeps
 LINK_HOPS = "LREX"  # that may become edges of the graph
 NOFOLLOW_HOPS = "LX"  # that a page can ask not to follow
 CANONICAL_HOP = "C"
+FOLD_HOPS = "R" + CANONICAL_HOP  # that say where else a page is
 UNLINKED_HOPS = "IP" + CANONICAL_HOP  # that never become edges

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jobs.kernel.captures.choosing import Named, choose
+from jobs.kernel.formats.hops import FOLD_HOPS
 from jobs.kernel.formats.rows import UNKNOWN, Capture, Link
 from jobs.kernel.formats.side_lines import FOLDS
 from jobs.mapreduce.job import KeyValue
 from jobs.stages.select_links.captures import FIRST, NOTHING, SECOND, TAKE, CapturesJob, joined
 
+FOLDING = FOLD_HOPS.encode()
 #: counters of links and captures with and without timestamps
 DATED, UNDATED, DATED_CAPTURES = TIMES = ("links.dated", "links.undated", "captures.dated")
 _SENT = (
@@ -26,7 +28,7 @@ class SelectLinksDecide(CapturesJob):
     def map_link(self, link: Link) -> Iterator[KeyValue]:
         self.counts[UNDATED if link.timestamp == UNKNOWN else DATED] += 1
         source_key = self.key_of(link.source)
-        if source_key and link.hop in b"RC" and (target_key := self.key_of(link.target)):
+        if source_key and link.hop in FOLDING and (target_key := self.key_of(link.target)):
             yield source_key, joined(SECOND, link.hop, link.source, link.timestamp, target_key)
 
     def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:

@@ -11,6 +11,7 @@ import numpy as np
 from jobs.kernel.captures.choosing import CaptureRules
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import NotConverged
+from jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SELF_LINKS, SOURCES_WITHOUT_ID
 from jobs.kernel.formats.usable import DROPPED
 from pipeline.contract import (
     COLUMNS,
@@ -123,9 +124,9 @@ class EmbeddedEngine(WorkFolder):
         )  # fmt: skip
         self._publish(output)
         counters = asdict(counts)
-        counters["dropped.self-links"] = counters.pop("self_links")  # as the jobs name them
-        counters["dropped.links-from-source-without-id"] = counters.pop("without_id")
-        counters["sources-without-id"] = counters.pop("sources_without_id")
+        counters[SELF_LINKS] = counters.pop("self_links")
+        counters[LINKS_WITHOUT_ID] = counters.pop("without_id")
+        counters[SOURCES_WITHOUT_ID] = counters.pop("sources_without_id")
         return {"rows": {"graph": counts.nodes}, "counters": counters}
 
     def rank(self, ranking: Ranking, rounds: list[Round], on_round: OnRound) -> list[Round]:

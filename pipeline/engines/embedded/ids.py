@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import no_nodes
 from jobs.kernel.formats import datasets
 from pipeline.data.csr import id_type
 from pipeline.data.growing import save
@@ -47,12 +47,7 @@ def assign_ids(uris: Path, output: Path, *, nodes: str = "linked") -> IdCounts:
     noded = _noded(uris, everything=nodes == "all")
     count = int(np.count_nonzero(noded))
     if not count:
-        raise BadInput(
-            str(uris),
-            "no links at all, so no page gets an id",
-            "at least one link" + (" or capture" if nodes == "all" else ""),
-            "Look at what extract-links counted; --nodes all ranks pages without links too.",
-        )
+        raise no_nodes(str(uris), nodes)
     ids: npt.NDArray[Any] = np.cumsum(noded, dtype=id_type(count))
     ids -= 1
     ids[~noded] = missing(ids)

@@ -18,8 +18,9 @@ from jobs.canonicalize import Canonicalize
 from jobs.extract_links import ExtractLinks
 from jobs.gen_graph import GenGraph
 from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.errors import BadInput, NotConverged
+from jobs.kernel.errors import BadInput, NotConverged, no_nodes
 from jobs.kernel.formats import downloading
+from jobs.kernel.formats.counters import MAX_EXAMPLES
 from jobs.kernel.formats.datasets import CAPTURES, LINKS
 from jobs.kernel.formats.order import DIGITS
 from jobs.kernel.formats.usable import require_usable
@@ -36,8 +37,6 @@ from pipeline.data.scores_table import write_parquet
 from pipeline.engines.text.archive_reports import archive_reports, writable_names
 from pipeline.engines.text.delivering import Locations, delivering, working_beside
 from pipeline.engines.text.rounds import rank, scores_in
-
-MAX_EXAMPLES = 20
 
 
 def extract_links(
@@ -144,18 +143,9 @@ def assign_ids(
     outputs = {output: ORDER["input_links"], map_output: ORDER["map"]}
     with delivering(launcher, outputs) as (near, (input_links, mapped)):
         outcome = assign_ids_job.run(inputs, input_links, mapped, near, nodes=nodes)
-        require_nodes(outcome, inputs, nodes)
+        if not outcome.rows["map"]:
+            raise no_nodes(", ".join(map(str, inputs)), nodes)
     return result_of(outcome, "input_links")
-
-
-def require_nodes(outcome: Outcome, inputs: Locations, nodes: str) -> None:
-    if not outcome.rows["map"]:
-        raise BadInput(
-            ", ".join(map(str, inputs)),
-            "no links at all, so no page gets an id",
-            "at least one link" + (" or capture" if nodes == "all" else ""),
-            "Look at what extract-links counted; --nodes all ranks pages without links too.",
-        )
 
 
 def gen_graph(

@@ -14,10 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.formats.counters import MAX_EXAMPLES
 from pipeline.data.graph import Floats, Mask, Positions
 from pipeline.workfolder.results.finished import CURE, Finished
 from pipeline.workfolder.results.page_keys import NotAURI, key_maker
-from pipeline.workfolder.weight_files import EXAMPLES, WeightLine
+from pipeline.workfolder.weight_files import WeightLine
 
 #: the node of each page by its number; -1 without one
 NODES_OF_KEYS = """
@@ -31,7 +32,7 @@ NODES_OF_KEYS = """
 class WeightReport:
     """What the lines stand for. known, unknown: lines of a page that has a score, and of none.
     folded: known lines whose page folds into another one. added: known lines whose weight was added
-    to that of an earlier line. Of unknown and added lines the first EXAMPLES are listed."""
+    to that of an earlier line. Of unknown and added lines the first MAX_EXAMPLES are listed."""
 
     known: int
     unknown: int
@@ -117,4 +118,4 @@ def _first_of(ids: Positions) -> Mask:
 
 
 def _examples(lines: Sequence[WeightLine], chosen: Mask) -> tuple[WeightLine, ...]:
-    return tuple(lines[at] for at in np.flatnonzero(chosen)[:EXAMPLES].tolist())
+    return tuple(lines[at] for at in np.flatnonzero(chosen)[:MAX_EXAMPLES].tolist())

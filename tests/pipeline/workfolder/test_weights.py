@@ -10,8 +10,9 @@ from support.compared import HOW, opened
 from support.crawls import html, ok, response, write_records
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.formats.counters import MAX_EXAMPLES
 from pipeline.workfolder.results.weights import nodes_of, weights_of
-from pipeline.workfolder.weight_files import EXAMPLES, WeightLine
+from pipeline.workfolder.weight_files import WeightLine
 
 RUN = ("--iterations", 3, "--no-validate", "--quiet", "--nodes", "all")
 #: ids are in byte order of the keys
@@ -74,7 +75,7 @@ def test_few_of_many_unknown_lines_are_listed(work: Path) -> None:
         weights, report = weights_of(lines, finished)
     assert weights.tolist() == [1, 0, 0, 0]
     assert (report.known, report.unknown) == (1, 1000)
-    assert report.unknown_lines == tuple(lines[:EXAMPLES])
+    assert report.unknown_lines == tuple(lines[:MAX_EXAMPLES])
 
 
 def test_a_list_that_weighs_nothing_is_refused(work: Path) -> None:

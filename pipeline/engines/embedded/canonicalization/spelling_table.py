@@ -18,13 +18,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jobs.kernel.formats.counters import MAX_EXAMPLES
 from pipeline.data.arrays import Int64Array
 from pipeline.data.graph import Mask
 from pipeline.engines.embedded.canonicalization.having_keys import having_keys
 from pipeline.engines.embedded.columns import Indices
 
 UNSEEN = -1
-EXAMPLES = 20
 PIECE = 1 << 16  # strings that are Python objects at once
 STRING_BYTES = 60  # of a table for each string, beside itself: its indices and three counts
 SCHEMA = pa.schema(
@@ -50,7 +50,7 @@ class PartCounts:
         self.add_examples(part.examples)
 
     def add_examples(self, uris: list[bytes]) -> None:
-        self.examples = nsmallest(EXAMPLES, {*self.examples, *uris})
+        self.examples = nsmallest(MAX_EXAMPLES, {*self.examples, *uris})
 
     @property
     def rows(self) -> int:

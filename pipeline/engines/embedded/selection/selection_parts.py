@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from jobs.kernel.formats.hops import FOLD_HOPS
 from jobs.kernel.formats.rows import UNKNOWN
 from jobs.kernel.keys.keys import KeyFunction, forgetful_key_function
 from pipeline.data.workers import Tell
@@ -113,8 +114,8 @@ def _captures(part: Path, key_of: KeyFunction) -> Iterator[pa.Table]:
 
 
 def _named(block: Block, key_of: KeyFunction) -> pa.Table:
-    """The links of hops R and C whose ends have keys."""
-    links = np.flatnonzero(block.of_hops("RC"))
+    """The links of FOLD_HOPS whose ends have keys."""
+    links = np.flatnonzero(block.of_hops(FOLD_HOPS))
     sources = block.sources.take(pa.array(block.source[links]))
     targets = _keys(block.targets.take(pa.array(block.target[links])), key_of)
     hops = pa.array(block.hops, pa.string()).take(pa.array(block.hop[links]))
