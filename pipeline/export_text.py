@@ -119,6 +119,8 @@ def _from_columns(folders: DatasetFolders, out: Path, last: str, tmp: Path) -> l
         "pr.txt": source.scores_by_id,
         "score_key.txt" if kind in WITHOUT_URIS else "score_uri.txt": source.score_uri,
     }
+    if source.has_hubs:
+        nodes["hubs.txt"] = source.hubs_by_id
     files = nodes if kind == GRAPH else {**keys, **nodes}
     if kind not in WITHOUT_URIS:
         files = {**uris, **files}

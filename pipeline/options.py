@@ -106,6 +106,7 @@ class RunOptions:
     nodes: str = NODES[0]
     method: str = PAGERANK  # a row of ranking/methods.py
     weights: PageWeights | None = None
+    perturb: float = 0.0  # what HITS adds to every entry of the matrix of links
     stop: Stop = field(default_factory=Stop)
     precedence: PrecedenceOptions = field(default_factory=PrecedenceOptions)
     validation: ValidationOptions = field(default_factory=ValidationOptions)
@@ -144,6 +145,7 @@ class RunOptions:
         return {
             "--method": self.method,
             **({weights.option: weights.mark} if weights else {}),
+            **({"--perturb": self.perturb} if self.perturb else {}),
             "--iterations": stop.iterations,
             "--tolerance": None if stop.iterations is not None else stop.tolerance,
             "--bins": precedence.bins,

@@ -31,8 +31,9 @@ class RankStep:
         named = {} if self.method.name == PAGERANK else {"method": self.method.name}
         # PageRank without its name: folders of earlier versions keep their ranks
         weights = self.options.weights
-        weighed = {weights.option: weights.mark} if weights else {}
-        return {"iterations": self.stop.iterations, "tolerance": tolerance, **named, **weighed}
+        given = {weights.option: weights.mark} if weights else {}
+        given |= {"perturb": self.options.perturb} if self.options.perturb else {}
+        return {"iterations": self.stop.iterations, "tolerance": tolerance, **named, **given}
 
     def work(self) -> StepEntry:
         rounds: list[Round] = []
@@ -44,7 +45,8 @@ class RankStep:
                 self._enter(so_far)
             return due
 
-        before, ranking, entry = self._before(), Ranking(self.method, self.stop), StepEntry()
+        ranking = Ranking(self.method, self.stop, perturb=self.options.perturb)
+        before, entry = self._before(), StepEntry()
         if self.options.weights:
             work = self.engine.store.work
             weights, entry = weights_by_id(work, self.manifest, self.options)

@@ -203,6 +203,14 @@ method_option = field_option(
     RunOptions, "method", "How pages are ranked, see docs/formulas.md.", click.Choice(list(METHODS))
 )
 
+perturb_option = field_option(
+    RunOptions,
+    "perturb",
+    "hits: add EPS to every entry of the matrix of links, where it has no single best pair.",
+    click.FloatRange(0, 1),
+    metavar="EPS",
+)
+
 
 def _stop(iterations: int | None, tolerance: float | None, max_rounds: int) -> Stop:
     if iterations is not None and tolerance is not None:

@@ -16,6 +16,7 @@ from pipeline.cli.options import (
     jobs_option,
     method_option,
     min_agreement_option,
+    perturb_option,
     precedence_options,
     stop_options,
     work_option,
@@ -36,6 +37,7 @@ from pipeline.workfolder.rankings import new_ranking
 @method_option
 @option("--name", "label", metavar="LABEL", help="Label of the ranking (default: its method).")
 @weight_options
+@perturb_option
 @stop_options
 @precedence_options
 @min_agreement_option
@@ -59,7 +61,7 @@ def rank(work: Path, label: str | None, min_agreement: float, quiet: bool, **val
     Run it again after an interruption, or when the graph was made anew: finished work is kept.
     """
     method = METHODS[values["method"]]
-    require_weights(method, values["weights"])
+    require_weights(method, values["weights"], values["perturb"])
     runner = _runner(work, method.name, on_jobs=method.on_jobs)
     validation = ValidationOptions(min_agreement=min_agreement)
     options = RunOptions(runner=runner, validation=validation, **values)

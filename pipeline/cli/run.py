@@ -22,6 +22,7 @@ from pipeline.cli.options import (
     method_option,
     min_agreement_option,
     nodes_option,
+    perturb_option,
     precedence_options,
     rules_options,
     skip_bad_files_option,
@@ -59,6 +60,7 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
 @nodes_option
 @method_option
 @weight_options
+@perturb_option
 @stop_options
 @precedence_options
 @click.option(
@@ -129,7 +131,7 @@ def run(
 
     Run it again after an interruption, or with more archives: finished work is kept.
     """
-    require_weights(METHODS[values["method"]], values["weights"])
+    require_weights(METHODS[values["method"]], values["weights"], values["perturb"])
     if not METHODS[values["method"]].runs_on(runner):
         raise click.UsageError(f"--method {values['method']} is for --runner {EMBEDDED}.")
     if not (archives or ((work / "manifest.json").exists() and Manifest(work).imported)):

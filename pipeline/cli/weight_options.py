@@ -14,6 +14,7 @@ from pipeline.ranking.methods import Method
 WEIGHTS = {
     "--teleport": "personalized: how often a reader starts at each page, `URI-or-key weight`.",
     "--seeds": "trustrank: the pages to trust, one a line.",
+    "--relevance": "hits: the relevance of pages, `URI-or-key weight`, 0 to 1; 0 for all others.",
     "--from-seeds-file": "trustrank: the same from Heritrix's seeds.txt.",
 }
 
@@ -36,8 +37,11 @@ weight_options = grouped(
 )
 
 
-def require_weights(method: Method, weights: PageWeights | None) -> None:
-    """Raises UsageError for weights that a method does not take, or needs and is not given."""
+def require_weights(method: Method, weights: PageWeights | None, perturb: float) -> None:
+    """Raises UsageError for what a method does not take, and for weights that it needs and is not
+    given."""
+    if perturb and not method.perturbs:
+        raise click.UsageError(f"--perturb is not for --method {method.name}")
     if weights and weights.option not in method.takes:
         raise click.UsageError(f"{weights.option} is not for --method {method.name}")
     if method.needs and not weights:

@@ -11,6 +11,7 @@ from pipeline.data.arrays import PIECE, open_array, refuse
 from pipeline.data.graph import Floats
 
 SCORES, DUMMY, WEIGHTS = "scores.npy", "dummy.npy", "weights.npy"
+HUBS = "hubs.npy"  # of methods that tell how good a hub each page is
 CURE = "Run page-rank to make the scores anew."
 
 

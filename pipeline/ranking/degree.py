@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from pipeline.data.graph import Floats, Positions
@@ -13,7 +15,7 @@ def solve(problem: Problem) -> Solution:
     return exact(problem.csr, np.diff(problem.csr.offsets).astype(np.float64))
 
 
-def shares(scores: Floats, outdegrees: Positions) -> Floats:
+def shares(scores: Floats, outdegrees: Positions, more: Mapping[str, Floats]) -> Floats:
     return np.ones(len(scores))
 
 

@@ -26,16 +26,18 @@ class Scoring(Protocol):
     def base(self, weights: Floats | None) -> Floats:
         """The score of a page that no page links to: float64[1] for all, or float64[N]."""
 
-    def shares(self, scores: Floats, outdegrees: Positions) -> Floats:
+    def shares(self, scores: Floats, outdegrees: Positions, more: Mapping[str, Floats]) -> Floats:
         """What each link of a source adds to the score of its target, by the source's score and
-        outdegree. A score is its base and the shares of all links to the page."""
+        outdegree, and by its numbers in further columns. A score is its base and the shares of all
+        links to the page."""
 
 
 class Method(NamedTuple):
     """A ranking. name: as --method takes it. title: as reports name it. module: see Scoring.
 
     on_jobs: whether the jobs have it, too. opic: whether validate-opic checks it. takes: options
-    that give weights of pages, one of which may be given; needs: whether one must be.
+    that give weights of pages, one of which may be given; needs: whether one must be. more: names
+    of further columns of ranks. perturbs: whether it takes --perturb.
     """
 
     name: str
@@ -45,6 +47,8 @@ class Method(NamedTuple):
     opic: bool = False
     takes: tuple[str, ...] = ()
     needs: bool = False
+    more: tuple[str, ...] = ()
+    perturbs: bool = False
 
     @property
     def scoring(self) -> Scoring:
@@ -84,6 +88,14 @@ METHODS = {
             on_jobs=True,
             takes=("--seeds", "--from-seeds-file"),
             needs=True,
+        ),
+        Method(
+            "hits",
+            "HITS",
+            "pipeline.ranking.hits.method",
+            takes=("--relevance",),
+            more=("hubs", "gives"),
+            perturbs=True,
         ),
         Method("degree", "indegree", "pipeline.ranking.degree"),
     )

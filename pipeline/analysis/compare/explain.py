@@ -75,6 +75,7 @@ class Explanation:
     score: float | None = None
     standing: Standing | None = None
     why_no_score: str | None = None
+    hub: float | None = None
     base: float = 0.0
     base_is: str = "every page has this"
     links: int = 0
@@ -133,6 +134,8 @@ def _why_no_score(finished: Finished) -> str:
 def _add_score(result: Explanation, finished: Finished, node: Node, top: int) -> None:
     result.shown, result.score = node.uri, node.score
     result.base = finished.base_of(node.id)
+    if (hubs := finished.hubs()) is not None:
+        result.hub = float(hubs[node.id])
     if finished.method.takes:
         result.base_is = "readers start here"
     order = finished.order_of(node)

@@ -48,6 +48,8 @@ def _page(page: Explanation) -> TextTable:
             others = standing.equal - 1
             position += f"; {others:,} others have the same score, and {DECIDES[page.ties]}"
         table.add("position", position)
+        if page.hub is not None:
+            table.add("as a hub", f"{page.hub:.6g}")
         over = f"cut over {standing.cut_over:,} pages"
         table.add("class", f"{standing.precedence} of {standing.bins}, {over}")
     table.add("captures", page.capture_count)

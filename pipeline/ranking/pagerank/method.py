@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from jobs.kernel.rank.equation import RECIPE, Equation
@@ -43,5 +45,5 @@ def base(weights: Floats | None) -> Floats:
     return np.array([RECIPE.base])
 
 
-def shares(scores: Floats, outdegrees: Positions) -> Floats:
+def shares(scores: Floats, outdegrees: Positions, more: Mapping[str, Floats]) -> Floats:
     return RECIPE.damping * (scores / outdegrees)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from pipeline.data.csr import Csr
 from pipeline.data.csr_files import open_csr
 from pipeline.data.graph import Floats, Mask, Targets
 from pipeline.data.parquet import parquet_batches
-from pipeline.data.scores_file import SCORES, WEIGHTS, open_scores
+from pipeline.data.scores_file import HUBS, SCORES, WEIGHTS, open_scores
 from pipeline.workfolder.results.finished import (
     CAPTURE_COLUMNS,
     CURE,
@@ -71,20 +71,30 @@ class FinishedColumns(Finished):
     def incoming(self, ids: Sequence[int]) -> list[Incoming]:
         with self.reading():
             csr = self._csr()
-            scores = open_scores(self.folder("ranks") / SCORES, csr.nodes)
+            columns = {SCORES: self._ranks(SCORES, csr.nodes)}
+            columns |= {name: self._ranks(f"{name}.npy", csr.nodes) for name in self.method.more}
             self._require_nodes(np.array(ids, np.int64), csr.nodes, "map")
-            return [self._incoming(csr, scores, node) for node in ids]
+            return [self._incoming(csr, columns, node) for node in ids]
+
+    def _ranks(self, file: str, nodes: int) -> Floats:
+        return open_scores(self.folder("ranks") / file, nodes)
+
+    def hubs(self) -> Floats | None:
+        with self.reading():
+            named = "hubs" in self.method.more
+            return self._ranks(HUBS, self._csr().nodes) if named else None
 
     def weights(self) -> Floats | None:
         with self.reading():
             path = self.folder("ranks") / WEIGHTS
             return np.array(open_scores(path, self._csr().nodes)) if path.exists() else None
 
-    def _incoming(self, csr: Csr, scores: Floats, node: int) -> Incoming:
+    def _incoming(self, csr: Csr, columns: Mapping[str, Floats], node: int) -> Incoming:
         sources = csr.sources[csr.offsets[node] : csr.offsets[node + 1]].astype(np.int64)
         self._require_nodes(sources, csr.nodes, "graph")
         outdegrees = csr.outdegrees[sources].astype(np.int64)
-        gives = self.method.scoring.shares(scores[sources], outdegrees)
+        more = {name: columns[name][sources] for name in self.method.more}
+        gives = self.method.scoring.shares(columns[SCORES][sources], outdegrees, more)
         return Incoming(sources, outdegrees, gives)
 
     def _require_nodes(self, ids: Any, nodes: int, dataset: str) -> None:

@@ -137,6 +137,10 @@ class Finished(ABC):
         """Those that the ranking was given, by id."""
         return None
 
+    def hubs(self) -> Floats | None:
+        """By id, how good a hub each page is, of methods that tell."""
+        return None
+
     @abstractmethod
     def incoming(self, ids: Sequence[int]) -> list[Incoming]:
         """The links to each of the nodes."""

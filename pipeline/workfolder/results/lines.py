@@ -116,7 +116,7 @@ class FinishedLines(Finished):
                 "SELECT target::BIGINT AS target, source::BIGINT AS source, score, degree FROM"
                 f" {self.view('linked')} WHERE target IN ({wanted}) ORDER BY source::BIGINT"
             ).fetchnumpy()
-        gives = self.method.scoring.shares(links["score"], links["degree"])
+        gives = self.method.scoring.shares(links["score"], links["degree"], {})
         of_target = [links["target"] == node for node in ids]
         return [
             Incoming(links["source"][chosen], links["degree"][chosen], gives[chosen])

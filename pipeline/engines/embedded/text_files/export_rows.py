@@ -25,7 +25,7 @@ from pipeline.data.key_numbers import missing, numbered, open_ids
 from pipeline.data.pairs import Naturals, Pairs, distinct_pairs
 from pipeline.data.parquet import parquet_batches
 from pipeline.data.scores_file import DUMMY as DUMMY_FILE
-from pipeline.data.scores_file import SCORES, open_scores, read_dummy
+from pipeline.data.scores_file import HUBS, SCORES, open_scores, read_dummy
 from pipeline.engines.embedded.canonicalization.numbering import URIS
 from pipeline.engines.embedded.columns import CAPTURE_SCHEMA, capture_blocks, link_blocks
 from pipeline.engines.embedded.graph.gen_graph import key_pairs
@@ -93,10 +93,16 @@ class TextSource:
 
     def scores_by_id(self) -> Iterator[bytes]:
         """`id<TAB>score`."""
-        scores, _ = self._scores()
-        for begin in range(0, len(scores), NODES):
-            piece = scores[begin : begin + NODES]
-            yield lines("\t", _digits(np.arange(begin, begin + len(piece))), _exact(piece))
+        yield from _by_id(self._scores()[0])
+
+    @property
+    def has_hubs(self) -> bool:
+        return (self.work / "ranks" / HUBS).exists()
+
+    def hubs_by_id(self) -> Iterator[bytes]:
+        """`id<TAB>hub`."""
+        nodes = open_csr(self.work / "graph", edges=False).nodes
+        yield from _by_id(open_scores(self.work / "ranks" / HUBS, nodes))
 
     def score_uri(self) -> Iterator[bytes]:
         """`score<TAB>URI`, best first."""
@@ -140,6 +146,13 @@ class TextSource:
                 ids = _digits(np.arange(begin, end))
                 yield lines("\t", ids, _exact(scores[begin:end]), out_edges)
         yield b"%s\t%s\tO:%s\n" % (DUMMY, repr(dummy).encode(), DUMMY)
+
+
+def _by_id(column: Floats) -> Iterator[bytes]:
+    """`id<TAB>number`."""
+    for begin in range(0, len(column), NODES):
+        piece = column[begin : begin + NODES]
+        yield lines("\t", _digits(np.arange(begin, begin + len(piece))), _exact(piece))
 
 
 def lines(separator: str, *columns: Any) -> bytes:

@@ -1,0 +1,1 @@
+"""HITS: hubs and authorities."""

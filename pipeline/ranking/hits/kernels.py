@@ -1,0 +1,122 @@
+"""The loops of HITS over edges, compiled by numba when first used.
+
+Equation: t_j = e + sum over edges i->j of u_i,  h_i = sum over edges i->j of r_j t_j, with e what a
+perturbed matrix adds. Every loop takes a range of nodes. relevance has the number of every node, or
+one for all of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jobs.kernel.machine.machine_code import loop
+from pipeline.data.csr import Ids, Offsets
+from pipeline.data.graph import Floats
+from pipeline.ranking.pagerank.plain_kernels import PARTIALS, grow, rounded_sum
+
+
+@loop
+def there_and_back(
+    offsets: Offsets,
+    rows: Ids,
+    relevance: Floats,
+    pairs: Floats,
+    extra: float,
+    begin: int,
+    end: int,
+) -> float:
+    """Add to pairs[i, 1] what a range gives back to hubs, h_i, of their numbers u_i in pairs[i, 0].
+
+    rows: of the source of each edge. Both numbers lie side by side, as each edge needs both.
+    Returns the sum of r_j t_j.
+    """
+    each, total = len(relevance) > 1, 0.0
+    for j in range(begin, end):
+        r = relevance[j if each else 0]
+        if r == 0.0:
+            continue
+        flow = extra
+        for k in range(offsets[j], offsets[j + 1]):
+            flow += pairs[rows[k], 0]
+        given = r * flow
+        for k in range(offsets[j], offsets[j + 1]):
+            pairs[rows[k], 1] += given
+        total += given
+    return total
+
+
+@loop
+def carefully(
+    offsets: Offsets,
+    rows: Ids,
+    relevance: Floats,
+    pairs: Floats,
+    extra: float,
+    begin: int,
+    end: int,
+) -> float:
+    """The same, with sums over the edges to a node in two parts: there may be millions."""
+    each, total = len(relevance) > 1, 0.0
+    for j in range(begin, end):
+        r = relevance[j if each else 0]
+        if r == 0.0:
+            continue
+        high, low = extra, 0.0
+        for k in range(offsets[j], offsets[j + 1]):
+            value = pairs[rows[k], 0]
+            new = high + value
+            back = new - high
+            low += (high - (new - back)) + (value - back)
+            high = new
+        given = r * (high + low)
+        for k in range(offsets[j], offsets[j + 1]):
+            pairs[rows[k], 1] += given
+        total += given
+    return total
+
+
+@loop
+def gather(offsets: Offsets, rows: Ids, values: Floats, sums: Floats, begin: int, end: int) -> None:
+    """The sum over the edges to each node of a range."""
+    for i in range(begin, end):
+        total = 0.0
+        for k in range(offsets[i], offsets[i + 1]):
+            total += values[rows[k]]
+        sums[i] = total
+
+
+@loop
+def gather_exactly(
+    offsets: Offsets, sources: Ids, values: Floats, sums: Floats, begin: int, end: int
+) -> None:
+    """The correctly rounded sum over the edges to each node of a range."""
+    partials = np.empty(PARTIALS)
+    for i in range(begin, end):
+        sums[i] = rounded_sum(sources, values, offsets[i], offsets[i + 1], partials)
+
+
+@loop
+def square_sum(values: Floats, begin: int, end: int, partials: Floats) -> int:
+    """The exact sum of squares, each rounded; returns how many partials it takes."""
+    length = 0
+    for i in range(begin, end):
+        length = grow(partials, length, values[i] * values[i])
+    return length
+
+
+@loop
+def turn(offsets: Offsets, sources: Ids, ends: Offsets, targets: Ids) -> None:
+    """The targets of each node, ascending, from the sources of each. ends: where the targets of
+    each node begin; where they end, afterwards."""
+    for j in range(len(offsets) - 1):
+        for k in range(offsets[j], offsets[j + 1]):
+            i = sources[k]
+            targets[ends[i]] = j
+            ends[i] += 1
+
+
+@loop
+def place(sources: Ids, row_of: Ids, rows: Ids) -> None:
+    """The row of the source of each edge."""
+    for k in range(len(sources)):
+        rows[k] = row_of[sources[k]]

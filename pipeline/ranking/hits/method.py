@@ -1,0 +1,138 @@
+"""HITS: a page is a good hub as it links to good authorities, and a good authority as it is linked
+from good hubs.
+
+    h_i = sum over edges i->j of r_j a_j,  a_i = sum over edges j->i of h_j
+
+The score of a page is its authority; r is the relevance of pages, 1 for all unless it is given. h
+is the left singular vector of M = L R^(1/2), and a = L^T h; both have length 1. Source: Kleinberg,
+*Authoritative Sources in a Hyperlinked Environment*, Journal of the ACM 46, 1999.
+
+To a tolerance by lanczos.py; the certificate bounds the length of a - a*. As many passes as wanted
+by passes.py. Memory: that of links.py, and STEPS vectors of hubs, fewer where the budget is small.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+
+import numpy as np
+
+from jobs.kernel.errors import BadInput
+from pipeline.contract import Round
+from pipeline.data.graph import Floats, Positions
+from pipeline.data.team import Team, read_only, team_of
+from pipeline.ranking.hits.lanczos import LEAST_STEPS, STEPS, Pair, cycle, measured, second
+from pipeline.ranking.hits.links import Links
+from pipeline.ranking.hits.outcome import HitsScores, entry_of, without_gap, without_links
+from pipeline.ranking.hits.passes import solve_by_passes
+from pipeline.ranking.solution import Problem, Solution, State
+
+HOPED = 0.1  # gap, relative, that the residual is made small enough for before the gap is looked at
+
+
+def solve(problem: Problem) -> Solution:
+    """Raises BadInput for a graph without links that count, or whose largest singular values are
+    equal, for a relevance outside 0 to 1, and for a perturb that is none."""
+    relevance = read_only(_relevance(problem.weights))
+    if not 0 <= problem.perturb < math.inf:
+        raise BadInput("--perturb", f"{problem.perturb}", "a finite number of at least 0")
+    with team_of(problem.csr, problem.threads) as team:
+        if not team.edges and not problem.perturb:
+            raise without_links()
+        if problem.stop.iterations is not None:
+            to = (team, relevance, problem.perturb, problem.stop)
+            return solve_by_passes(*to, problem.state, problem.on_round)
+        room, wanted = problem.budget // 2, problem.stop.bound / 100
+        links = Links(team, relevance, problem.perturb, budget=room, wanted=wanted)
+        return _to_tolerance(team, links, problem)
+
+
+def base(weights: Floats | None) -> Floats:
+    return np.zeros(1)
+
+
+def shares(scores: Floats, outdegrees: Positions, more: Mapping[str, Floats]) -> Floats:
+    return more["gives"]
+
+
+def _relevance(weights: Floats | None) -> Floats:
+    if weights is None:
+        return np.ones(1)
+    if not ((weights >= 0) & (weights <= 1)).all():
+        largest = f"a relevance of {float(np.nanmax(np.abs(weights))):g}"
+        raise BadInput("weights", largest, "0 to 1 for each page", "Name each page once.")
+    if not weights.any():
+        raise BadInput("weights", "0 for all pages", "one above 0", "Name a page that has a score.")
+    return weights
+
+
+def _to_tolerance(team: Team, links: Links, problem: Problem) -> Solution:
+    """Cycles of Lanczos' method, and the gap as soon as the residual is small."""
+    stop, state = problem.stop, problem.state
+    start, rounds = links.team.outdegrees[links.nodes].astype(np.float64), list[Round]()
+    if state is not None and state.vector.shape == start.shape:
+        start, rounds = state.vector, list(state.rounds)
+    steps = _steps(problem.budget, len(start))
+    enough, known = HOPED * stop.bound, 0.0
+    while True:
+        started = time.monotonic()
+        start = cycle(links.squared, start, steps, enough)
+        pair = measured(links.squared, start)
+        theta = pair.theta
+        if not theta:
+            raise without_links()
+        if pair.residual <= enough * theta or len(rounds) + 1 >= stop.max_rounds:
+            known = known or _second(links, pair, stop.bound)
+        scores, error = _scores(links, pair, known)
+        entry = entry_of(team, len(rounds) + 1, scores.a, error, pair.residual / theta, started)
+        rounds.append(entry)
+        now = State(start, 0.0, rounds)
+        problem.on_round(entry, rounds, lambda now=now: now)  # type: ignore[misc]
+        if stop.over(rounds) or (known and pair.residual <= links.doubt * theta):
+            return scores.solution(rounds)
+        if known:
+            enough = min(enough, 0.3 * stop.bound / error * pair.residual / theta)
+
+
+def _steps(budget: int, rows: int) -> int:
+    """Of a cycle: half of the memory is for its vectors."""
+    return max(LEAST_STEPS, min(STEPS, budget // (16 * max(rows, 1))))
+
+
+def _second(links: Links, pair: Pair, bound: float) -> float:
+    """An upper bound of the second eigenvalue. Raises BadInput where it may be the first."""
+    room = math.sqrt(2) * (pair.residual + links.doubt * pair.theta) / bound
+    low, high = second(links.squared, pair, pair.theta - room)
+    high += 2 * links.doubt * pair.theta
+    if not high < pair.theta - pair.residual:
+        raise without_gap(pair.theta, low)
+    return high
+
+
+def _scores(links: Links, pair: Pair, known: float) -> tuple[HitsScores, float]:
+    """The authorities of hubs, and a bound of their error. known: of the second eigenvalue."""
+    sums = links.authorities(pair.u)
+    length = float(np.linalg.norm(sums))
+    hubs = np.zeros(links.team.nodes)
+    hubs[links.nodes] = pair.u
+    scores = HitsScores(sums / length, hubs, length)
+    if not known:
+        return scores, math.sqrt(2)
+    sine = (pair.residual + links.doubt * pair.theta) / (pair.theta - known)
+    return scores, min(math.sqrt(2), _of_authorities(links, pair, length, sine))
+
+
+def _of_authorities(links: Links, pair: Pair, length: float, sine: float) -> float:
+    """The error of a from that of h: with h = cos h* + sin g, L^T h is cos L^T h* + sin L^T g.
+
+    Where all relevance is 1, |L^T g| is at most the second singular value, and |L^T h| the first.
+    Otherwise |L^T g| is at most the root of the largest in- and outdegree's product.
+    """
+    if len(links.relevance) == 1:
+        return math.sqrt(2) * sine
+    team = links.team
+    most = int(np.diff(team.offsets).max()) * int(team.outdegrees.max())
+    largest = math.sqrt(most) + links.perturb * team.nodes
+    return min(math.sqrt(2), 2 * largest * sine / length)
