@@ -31,7 +31,7 @@ class RankStep:
         named = {} if self.method.name == PAGERANK else {"method": self.method.name}
         # PageRank without its name: folders of earlier versions keep their ranks
         weights = self.options.weights
-        given = {weights.option: weights.mark} if weights else {}
+        given: dict[str, Any] = {weights.option: weights.mark} if weights else {}
         given |= {"perturb": self.options.perturb} if self.options.perturb else {}
         return {"iterations": self.stop.iterations, "tolerance": tolerance, **named, **given}
 

@@ -208,7 +208,6 @@ perturb_option = field_option(
     "perturb",
     "hits: add EPS to every entry of the matrix of links, where it has no single best pair.",
     click.FloatRange(0, 1),
-    metavar="EPS",
 )
 
 

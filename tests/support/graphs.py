@@ -38,6 +38,14 @@ def graph_of(nodes: int, edges: Edges, name: str = "test graph") -> Graph:
     )
 
 
+def ldbc(name: str) -> Graph:
+    """A graph of LDBC's, its nodes in the order of their names."""
+    lines = (DATA / "pagerank" / f"{name}-input").read_text().splitlines()
+    rows = [[int(word) for word in line.split()] for line in lines]
+    place = {node: number for number, node in enumerate(sorted({n for row in rows for n in row}))}
+    return graph_of(len(place), [(place[s], place[t]) for s, *targets in rows for t in targets])
+
+
 def scored(graph: Graph, scores: npt.ArrayLike, dummy: float | None = None) -> Graph:
     """The graph with other scores; dummy completes them to N+1 where it is not given."""
     new = np.array(scores, float)

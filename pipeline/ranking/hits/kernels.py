@@ -116,7 +116,7 @@ def turn(offsets: Offsets, sources: Ids, ends: Offsets, targets: Ids) -> None:
 
 
 @loop
-def place(sources: Ids, row_of: Ids, rows: Ids) -> None:
+def row_numbers(sources: Ids, row_of: Ids, rows: Ids) -> None:
     """The row of the source of each edge."""
     for k in range(len(sources)):
         rows[k] = row_of[sources[k]]

@@ -15,7 +15,7 @@ from jobs.kernel.rank.plain_round import UNIT
 from pipeline.data.csr import Ids, id_type
 from pipeline.data.graph import Floats
 from pipeline.data.team import Team, read_only
-from pipeline.ranking.hits.kernels import carefully, gather, place, there_and_back
+from pipeline.ranking.hits.kernels import carefully, gather, row_numbers, there_and_back
 
 
 class Links:
@@ -46,7 +46,7 @@ class Links:
 
         def of_range(begin: int, end: int) -> None:
             edges = slice(self.team.offsets[begin], self.team.offsets[end])
-            place(self.team.sources[edges], row_of, rows[edges])
+            row_numbers(self.team.sources[edges], row_of, rows[edges])
 
         self.team.over_nodes(of_range)
         placed: Ids = read_only(rows)

@@ -83,7 +83,7 @@ def _to_tolerance(team: Team, links: Links, problem: Problem) -> Solution:
         theta = pair.theta
         if not theta:
             raise without_links()
-        if pair.residual <= enough * theta or len(rounds) + 1 >= stop.max_rounds:
+        if pair.residual <= max(enough, links.doubt) * theta or len(rounds) + 1 >= stop.max_rounds:
             known = known or _second(links, pair, stop.bound)
         scores, error = _scores(links, pair, known)
         entry = entry_of(team, len(rounds) + 1, scores.a, error, pair.residual / theta, started)

@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from pipeline.contract import Stop
+from pipeline.contract import Round, Stop
 from pipeline.data.csr import Ids, Offsets
 from pipeline.data.graph import Floats
 from pipeline.data.team import Team
@@ -24,22 +24,22 @@ from pipeline.ranking.solution import OnState, Solution, State
 
 
 def solve_by_passes(
-    team: Team, relevance: Floats, perturb: float, stop: Stop, state: State | None, told: OnState
+    team: Team, relevance: Floats, perturb: float, stop: Stop, state: State | None, on_round: OnState
 ) -> Solution:
     """Nothing is proven of their distance from the fixed point, as the gap is not known."""
     ends, targets = _turned(team)
-    a = np.ones(team.nodes) if state is None else state.vector.copy()
-    h, rounds = np.zeros(team.nodes), [] if state is None else list(state.rounds)
-    length = 1.0 if state is None else state.dummy
+    a, h, length, rounds = np.ones(team.nodes), np.zeros(team.nodes), 1.0, list[Round]()
+    if state is not None:
+        h, rounds = state.vector, list(state.rounds)
+        a, length = _half(team, team.offsets, team.sources, h, perturb)
     while not stop.reached(rounds):
         started, before = time.monotonic(), a
         h, _ = _half(team, ends, targets, relevance * a, perturb)
         a, length = _half(team, team.offsets, team.sources, h, perturb)
         residual = float(np.linalg.norm(a - before))
         rounds.append(entry_of(team, len(rounds) + 1, a, math.sqrt(2), residual, started))
-        now = State(a, length, rounds)
-        told(rounds[-1], rounds, lambda now=now: now)  # type: ignore[misc]
-    h, _ = _half(team, ends, targets, relevance * a, perturb) if not h.any() else (h, 0.0)
+        now = State(h, 0.0, rounds)
+        on_round(rounds[-1], rounds, lambda now=now: now)  # type: ignore[misc]
     return HitsScores(a, h, length).solution(rounds)
 
 

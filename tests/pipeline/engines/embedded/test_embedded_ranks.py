@@ -22,6 +22,7 @@ from support.graphs import (
     exact_scores,
     graph_of,
     graphs,
+    ldbc,
     rational_solution,
     saved,
     solved_scores,
@@ -92,17 +93,11 @@ def test_plain_rounds_are_those_of_the_jobs(tmp_path: Path) -> None:
 
 def test_published_probabilities() -> None:
     """LDBC's, converged, with dangling nodes."""
-    folder = DATA / "pagerank"
-    rows, told = (
-        [line.split() for line in (folder / f"pr__dir-{part}").read_text().splitlines()]
-        for part in ("input", "output")
-    )
-    wanted = {int(node): float(value) for node, value in told}
-    place = {node: number for number, node in enumerate(sorted(wanted))}
-    edges = [(place[int(s)], place[int(t)]) for s, *targets in rows for t in targets]
-    got = swept(graph_of(len(place), edges), 1e-12).scores
-    published = [wanted[node] for node in sorted(wanted)]
-    assert got / got.sum() == pytest.approx(published, rel=0, abs=1e-11)
+    got = swept(ldbc("pr__dir"), 1e-12).scores
+    lines = (DATA / "pagerank" / "pr__dir-output").read_text().splitlines()
+    published = {int(node): float(value) for node, value in map(str.split, lines)}
+    wanted = [published[node] for node in sorted(published)]
+    assert got / got.sum() == pytest.approx(wanted, rel=0, abs=1e-11)
 
 
 @pytest.mark.parametrize("ids", [np.uint32, np.uint64])

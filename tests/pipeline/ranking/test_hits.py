@@ -1,0 +1,203 @@
+"""HITS against singular value decompositions, networkx, published values and closed forms."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.drawing import examples
+from support.graphs import csr_of, graph_of, graphs, ldbc, untimed, web_like
+
+from jobs.kernel.errors import BadInput
+from pipeline.contract import Round, Stop
+from pipeline.data.graph import Floats, Graph
+from pipeline.ranking.hits import lanczos
+from pipeline.ranking.hits.method import solve
+from pipeline.ranking.solution import Problem, Solution, State
+
+MUCH = 1 << 40
+WEB = web_like(200, seed=4)
+TOY = graph_of(4, [(0, 1), (1, 3), (2, 0), (2, 1), (2, 3)])
+STARS = graph_of(6, [(0, 1), (0, 2), (3, 4), (3, 5)])  # two equal ones
+
+
+def ranked(graph: Graph, stop: Stop | None = None, budget: int = MUCH, **more: Any) -> Solution:
+    threads = more.pop("threads", 2)
+    return solve(Problem(csr_of(graph), stop or Stop(tolerance=1e-9), threads, budget, **more))
+
+
+def matrix_of(graph: Graph) -> Floats:
+    links = np.zeros((graph.nodes, graph.nodes))
+    links[np.repeat(np.arange(graph.nodes), graph.outdegrees), graph.targets] = 1
+    return links
+
+
+def by_svd(graph: Graph, relevance: Floats | float = 1.0, perturb: float = 0.0) -> tuple[Any, ...]:
+    """(authorities, hubs, the singular values)."""
+    links = matrix_of(graph) + perturb
+    left, values, _ = np.linalg.svd(links * np.sqrt(relevance))
+    hubs = np.abs(left[:, 0])
+    return links.T @ hubs / np.linalg.norm(links.T @ hubs), hubs, values
+
+
+@pytest.mark.parametrize("stop", [Stop(tolerance=1e-9), Stop(iterations=100)], ids=str)
+def test_published_values(stop: Stop) -> None:
+    """Those of aduana's documentation."""
+    got = ranked(TOY, stop)
+    assert got.more["hubs"] == pytest.approx([0.3251, 0.3251, 0.8881, 0], abs=5e-5)
+    assert got.scores == pytest.approx([0.4597, 0.6280, 0, 0.6280], abs=5e-5)
+
+
+@pytest.mark.parametrize("budget", [0, MUCH])
+@pytest.mark.parametrize("perturb", [0.0, 1e-4])
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("weighed", [False, True])
+def test_the_certificate_bounds_the_distance_from_the_singular_pair(
+    weighed: bool, seed: int, perturb: float, budget: int
+) -> None:
+    graph = web_like(150, seed=seed)
+    relevance = np.arange(150) % 4 / 3 if weighed else None
+    got = ranked(graph, budget=budget, weights=relevance, perturb=perturb)
+    a, h, _ = by_svd(graph, 1.0 if relevance is None else relevance, perturb)
+    last = got.rounds[-1]
+    assert np.linalg.norm(got.scores - a) <= last["certificate"] + 1e-13 <= 1e-9
+    assert np.linalg.norm(got.more["hubs"] - h) <= 1e-8
+    assert last["eta"] == pytest.approx(last["certificate"] / got.scores.mean())
+    assert np.linalg.norm(got.scores) == pytest.approx(1)
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(graph=graphs(), tolerance=st.sampled_from([1e-3, 1e-9]))
+def test_any_graph(graph: Graph, tolerance: float) -> None:
+    """A gap that the certificate rests on is there; without one, HITS says so."""
+    a, _, values = by_svd(graph)
+    try:
+        got = ranked(graph, Stop(tolerance=tolerance))
+    except BadInput as error:
+        assert "--perturb" in str(error)
+        assert not graph.edges or values[1] ** 2 >= 0.95 * values[0] ** 2
+        return
+    assert values[1] < values[0] * (1 - 1e-12)
+    assert np.linalg.norm(got.scores - a) <= got.rounds[-1]["certificate"] + 1e-13
+    assert got.rounds[-1]["certificate"] <= tolerance
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_second_eigenvalue_is_below_its_bound(seed: int) -> None:
+    """Of matrices with chosen eigenvalues, whatever vector is taken away."""
+    rng = np.random.default_rng(seed)
+    basis, _ = np.linalg.qr(rng.standard_normal((60, 60)))
+    values = np.sort(rng.uniform(0, 1, 60))[::-1] ** 3
+    matrix = basis * values @ basis.T
+    u = basis[:, 0] + (seed % 3) * 1e-3 * basis[:, 5]
+    u /= np.linalg.norm(u)
+    pair = lanczos.measured(lambda vector: matrix @ vector, u)
+    low, high = lanczos.second(lambda vector: matrix @ vector, pair, 0.0)
+    assert low <= values[1] * (1 + 1e-4)
+    assert values[1] <= high
+
+
+def test_networkx_agrees() -> None:
+    for graph in (WEB, ldbc("pr__dir")):
+        net = nx.DiGraph()
+        net.add_nodes_from(range(graph.nodes))
+        net.add_edges_from(np.argwhere(matrix_of(graph)).tolist())
+        hubs, authorities = nx.hits(net, tol=1e-15, max_iter=10_000)
+        got = ranked(graph, Stop(tolerance=1e-10))
+        for mine, theirs in ((got.scores, authorities), (got.more["hubs"], hubs)):
+            want = [theirs[node] for node in range(graph.nodes)]
+            assert mine / mine.sum() == pytest.approx(want, abs=1e-8)
+
+
+@pytest.mark.parametrize("stop", [Stop(tolerance=1e-9), Stop(iterations=3)], ids=str)
+@pytest.mark.parametrize("way", ["in", "out"])
+def test_a_star(way: str, stop: Stop) -> None:
+    edges = [(0, k) if way == "out" else (k, 0) for k in range(1, 10)]
+    got = ranked(graph_of(10, edges), stop)
+    one, many = [1.0] + [0.0] * 9, [0.0] + [1 / 3] * 9
+    assert got.scores == pytest.approx(many if way == "out" else one, abs=1e-12)
+    assert got.more["hubs"] == pytest.approx(one if way == "out" else many, abs=1e-12)
+
+
+def test_passes_are_those_of_exact_sums() -> None:
+    """Python's own: math.fsum, in any order."""
+    links, a = matrix_of(WEB), np.ones(WEB.nodes)
+    sources = [np.flatnonzero(links[:, node]) for node in range(WEB.nodes)]
+    targets = [np.flatnonzero(links[node]) for node in range(WEB.nodes)]
+    relevance = np.arange(WEB.nodes) % 5 / 4
+    for _ in range(4):
+        for ends, weights in ((targets, relevance), (sources, np.ones(WEB.nodes))):
+            a = weights * a
+            a = np.array([math.fsum(a[end][::-1].tolist()) for end in ends])
+            a /= math.sqrt(math.fsum((a * a).tolist()))
+    for threads in (1, 2, 3):
+        got = ranked(WEB, Stop(iterations=4), weights=relevance, threads=threads)
+        assert (got.scores == a).all()
+
+
+@pytest.mark.parametrize("stop", [Stop(tolerance=1e-12), Stop(iterations=5)], ids=str)
+def test_going_on_gives_the_same_bits(stop: Stop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.ranking.hits.method.STEPS", 4)
+    whole = ranked(WEB, stop)
+    states: list[State] = []
+
+    def keep(entry: Round, rounds: list[Round], state: Any) -> None:
+        now: State = state()
+        states.append(State(now.vector.copy(), now.dummy, list(rounds)))
+
+    ranked(WEB, stop, on_round=keep)
+    assert len(states) > 2
+    for state in states[:-1]:
+        again = ranked(WEB, stop, state=state)
+        assert (again.scores == whole.scores).all()
+        assert (again.more["gives"] == whole.more["gives"]).all()
+        for one, other in zip(untimed(again.rounds), untimed(whole.rounds), strict=True):
+            assert one == pytest.approx(other, rel=1e-9)
+
+
+def test_a_finished_state_is_enough() -> None:
+    states: list[State] = []
+    whole = ranked(WEB, Stop(iterations=3), on_round=lambda e, r, s: states.append(s()))
+    again = ranked(WEB, Stop(iterations=3), state=states[-1])
+    assert (again.scores == whole.scores).all()
+    assert (again.more["hubs"] == whole.more["hubs"]).all()
+
+
+def test_equal_singular_values_are_told_and_cured() -> None:
+    with pytest.raises(BadInput, match="two largest singular values that are equal") as refused:
+        ranked(STARS)
+    assert "--perturb" in refused.value.cure
+    got = ranked(STARS, perturb=1e-3)
+    assert got.scores == pytest.approx(by_svd(STARS, perturb=1e-3)[0], abs=1e-9)
+    assert got.scores[1] == pytest.approx(got.scores[4], abs=1e-9)
+
+
+@pytest.mark.parametrize("stop", [Stop(tolerance=1e-9), Stop(iterations=2)], ids=str)
+def test_no_links_that_count(stop: Stop) -> None:
+    only_to_1 = np.array([1.0, 0, 1.0, 1.0])
+    for graph, weights in ((graph_of(3, []), None), (graph_of(4, [(0, 1), (2, 1)]), only_to_1)):
+        with pytest.raises(BadInput, match="no link to a page that counts"):
+            ranked(graph, stop, weights=weights)
+
+
+@pytest.mark.parametrize("bad", [[-1.0, 1, 1, 1], [2.0, 0, 0, 0], [math.nan] * 4, [0.0] * 4])
+def test_relevance_that_is_none(bad: list[float]) -> None:
+    with pytest.raises(BadInput, match="weights"):
+        ranked(TOY, weights=np.array(bad))
+
+
+@pytest.mark.parametrize("bad", [-1e-6, math.inf, math.nan])
+def test_a_perturbation_that_is_none(bad: float) -> None:
+    with pytest.raises(BadInput, match="--perturb"):
+        ranked(TOY, perturb=bad)
+
+
+def test_a_tolerance_below_the_rounding_ends() -> None:
+    got = ranked(WEB, Stop(tolerance=1e-17))
+    assert 1e-17 < got.rounds[-1]["certificate"] < 1e-11
+    assert len(got.rounds) < 10
