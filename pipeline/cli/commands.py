@@ -18,6 +18,7 @@ COMMANDS = {
     "check": ("workfolder", "Compare a work folder's files with its manifest."),
     "plot": ("workfolder", "Draw three pictures of a finished run."),
     "diff": ("compare", "Show what changed from run WORK_A to run WORK_B."),
+    "agree": ("agree", "Show how far rankings of a work folder agree."),
     "explain": ("compare", "Show why the page of URI has its score and its class."),
     "import-text": ("text", "Make a work folder from text files."),
     "export-text": ("text", "Write the datasets of a run as text files."),

@@ -59,7 +59,7 @@ def diff(
     from pipeline.workfolder.results.opened import open_finished
 
     folders = (ranking_folder(work_a, ranking), "a"), (ranking_folder(work_b, ranking), "b")
-    with _database(memory) as (db, near):
+    with database_beside(memory) as (db, near):
         before, after = (open_finished(work, db, near, name) for work, name in folders)
         changes = compared(before, after, top=top, links=links)
     write_json(SCHEMA, asdict(changes), output)
@@ -91,7 +91,7 @@ def explain(work: Path, uri: str, top: int, output: Path | None, memory: Memory)
     from pipeline.workfolder.results.opened import open_finished
     from pipeline.workfolder.results.page_keys import NotAURI
 
-    with _database(memory) as (db, near):
+    with database_beside(memory) as (db, near):
         finished = open_finished(work, db, near, "a")
         try:
             key = key_of(finished, uri)
@@ -103,7 +103,7 @@ def explain(work: Path, uri: str, top: int, output: Path | None, memory: Memory)
 
 
 @contextlib.contextmanager
-def _database(memory: Memory) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
+def database_beside(memory: Memory) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
     """A database in the folder for temporary files, as nothing is written to a work folder."""
     from pipeline.data.database import database
 

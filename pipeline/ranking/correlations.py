@@ -25,7 +25,8 @@ CORRELATION_BYTES = 28  # one column of ranks, and another being made from a sor
 def spearman(a: Floats, b: Floats) -> float:
     """rho of two columns, neither of which may be of one value only."""
     x, y = _centred_ranks(a), _centred_ranks(b)
-    return float(np.dot(x, y) / math.sqrt(np.dot(x, x)) / math.sqrt(np.dot(y, y)))
+    rho = float(np.dot(x, y) / math.sqrt(np.dot(x, x)) / math.sqrt(np.dot(y, y)))
+    return max(-1.0, min(rho, 1.0))  # what rounding adds
 
 
 def midranks(values: Floats) -> Floats:

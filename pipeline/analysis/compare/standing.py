@@ -68,6 +68,8 @@ def standing_of(finished: Finished, score: float, order: int | str) -> Standing:
 
 def tie_bounds(score: float, digits: int) -> tuple[float, float]:
     """The least and the greatest double that round to the same `digits` significant digits."""
+    if not score:
+        return 0.0, 0.0
     value = rounded(score, digits)
     unit = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
 

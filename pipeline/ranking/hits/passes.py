@@ -24,7 +24,12 @@ from pipeline.ranking.solution import OnState, Solution, State
 
 
 def solve_by_passes(
-    team: Team, relevance: Floats, perturb: float, stop: Stop, state: State | None, on_round: OnState
+    team: Team,
+    relevance: Floats,
+    perturb: float,
+    stop: Stop,
+    state: State | None,
+    on_round: OnState,
 ) -> Solution:
     """Nothing is proven of their distance from the fixed point, as the gap is not known."""
     ends, targets = _turned(team)

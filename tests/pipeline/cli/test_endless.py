@@ -56,6 +56,7 @@ COMMANDS = [
     "import-text --graph W/graph --map X --work O",
     "audit-precedence X L",
     "rank --work W --method personalized --teleport X",
+    "agree W --ratings X",
     "rank --work W --method trustrank --seeds X",
     "rank --work W --method trustrank --from-seeds-file X",
     "run G --work O --method trustrank --seeds X",
