@@ -26,7 +26,7 @@ def spearman(a: Floats, b: Floats) -> float:
     """rho of two columns, neither of which may be of one value only."""
     x, y = _centred_ranks(a), _centred_ranks(b)
     rho = float(np.dot(x, y) / math.sqrt(np.dot(x, x)) / math.sqrt(np.dot(y, y)))
-    return max(-1.0, min(rho, 1.0))  # what rounding adds
+    return _within(rho)
 
 
 def midranks(values: Floats) -> Floats:
@@ -68,7 +68,12 @@ def kendall(a: Floats, b: Floats) -> float:
     del first
     apart = int(compiled(_inversions)(second))
     concordance = without_a + without_b - pairs + both - 2 * apart
-    return concordance / math.sqrt(without_a) / math.sqrt(without_b)
+    return _within(concordance / math.sqrt(without_a) / math.sqrt(without_b))
+
+
+def _within(coefficient: float) -> float:
+    """Without what rounding adds to 1."""
+    return max(-1.0, min(coefficient, 1.0))
 
 
 def _tied(first: Floats, second: Floats) -> int:

@@ -39,14 +39,14 @@ def rated(
         raise BadInput(str(first.work), what, "pages that have a score", cure)
     _refuse_repeated(table, ids[known].tolist(), known.tolist())
     given = table.given[known]
-    voting: list[bool] = given.any(axis=0).tolist()
+    voting = np.count_nonzero(given, axis=0) > 0
     unknown = tuple(table.pages[at] for at in np.flatnonzero(ids < 0).tolist())
     result = []
     for label, finished in rankings:
         scores = rounded(finished.scores()[ids[known]], finished.digits)
         score = librarian_score(scores, given[:, voting])
         result.append(RatedRanking(label, score, len(unknown), unknown[:MAX_EXAMPLES]))
-    return result, [name for name, has in zip(table.raters, voting, strict=True) if has]
+    return result, [table.raters[at] for at in np.flatnonzero(voting).tolist()]
 
 
 def _refuse_repeated(table: RatingTable, ids: Sequence[int], places: Sequence[int]) -> None:
