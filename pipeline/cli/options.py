@@ -200,7 +200,7 @@ nodes_option = field_option(
 
 
 method_option = field_option(
-    RunOptions, "method", "How pages are ranked, see docs/formulas.md.", click.Choice(list(METHODS))
+    RunOptions, "method", "How pages are ranked, see docs/rankings.md.", click.Choice(list(METHODS))
 )
 
 perturb_option = field_option(
