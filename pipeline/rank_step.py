@@ -32,7 +32,9 @@ class RankStep:
         # PageRank without its name: folders of earlier versions keep their ranks
         weights = self.options.weights
         weighed = {weights.option: weights.mark} if weights else {}
-        return {"iterations": self.stop.iterations, "tolerance": tolerance, **named, **weighed}
+        sites = self.options.sites.parameters() if self.method.of_sites else {}
+        own = {**named, **weighed, **sites}
+        return {"iterations": self.stop.iterations, "tolerance": tolerance, **own}
 
     def work(self) -> StepEntry:
         rounds: list[Round] = []
@@ -45,6 +47,8 @@ class RankStep:
             return due
 
         before, ranking, entry = self._before(), Ranking(self.method, self.stop), StepEntry()
+        if self.method.of_sites:
+            ranking = replace(ranking, sites=self.options.sites)
         if self.options.weights:
             work = self.engine.store.work
             weights, entry = weights_by_id(work, self.manifest, self.options)

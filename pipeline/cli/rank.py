@@ -22,6 +22,7 @@ from pipeline.cli.options import (
 )
 from pipeline.cli.parameter_types import Size
 from pipeline.cli.run import show_result
+from pipeline.cli.site_options import site_options
 from pipeline.cli.weight_options import require_weights, weight_options
 from pipeline.contract import EMBEDDED
 from pipeline.options import RunOptions, ValidationOptions
@@ -36,6 +37,7 @@ from pipeline.workfolder.rankings import new_ranking
 @method_option
 @option("--name", "label", metavar="LABEL", help="Label of the ranking (default: its method).")
 @weight_options
+@site_options
 @stop_options
 @precedence_options
 @min_agreement_option

@@ -30,6 +30,7 @@ from pipeline.cli.options import (
     work_option,
 )
 from pipeline.cli.parameter_types import Size
+from pipeline.cli.site_options import site_options
 from pipeline.cli.weight_options import require_weights, weight_options
 from pipeline.contract import EMBEDDED
 from pipeline.options import CHECKS, RunOptions, ValidationOptions
@@ -59,6 +60,7 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
 @nodes_option
 @method_option
 @weight_options
+@site_options
 @stop_options
 @precedence_options
 @click.option(

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from jobs.kernel.errors import BadInput
-from pipeline.contract import EMBEDDED, PAGERANK
+from pipeline.contract import EMBEDDED, PAGERANK, SITE
 
 if TYPE_CHECKING:
     from pipeline.data.graph import Floats, Positions
@@ -35,7 +35,8 @@ class Method(NamedTuple):
     """A ranking. name: as --method takes it. title: as reports name it. module: see Scoring.
 
     on_jobs: whether the jobs have it, too. opic: whether validate-opic checks it. takes: options
-    that give weights of pages, one of which may be given; needs: whether one must be.
+    that give weights of pages, one of which may be given; needs: whether one must be. of_sites:
+    whether a page has the score of its site, to which no link of a page adds a share of its own.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Method(NamedTuple):
     opic: bool = False
     takes: tuple[str, ...] = ()
     needs: bool = False
+    of_sites: bool = False
 
     @property
     def scoring(self) -> Scoring:
@@ -84,6 +86,7 @@ METHODS = {
             needs=True,
         ),
         Method("degree", "indegree", "pipeline.ranking.degree"),
+        Method(SITE, "PageRank of sites", "pipeline.ranking.sites.method", of_sites=True),
     )
 }
 #: options that give weights of pages, of all methods

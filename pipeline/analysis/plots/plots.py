@@ -26,8 +26,9 @@ from pipeline.analysis.plots.pictures import (
     shown_name,
 )
 from pipeline.analysis.plots.plot_bins import class_counts, distribution, rank_against_indegree
-from pipeline.analysis.plots.plot_data import Pages, host_name, read_pages
+from pipeline.analysis.plots.plot_data import Pages, read_pages
 from pipeline.data.graph import Mask, Positions
+from pipeline.ranking.sites.names import host_name
 from pipeline.workfolder.work_folder import DATASETS
 
 __all__ = ["FORMATS", "PLOTS", "NoMatplotlib", "plot"]
