@@ -10,7 +10,7 @@ from jobs.kernel.captures.choosing import CaptureRules
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.order import DIGITS
 from jobs.mapreduce.launcher import CLUSTERS, RUNNERS, Launcher
-from pipeline.contract import EMBEDDED, PAGERANK, Stop
+from pipeline.contract import EMBEDDED, PAGERANK, SITE, Stop
 
 if TYPE_CHECKING:
     from pipeline.data.memory import Memory
@@ -27,6 +27,8 @@ Ties = Literal["key", "links", "together"]
 Spellings = Literal["all", "captured"]
 Policy = Literal["cycle", "random", "greedy"]
 VirtualPage = Literal["teleport", "edge"]
+SiteBy = Literal["host", "domain"]
+SiteWeight = Literal["count", "distinct", "one"]
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,18 @@ class PageWeights:
 
 
 @dataclass(frozen=True)
+class SiteOptions:
+    """What a ranking of sites takes as one. site_weight: of an edge between two sites. count: links
+    between their pages; distinct: pages that have such links; one: 1."""
+
+    site_by: SiteBy = "host"
+    site_weight: SiteWeight = "count"
+
+    def parameters(self) -> dict[str, str]:
+        return {"--site-by": self.site_by, "--site-weight": self.site_weight}
+
+
+@dataclass(frozen=True)
 class RunOptions:
     """Options of a run. Processes, memory, the bound on rounds and the treatment of damage do not
     change results and may differ between runs in the same folder."""
@@ -107,6 +121,7 @@ class RunOptions:
     method: str = PAGERANK  # a row of ranking/methods.py
     weights: PageWeights | None = None
     perturb: float = 0.0  # what HITS adds to every entry of the matrix of links
+    sites: SiteOptions = field(default_factory=SiteOptions)  # of the method site
     stop: Stop = field(default_factory=Stop)
     precedence: PrecedenceOptions = field(default_factory=PrecedenceOptions)
     validation: ValidationOptions = field(default_factory=ValidationOptions)
@@ -146,6 +161,7 @@ class RunOptions:
             "--method": self.method,
             **({weights.option: weights.mark} if weights else {}),
             **({"--perturb": self.perturb} if self.perturb else {}),
+            **(self.sites.parameters() if self.method == SITE else {}),
             "--iterations": stop.iterations,
             "--tolerance": None if stop.iterations is not None else stop.tolerance,
             "--bins": precedence.bins,

@@ -33,6 +33,7 @@ class RankStep:
         weights = self.options.weights
         given: dict[str, Any] = {weights.option: weights.mark} if weights else {}
         given |= {"perturb": self.options.perturb} if self.options.perturb else {}
+        given |= self.options.sites.parameters() if self.method.of_sites else {}
         return {"iterations": self.stop.iterations, "tolerance": tolerance, **named, **given}
 
     def work(self) -> StepEntry:
@@ -47,6 +48,8 @@ class RankStep:
 
         ranking = Ranking(self.method, self.stop, perturb=self.options.perturb)
         before, entry = self._before(), StepEntry()
+        if self.method.of_sites:
+            ranking = replace(ranking, sites=self.options.sites)
         if self.options.weights:
             work = self.engine.store.work
             weights, entry = weights_by_id(work, self.manifest, self.options)

@@ -22,8 +22,8 @@ from pipeline.cli.options import (
     work_option,
 )
 from pipeline.cli.parameter_types import Size
+from pipeline.cli.ranking_options import require_weights, site_options, weight_options
 from pipeline.cli.run import show_result
-from pipeline.cli.weight_options import require_weights, weight_options
 from pipeline.contract import EMBEDDED
 from pipeline.options import RunOptions, ValidationOptions
 from pipeline.progress import reporter
@@ -38,6 +38,7 @@ from pipeline.workfolder.rankings import new_ranking
 @option("--name", "label", metavar="LABEL", help="Label of the ranking (default: its method).")
 @weight_options
 @perturb_option
+@site_options
 @stop_options
 @precedence_options
 @min_agreement_option

@@ -1,4 +1,4 @@
-"""Commands that use scores: the precedence file, its check, and the validation by OPIC."""
+"""Commands that use scores: the precedence file, its check, the validation by OPIC, sites."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from pipeline.cli.options import (
     min_agreement_option,
     output_option,
     precedence_options,
+    ranked_work_option,
     report_option,
     ties_option,
 )
@@ -209,3 +210,19 @@ def validate_opic(
     for table in tables(report):
         console().print(table)
     report.require()
+
+
+@command("export-sites")
+@ranked_work_option
+@option("--output", type=OUTPUT, required=True, help="File to write: .csv, .tsv or .parquet.")
+def export_sites(work: Path, output: Path) -> None:
+    """The columns are position, class, site, pages, links_in, links_out, sites_in, sites_out, score
+    and share; docs/site.md says what they mean."""
+    from pipeline.analysis.sites.files import require_form, write_sites_file
+    from pipeline.analysis.sites.table import read_sites
+
+    require_form(output)
+    check_files(output, inputs=[])
+    rows = read_sites(work)
+    write_sites_file(rows, output)
+    print_counts({"sites": len(rows)}, {})

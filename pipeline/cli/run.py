@@ -31,11 +31,11 @@ from pipeline.cli.options import (
     work_option,
 )
 from pipeline.cli.parameter_types import Size
-from pipeline.cli.weight_options import require_weights, weight_options
+from pipeline.cli.ranking_options import require_weights, site_options, weight_options
 from pipeline.contract import EMBEDDED
 from pipeline.options import CHECKS, RunOptions, ValidationOptions
 from pipeline.progress import reporter
-from pipeline.ranking.methods import METHODS
+from pipeline.ranking.methods import METHODS, method_of
 from pipeline.ranking.validation_report import ValidationFailed
 from pipeline.terminal import console, printable
 from pipeline.workfolder.imported import SELECT, steps_of
@@ -61,6 +61,7 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
 @method_option
 @weight_options
 @perturb_option
+@site_options
 @stop_options
 @precedence_options
 @click.option(
@@ -170,11 +171,11 @@ def _data_url(runner: str, data: str | None) -> str | None:
 
 def show_result(work: Path, *, validated: bool) -> None:
     from pipeline.precedence.caveats import VOID, caveats_in, caveats_table
-    from pipeline.reports import best_table, damage_by_reason, selection_table, summary_table
+    from pipeline.reports import damage_by_reason, selection_table, summary_table
 
     out, manifest = console(), Manifest(work)
     digits = manifest.steps["join-scores"]["parameters"]["digits"]
-    parts: list[Table | str] = [best_table(work / "scores", TOP, digits)]
+    parts: list[Table | str] = [_best(work, digits)]
     listed = "export-precedence" in steps_of(manifest, ["export-precedence"])
     if listed:
         parts.append(summary_table(work / "precedence.summary.json"))
@@ -198,6 +199,17 @@ def show_result(work: Path, *, validated: bool) -> None:
     else:
         scores = printable(str(work / "scores"))
         click.echo(f"{scores} has the scores; without URIs there is no precedence file.")
+
+
+def _best(work: Path, digits: int) -> Table:
+    """The best pages, or the best sites where these are ranked."""
+    if method_of(Manifest(work).parameters).of_sites:
+        from pipeline.analysis.sites.table import best_sites, read_sites
+
+        return best_sites(read_sites(work), TOP)
+    from pipeline.reports import best_table
+
+    return best_table(work / "scores", TOP, digits)
 
 
 def _agreement(entry: dict[str, Any]) -> str:

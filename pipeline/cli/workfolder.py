@@ -77,7 +77,8 @@ def check(work: Path, check_archives: str | None) -> None:
     help="png: made of pixels; svg: made of lines that stay sharp at any size.",
 )
 def plot(work: Path, out: Path | None, form: str) -> None:
-    """They show the distribution of scores, rank against indegree, and classes by host.
+    """They show the distribution of scores, rank against indegree, and classes by host. Two more of
+    a ranking of sites show the scores of sites, and the best of them.
 
     Needs matplotlib: pip install 'crawlrank[plot]'.
     """

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from jobs.kernel.errors import BadInput
-from pipeline.contract import EMBEDDED, PAGERANK
+from pipeline.contract import EMBEDDED, PAGERANK, SITE
 
 if TYPE_CHECKING:
     from pipeline.data.graph import Floats, Positions
@@ -37,7 +37,8 @@ class Method(NamedTuple):
 
     on_jobs: whether the jobs have it, too. opic: whether validate-opic checks it. takes: options
     that give weights of pages, one of which may be given; needs: whether one must be. more: names
-    of further columns of ranks. perturbs: whether it takes --perturb.
+    of further columns of ranks. perturbs: whether it takes --perturb. of_sites: whether a page has
+    the score of its site, to which no link of a page adds a share of its own.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Method(NamedTuple):
     needs: bool = False
     more: tuple[str, ...] = ()
     perturbs: bool = False
+    of_sites: bool = False
 
     @property
     def scoring(self) -> Scoring:
@@ -98,6 +100,7 @@ METHODS = {
             perturbs=True,
         ),
         Method("degree", "indegree", "pipeline.ranking.degree"),
+        Method(SITE, "PageRank of sites", "pipeline.ranking.sites.method", of_sites=True),
     )
 }
 #: options that give weights of pages, of all methods

@@ -10,6 +10,7 @@ import numpy as np
 from pipeline.contract import Round, Stop
 from pipeline.data.csr import Csr
 from pipeline.data.graph import Floats
+from pipeline.ranking.sites.graph import SiteGraph
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +32,8 @@ OnState = Callable[[Round, list[Round], Callable[[], State]], None]
 class Problem:
     """A graph to rank. budget: bytes of memory. state: of an interrupted run on the same graph, to
     the same kind of stop. weights: float64[N], at least 0; their meaning is the method's: how often
-    a reader starts at each page, or its relevance. perturb: see hits.py."""
+    a reader starts at each page, or its relevance. perturb: see hits.py. sites: of a method that
+    ranks them."""
 
     csr: Csr
     stop: Stop
@@ -41,6 +43,7 @@ class Problem:
     on_round: OnState = lambda entry, rounds, state: None
     weights: Floats | None = None
     perturb: float = 0.0
+    sites: SiteGraph | None = None
 
 
 @dataclass(frozen=True, eq=False)

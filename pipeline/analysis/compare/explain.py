@@ -20,6 +20,7 @@ from pipeline.analysis.compare.similar import similar_uris
 from pipeline.analysis.compare.standing import Standing, standing_of
 from pipeline.precedence.caveats import Caveat, caveats_in
 from pipeline.precedence.heritrix_column import lasting_form
+from pipeline.ranking.sites.names import NAMES
 from pipeline.workfolder.results.finished import Finished, Node
 from pipeline.workfolder.results.line_search import first_lines
 from pipeline.workfolder.results.page_keys import key_maker
@@ -64,7 +65,8 @@ class Folded:
 @dataclass
 class Explanation:
     """One page. uri: as the user wrote it. shown: as the scores show it. key: of the page that it
-    folds into, or its own; asked_fold: its own, if it folds."""
+    folds into, or its own; asked_fold: its own, if it folds. site: that gives it its score, in a
+    ranking of sites; no link to a page has a part in it then."""
 
     uri: str
     key: str
@@ -73,6 +75,7 @@ class Explanation:
     folded: list[Folded] = field(default_factory=list)
     shown: str | None = None
     score: float | None = None
+    site: str | None = None
     standing: Standing | None = None
     why_no_score: str | None = None
     hub: float | None = None
@@ -140,6 +143,10 @@ def _add_score(result: Explanation, finished: Finished, node: Node, top: int) ->
         result.base_is = "readers start here"
     order = finished.order_of(node)
     result.standing = standing_of(finished, node.score, order)
+    if finished.method.of_sites:
+        site_name = NAMES[finished.parameters["--site-by"]]
+        result.site = site_name(node.key.partition(")")[0])
+        return
     (incoming,) = finished.incoming([node.id])
     result.links = len(incoming.sources)
     best = np.lexsort((incoming.sources, -incoming.gives))[:top]

@@ -83,3 +83,32 @@ def colour_map() -> Any:
     from matplotlib.colors import ListedColormap
 
     return ListedColormap(colormaps[COLOURS](np.linspace(0, LIGHTEST, 256)))
+
+
+def _plain(value: float) -> str:
+    """`1,000` and `0.15`, without exponents."""
+    return f"{value:,.0f}" if value >= 1 else f"{value:.4g}"
+
+
+def set_ticks(
+    axis: Any, low: float, high: float, *, percent: bool = False, zero: float | None = None
+) -> None:
+    """Ticks of a logarithmic axis from low to high, as plain numbers: powers of ten, and in a short
+    range 2 and 5 times these. zero: the position of a tick for 0."""
+    from matplotlib.ticker import FixedFormatter, FixedLocator
+
+    low, high = sorted((low, high))
+    powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
+    major, minor = (
+        [value for value in np.multiply.outer(powers, steps).ravel() if low <= value <= high]
+        for steps in ((1, 2, 5) if high < 1000 * low else (1,), range(2, 10))
+    )
+    names = [f"{_plain(100 * value)} %" if percent else _plain(value) for value in major]
+    if high > 1e5 * low:  # long numbers would touch
+        names[1::2] = [""] * len(names[1::2])
+    if zero is not None:
+        major, names = [zero, *major], ["0", *names]
+    axis.set_major_locator(FixedLocator(major))
+    axis.set_major_formatter(FixedFormatter(names))
+    axis.set_minor_locator(FixedLocator(minor))
+    axis.set_minor_formatter(FixedFormatter([]))

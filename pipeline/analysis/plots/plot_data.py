@@ -100,14 +100,6 @@ def host_ranges(batches: Iterable[pa.RecordBatch]) -> Iterator[HostRange]:
         yield HostRange(begin, at, host)
 
 
-def host_name(key: str) -> str:
-    """`www.archive.org:8080` of the key's part `org,archive,www:8080`."""
-    host, colon, port = key.rpartition(":")
-    if not port.isdigit():
-        host, colon, port = key, "", ""
-    return ".".join(reversed(host.split(","))) + colon + port
-
-
 class _Counted:
     """Hosts, and how many went by."""
 

@@ -1,5 +1,6 @@
 """Three pictures of a finished run: how scores are distributed, rank against indegree, classes by
-host. Drawn by matplotlib (the extra `plot`) from a few thousand numbers, however many nodes.
+host; and two more of a ranking of sites. Drawn by matplotlib (the extra `plot`) from a few thousand
+numbers, however many nodes.
 
 Equal work folders give equal files.
 """
@@ -23,11 +24,17 @@ from pipeline.analysis.plots.pictures import (
     drawing,
     new_figure,
     save,
+    set_ticks,
     shown_name,
 )
 from pipeline.analysis.plots.plot_bins import class_counts, distribution, rank_against_indegree
-from pipeline.analysis.plots.plot_data import Pages, host_name, read_pages
+from pipeline.analysis.plots.plot_data import Pages, read_pages
+from pipeline.analysis.plots.site_plots import SITE_PLOTS
+from pipeline.analysis.sites.table import read_sites
 from pipeline.data.graph import Mask, Positions
+from pipeline.ranking.methods import method_of
+from pipeline.ranking.sites.names import host_name
+from pipeline.workfolder.manifest import require_manifest
 from pipeline.workfolder.work_folder import DATASETS
 
 __all__ = ["FORMATS", "PLOTS", "NoMatplotlib", "plot"]
@@ -47,8 +54,12 @@ def plot(work: Path, out: Path, form: str = "png") -> list[Path]:
     with drawing():
         with tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp:
             pages = read_pages(work, Path(tmp))
+        figures = {name: draw(pages) for name, draw in PLOTS.items()}
+        if method_of(require_manifest(work).parameters).of_sites:
+            rows = read_sites(work)
+            figures |= {name: draw(rows) for name, draw in SITE_PLOTS.items()}
         out.mkdir(parents=True, exist_ok=True)
-        return [save(draw(pages), out / f"{name}.{form}", form) for name, draw in PLOTS.items()]
+        return [save(figure, out / f"{name}.{form}", form) for name, figure in figures.items()]
 
 
 def _refuse_dataset(work: Path, out: Path) -> None:
@@ -77,8 +88,8 @@ def score_distribution(pages: Pages) -> Any:
         xlabel="score x (Heritrix's scale: 0.15 without any link)",
         ylabel="share of pages with a score of x or more",
     )  # fmt: skip
-    _set_ticks(axes.xaxis, *axes.get_xlim())
-    _set_ticks(axes.yaxis, *axes.get_ylim(), percent=True)
+    set_ticks(axes.xaxis, *axes.get_xlim())
+    set_ticks(axes.yaxis, *axes.get_ylim(), percent=True)
     axes.grid()
     axes.legend()
     return figure
@@ -111,12 +122,12 @@ def indegree_rank(pages: Pages) -> Any:
     any_without = histogram.counts[0].any()
     axes.set_xlim(columns[0] if any_without else columns[1], columns[-1])
     axes.set_ylim(histogram.ranks[-1] - 0.5, 0.5)
-    _set_ticks(axes.xaxis, 1, columns[-1], zero=zero if any_without else None)
-    _set_ticks(axes.yaxis, 1, histogram.ranks[-1] - 0.5)
+    set_ticks(axes.xaxis, 1, columns[-1], zero=zero if any_without else None)
+    set_ticks(axes.yaxis, 1, histogram.ranks[-1] - 0.5)
     axes.grid()
     axes.legend(loc="upper left")
     bar = figure.colorbar(mesh, label="pages")
-    _set_ticks(bar.ax.yaxis, 1, mesh.norm.vmax)
+    set_ticks(bar.ax.yaxis, 1, mesh.norm.vmax)
     return figure
 
 
@@ -186,35 +197,6 @@ def _stack(axes: Any, counts: Any, colours: Any) -> None:
     axes.set_xlim(0, 100)
     axes.tick_params(axis="y", length=0)
     axes.spines[["left", "bottom"]].set_visible(False)
-
-
-def _plain(value: float) -> str:
-    """`1,000` and `0.15`, without exponents."""
-    return f"{value:,.0f}" if value >= 1 else f"{value:.4g}"
-
-
-def _set_ticks(
-    axis: Any, low: float, high: float, *, percent: bool = False, zero: float | None = None
-) -> None:
-    """Ticks of a logarithmic axis from low to high, as plain numbers: powers of ten, and in a short
-    range 2 and 5 times these. zero: the position of a tick for 0."""
-    from matplotlib.ticker import FixedFormatter, FixedLocator
-
-    low, high = sorted((low, high))
-    powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
-    major, minor = (
-        [value for value in np.multiply.outer(powers, steps).ravel() if low <= value <= high]
-        for steps in ((1, 2, 5) if high < 1000 * low else (1,), range(2, 10))
-    )
-    names = [f"{_plain(100 * value)} %" if percent else _plain(value) for value in major]
-    if high > 1e5 * low:  # long numbers would touch
-        names[1::2] = [""] * len(names[1::2])
-    if zero is not None:
-        major, names = [zero, *major], ["0", *names]
-    axis.set_major_locator(FixedLocator(major))
-    axis.set_major_formatter(FixedFormatter(names))
-    axis.set_minor_locator(FixedLocator(minor))
-    axis.set_minor_formatter(FixedFormatter([]))
 
 
 PLOTS: dict[str, Callable[[Pages], Any]] = {

@@ -33,11 +33,13 @@ from pipeline.engines.embedded.canonicalization.numbering import URIS
 from pipeline.engines.embedded.extraction import extract_archives
 from pipeline.engines.embedded.graph.gen_graph import gen_graph, opic_graph
 from pipeline.engines.embedded.graph.transposition import transposed
-from pipeline.engines.embedded.ids import IDS, assign_ids, captured_nodes, preferred_nodes
+from pipeline.engines.embedded.ids import IDS, MAP, assign_ids, captured_nodes, preferred_nodes
 from pipeline.engines.embedded.ranks import rank
 from pipeline.engines.embedded.scores import join_scores
 from pipeline.engines.embedded.selection.select_links import FOLDS, select_links
-from pipeline.options import PrecedenceOptions, Ties
+from pipeline.engines.embedded.sites.collapsing import collapse, open_sites
+from pipeline.engines.embedded.sites.site_table import write_sites
+from pipeline.options import PrecedenceOptions, SiteOptions, Ties
 from pipeline.precedence.caveats import LinkCounts
 from pipeline.precedence.export import export_precedence
 from pipeline.ranking.classes import PREFERENCE_BYTES
@@ -132,16 +134,32 @@ class EmbeddedEngine(WorkFolder):
     def rank(self, ranking: Ranking, rounds: list[Round], on_round: OnRound) -> list[Round]:
         """Resumes from the checkpoint in the folder `rounds`, whatever the manifest holds."""
         folder, output = self.path(CHECKPOINT), self.tmp / "ranks"
+        collapsed = self._collapsed(ranking.sites) if ranking.sites else None
         try:
             done = rank(
                 ranking, open_csr(self.path("graph")), output, threads=self.processes,
                 budget=self.memory.budget, checkpoint=folder / "checkpoint.npz", on_round=on_round,
+                sites=open_sites(collapsed) if collapsed else None,
             )  # fmt: skip
-        except NotConverged:
-            self._publish(output)  # the scores may suffice; the checkpoint stays for more rounds
+        except NotConverged:  # the scores may suffice; the checkpoint stays for more rounds
+            self._publish_ranks(output, collapsed)
             raise
-        self._publish(output)
+        self._publish_ranks(output, collapsed)
         return done
+
+    def _publish_ranks(self, output: Path, collapsed: Path | None) -> None:
+        if collapsed:
+            write_sites(collapsed, output)
+        self._publish(output)
+
+    def _collapsed(self, sites: SiteOptions) -> Path:
+        """The folder of the graph of sites, made anew: it takes less than the rounds."""
+        output = self.tmp / "collapsed"
+        collapse(
+            self.path("map") / MAP, self.path("graph"), output, sites, self.tmp,
+            budget=self.memory.budget, threads=self.processes,
+        )  # fmt: skip
+        return output
 
     def checkpoint(self, stop: Stop, rounds: list[Round]) -> tuple[str, ...]:
         return ()  # that of `rank` has its own checksums

@@ -3,8 +3,9 @@
 ranks/: scores.npy float64[N], dummy.npy float64[1], weights.npy float64[N] of a method that was
 given some, and what further columns of float64[N] the method has, by their names. While it works,
 at most every INTERVAL seconds, and when no more rounds are allowed, a checkpoint holds the state of
-the method, the entries of its rounds and what they are of; with the same method, weights, graph,
-threads and kind of stop, ranking goes on from it, after an interruption to the very same result.
+the method, the entries of its rounds and what they are of; with the same method, weights, sites,
+graph, threads and kind of stop, ranking goes on from it, after an interruption to the very same
+result.
 Memory: NODE_BYTES a node, with what is mapped; a checkpoint costs 8 bytes a node more while it is
 written.
 """
@@ -27,6 +28,7 @@ from pipeline.data.graph import Floats
 from pipeline.data.growing import save
 from pipeline.data.memory import LOOPS, require_memory
 from pipeline.data.scores_file import DUMMY, SCORES, WEIGHTS
+from pipeline.ranking.sites.graph import SiteGraph
 from pipeline.ranking.solution import Problem, Solution, State
 
 NODE_BYTES = 44  # three columns of scores, offsets and outdegrees, and a checkpoint
@@ -43,17 +45,18 @@ def rank(
     threads: int = 1,
     checkpoint: Path | None = None,
     on_round: Callable[[Round, list[Round]], object] = lambda entry, rounds: None,
+    sites: SiteGraph | None = None,
 ) -> list[Round]:
     """Rank a graph into a new folder `output`; returns the entries of all rounds.
 
     budget: bytes of memory. checkpoint: a file that may or may not exist; the caller removes it
     once the output is in place; None keeps none. on_round: not called for rounds that were done
-    before an interruption. Raises NotConverged with the scores in `output`, and JobFailed when the
-    method does.
+    before an interruption. sites: where these are ranked. Raises NotConverged with the scores in
+    `output`, and JobFailed when the method does.
     """
     require_memory("page-rank", csr.nodes, NODE_BYTES, budget, fixed=LOOPS)
     method, stop = ranking.method, ranking.stop.on(EMBEDDED)
-    of = _fingerprint(ranking, csr, stop, threads)
+    of = _fingerprint(ranking, csr, stop, threads) | _fingerprint_of_sites(sites)
     saved = time.monotonic()
 
     def keep(entry: Round, rounds: list[Round], state: Callable[[], State]) -> None:
@@ -65,8 +68,8 @@ def rank(
         on_round(entry, rounds)
 
     before = read_checkpoint(checkpoint, of) if checkpoint else None
-    more = ranking.weights, ranking.perturb
-    solution = method.scoring.solve(Problem(csr, stop, threads, budget, before, keep, *more))
+    given = ranking.weights, ranking.perturb, sites
+    solution = method.scoring.solve(Problem(csr, stop, threads, budget, before, keep, *given))
     _write(solution, ranking.weights, output)
     if not stop.reached(solution.rounds):
         raise stop.not_converged(solution.rounds, method.title)
@@ -130,6 +133,13 @@ def _fingerprint(ranking: Ranking, csr: Csr, stop: Stop, threads: int) -> dict[s
         "offsets": _checksum(csr.offsets),
         "outdegrees": _checksum(csr.outdegrees),
     }
+
+
+def _fingerprint_of_sites(sites: SiteGraph | None) -> dict[str, Any]:
+    if sites is None:
+        return {}
+    arrays = (sites.of_pages, sites.offsets, sites.sources, sites.weights)
+    return {"sites": [_checksum(array) for array in arrays]}
 
 
 def _checksum(array: Any) -> int:

@@ -21,7 +21,8 @@ from support.inputs.samples import HOSTILE
 from support.paths import LOOPBACK
 
 from jobs.kernel.keys.keys import key_function
-from pipeline.analysis.plots.plot_data import HostRange, Pages, host_name, host_ranges, read_pages
+from pipeline.analysis.plots.plot_data import HostRange, Pages, host_ranges, read_pages
+from pipeline.ranking.sites.names import host_name
 
 NAMES = ("score-distribution", "rank-against-indegree", "classes-by-host")
 

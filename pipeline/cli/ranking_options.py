@@ -1,14 +1,16 @@
-"""Options that give a ranking weights of pages."""
+"""Options of rankings other than PageRank: weights of pages, and sites."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
-from pipeline.cli.groups import grouped, option
+from pipeline.cli.groups import field_option, grouped, option
 from pipeline.cli.options import OUTPUT
-from pipeline.options import PageWeights
+from pipeline.contract import SITE
+from pipeline.options import PageWeights, SiteOptions
 from pipeline.ranking.methods import Method
 
 WEIGHTS = {
@@ -46,3 +48,35 @@ def require_weights(method: Method, weights: PageWeights | None, perturb: float)
         raise click.UsageError(f"{weights.option} is not for --method {method.name}")
     if method.needs and not weights:
         raise click.UsageError(f"--method {method.name} needs {' or '.join(method.takes)} FILE")
+
+
+SITES = SiteOptions()
+SITE_NAMES = tuple(SITES.__dataclass_fields__)
+
+
+def _sites(**values: str) -> SiteOptions:
+    """Raises UsageError where they are given to another method."""
+    context = click.get_current_context()
+    method = context.params["method"]
+    for name in SITE_NAMES:
+        if method != SITE and context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise click.UsageError(f"--{name.replace('_', '-')} is not for --method {method}")
+    return SiteOptions(**values)  # type: ignore[arg-type]
+
+
+site_options = grouped(
+    "sites",
+    _sites,
+    field_option(
+        SITES,
+        "site_by",
+        "site: what pages share a score. host: those of a host and port; domain: those of a domain"
+        " that somebody has registered, by the public suffix list.",
+    ),
+    field_option(
+        SITES,
+        "site_weight",
+        "site: the weight of a link between two sites. count: the links between their pages;"
+        " distinct: the pages that have such links; one: 1.",
+    ),
+)

@@ -1,0 +1,140 @@
+"""The links between pages collapsed to edges between their sites, and what each site has of them.
+
+The weight of an edge from site s to site t: the links of pages of s to pages of t (count), the
+pages of s that have such a link (distinct), or 1 (one). Links within a site are left out: a site
+would otherwise keep a part of its own score, and more of it the more menus its pages repeat, which
+nobody but itself decides.
+
+Blocks of links go to DuckDB as numbers, which groups them within its memory limit. Memory besides:
+16 bytes a site, and a block. The edges lie in files.
+
+    of_pages.npy   int32[N] or int64[N], the site of each page
+    offsets.npy    int64[S + 1]; sources.npy int64[P]; weights.npy float64[P]: see SiteGraph
+    sites.parquet  site, pages, links_in, links_out, sites_in, sites_out, by number
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline.data.arrays import open_array
+from pipeline.data.csr import OFFSETS, SOURCES, Csr
+from pipeline.data.csr_files import open_csr
+from pipeline.data.database import batches, database, feed
+from pipeline.data.graph import Positions
+from pipeline.data.growing import Growing, save
+from pipeline.data.mapped import release
+from pipeline.data.parquet import CHECKED
+from pipeline.engines.embedded.sites.numbering import site_of_pages
+from pipeline.options import SiteOptions
+from pipeline.ranking.sites.graph import SiteGraph
+from pipeline.ranking.sites.names import NAMES
+
+SITES, OF_PAGES, EDGE_WEIGHTS = "sites.parquet", "of_pages.npy", "weights.npy"
+BLOCK = 1 << 20  # links
+LINKS = pa.schema([("target", pa.int64()), ("source", pa.int64()), ("page", pa.int64())])
+COUNTS = ("pages", "links_in", "links_out", "sites_in", "sites_out")
+COUNTED = pa.schema([("site", pa.string()), *((name, pa.int64()) for name in COUNTS)])
+CURE = "Rank again."
+
+#: links: between the pages of two sites; weight: of the edge
+EDGES = {
+    "count": "SELECT target, source, count(*) AS links, count(*) AS weight FROM links"
+    " GROUP BY target, source",
+    "distinct": "SELECT target, source, sum(links)::BIGINT AS links, count(*) AS weight FROM"
+    " (SELECT target, source, page, count(*) AS links FROM links GROUP BY target, source, page)"
+    " GROUP BY target, source",
+    "one": "SELECT target, source, count(*) AS links, 1 AS weight FROM links"
+    " GROUP BY target, source",
+}
+OF_SITES = """
+    WITH came AS (SELECT target AS number, sum(links)::BIGINT AS links, count(*) AS sites
+                  FROM edges GROUP BY target),
+         went AS (SELECT source AS number, sum(links)::BIGINT AS links, count(*) AS sites
+                  FROM edges GROUP BY source)
+    SELECT site, pages,
+           coalesce(came.links, 0) AS links_in, coalesce(went.links, 0) AS links_out,
+           coalesce(came.sites, 0) AS sites_in, coalesce(went.sites, 0) AS sites_out
+    FROM sites LEFT JOIN came USING (number) LEFT JOIN went USING (number) ORDER BY number
+"""
+
+
+def collapse(
+    keys: Path,
+    graph: Path,
+    output: Path,
+    options: SiteOptions,
+    tmp: Path,
+    *,
+    budget: int,
+    threads: int = 1,
+) -> None:
+    """Write the graph of sites to the new folder `output`.
+
+    keys: a file of map. graph: the folder of a Csr. budget: bytes of memory. Raises BadInput where
+    map and graph do not match.
+    """
+    csr = open_csr(graph)
+    output.mkdir(parents=True)
+    left = budget - 8 * csr.nodes
+    with database(tmp, budget=left, threads=threads) as (db, _):
+        of_pages = site_of_pages(db, keys, NAMES[options.site_by], csr.nodes)
+        save(output / OF_PAGES, of_pages)
+        feed(db, "links", LINKS, _links(csr, of_pages))
+        db.execute(f"CREATE TABLE edges AS {EDGES[options.site_weight]}")
+        _write_edges(db, output)
+        _write_counts(db, output / SITES)
+
+
+def _links(csr: Csr, of_pages: Positions) -> Iterator[pa.RecordBatch]:
+    """The links between pages of two sites, with the numbers of these and the page they are on."""
+    for begin in range(0, csr.edges, BLOCK):
+        end = min(begin + BLOCK, csr.edges)
+        first = int(np.searchsorted(csr.offsets, begin, side="right")) - 1
+        last = int(np.searchsorted(csr.offsets, end, side="left"))
+        ends = np.clip(csr.offsets[first : last + 1], begin, end)
+        targets = np.repeat(of_pages[first:last], ends[1:] - ends[:-1])
+        pages = csr.sources[begin:end].astype(np.int64)
+        release(csr.sources, begin, end)
+        sources = of_pages[pages]
+        apart = targets != sources
+        columns = (targets[apart], sources[apart], pages[apart])
+        yield pa.record_batch([pa.array(column.astype(np.int64)) for column in columns], LINKS)
+
+
+def _write_edges(db: duckdb.DuckDBPyConnection, output: Path) -> None:
+    sites = int(db.execute("SELECT count(*) FROM sites").fetchall()[0][0])
+    offsets = np.zeros(sites + 1, np.int64)
+    with (
+        Growing(output / SOURCES, np.int64) as sources,
+        Growing(output / EDGE_WEIGHTS, np.float64) as weights,
+    ):
+        ordered = "SELECT target, source, weight FROM edges ORDER BY target, source"
+        for batch in batches(db, ordered):
+            targets, of_targets, weight = (column.to_numpy() for column in batch.columns)
+            offsets[1:] += np.bincount(targets, minlength=sites)
+            sources.write(of_targets)
+            weights.write(weight.astype(np.float64))
+    save(output / OFFSETS, np.cumsum(offsets))
+
+
+def _write_counts(db: duckdb.DuckDBPyConnection, path: Path) -> None:
+    with path.open("wb") as stream, pq.ParquetWriter(stream, COUNTED, **CHECKED) as file:
+        for batch in batches(db, OF_SITES):
+            file.write_batch(batch.cast(COUNTED))
+
+
+def open_sites(folder: Path) -> SiteGraph:
+    """The graph of sites in a folder of `collapse`, mapped. Raises BadInput."""
+    return SiteGraph(
+        open_array(folder / OF_PAGES, (np.int32, np.int64), CURE),
+        open_array(folder / OFFSETS, (np.int64,), CURE),
+        open_array(folder / SOURCES, (np.int64,), CURE),
+        open_array(folder / EDGE_WEIGHTS, (np.float64,), CURE),
+    )

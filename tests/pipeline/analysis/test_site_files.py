@@ -1,0 +1,179 @@
+"""The table of sites, its files and its pictures."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from support.crawls import crawlrank, ok, write_warc
+
+from pipeline.analysis.plots.site_plots import rank_points, sites_by_rank, top_sites
+from pipeline.analysis.sites.files import write_sites_file
+from pipeline.analysis.sites.table import COLUMNS, read_sites
+from pipeline.engines.embedded.sites.collapsing import SITES as WRITTEN
+from pipeline.engines.embedded.sites.site_table import SCHEMA
+
+#: b and c have one link from a each; d has those of b and c
+WEB = {
+    "http://a.example/": ["/x", "http://b.example/", "http://c.example/"],
+    "http://a.example/x": ["/"],
+    "http://b.example/": ["http://d.example/", "/y"],
+    "http://b.example/y": ["http://d.example/z"],
+    "http://c.example/": ["http://d.example/"],
+}
+FOURTH = 0.15 + 0.85 * 2 * (0.15 + 0.85 * 0.15 / 2)
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sites")
+    archive = write_warc(folder / "web.warc.gz", WEB)
+    ok("run", archive, "--work", folder / "work", "--quiet", "--bins", 2, "--method", "site",
+       "--nodes", "all")  # fmt: skip
+    return folder / "work"
+
+
+def test_the_table_has_the_best_first(work: Path) -> None:
+    rows = read_sites(work)
+    assert rows.column_names == list(COLUMNS)
+    assert rows["site"].to_pylist() == ["d.example", "b.example", "c.example", "a.example"]
+    assert rows["position"].to_pylist() == [1, 2, 3, 4]
+    assert rows["class"].to_pylist() == [1, 1, 2, 2]
+    counts = [row["pages"] for row in rows.to_pylist()]
+    assert (counts, rows["links_in"].to_pylist()) == ([2, 2, 1, 2], [3, 1, 1, 0])
+    second = 0.15 + 0.85 * 0.15 / 2
+    want = [FOURTH, second, second, 0.15]
+    assert rows["score"].to_pylist() == pytest.approx(want, rel=1e-8)
+    assert rows["share"].to_pylist() == pytest.approx(np.divide(want, sum(want)), rel=1e-8)
+
+
+def test_ties_together_have_one_class(work: Path) -> None:
+    """That of the middle of positions 1 and 2 of 0 to 3, the upper half; by name, c was in 2."""
+    together = ("--name", "together", "--method", "site", "--bins", 2, "--ties", "together")
+    ok("rank", "--work", work, *together, "--quiet")
+    assert read_sites(work / "rankings" / "together")["class"].to_pylist() == [1, 1, 1, 2]
+
+
+def test_the_table_has_what_the_engine_wrote() -> None:
+    assert WRITTEN == "sites.parquet"
+    assert list(COLUMNS[2:]) == SCHEMA.names
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+def test_files_hold_the_table(work: Path, tmp_path: Path, ending: str) -> None:
+    output = tmp_path / "new" / f"sites.{ending}"
+    ok("export-sites", "--work", work, "--output", output)
+    rows = read_sites(work).to_pylist()
+    if ending == "parquet":
+        assert pq.read_table(output).to_pylist() == rows
+        return
+    with output.open(newline="") as stream:
+        lines = list(csv.reader(stream, delimiter="\t" if ending == "tsv" else ","))
+    assert lines == [list(COLUMNS), *([str(value) for value in row.values()] for row in rows)]
+    assert float(lines[1][-2]) == rows[0]["score"]
+
+
+def table(names: Sequence[str]) -> pa.Table:
+    numbers = np.arange(1, len(names) + 1)
+    columns = dict.fromkeys(COLUMNS, numbers)
+    columns |= {"site": pa.array(names), "score": 1 / numbers, "share": 1 / numbers}
+    return pa.table(columns)
+
+
+def test_no_name_is_a_formula_for_a_spreadsheet(tmp_path: Path) -> None:
+    write_sites_file(table(["=hyperlink", 'a"b', "plain"]), tmp_path / "s.csv")
+    with (tmp_path / "s.csv").open(newline="") as stream:
+        names = [row["site"] for row in csv.DictReader(stream)]
+    assert names == ["'=hyperlink", 'a"b', "plain"]
+
+
+def test_many_rows_have_one_head(tmp_path: Path) -> None:
+    for ending in ("csv", "tsv"):
+        write_sites_file(table([f"s{i}" for i in range(40_000)]), tmp_path / f"s.{ending}")
+        lines = (tmp_path / f"s.{ending}").read_text().splitlines()
+        assert len(lines) == 40_001
+        assert lines.count(lines[0]) == 1
+
+
+@pytest.mark.parametrize("name", ["sites", "sites.txt", "sites.csv.gz"])
+def test_other_endings_are_refused(work: Path, tmp_path: Path, name: str) -> None:
+    refused = crawlrank("export-sites", "--work", work, "--output", tmp_path / name)
+    assert refused.code == 3
+    assert ".csv, .tsv or .parquet" in refused.err
+    assert not (tmp_path / name).exists()
+
+
+def test_a_ranking_of_pages_has_no_sites(work: Path, tmp_path: Path) -> None:
+    ok("rank", "--work", work, "--method", "degree", "--quiet")
+    asked = ("--work", work, "--ranking", "degree", "--output", tmp_path / "s.csv")
+    refused = crawlrank("export-sites", *asked)
+    assert refused.code == 3
+    assert "a ranking by indegree; expected a ranking of sites" in refused.err
+
+
+def test_a_damaged_table_is_seen_and_made_again(work: Path, tmp_path: Path) -> None:
+    ok("rank", "--work", work, "--name", "hurt", "--method", "site", "--quiet")
+    path = work / "rankings" / "hurt" / "ranks" / "sites.parquet"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-9])
+    asked = ("--work", work, "--ranking", "hurt", "--output", tmp_path / "s.csv")
+    refused = crawlrank("export-sites", *asked)
+    assert refused.code == 3
+    assert "crawlrank rank" in refused.err
+    ok("rank", "--work", work, "--name", "hurt", "--method", "site", "--quiet")
+    assert path.read_bytes() == whole
+
+
+def test_the_command_shows_the_best_sites(work: Path) -> None:
+    shown = ok("rank", "--work", work, "--name", "shown", "--method", "site").out
+    assert "the 4 best of 4 sites" in shown
+    best = next(line.split() for line in shown.splitlines() if "d.example" in line)
+    assert best[:4] == ["1", "d.example", "1", f"{FOURTH:#.9g}"]
+
+
+def test_explain_names_the_site(work: Path, tmp_path: Path) -> None:
+    shown = ok("explain", "--work", work, "http://b.example/y", "--json", tmp_path / "b.json")
+    assert "b.example, whose pages share its score" in shown.out
+    assert "incoming links" not in shown.out
+    assert json.loads((tmp_path / "b.json").read_text())["site"] == "b.example"
+
+
+def test_points_are_few_and_true() -> None:
+    scores = np.linspace(9, 1, 1_000_000)
+    positions, shown = rank_points(scores)
+    assert positions[:10].tolist() == list(range(1, 11)) and positions[-1] == 1_000_000
+    assert len(positions) < 500
+    assert (shown == scores[positions - 1]).all()
+    assert rank_points(np.ones(1))[0].tolist() == [1]
+
+
+def test_pictures_of_sites(work: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
+    for name in ("one", "other"):
+        ok("plot", "--work", work, "--out", tmp_path / name, "--format", "svg")
+    names = {path.stem for path in (tmp_path / "one").iterdir()}
+    assert {"sites-by-rank", "top-sites", "score-distribution"} < names
+    for path in (tmp_path / "one").iterdir():
+        assert path.read_bytes() == (tmp_path / "other" / path.name).read_bytes()
+
+
+def test_bars_are_shares_and_names_plain_text(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
+    figure = top_sites(table(["$x_{", "--><script>", *(f"s{i}" for i in range(40))]))
+    (bars,) = figure.axes[0].containers
+    assert [bar.get_width() for bar in bars][:2] == pytest.approx([100, 50])
+    assert [text.get_text() for text in figure.axes[0].texts][:2] == [" 1 page", " 2 pages"]
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert (len(labels), labels[:2]) == (20, ["$x_{", "--><script>"])
+    figure.savefig(tmp_path / "p.svg")
+    root = ElementTree.parse(tmp_path / "p.svg").getroot()
+    assert not [node for node in root.iter() if str(node.tag).endswith("script")]
+    line = sites_by_rank(table(["a", "b", "c", "d"])).axes[0].lines[0]
+    assert line.get_ydata().tolist() == [1, 1 / 2, 1 / 3, 1 / 4]
