@@ -29,6 +29,7 @@ RANK = "page-rank"  # the step
 EMBEDDED = "embedded"  # the runner without jobs: this process and a pool
 PAGERANK = "pagerank"  # the default ranking; see ranking/methods.py
 SITE = "site"  # the ranking of sites
+COMBINED = "combined"  # one that is made of others
 BEANS, SUMMARY = "crawler-beans-fragment.xml", "precedence.summary.json"
 PRECEDENCE = ("precedence.txt", SUMMARY, BEANS)
 
@@ -174,13 +175,15 @@ class Stop:
 @dataclass(frozen=True, eq=False)
 class Ranking:
     """What page-rank is to do. weights: float64[N] by id, of methods that take some; their meaning
-    is the method's. perturb: see ranking/hits.py. sites: of a method that ranks sites."""
+    is the method's. perturb: see ranking/hits.py. sites: of a method that ranks sites.
+    combined: float64[N], the scores of one that is made of others."""
 
     method: Method
     stop: Stop
     weights: Floats | None = None
     perturb: float = 0.0
     sites: SiteOptions | None = None
+    combined: Floats | None = None
 
 
 @dataclass

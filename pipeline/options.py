@@ -91,6 +91,23 @@ class PageWeights:
     mark: str
 
 
+CombineBy = Literal["position", "probability"]
+
+
+@dataclass(frozen=True)
+class Combination:
+    """A ranking made of others of the work folder. parts: label and weight of each. marks: label
+    and fingerprint of the scores of each."""
+
+    parts: tuple[tuple[str, float], ...]
+    how: CombineBy
+    marks: tuple[tuple[str, str], ...]
+
+    def parameters(self) -> dict[str, Any]:
+        named = ",".join(f"{label}={weight:g}" for label, weight in self.parts)
+        return {"--combine": named, "--combine-by": self.how}
+
+
 @dataclass(frozen=True)
 class SiteOptions:
     """What a ranking of sites takes as one. site_weight: of an edge between two sites. count: links
@@ -121,6 +138,7 @@ class RunOptions:
     method: str = PAGERANK  # a row of ranking/methods.py
     weights: PageWeights | None = None
     perturb: float = 0.0  # what HITS adds to every entry of the matrix of links
+    combination: Combination | None = None
     sites: SiteOptions = field(default_factory=SiteOptions)  # of the method site
     stop: Stop = field(default_factory=Stop)
     precedence: PrecedenceOptions = field(default_factory=PrecedenceOptions)
@@ -161,6 +179,7 @@ class RunOptions:
             "--method": self.method,
             **({weights.option: weights.mark} if weights else {}),
             **({"--perturb": self.perturb} if self.perturb else {}),
+            **(self.combination.parameters() if self.combination else {}),
             **(self.sites.parameters() if self.method == SITE else {}),
             "--iterations": stop.iterations,
             "--tolerance": None if stop.iterations is not None else stop.tolerance,

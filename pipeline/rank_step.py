@@ -8,6 +8,7 @@ from typing import Any
 from pipeline.contract import PAGERANK, RANK, Engine, Ranking, Round, StepEntry
 from pipeline.options import RunOptions
 from pipeline.progress import Reporter
+from pipeline.rank_parts import combined_scores
 from pipeline.rank_weights import weights_by_id
 from pipeline.ranking.methods import METHODS
 from pipeline.reports import round_line
@@ -34,6 +35,8 @@ class RankStep:
         given: dict[str, Any] = {weights.option: weights.mark} if weights else {}
         given |= {"perturb": self.options.perturb} if self.options.perturb else {}
         given |= self.options.sites.parameters() if self.method.of_sites else {}
+        if made_of := self.options.combination:
+            given |= made_of.parameters() | {"parts": made_of.marks}
         return {"iterations": self.stop.iterations, "tolerance": tolerance, **named, **given}
 
     def work(self) -> StepEntry:
@@ -50,6 +53,10 @@ class RankStep:
         before, entry = self._before(), StepEntry()
         if self.method.of_sites:
             ranking = replace(ranking, sites=self.options.sites)
+        if made_of := self.options.combination:
+            around = self.engine.store.work.parents[1]
+            scores = combined_scores(around, made_of, self.options.memory)
+            ranking = replace(ranking, combined=scores)
         if self.options.weights:
             work = self.engine.store.work
             weights, entry = weights_by_id(work, self.manifest, self.options)

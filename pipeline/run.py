@@ -252,7 +252,7 @@ def rank(work: Path, label: str, options: RunOptions, reporter: Reporter) -> Pip
     require_manifest(work)
     folder = new_ranking(work, label)
     with locked(work), locked(folder):
-        take_graph(work, folder)
+        take_graph(work, folder, dict(options.combination.marks) if options.combination else {})
         return _locked_run(folder, (), options, reporter)
 
 

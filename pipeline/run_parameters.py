@@ -19,7 +19,7 @@ def parameters_of(work: Path, manifest: Manifest, options: RunOptions) -> dict[s
     if not manifest.ranking:
         return options.parameters()
     around = Manifest(work.parents[1]).parameters
-    own = {*WEIGHT_OPTIONS, *SiteOptions().parameters()}
+    own = {*WEIGHT_OPTIONS, *SiteOptions().parameters(), "--perturb"}
     shared = {name: value for name, value in around.items() if name not in own}
     return {**shared, **options.ranking_parameters()}
 

@@ -17,12 +17,10 @@ from pipeline.cli.groups import option
 from pipeline.cli.options import OUTPUT, memory_option
 from pipeline.cli.outputs import json_option, show, write_json
 from pipeline.data.memory import Memory
-from pipeline.workfolder.rankings import labels, ranking_folder
+from pipeline.workfolder.rankings import OWN, labels, named_ranking
 
 if TYPE_CHECKING:
     from pipeline.workfolder.results.finished import Finished
-
-OWN = "run"  # the label of the ranking of the run itself
 
 
 @command("agree")
@@ -77,15 +75,10 @@ def _opened(
 ) -> Iterator[list[tuple[str, Finished]]]:
     from pipeline.workfolder.results.opened import open_finished
 
-    known = labels(work)
     with database_beside(memory) as (db, near):
-        folders = [
-            ranking_folder(work, None if name == OWN and OWN not in known else name)
-            for name in names
-        ]
         yield [
-            (name, open_finished(folder, db, near, f"r{at}"))
-            for at, (name, folder) in enumerate(zip(names, folders, strict=True))
+            (name, open_finished(named_ranking(work, name), db, near, f"r{at}"))
+            for at, name in enumerate(names)
         ]
 
 

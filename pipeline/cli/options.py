@@ -22,7 +22,7 @@ from jobs.kernel.machine.cores import A_CORE, at_a_time
 from jobs.mapreduce.launcher import RUNNERS, Launcher
 from pipeline.cli.groups import Command, Decorator, field_option, grouped, option
 from pipeline.cli.parameter_types import LocalPath, Number, Size
-from pipeline.contract import TOLERANCE, TOLERANCE_OF_JOBS, Stop
+from pipeline.contract import COMBINED, TOLERANCE, TOLERANCE_OF_JOBS, Stop
 from pipeline.data.memory import Memory, half_of_machine
 from pipeline.options import (
     MAX_BINS,
@@ -200,7 +200,10 @@ nodes_option = field_option(
 
 
 method_option = field_option(
-    RunOptions, "method", "How pages are ranked, see docs/rankings.md.", click.Choice(list(METHODS))
+    RunOptions,
+    "method",
+    "How pages are ranked, see docs/rankings.md.",
+    click.Choice([name for name in METHODS if name != COMBINED]),
 )
 
 perturb_option = field_option(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from jobs.kernel.errors import BadInput
 from jobs.mapreduce.launcher import RUNNERS
@@ -22,10 +23,15 @@ from pipeline.cli.options import (
     work_option,
 )
 from pipeline.cli.parameter_types import Size
-from pipeline.cli.ranking_options import require_weights, site_options, weight_options
+from pipeline.cli.ranking_options import (
+    combine_options,
+    require_weights,
+    site_options,
+    weight_options,
+)
 from pipeline.cli.run import show_result
-from pipeline.contract import EMBEDDED
-from pipeline.options import RunOptions, ValidationOptions
+from pipeline.contract import COMBINED, EMBEDDED
+from pipeline.options import CombineBy, RunOptions, ValidationOptions
 from pipeline.progress import reporter
 from pipeline.ranking.methods import METHODS
 from pipeline.workfolder.manifest import require_manifest
@@ -36,6 +42,7 @@ from pipeline.workfolder.rankings import new_ranking
 @work_option
 @method_option
 @option("--name", "label", metavar="LABEL", help="Label of the ranking (default: its method).")
+@combine_options
 @weight_options
 @perturb_option
 @site_options
@@ -54,13 +61,29 @@ from pipeline.workfolder.rankings import new_ranking
     help="Memory that all processes may use together, such as 4GB (default: half of the"
     " machine's).",
 )
-def rank(work: Path, label: str | None, min_agreement: float, quiet: bool, **values: Any) -> None:
+def rank(
+    work: Path,
+    label: str | None,
+    combine: dict[str, float] | None,
+    combine_by: CombineBy,
+    min_agreement: float,
+    quiet: bool,
+    **values: Any,
+) -> None:
     """The work folder needs its graph: `crawlrank run` makes it. The ranking goes to the folder
     rankings/LABEL in it, with scores and a precedence file of its own. Commands that read a work
     folder take --ranking LABEL.
 
     Run it again after an interruption, or when the graph was made anew: finished work is kept.
     """
+    if combine:
+        from pipeline.rank_parts import combination  # slow to import
+
+        if click.get_current_context().get_parameter_source("method") != ParameterSource.DEFAULT:
+            raise click.UsageError("--method and --combine exclude each other")
+        label = label or COMBINED
+        made_of = combination(work, label, combine, combine_by)
+        values |= {"method": COMBINED, "combination": made_of}
     method = METHODS[values["method"]]
     require_weights(method, values["weights"], values["perturb"])
     runner = _runner(work, method.name, on_jobs=method.on_jobs)

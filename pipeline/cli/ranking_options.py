@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
+from typing import get_args
 
 import click
 from click.core import ParameterSource
 
-from pipeline.cli.groups import field_option, grouped, option
+from pipeline.cli.groups import field_option, grouped, option, together
 from pipeline.cli.options import OUTPUT
 from pipeline.contract import SITE
-from pipeline.options import PageWeights, SiteOptions
+from pipeline.options import CombineBy, PageWeights, SiteOptions
 from pipeline.ranking.methods import Method
 
 WEIGHTS = {
@@ -36,6 +38,40 @@ weight_options = grouped(
     "weights",
     _weights,
     *(option(name, type=OUTPUT, metavar="FILE", help=text) for name, text in WEIGHTS.items()),
+)
+
+
+def _parts(value: str) -> dict[str, float]:
+    """The weights of `LABEL=WEIGHT,…`. Raises BadParameter."""
+    weights: dict[str, float] = {}
+    for part in value.split(","):
+        label, _, text = part.strip().partition("=")
+        try:
+            weight = float(text)
+        except ValueError:
+            weight = 0.0
+        if not label or not 0 < weight < math.inf:
+            what = f"{part.strip()!r} is not LABEL=WEIGHT with a finite weight above 0"
+            raise click.BadParameter(what)
+        if label in weights:
+            raise click.BadParameter(f"{label} is there twice")
+        weights[label] = weight
+    return weights
+
+
+combine_options = together(
+    option(
+        "--combine",
+        metavar="LABEL=WEIGHT,…",
+        callback=lambda ctx, param, value: value and _parts(value),
+        help="Instead of a method: make it of other rankings, `run` being that of the run.",
+    ),
+    option(
+        "--combine-by",
+        type=click.Choice(get_args(CombineBy)),
+        default="position",
+        help="Weigh the positions of pages, or their parts of all scores.",
+    ),
 )
 
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from jobs.kernel.errors import BadInput
-from pipeline.contract import EMBEDDED, PAGERANK, SITE
+from pipeline.contract import COMBINED, EMBEDDED, PAGERANK, SITE
 
 if TYPE_CHECKING:
     from pipeline.data.graph import Floats, Positions
@@ -38,7 +38,7 @@ class Method(NamedTuple):
     on_jobs: whether the jobs have it, too. opic: whether validate-opic checks it. takes: options
     that give weights of pages, one of which may be given; needs: whether one must be. more: names
     of further columns of ranks. perturbs: whether it takes --perturb. of_sites: whether a page has
-    the score of its site, to which no link of a page adds a share of its own.
+    the score of its site. of_links: whether a score is a sum over the links to a page.
     """
 
     name: str
@@ -51,6 +51,7 @@ class Method(NamedTuple):
     more: tuple[str, ...] = ()
     perturbs: bool = False
     of_sites: bool = False
+    of_links: bool = True
 
     @property
     def scoring(self) -> Scoring:
@@ -100,7 +101,14 @@ METHODS = {
             perturbs=True,
         ),
         Method("degree", "indegree", "pipeline.ranking.degree"),
-        Method(SITE, "PageRank of sites", "pipeline.ranking.sites.method", of_sites=True),
+        Method(COMBINED, "a combination", "pipeline.ranking.combined", of_links=False),
+        Method(
+            SITE,
+            "PageRank of sites",
+            "pipeline.ranking.sites.method",
+            of_sites=True,
+            of_links=False,
+        ),
     )
 }
 #: options that give weights of pages, of all methods

@@ -33,7 +33,7 @@ class Problem:
     """A graph to rank. budget: bytes of memory. state: of an interrupted run on the same graph, to
     the same kind of stop. weights: float64[N], at least 0; their meaning is the method's: how often
     a reader starts at each page, or its relevance. perturb: see hits.py. sites: of a method that
-    ranks them."""
+    ranks them. combined: float64[N], the scores of one that is made of others."""
 
     csr: Csr
     stop: Stop
@@ -44,6 +44,7 @@ class Problem:
     weights: Floats | None = None
     perturb: float = 0.0
     sites: SiteGraph | None = None
+    combined: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)

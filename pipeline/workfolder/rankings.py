@@ -9,15 +9,18 @@ is made anew, the ranking is stale until it is ranked again.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from jobs.kernel.errors import BadInput
+from pipeline.contract import RANK
 from pipeline.workfolder.dataset_store import remove
 from pipeline.workfolder.manifest import Manifest, fingerprint, require_manifest
 from pipeline.workfolder.step_state import SHARED
 from pipeline.workfolder.work_folder import DATASETS, OF_RANKING
 
 RANKINGS = "rankings"
+OWN = "run"  # the label of the ranking of the run itself
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z", re.ASCII)
 SECTIONS = ("archives", "parts", "imported")  # of the manifest, shared as they are
 
@@ -46,6 +49,13 @@ def ranking_folder(work: Path, ranking: str | None) -> Path:
     return work / RANKINGS / ranking
 
 
+def named_ranking(work: Path, label: str) -> Path:
+    """The folder of a ranking, OWN being the run's own unless another one has that label. Raises
+    BadInput."""
+    own = label == OWN and OWN not in labels(work)
+    return ranking_folder(work, None if own else label)
+
+
 def graph_mark(manifest: Manifest) -> str:
     """What the graph of a work folder was made of. Raises BadInput where it is not done."""
     if imported := manifest.imported.get("fingerprint"):
@@ -55,8 +65,9 @@ def graph_mark(manifest: Manifest) -> str:
     return str(manifest.steps[SHARED[-1]]["fingerprint"])
 
 
-def take_graph(work: Path, folder: Path) -> Manifest:
+def take_graph(work: Path, folder: Path, parts: Mapping[str, str]) -> Manifest:
     """Make or renew the shared part of a ranking, in its locked folder. Returns its manifest.
+    parts: the rankings that it is made of, each with the fingerprint of its scores.
 
     Raises BadInput where the graph of the work folder is not done.
     """
@@ -69,7 +80,8 @@ def take_graph(work: Path, folder: Path) -> Manifest:
         manifest.section(name).update(around.section(name))
     manifest.steps.clear()
     manifest.steps.update({**shared, **own})
-    manifest.section("ranking")["of"] = mark
+    manifest.section("ranking").clear()
+    manifest.section("ranking").update({"of": mark, **({"parts": dict(parts)} if parts else {})})
     manifest.save()
     for name in DATASETS:
         if name not in OF_RANKING:
@@ -84,14 +96,29 @@ def _link(dataset: Path, link: Path) -> None:
         link.symlink_to(Path("..") / ".." / dataset.name)
 
 
+def parts_of(manifest: Manifest) -> dict[str, str]:
+    """The rankings that one is made of, by label, with the fingerprints of their scores."""
+    return dict(manifest.section("ranking").get("parts", {}))
+
+
 def is_stale(folder: Path, manifest: Manifest) -> bool:
     """Whether the graph of a ranking was made anew since, or is gone."""
     if not manifest.ranking:
         return False
+    work = folder.resolve().parents[1]
+    parts = parts_of(manifest)
     try:
-        return graph_mark(require_manifest(folder.resolve().parents[1])) != manifest.ranking["of"]
+        marks = {label: _mark_of(named_ranking(work, label)) for label in parts}
+        return marks != parts or graph_mark(require_manifest(work)) != manifest.ranking["of"]
     except BadInput:
         return True
+
+
+def _mark_of(folder: Path) -> str | None:
+    """What the scores of a ranking were made of; None where they are stale or not there."""
+    manifest = require_manifest(folder)
+    entry = manifest.steps.get(RANK)
+    return str(entry["fingerprint"]) if entry and not is_stale(folder, manifest) else None
 
 
 def require_current(folder: Path, manifest: Manifest) -> None:
@@ -99,7 +126,7 @@ def require_current(folder: Path, manifest: Manifest) -> None:
     if is_stale(folder, manifest):
         raise BadInput(
             str(folder),
-            "the graph around it is another one by now",
-            "a ranking of the graph that is there",
+            "what it was made of is another one by now",
+            "a ranking of the graph, or the rankings, that are there",
             "Rank it again with `crawlrank rank` and the same --name.",
         )

@@ -66,7 +66,8 @@ class Folded:
 class Explanation:
     """One page. uri: as the user wrote it. shown: as the scores show it. key: of the page that it
     folds into, or its own; asked_fold: its own, if it folds. site: that gives it its score, in a
-    ranking of sites; no link to a page has a part in it then."""
+    ranking of sites. made_of: the rankings that it is made of, with their weights. No link to a
+    page has a part of its own in such scores."""
 
     uri: str
     key: str
@@ -76,6 +77,7 @@ class Explanation:
     shown: str | None = None
     score: float | None = None
     site: str | None = None
+    made_of: str | None = None
     standing: Standing | None = None
     why_no_score: str | None = None
     hub: float | None = None
@@ -146,6 +148,8 @@ def _add_score(result: Explanation, finished: Finished, node: Node, top: int) ->
     if finished.method.of_sites:
         site_name = NAMES[finished.parameters["--site-by"]]
         result.site = site_name(node.key.partition(")")[0])
+    result.made_of = finished.parameters.get("--combine")
+    if not finished.method.of_links:
         return
     (incoming,) = finished.incoming([node.id])
     result.links = len(incoming.sources)

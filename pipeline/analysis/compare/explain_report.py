@@ -21,7 +21,7 @@ SCHEMA = "crawlrank-explain-1"
 def tables(page: Explanation) -> Iterator[Table]:
     """In the order of questions: what, why, and what becomes of it. Some may have no rows."""
     yield _page(page)
-    if page.score is not None and page.site is None:
+    if page.score is not None and page.site is None and page.made_of is None:
         yield _links(page, page.score)
     yield _spellings(page)
     yield _captures(page)
@@ -45,6 +45,8 @@ def _page(page: Explanation) -> TextTable:
         table.add("score", f"{page.score:.6g}, {standing.probability:.3%} of all")
         if page.site is not None:
             table.add("site", f"{page.site}, whose pages share its score; see export-sites")
+        if page.made_of is not None:
+            table.add("made of", f"{page.made_of}; see explain of each with --ranking")
         position = f"{standing.position:,} of {standing.nodes:,}"
         if standing.equal > 1:
             others = standing.equal - 1

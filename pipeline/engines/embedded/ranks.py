@@ -68,7 +68,7 @@ def rank(
         on_round(entry, rounds)
 
     before = read_checkpoint(checkpoint, of) if checkpoint else None
-    given = ranking.weights, ranking.perturb, sites
+    given = ranking.weights, ranking.perturb, sites, ranking.combined
     solution = method.scoring.solve(Problem(csr, stop, threads, budget, before, keep, *given))
     _write(solution, ranking.weights, output)
     if not stop.reached(solution.rounds):

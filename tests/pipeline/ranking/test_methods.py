@@ -18,7 +18,7 @@ from pipeline.ranking.solution import Problem
 WEB = web_like(300, seed=2)
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if not METHODS[name].of_sites])
+@pytest.mark.parametrize("name", [name for name in METHODS if METHODS[name].of_links])
 def test_scores_are_the_base_and_the_shares_of_all_links(name: str) -> None:
     """By numpy's own sums over edges; the certificate bounds the difference."""
     scoring = METHODS[name].scoring

@@ -1,0 +1,60 @@
+"""A ranking made of others of the same work folder: which they are, and their combined scores."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from jobs.kernel.errors import BadInput
+from pipeline.contract import RANK
+from pipeline.data.database import database
+from pipeline.data.graph import Floats
+from pipeline.data.memory import Memory, half_of_machine
+from pipeline.options import Combination, CombineBy
+from pipeline.ranking.combination import combine
+from pipeline.workfolder.manifest import Manifest
+from pipeline.workfolder.rankings import named_ranking, parts_of
+from pipeline.workfolder.results.dataset_folders import finished_manifest
+from pipeline.workfolder.results.opened import open_finished
+
+
+def combination(
+    work: Path, label: str, weights: Mapping[str, float], how: CombineBy
+) -> Combination:
+    """The rankings to make the one of this label of, as they are now. Raises BadInput for one that
+    is not there, not finished or stale, or that is made of this one."""
+    for part in weights:
+        if label in (part, *_made_of(work, part)):
+            what = f"{part}, which is made of {label}" if part != label else "itself"
+            expected = "rankings that are not made of it"
+            raise BadInput(f"--name {label}", f"made of {what}", expected, "Name it otherwise.")
+    manifests = [finished_manifest(named_ranking(work, label)) for label in weights]
+    marks = [str(manifest.steps[RANK]["fingerprint"]) for manifest in manifests]
+    return Combination(tuple(weights.items()), how, tuple(zip(weights, marks, strict=True)))
+
+
+def _made_of(work: Path, label: str) -> Iterator[str]:
+    """The rankings that one is made of, and those that these are made of."""
+    for part in parts_of(Manifest(named_ranking(work, label))):
+        yield part
+        yield from _made_of(work, part)
+
+
+def combined_scores(work: Path, chosen: Combination, memory: Memory | None) -> Floats:
+    """float64[N]. work: the folder around the rankings. Raises BadInput."""
+    budget = (memory or half_of_machine()).budget // 2
+    with (
+        tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp,
+        database(Path(tmp), budget=budget, threads=os.cpu_count() or 1) as (db, near),
+    ):
+        parts = [
+            (open_finished(named_ranking(work, label), db, near, f"r{at}").scores(), weight)
+            for at, (label, weight) in enumerate(chosen.parts)
+        ]
+    try:
+        return combine(parts, chosen.how)
+    except ValueError as error:
+        cure = f"Combine them by {'position' if chosen.how == 'probability' else 'probability'}."
+        raise BadInput(str(work), str(error), "scores of one graph", cure) from error
