@@ -40,6 +40,13 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str) -> tuple[in
     help="Of the power law of indegrees.",
 )
 @option(
+    "--poisson",
+    type=Number(0, 1000, min_open=True),
+    metavar="MEAN",
+    help="Indegrees by Poisson's law with this mean, instead of the power law.",
+)
+@option("--work", type=OUTPUT, help="Work folder whose graph to take, instead of a random web.")
+@option(
     "--seed",
     "seeds",
     type=click.IntRange(0),
@@ -53,6 +60,8 @@ def aopic_lab(
     output: Path,
     nodes: int,
     exponent: float,
+    poisson: float | None,
+    work: Path | None,
     seeds: tuple[int, ...],
     processes: int | None,
 ) -> None:
@@ -65,7 +74,7 @@ def aopic_lab(
     from pipeline.analysis.plots.pictures import NoMatplotlib
 
     try:
-        written = run_lab(output, chosen, nodes, exponent, seeds, processes)
+        written = run_lab(output, chosen, nodes, exponent, seeds, processes, poisson, work)
     except NoMatplotlib as error:
         raise click.UsageError(str(error)) from error
     for path in written:

@@ -12,6 +12,7 @@ from pipeline.analysis.aopic_lab.experiments import (
     TIME,
     WARM_UP,
     WINDOWS,
+    Errors,
 )
 from pipeline.analysis.aopic_lab.results import LabResults
 
@@ -22,9 +23,8 @@ def report(results: LabResults) -> str:
     graphs, seeds = results.graphs, ", ".join(map(str, results.seeds))
     parts = [
         "# Adaptive OPIC: claims and measurements",
-        f"{PAPER}, on random webs of {graphs.nodes:,} pages whose indegrees follow a power law of"
-        f" exponent {graphs.exponent:g}. Seeds: {seeds}. Errors are the mean of"
-        " `100 |X - Imp| / Imp` over pages, in percent.",
+        f"{PAPER}, on {graphs}. Seeds: {seeds}. Errors are the mean of `100 |X - Imp| / Imp` over"
+        " pages, in percent.",
         *_section("Claims", _claims(results)),
         *_section("Policies", _policies(results)),
         *_section("Windows", _windows(results)),
@@ -53,11 +53,18 @@ def _policies(results: LabResults) -> str:
     for name in (*POLICIES, OFFLINE):
         columns = (results.policy(name, column) for column in ("error", "error_of_top"))
         errors = [f"{each[turn]:.2f}" for each in columns for turn in (0, -1)]
+        more = [f"{results.policy(name, column)[-1]:.3g}" for column in Errors._fields]
         cash = "" if name == OFFLINE else f"{results.policy(name, 'mean_cash')[-1]:.2f}/N"
-        rows.append((name, *errors, cash))
+        rows.append((name, *errors, *more, cash))
     last = f"{CRAWLS} N"
-    head = ("all pages, N visits", last, "top tenth, N visits", last, "mean cash at a read")
-    return _table(("policy", *head), rows)
+    head = ("all pages, N visits", last, "top tenth, N visits", last)
+    more = ["by importance", "pairs in wrong order (%)", "variance", "mean cash at a read"]
+    about = (
+        f"The last four columns are of {last} visits: the error with the importance as weight of"
+        " each page, the pairs of pages in another order than that of the importance, and the"
+        " variance of the error with its sign, over pages."
+    )
+    return f"{about}\n\n{_table(('policy', *head, *more), rows)}"
 
 
 def _windows(results: LabResults) -> str:
