@@ -47,6 +47,12 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str) -> tuple[in
 )
 @option("--work", type=OUTPUT, help="Work folder whose graph to take, instead of a random web.")
 @option(
+    "--partitions",
+    type=click.IntRange(1, 128),
+    metavar="P",
+    help="Also simulate P machines that share the pages by a hash, and count their messages.",
+)
+@option(
     "--seed",
     "seeds",
     type=click.IntRange(0),
@@ -62,6 +68,7 @@ def aopic_lab(
     exponent: float,
     poisson: float | None,
     work: Path | None,
+    partitions: int | None,
     seeds: tuple[int, ...],
     processes: int | None,
 ) -> None:
@@ -74,7 +81,9 @@ def aopic_lab(
     from pipeline.analysis.plots.pictures import NoMatplotlib
 
     try:
-        written = run_lab(output, chosen, nodes, exponent, seeds, processes, poisson, work)
+        written = run_lab(
+            output, chosen, nodes, exponent, seeds, processes, poisson, work, partitions
+        )
     except NoMatplotlib as error:
         raise click.UsageError(str(error)) from error
     for path in written:

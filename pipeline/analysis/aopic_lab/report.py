@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pipeline.analysis.aopic_lab.claims import claims
+from pipeline.analysis.aopic_lab.claims import Claim, claims
 from pipeline.analysis.aopic_lab.experiments import (
     CRAWLS,
     OFFLINE,
@@ -14,6 +14,8 @@ from pipeline.analysis.aopic_lab.experiments import (
     WINDOWS,
     Errors,
 )
+from pipeline.analysis.aopic_lab.reason_rows import LEAST
+from pipeline.analysis.aopic_lab.reasons import reasons
 from pipeline.analysis.aopic_lab.results import LabResults
 
 PAPER = "Abiteboul, Preda and Cobena, *Adaptive On-Line Page Importance Computation*, WWW 2003"
@@ -26,8 +28,10 @@ def report(results: LabResults) -> str:
         f"{PAPER}, on {graphs}. Seeds: {seeds}. Errors are the mean of `100 |X - Imp| / Imp` over"
         " pages, in percent.",
         *_section("Claims", _claims(results)),
+        *_section("Reasons", _reasons(results)),
         *_section("Policies", _policies(results)),
         *_section("Windows", _windows(results)),
+        *_section("Partitions", _partitions(results)),
         *_section("Speed", _speeds(results)),
     ]
     return "\n\n".join(parts) + "\n"
@@ -38,11 +42,45 @@ def _section(title: str, body: str) -> list[str]:
 
 
 def _claims(results: LabResults) -> str:
-    rows = [
-        (row.claim, row.measured, "yes" if row.holds else "**no**", row.rule)
-        for row in claims(results)
-    ]
-    return _table(("the paper", "measured", "holds", "it holds here if"), rows)
+    return _verdicts("the paper", claims(results))
+
+
+def _reasons(results: LabResults) -> str:
+    """Experiments on the claims that do not hold, and what they showed."""
+    if all(row.holds for row in claims(results)):
+        return ""
+    about = (
+        "Why claims do not hold here, each reason held against an experiment. Random webs are"
+        f" smaller, of a tenth of the pages but {LEAST:,} if there are so many. Those with a mean"
+        " number of links follow Poisson's law."
+    )
+    return f"{about}\n\n{_verdicts('reason', reasons(results.reasons))}"
+
+
+def _verdicts(title: str, rows: Sequence[Claim]) -> str:
+    cells = [(row.claim, row.measured, "yes" if row.holds else "**no**", row.rule) for row in rows]
+    return _table((title, "measured", "holds", "it holds here if"), cells)
+
+
+def _partitions(results: LabResults) -> str:
+    """The last sweep of each size of buffers, the mean over seeds."""
+    last = [row for row in results.partitions if row.sweep == CRAWLS]
+    rows = []
+    for machines, buffer in sorted({(row.machines, row.buffer) for row in last}):
+        chosen = [row for row in last if (row.machines, row.buffer) == (machines, buffer)]
+        names = ("messages", "transfers", "crossing")
+        sums = (sum(getattr(row, name) for row in chosen) / len(chosen) for name in names)
+        error = sum(row.error for row in chosen) / len(chosen)
+        counts = [f"{count:,.0f}" for count in sums]
+        rows.append((str(machines), str(buffer) if machines > 1 else "", *counts, f"{error:.2g}"))
+    head = ("machines", "buffer", "messages", "transfers", "links between machines", "error (%)")
+    about = (
+        f"The last of {CRAWLS} sweeps by cycle, with pages on machines by a hash. Cash for a page"
+        " of another machine waits in a buffer, and transfers to the same page are added up. A"
+        " buffer is a message when it holds so many transfers, and at the end of a sweep. The error"
+        " is that of the last sweep alone, which falls to 0 as the fixed point is the same."
+    )
+    return f"{about}\n\n{_table(head, rows)}" if rows else ""
 
 
 def _policies(results: LabResults) -> str:

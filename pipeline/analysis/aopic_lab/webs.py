@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -31,10 +32,12 @@ EDGES = 1.0  # of every page to the virtual page, as in the paper
 
 @dataclass(frozen=True, eq=False)
 class RandomWeb:
-    """links: int64[E], source * nodes + target, ascending, each once."""
+    """links: int64[E], source * nodes + target, ascending, each once. hashes: int64[N], of the
+    keys of the pages, where they have any."""
 
     nodes: int
     links: Positions
+    hashes: Positions | None = None
 
     @property
     def targets(self) -> Positions:
@@ -88,6 +91,10 @@ def crawled_web(work: Path) -> RandomWeb:
             finished = open_finished(work, db, near, "crawled")
             nodes = len(finished.scores())
             incoming = finished.incoming(range(nodes))
+            batches = [batch.column("key").to_pylist() for batch in finished.keys()]  # noqa: SIM118
     counts = [len(each.sources) for each in incoming]
     sources = np.concatenate([np.empty(0, np.int64), *(each.sources for each in incoming)])
-    return RandomWeb(nodes, np.sort(sources * nodes + np.repeat(np.arange(nodes), counts)))
+    links = np.sort(sources * nodes + np.repeat(np.arange(nodes), counts))
+    keys = (key for batch in batches for key in batch)
+    hashes = np.fromiter((zlib.crc32(key.encode()) for key in keys), np.int64, nodes)
+    return RandomWeb(nodes, links, hashes)

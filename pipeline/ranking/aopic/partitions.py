@@ -27,7 +27,7 @@ from pipeline.ranking.aopic import partition_loops as loops
 from pipeline.ranking.aopic.chain import Chain
 
 FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: Knuth's hash of a number
-MOST = 1024
+MOST = 128  # machines
 
 
 @dataclass
@@ -39,16 +39,23 @@ class Traffic:
     transfers: int = 0
     crossing: int = 0
 
+    def counts(self) -> tuple[int, int, int]:
+        return self.messages, self.transfers, self.crossing
 
-def owners_of(nodes: int, machines: int) -> Positions:
-    """The machine of each page, int64[N], by a hash of its number.
+
+def owners_of(nodes: int, machines: int, hashes: Positions | None = None) -> Positions:
+    """The machine of each page, int64[N]. hashes: int64[N] from 0, of URLs; without them, pages
+    are spread by a hash of their numbers.
 
     Raises BadInput unless there are 1 to MOST machines.
     """
     if not 1 <= machines <= MOST:
         raise BadInput("partitions", f"{machines} machines", f"1 to {MOST}")
-    hashes = (np.arange(1, nodes + 1, dtype=np.uint64) * FACTOR) >> np.uint64(32)
-    return (hashes % np.uint64(machines)).astype(np.int64)
+    if hashes is None:
+        products = np.arange(1, nodes + 1, dtype=np.uint64) * FACTOR
+        hashes = (products >> np.uint64(32)).astype(np.int64)
+    owners: Positions = hashes % machines
+    return owners
 
 
 class PartitionedCrawl:

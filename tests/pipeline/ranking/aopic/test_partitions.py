@@ -105,11 +105,12 @@ def test_one_machine_sends_nothing() -> None:
 def test_a_hash_spreads_pages_evenly() -> None:
     counts = np.bincount(owners_of(64_000, 16), minlength=16)
     assert len(counts) == 16
+    assert owners_of(4, 3, np.array([7, 0, 5, 9])).tolist() == [1, 0, 2, 0]
     assert np.all(np.abs(counts / 4000 - 1) < 0.1)
 
 
 def test_what_is_refused() -> None:
-    for machines in (0, 1025):
+    for machines in (0, 129):
         with pytest.raises(BadInput, match="partitions"):
             owners_of(10, machines)
     with pytest.raises(BadInput, match="buffer"):

@@ -134,6 +134,7 @@ def test_the_web_of_a_work_folder(runner: str, tmp_path: Path) -> None:
     web = crawled_web(work)
     assert web.nodes == graph.nodes
     assert web.links.tolist() == (sources * graph.nodes + graph.targets).tolist()
+    assert web.hashes is not None and len(set(web.hashes.tolist())) == web.nodes
     ok("aopic-lab", "--work", work, "--output", tmp_path / "out", "--figures", "2")
     assert (
         f"on the crawl in work, of {graph.nodes} pages"
@@ -189,7 +190,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_run_writes_figures_tables_and_a_report(small: Path) -> None:
     names = {f"figure-{number}.{form}" for number in FIGURES for form in ("png", "svg")}
-    names |= {"policies.csv", "windows.csv", "measures.csv", "report.md"}
+    names |= {"policies.csv", "windows.csv", "measures.csv", "reasons.csv", "report.md"}
     assert {path.name for path in small.iterdir()} == names
     policies, stored = rows_of(small / "policies.csv"), rows_of(small / "windows.csv")
     assert len(policies) == 2 * 4 * 10
