@@ -40,6 +40,19 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str) -> tuple[in
     help="Of the power law of indegrees.",
 )
 @option(
+    "--poisson",
+    type=Number(0, 1000, min_open=True),
+    metavar="MEAN",
+    help="Indegrees by Poisson's law with this mean, instead of the power law.",
+)
+@option("--work", type=OUTPUT, help="Work folder whose graph to take, instead of a random web.")
+@option(
+    "--partitions",
+    type=click.IntRange(1, 128),
+    metavar="P",
+    help="Also simulate P machines that share the pages by a hash, and count their messages.",
+)
+@option(
     "--seed",
     "seeds",
     type=click.IntRange(0),
@@ -53,6 +66,9 @@ def aopic_lab(
     output: Path,
     nodes: int,
     exponent: float,
+    poisson: float | None,
+    work: Path | None,
+    partitions: int | None,
     seeds: tuple[int, ...],
     processes: int | None,
 ) -> None:
@@ -65,7 +81,9 @@ def aopic_lab(
     from pipeline.analysis.plots.pictures import NoMatplotlib
 
     try:
-        written = run_lab(output, chosen, nodes, exponent, seeds, processes)
+        written = run_lab(
+            output, chosen, nodes, exponent, seeds, processes, poisson, work, partitions
+        )
     except NoMatplotlib as error:
         raise click.UsageError(str(error)) from error
     for path in written:

@@ -13,6 +13,7 @@ from support.paths import LOOPBACK, ROOT, SCRIPTS
 
 SAMPLE = str(LOOPBACK)
 SMALL = {
+    "bench_aopic.py": ["--nodes", "500", "--sweeps", "2"],
     "bench_compare.py": ["--links", "0.02"],
     "bench_digests.py": [SAMPLE],
     "bench_jobs.py": [SAMPLE, "--copies", "1"],

@@ -49,7 +49,7 @@ def _on_policies(results: LabResults) -> list[Claim]:
             "Greedy is about as cycle on all pages",
             f"errors after the last visit differ by at most {ALIKE:.0%}",
             _percents(errors, "greedy", "cycle"),
-            _alike(errors["greedy"], errors["cycle"]),
+            alike(errors["greedy"], errors["cycle"]),
         ),
         Claim(
             "Greedy is best on the top tenth",
@@ -95,7 +95,7 @@ def _on_interpolation(results: LabResults, name: str) -> list[Claim]:
             f"With few changes {name} is about as {MOST}",
             f"errors differ by at most {ALIKE:.0%} at each rate up to {FEW:.0%}",
             _by_rate(few),
-            all(_alike(*pair) for pair in few.values()),
+            all(alike(*pair) for pair in few.values()),
         ),
         Claim(
             f"Above {FEW:.0%} {name} is better than {MOST}",
@@ -112,7 +112,8 @@ def _on_interpolation(results: LabResults, name: str) -> list[Claim]:
     ]
 
 
-def _alike(one: float, other: float) -> bool:
+def alike(one: float, other: float) -> bool:
+    """Whether they differ by at most the part ALIKE of the larger one."""
     return abs(one - other) <= ALIKE * max(one, other)
 
 

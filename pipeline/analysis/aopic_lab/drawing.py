@@ -74,7 +74,7 @@ def _stored(results: LabResults) -> Any:
         _line(axes, np.maximum(many, 0.5), share, name, style)
     axes.set(
         xscale="log", yscale="log", title="Measures stored per page",
-        xlabel="measures m (0 at the left edge)", ylabel="pages that store m or more (%)",
+        xlabel="measures m (0 is drawn at 0.5)", ylabel="pages that store m or more (%)",
     )  # fmt: skip
     return _finished(figure, axes)
 

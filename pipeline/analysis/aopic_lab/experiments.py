@@ -18,18 +18,19 @@ times in T. Interpolation has half and twice of that, too, since the paper leave
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.analysis.aopic_lab.webs import RandomWeb, random_web
+from pipeline.analysis.aopic_lab.webs import RandomWeb, poisson_web, random_web
 from pipeline.data.graph import Floats, Positions
 from pipeline.ranking.aopic import windows
 from pipeline.ranking.aopic.chain import exact_importance, one_round, weights_of
 from pipeline.ranking.aopic.simulation import ReadLog, Simulation
 from pipeline.ranking.aopic.windows import Estimate
+from pipeline.ranking.correlations import kendall
 
 POLICIES = ("random", "cycle", "greedy")
 OFFLINE = "offline"
@@ -64,6 +65,9 @@ class PolicyRow(NamedTuple):
     error: float
     error_of_top: float
     mean_cash: float
+    weighted: float
+    disorder: float
+    variance: float
 
 
 class WindowRow(NamedTuple):
@@ -88,14 +92,31 @@ class MeasureRow(NamedTuple):
 
 @dataclass(frozen=True)
 class LabGraphs:
-    """nodes: N. exponent: of the power law of indegrees."""
+    """nodes: N. exponent: of the power law of indegrees. poisson: their mean, where they are to
+    follow Poisson's law. crawl: a web to take instead of random ones, with `nodes` pages; where: of
+    its work folder."""
 
     nodes: int = 100_000
     exponent: float = 2.1
+    poisson: float | None = None
+    crawl: RandomWeb | None = field(default=None, compare=False, repr=False)
+    where: str = ""
 
     def web(self, seed: int) -> tuple[RandomWeb, np.random.Generator]:
         rng = np.random.default_rng(seed)
+        if self.crawl:
+            return self.crawl, rng
+        if self.poisson:
+            return poisson_web(self.nodes, self.poisson, rng), rng
         return random_web(self.nodes, self.exponent, rng), rng
+
+    def __str__(self) -> str:
+        if self.crawl:
+            return f"the crawl in {self.where}, of {self.nodes:,} pages"
+        law = f"a power law of exponent {self.exponent:g}"
+        if self.poisson:
+            law = f"Poisson's law of mean {self.poisson:g}"
+        return f"random webs of {self.nodes:,} pages whose indegrees follow {law}"
 
 
 def error_of(estimate: Floats, exact: Floats, pages: Positions | None = None) -> float:
@@ -103,12 +124,28 @@ def error_of(estimate: Floats, exact: Floats, pages: Positions | None = None) ->
     return 100 * float((apart if pages is None else apart[pages]).mean())
 
 
+class Errors(NamedTuple):
+    """More measures of an estimate. weighted: the error with the importance as the weight of each
+    page, 100 sum |X - Imp|. disorder: percent of the pairs of pages that X has in another order,
+    100 (1 - tau) / 2 with Kendall's tau b, and 50 if all pages of one are equal. variance: of
+    100 (X - Imp) / Imp over the pages."""
+
+    weighted: float
+    disorder: float
+    variance: float
+
+
+def errors_of(estimate: Floats, exact: Floats) -> Errors:
+    weighted = 100 * float(np.abs(estimate - exact).sum())
+    tau = kendall(estimate, exact) if np.ptp(estimate) and np.ptp(exact) else 0.0
+    return Errors(weighted, 50 * (1 - tau), float(np.var(100 * (estimate - exact) / exact)))
+
+
 def compare_policies(graphs: LabGraphs, seed: int) -> tuple[list[PolicyRow], dict[str, float]]:
     """The rows, and the visits a second of each policy."""
     web, _ = graphs.web(seed)
     chain, n = web.chain(), graphs.nodes
     exact = exact_importance(chain, error=EXACT)
-    top = np.argsort(-exact, kind="stable")[: max(1, n // 10)]
     rows, speeds = list[PolicyRow](), dict[str, float]()
     for policy in POLICIES:
         simulation, seconds = Simulation(chain, seed=seed), 0.0
@@ -119,15 +156,21 @@ def compare_policies(graphs: LabGraphs, seed: int) -> tuple[list[PolicyRow], dic
             reads = visit(n)
             seconds += perf_counter() - begin
             x = (simulation.recorded + simulation.cash) / (simulation.clock + 1)
-            errors = error_of(x, exact), error_of(x, exact, top)
-            rows.append(PolicyRow(seed, policy, turn, *errors, reads.mean_cash * n))
+            rows.append(_policy_row(seed, policy, turn, x, exact, reads.mean_cash * n))
         speeds[policy] = CRAWLS * n / seconds
     x, weights, rest = np.full(n, 1 / n), weights_of(chain, None), chain.rest
     for turn in range(1, CRAWLS + 1):
         x = one_round(chain, x, weights, rest)
-        errors = error_of(x, exact), error_of(x, exact, top)
-        rows.append(PolicyRow(seed, OFFLINE, turn, *errors, 1.0))
+        rows.append(_policy_row(seed, OFFLINE, turn, x, exact, 1.0))
     return rows, speeds
+
+
+def _policy_row(
+    seed: int, policy: str, turn: int, x: Floats, exact: Floats, mean_cash: float
+) -> PolicyRow:
+    top = np.argsort(-exact, kind="stable")[: max(1, len(exact) // 10)]
+    errors = error_of(x, exact), error_of(x, exact, top)
+    return PolicyRow(seed, policy, turn, *errors, mean_cash, *errors_of(x, exact))
 
 
 def compare_windows(

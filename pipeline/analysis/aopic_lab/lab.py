@@ -19,11 +19,21 @@ from pipeline.analysis.aopic_lab.experiments import (
     compare_policies,
     compare_windows,
 )
+from pipeline.analysis.aopic_lab.partitioning import compare_partitions
+from pipeline.analysis.aopic_lab.reason_rows import compare_incomes, compare_orders
 from pipeline.analysis.aopic_lab.report import report
-from pipeline.analysis.aopic_lab.results import FIGURES, POLICY_FIGURES, LabResults, write_tables
+from pipeline.analysis.aopic_lab.results import (
+    FIGURES,
+    POLICY_FIGURES,
+    WINDOW_FIGURES,
+    LabResults,
+    write_tables,
+)
+from pipeline.analysis.aopic_lab.webs import crawled_web
 from pipeline.analysis.plots.pictures import drawing
 from pipeline.data.datasets import replacing
 from pipeline.data.workers import Died, Tell, answers
+from pipeline.ranking.aopic.partitions import MOST
 
 LEAST_NODES = 100
 REPORT = "report.md"
@@ -36,28 +46,47 @@ def run_lab(
     exponent: float = LabGraphs.exponent,
     seeds: Sequence[int] = (1,),
     processes: int | None = None,
+    poisson: float | None = None,
+    work: Path | None = None,
+    partitions: int | None = None,
 ) -> list[Path]:
     """Write figure-N.png and .svg, CSV files and report.md into the folder; their paths.
 
-    nodes: at least LEAST_NODES. exponent: above 1. seeds: one web for each. processes: at most
-    (default: one for each core), of some 400 MB each with 100,000 nodes.
+    nodes: at least LEAST_NODES. exponent: above 1. poisson: mean of indegrees by Poisson's law,
+    above 0, instead of the power law. work: a finished run, for its graph instead of random webs.
+    seeds: one web for each. partitions: machines that share the pages in an experiment of its own,
+    at most MOST; none leaves it out. processes: at most (default: one for each core), of some
+    400 MB each with 100,000 nodes.
     Raises NoMatplotlib, BadInput, and JobFailed where a process dies.
     """
     if nodes < LEAST_NODES or not exponent > 1:
         has = f"{nodes} nodes and exponent {exponent}"
         raise BadInput("aopic-lab", has, f"at least {LEAST_NODES} nodes, an exponent above 1")
+    if partitions is not None and not 1 <= partitions <= MOST:
+        raise BadInput("aopic-lab", f"{partitions} partitions", f"1 to {MOST}")
     if not seeds or not figures or not set(figures) <= set(FIGURES):
         has = f"seeds {[*seeds]} and figures {[*figures]}"
         raise BadInput("aopic-lab", has, f"a seed, and figures of {[*FIGURES]}")
     with drawing():  # before hours of work, in case there is no matplotlib
-        graphs = LabGraphs(nodes, exponent)
+        graphs = _graphs(nodes, exponent, poisson, work)
         results = LabResults(graphs, tuple(dict.fromkeys(seeds)), tuple(sorted(set(figures))))
         _measure(results, processes or os.cpu_count() or 1)
+        for seed in results.seeds if partitions else ():
+            results.partitions += compare_partitions(graphs, seed, partitions or 1)
         output.mkdir(parents=True, exist_ok=True)
         paths = [*write_tables(results, output), *draw(results, output)]
     with replacing(output / REPORT) as temporary:
         temporary.write_text(report(results))
     return [*paths, output / REPORT]
+
+
+def _graphs(nodes: int, exponent: float, poisson: float | None, work: Path | None) -> LabGraphs:
+    if poisson is not None and not 0 < poisson < nodes:
+        raise BadInput("aopic-lab", f"a mean indegree of {poisson}", "one above 0, below the nodes")
+    if work is None:
+        return LabGraphs(nodes, exponent, poisson)
+    crawl = crawled_web(work)
+    return LabGraphs(crawl.nodes, crawl=crawl, where=work.name)
 
 
 def _measure(results: LabResults, processes: int) -> None:
@@ -66,6 +95,10 @@ def _measure(results: LabResults, processes: int) -> None:
             rows, speeds = compare_policies(results.graphs, seed)
             results.policies += rows
             results.speeds = results.speeds or speeds
+            results.reasons += compare_incomes(results.graphs, seed)
+    if set(WINDOW_FIGURES) & set(results.figures):
+        for seed in results.seeds:
+            results.reasons += compare_orders(results.graphs, seed)
     tasks = [(results.graphs, seed, rate) for seed in results.seeds for rate in results.rates]
     answered = {}
     for task, answer in answers(_windows, tasks, processes):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pipeline.analysis.aopic_lab.claims import claims
+from pipeline.analysis.aopic_lab.claims import Claim, claims
 from pipeline.analysis.aopic_lab.experiments import (
     CRAWLS,
     OFFLINE,
@@ -12,7 +12,10 @@ from pipeline.analysis.aopic_lab.experiments import (
     TIME,
     WARM_UP,
     WINDOWS,
+    Errors,
 )
+from pipeline.analysis.aopic_lab.reason_rows import LEAST
+from pipeline.analysis.aopic_lab.reasons import reasons
 from pipeline.analysis.aopic_lab.results import LabResults
 
 PAPER = "Abiteboul, Preda and Cobena, *Adaptive On-Line Page Importance Computation*, WWW 2003"
@@ -22,12 +25,13 @@ def report(results: LabResults) -> str:
     graphs, seeds = results.graphs, ", ".join(map(str, results.seeds))
     parts = [
         "# Adaptive OPIC: claims and measurements",
-        f"{PAPER}, on random webs of {graphs.nodes:,} pages whose indegrees follow a power law of"
-        f" exponent {graphs.exponent:g}. Seeds: {seeds}. Errors are the mean of"
-        " `100 |X - Imp| / Imp` over pages, in percent.",
+        f"{PAPER}, on {graphs}. Seeds: {seeds}. Errors are the mean of `100 |X - Imp| / Imp` over"
+        " pages, in percent.",
         *_section("Claims", _claims(results)),
+        *_section("Reasons", _reasons(results)),
         *_section("Policies", _policies(results)),
         *_section("Windows", _windows(results)),
+        *_section("Partitions", _partitions(results)),
         *_section("Speed", _speeds(results)),
     ]
     return "\n\n".join(parts) + "\n"
@@ -38,11 +42,45 @@ def _section(title: str, body: str) -> list[str]:
 
 
 def _claims(results: LabResults) -> str:
-    rows = [
-        (row.claim, row.measured, "yes" if row.holds else "**no**", row.rule)
-        for row in claims(results)
-    ]
-    return _table(("the paper", "measured", "holds", "it holds here if"), rows)
+    return _verdicts("the paper", claims(results))
+
+
+def _reasons(results: LabResults) -> str:
+    """Experiments on the claims that do not hold, and what they showed."""
+    if all(row.holds for row in claims(results)):
+        return ""
+    about = (
+        "Why claims do not hold here, each reason held against an experiment. Random webs are"
+        f" smaller, of a tenth of the pages but {LEAST:,} if there are so many. Those with a mean"
+        " number of links follow Poisson's law."
+    )
+    return f"{about}\n\n{_verdicts('reason', reasons(results.reasons))}"
+
+
+def _verdicts(title: str, rows: Sequence[Claim]) -> str:
+    cells = [(row.claim, row.measured, "yes" if row.holds else "**no**", row.rule) for row in rows]
+    return _table((title, "measured", "holds", "it holds here if"), cells)
+
+
+def _partitions(results: LabResults) -> str:
+    """The last sweep of each size of buffers, the mean over seeds."""
+    last = [row for row in results.partitions if row.sweep == CRAWLS]
+    rows = []
+    for machines, buffer in sorted({(row.machines, row.buffer) for row in last}):
+        chosen = [row for row in last if (row.machines, row.buffer) == (machines, buffer)]
+        names = ("messages", "transfers", "crossing")
+        sums = (sum(getattr(row, name) for row in chosen) / len(chosen) for name in names)
+        error = sum(row.error for row in chosen) / len(chosen)
+        counts = [f"{count:,.0f}" for count in sums]
+        rows.append((str(machines), str(buffer) if machines > 1 else "", *counts, f"{error:.2g}"))
+    head = ("machines", "buffer", "messages", "transfers", "links between machines", "error (%)")
+    about = (
+        f"The last of {CRAWLS} sweeps by cycle, with pages on machines by a hash. Cash for a page"
+        " of another machine waits in a buffer, and transfers to the same page are added up. A"
+        " buffer is a message when it holds so many transfers, and at the end of a sweep. The error"
+        " is that of the last sweep alone, which falls to 0 as the fixed point is the same."
+    )
+    return f"{about}\n\n{_table(head, rows)}" if rows else ""
 
 
 def _policies(results: LabResults) -> str:
@@ -53,11 +91,18 @@ def _policies(results: LabResults) -> str:
     for name in (*POLICIES, OFFLINE):
         columns = (results.policy(name, column) for column in ("error", "error_of_top"))
         errors = [f"{each[turn]:.2f}" for each in columns for turn in (0, -1)]
+        more = [f"{results.policy(name, column)[-1]:.3g}" for column in Errors._fields]
         cash = "" if name == OFFLINE else f"{results.policy(name, 'mean_cash')[-1]:.2f}/N"
-        rows.append((name, *errors, cash))
+        rows.append((name, *errors, *more, cash))
     last = f"{CRAWLS} N"
-    head = ("all pages, N visits", last, "top tenth, N visits", last, "mean cash at a read")
-    return _table(("policy", *head), rows)
+    head = ("all pages, N visits", last, "top tenth, N visits", last)
+    more = ["by importance", "pairs in wrong order (%)", "variance", "mean cash at a read"]
+    about = (
+        f"The last four columns are of {last} visits: the error with the importance as weight of"
+        " each page, the pairs of pages in another order than that of the importance, and the"
+        " variance of the error with its sign, over pages."
+    )
+    return f"{about}\n\n{_table(('policy', *head, *more), rows)}"
 
 
 def _windows(results: LabResults) -> str:

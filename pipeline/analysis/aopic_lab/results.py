@@ -21,6 +21,8 @@ from pipeline.analysis.aopic_lab.experiments import (
     PolicyRow,
     WindowRow,
 )
+from pipeline.analysis.aopic_lab.partitioning import PartitionRow
+from pipeline.analysis.aopic_lab.reason_rows import ReasonRow
 from pipeline.data.datasets import replacing
 
 POLICY_FIGURES, WINDOW_FIGURES, STORED = (2, 3), (4, 6), 5
@@ -35,7 +37,8 @@ SHOWN[STORED] = (*SHOWN[6], f"M = {VISITS[0]}", f"M = {VISITS[-1]}")
 
 @dataclass
 class LabResults:
-    """Rows of experiments.py. speeds: visits a second of each policy, the first seed's."""
+    """Rows of experiments.py, reason_rows.py and partitioning.py. speeds: visits a
+    second of each policy, the first seed's."""
 
     graphs: LabGraphs
     seeds: tuple[int, ...]
@@ -43,6 +46,8 @@ class LabResults:
     policies: list[PolicyRow] = field(default_factory=list)
     windows: list[WindowRow] = field(default_factory=list)
     measures: list[MeasureRow] = field(default_factory=list)
+    reasons: list[ReasonRow] = field(default_factory=list)
+    partitions: list[PartitionRow] = field(default_factory=list)
     speeds: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -72,6 +77,8 @@ class LabResults:
             "policies": list(self.policies),
             "windows": list(self.windows),
             "measures": list(self.measures),
+            "reasons": list(self.reasons),
+            "partitions": list(self.partitions),
         }
         return {name: rows for name, rows in tables.items() if rows}
 

@@ -1,8 +1,9 @@
-"""Random webs whose indegrees follow a power law, and their changes.
+"""Random webs whose indegrees follow a power law or Poisson's, the web of a crawl, and changes.
 
-P(indegree = k) is proportional to k^-exponent, k from 1 to N - 1. Each link comes from any page
-with equal probability. A link from a page to itself and a link that is there already are dropped,
-which takes some from the largest indegrees.
+P(indegree = k) is proportional to k^-exponent, k from 1 to N - 1, or it is e^-m m^k / k! for a mean
+of m. Each link comes from any page with equal probability. A link from a page to itself and a link
+that is there already are dropped, which takes some from the largest indegrees. The web of a crawl
+is the graph of a finished work folder, all of it in memory.
 
 A change by a share r takes each page with probability r, and halves or doubles its indegree, with
 equal probability: every link to it goes with probability 1/2, or every link to it gets another one
@@ -11,23 +12,32 @@ beside it, from any page. Memory: some 50 bytes a link.
 
 from __future__ import annotations
 
+import os
+import tempfile
+import zlib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import cast
 
 import numpy as np
 
+from pipeline.data.database import database
 from pipeline.data.graph import Positions, Targets
+from pipeline.data.memory import half_of_machine
 from pipeline.ranking.aopic.chain import Chain, chain_of
+from pipeline.workfolder.results.opened import open_finished
 
 EDGES = 1.0  # of every page to the virtual page, as in the paper
 
 
 @dataclass(frozen=True, eq=False)
 class RandomWeb:
-    """links: int64[E], source * nodes + target, ascending, each once."""
+    """links: int64[E], source * nodes + target, ascending, each once. hashes: int64[N], of the
+    keys of the pages, where they have any."""
 
     nodes: int
     links: Positions
+    hashes: Positions | None = None
 
     @property
     def targets(self) -> Positions:
@@ -60,6 +70,31 @@ def random_web(nodes: int, exponent: float, rng: np.random.Generator) -> RandomW
     """nodes: at least 2."""
     degrees = np.arange(1, nodes)
     probabilities = degrees**-exponent
-    indegrees = rng.choice(degrees, nodes, p=probabilities / probabilities.sum())
-    none = RandomWeb(nodes, np.empty(0, np.int64))
-    return none.linked(np.repeat(np.arange(nodes), indegrees), rng)
+    return _web_of(rng.choice(degrees, nodes, p=probabilities / probabilities.sum()), rng)
+
+
+def poisson_web(nodes: int, mean: float, rng: np.random.Generator) -> RandomWeb:
+    """mean: of the indegrees, above 0."""
+    return _web_of(rng.poisson(mean, nodes), rng)
+
+
+def _web_of(indegrees: Positions, rng: np.random.Generator) -> RandomWeb:
+    none = RandomWeb(len(indegrees), np.empty(0, np.int64))
+    return none.linked(np.repeat(np.arange(len(indegrees)), indegrees), rng)
+
+
+def crawled_web(work: Path) -> RandomWeb:
+    """The graph of a finished work folder. Raises BadInput where it is none, or not finished."""
+    with tempfile.TemporaryDirectory() as folder:
+        budget, threads = half_of_machine().budget // 2, os.cpu_count() or 1
+        with database(Path(folder), budget=budget, threads=threads) as (db, near):
+            finished = open_finished(work, db, near, "crawled")
+            nodes = len(finished.scores())
+            incoming = finished.incoming(range(nodes))
+            batches = [batch.column("key").to_pylist() for batch in finished.keys()]  # noqa: SIM118
+    counts = [len(each.sources) for each in incoming]
+    sources = np.concatenate([np.empty(0, np.int64), *(each.sources for each in incoming)])
+    links = np.sort(sources * nodes + np.repeat(np.arange(nodes), counts))
+    keys = (key for batch in batches for key in batch)
+    hashes = np.fromiter((zlib.crc32(key.encode()) for key in keys), np.int64, nodes)
+    return RandomWeb(nodes, links, hashes)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.crawls import crawlrank, ok
+from support.crawls import MORE_WEB, WEB, crawlrank, ok, write_warc
 
 from jobs.kernel.errors import BadInput
 from pipeline.analysis.aopic_lab import experiments
@@ -24,7 +24,10 @@ from pipeline.analysis.aopic_lab.experiments import (
 )
 from pipeline.analysis.aopic_lab.lab import run_lab
 from pipeline.analysis.aopic_lab.results import FIGURES, LabResults
-from pipeline.analysis.aopic_lab.webs import random_web
+from pipeline.analysis.aopic_lab.webs import crawled_web, poisson_web, random_web
+from pipeline.data.graph import read_graph
+
+MORE = (5.0, 2.0, 400.0)  # weighted, disorder, variance
 
 
 def made_up(
@@ -36,8 +39,8 @@ def made_up(
     """by_window: errors up to 1 % of changes, and above."""
     results = LabResults(LabGraphs(1000), (1,), FIGURES)
     for name, error in errors.items():
-        results.policies.append(PolicyRow(1, name, 9, 99.0, 99.0, 9.0))
-        results.policies.append(PolicyRow(1, name, 10, error, tops.get(name, 50.0), cash))
+        results.policies.append(PolicyRow(1, name, 9, 99.0, 99.0, 9.0, *MORE))
+        results.policies.append(PolicyRow(1, name, 10, error, tops.get(name, 50.0), cash, *MORE))
     for name in WINDOWS:
         for rate in RATES:
             error = by_window.get(name, (50.0, 50.0))[rate > 0.01]
@@ -92,6 +95,53 @@ def test_errors_are_those_of_the_paper() -> None:
     assert experiments.error_of(estimate, exact, np.array([0])) == pytest.approx(25)
 
 
+def test_weighted_error_disorder_and_variance() -> None:
+    """By scipy's tau, and by numpy's average and its variance of two moments."""
+    from scipy.stats import kendalltau
+
+    rng = np.random.default_rng(2)
+    exact = rng.dirichlet(np.ones(50))
+    estimate = exact * rng.uniform(0.5, 1.6, 50)
+    apart = 100 * (estimate / exact - 1)
+    errors = experiments.errors_of(estimate, exact)
+    assert errors.weighted == pytest.approx(np.average(np.abs(apart), weights=exact))
+    assert errors.variance == pytest.approx(np.mean(apart**2) - np.mean(apart) ** 2)
+    assert errors.disorder == pytest.approx(50 * (1 - kendalltau(estimate, exact).statistic))
+    assert experiments.errors_of(np.full(50, 0.02), exact).disorder == 50
+    assert experiments.errors_of(-exact, exact).disorder == 100
+
+
+def test_indegrees_follow_poisson() -> None:
+    """Shares of pages with indegrees 0 to 5, less the few links that are dropped."""
+    from scipy.stats import poisson
+
+    web = poisson_web(50_000, 2.5, np.random.default_rng(3))
+    shares = np.bincount(web.indegrees, minlength=6)[:6] / 50_000
+    assert np.allclose(shares, poisson.pmf(np.arange(6), 2.5), atol=0.01)
+
+
+@pytest.mark.parametrize("runner", ["embedded", "inline"])
+def test_the_web_of_a_work_folder(runner: str, tmp_path: Path) -> None:
+    """Its links are those of the text of its graph, and a run takes it for its web."""
+    pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
+    work, text = tmp_path / "work", tmp_path / "text"
+    archive = write_warc(tmp_path / "crawl.warc.gz", WEB | MORE_WEB)
+    ok("run", archive, "--work", work, "--runner", runner, "--quiet")
+    if runner == "embedded":
+        ok("export-text", "--work", work, "--out", text)
+    graph = read_graph(text / "pr0.txt" if runner == "embedded" else work / "graph")
+    sources = np.repeat(np.arange(graph.nodes), graph.outdegrees)
+    web = crawled_web(work)
+    assert web.nodes == graph.nodes
+    assert web.links.tolist() == (sources * graph.nodes + graph.targets).tolist()
+    assert web.hashes is not None and len(set(web.hashes.tolist())) == web.nodes
+    ok("aopic-lab", "--work", work, "--output", tmp_path / "out", "--figures", "2")
+    assert (
+        f"on the crawl in work, of {graph.nodes} pages"
+        in (tmp_path / "out" / "report.md").read_text()
+    )
+
+
 @pytest.mark.parametrize("exponent", [2.1, 3.0])
 def test_indegrees_follow_the_power_law(exponent: float) -> None:
     """Shares of pages with indegrees 1, 2, 3: k^-exponent over zeta(exponent)."""
@@ -140,7 +190,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_run_writes_figures_tables_and_a_report(small: Path) -> None:
     names = {f"figure-{number}.{form}" for number in FIGURES for form in ("png", "svg")}
-    names |= {"policies.csv", "windows.csv", "measures.csv", "report.md"}
+    names |= {"policies.csv", "windows.csv", "measures.csv", "reasons.csv", "report.md"}
     assert {path.name for path in small.iterdir()} == names
     policies, stored = rows_of(small / "policies.csv"), rows_of(small / "windows.csv")
     assert len(policies) == 2 * 4 * 10
@@ -180,7 +230,17 @@ def test_only_what_a_figure_needs_is_run(tmp_path: Path) -> None:
 def test_what_is_refused(tmp_path: Path) -> None:
     said = crawlrank("aopic-lab", "--output", tmp_path / "out", "--figures", "2,7")
     assert (said.code, "2,3,4,5,6" in said.err) == (2, True)
-    for arguments in ({"nodes": 99}, {"exponent": 1.0}, {"seeds": ()}, {"figures": (1,)}):
+    said = crawlrank("aopic-lab", "--output", tmp_path / "out", "--poisson", "0")
+    assert (said.code, "--poisson" in said.err) == (2, True)
+    said = crawlrank("aopic-lab", "--output", tmp_path / "out", "--work", tmp_path)
+    assert (said.code, str(tmp_path) in said.err) == (3, True)
+    for arguments in (
+        {"nodes": 99},
+        {"exponent": 1.0},
+        {"seeds": ()},
+        {"poisson": 0.0},
+        {"figures": (1,)},
+    ):
         with pytest.raises(BadInput, match="aopic-lab"):
             run_lab(tmp_path / "out", **arguments)  # type: ignore[arg-type]
     assert not (tmp_path / "out").exists()
