@@ -98,6 +98,7 @@ METHODS = {
             perturbs=True,
         ),
         Method("degree", "indegree", "pipeline.ranking.degree"),
+        Method("opic", "OPIC", "pipeline.ranking.online.opic"),
     )
 }
 #: options that give weights of pages, of all methods
