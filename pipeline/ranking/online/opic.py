@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -58,7 +59,7 @@ def solve(problem: Problem) -> Solution:
     return Solution(held / (total(share, held) / n), float(n), rounds)
 
 
-def shares(scores: Floats, outdegrees: Positions) -> Floats:
+def shares(scores: Floats, outdegrees: Positions, more: Mapping[str, Floats]) -> Floats:
     return scores / (outdegrees + 1)
 
 
