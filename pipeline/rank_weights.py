@@ -15,9 +15,18 @@ from pipeline.ranking.methods import METHODS
 from pipeline.workfolder.manifest import Manifest, fingerprint
 from pipeline.workfolder.results.opened import opened
 from pipeline.workfolder.results.weights import weights_of
-from pipeline.workfolder.weight_files import read_heritrix_seeds, read_seeds, read_weights
+from pipeline.workfolder.weight_files import (
+    read_heritrix_seeds,
+    read_relevance,
+    read_seeds,
+    read_weights,
+)
 
-READERS = {"--seeds": read_seeds, "--from-seeds-file": read_heritrix_seeds}
+READERS = {
+    "--seeds": read_seeds,
+    "--from-seeds-file": read_heritrix_seeds,
+    "--relevance": read_relevance,
+}
 
 
 def page_weights(option: str, path: Path) -> PageWeights:
