@@ -13,6 +13,7 @@ from support.graphs import NAMED, csr_of, cycle, graph_of, graphs, star, web_lik
 from jobs.kernel.errors import BadInput
 from pipeline.contract import Stop
 from pipeline.data.graph import Floats, Graph
+from pipeline.ranking.online.aggregation import factors
 from pipeline.ranking.online.opic_hits import parts_of, solve
 from pipeline.ranking.solution import Problem, Solution, State
 
@@ -122,6 +123,24 @@ def test_cycles_move_cash_from_page_to_page(cycles: int) -> None:
                 cash += held * matrix[:, state]
     scores = ranked(TOY, relevance, Stop(iterations=cycles)).scores
     assert scores / scores.sum() == pytest.approx(last / last.sum(), rel=1e-12)
+
+
+def test_aggregation_undoes_what_was_done_to_groups() -> None:
+    """Of the exact cash, with authorities, hubs without links and hubs with links scaled."""
+    n, idle = WEB.nodes, WEB.outdegrees == 0
+    matrix = payments(WEB, np.full(n, 0.5))
+    authorities, hubs = kept_by(matrix)
+    authority, hub = 2.0 * authorities[:-1], np.where(idle, 0.3, 5.0) * hubs[:-1]
+    sums = float(authority.sum()), float(hub[idle].sum()), float(hub[~idle].sum())
+    gifts = float(matrix[-1, :n] @ authority), float(matrix[n, n + 1 : -1] @ hub)
+    got = np.array(factors(sums, gifts, float(idle.mean())))
+    assert got * [2.0, 0.3, 5.0] == pytest.approx(np.full(3, got[0] * 2), rel=1e-9)
+    assert got @ sums == pytest.approx(sum(sums))
+
+
+def test_aggregation_leaves_what_it_cannot_solve() -> None:
+    assert factors((0.0, 1.0, 1.0), (0.0, 1.0), 0.5) == (1.0, 1.0, 1.0)
+    assert factors((1.0, 0.0, 1.0), (1.0, 1.0), 0.0) == (1.0, 1.0, 1.0)
 
 
 @pytest.mark.parametrize("n", [2, 3, 10])
