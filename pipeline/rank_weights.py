@@ -11,12 +11,22 @@ from pipeline.data.database import database
 from pipeline.data.graph import Floats
 from pipeline.data.memory import half_of_machine
 from pipeline.options import PageWeights, RunOptions
+from pipeline.ranking.methods import METHODS
 from pipeline.workfolder.manifest import Manifest, fingerprint
 from pipeline.workfolder.results.opened import opened
 from pipeline.workfolder.results.weights import weights_of
-from pipeline.workfolder.weight_files import read_heritrix_seeds, read_seeds, read_weights
+from pipeline.workfolder.weight_files import (
+    read_heritrix_seeds,
+    read_relevance,
+    read_seeds,
+    read_weights,
+)
 
-READERS = {"--seeds": read_seeds, "--from-seeds-file": read_heritrix_seeds}
+READERS = {
+    "--seeds": read_seeds,
+    "--from-seeds-file": read_heritrix_seeds,
+    "--relevance": read_relevance,
+}
 
 
 def page_weights(option: str, path: Path) -> PageWeights:
@@ -26,8 +36,8 @@ def page_weights(option: str, path: Path) -> PageWeights:
 
 
 def weights_by_id(work: Path, manifest: Manifest, options: RunOptions) -> tuple[Floats, StepEntry]:
-    """float64[N], 0 for a page that is not named; and what the manifest says of pages that the
-    graph does not have. Raises BadInput where it has none of them."""
+    """float64[N], the method's `unnamed` for pages that are not named; and what the manifest says
+    of pages that the graph does not have. Raises BadInput where it has none of them."""
     lines = options.weights.lines if options.weights else ()
     budget = (options.memory or half_of_machine()).budget
     with (
@@ -35,7 +45,8 @@ def weights_by_id(work: Path, manifest: Manifest, options: RunOptions) -> tuple[
         database(Path(tmp), budget=budget, threads=os.cpu_count() or 1) as (db, near),
     ):
         finished = opened(work, manifest, db, near, "weighed")
-        column, report = weights_of(lines, finished)
+        default = METHODS[options.method].unnamed
+        column, report = weights_of(lines, finished, default=default)
     counters = {"weights.pages": report.known, "dropped.unknown-pages": report.unknown}
     return column, {
         "counters": counters,

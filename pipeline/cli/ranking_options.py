@@ -18,7 +18,8 @@ from pipeline.ranking.methods import Method
 WEIGHTS = {
     "--teleport": "personalized: how often a reader starts at each page, `URI-or-key weight`.",
     "--seeds": "trustrank: the pages to trust, one a line.",
-    "--relevance": "hits: the relevance of pages, `URI-or-key weight`, 0 to 1; 0 for all others.",
+    "--relevance": "hits, opic-hits: the relevance of pages, `URI-or-key weight`, 0 to 1; of all "
+    "others it is 0 with hits, and 0.5 with opic-hits.",
     "--from-seeds-file": "trustrank: the same from Heritrix's seeds.txt.",
 }
 

@@ -36,9 +36,10 @@ class Method(NamedTuple):
     """A ranking. name: as --method takes it. title: as reports name it. module: see Scoring.
 
     on_jobs: whether the jobs have it, too. opic: whether validate-opic checks it. takes: options
-    that give weights of pages, one of which may be given; needs: whether one must be. more: names
-    of further columns of ranks. perturbs: whether it takes --perturb. of_sites: whether a page has
-    the score of its site. of_links: whether a score is a sum over the links to a page.
+    that give weights of pages, one of which may be given; needs: whether one must be. unnamed:
+    the weight of a page that such a file does not name. more: names of further columns of ranks.
+    perturbs: whether it takes --perturb. of_sites: whether a page has the score of its site.
+    of_links: whether a score is a sum over the links to a page.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Method(NamedTuple):
     opic: bool = False
     takes: tuple[str, ...] = ()
     needs: bool = False
+    unnamed: float = 0.0
     more: tuple[str, ...] = ()
     perturbs: bool = False
     of_sites: bool = False
@@ -101,6 +103,15 @@ METHODS = {
             perturbs=True,
         ),
         Method("degree", "indegree", "pipeline.ranking.degree"),
+        Method("opic", "OPIC", "pipeline.ranking.online.opic"),
+        Method(
+            "opic-hits",
+            "OPIC-HITS",
+            "pipeline.ranking.online.opic_hits",
+            takes=("--relevance",),
+            unnamed=0.5,
+            more=("hubs",),
+        ),
         Method(COMBINED, "a combination", "pipeline.ranking.combined", of_links=False),
         Method(
             SITE,

@@ -69,14 +69,18 @@ class WeightFileSummary:
 
 
 def read_weights(
-    path: Path, *, weighted: bool = True, summary: WeightFileSummary | None = None
+    path: Path,
+    *,
+    weighted: bool = True,
+    zeros: bool = False,
+    summary: WeightFileSummary | None = None,
 ) -> list[WeightLine]:
     """The lines of a weight file, each page once. weighted: False for a list of pages, which all
-    weigh 1 and have no second column.
+    weigh 1 and have no second column. zeros: whether all weights may be 0.
 
     Raises BadInput with file and line for another shape, for weights that are no finite numbers of
-    at least 0 and for a page with two weights; and for a file without pages, with zeros only, or
-    with a sum above all doubles.
+    at least 0 and for a page with two weights; and for a file without pages, with zeros only
+    unless they may be, or with a sum above all doubles.
     """
     lines = _Lines(path, summary)
     for number, text in numbered_texts(path):
@@ -84,12 +88,17 @@ def read_weights(
             where = f"{path}, line {number}"
             parse = _parse_weighted if weighted else _parse_alone
             lines.add(WeightLine(number, *parse(where, fields)))
-    return lines.checked("pages")
+    return lines.checked("pages", zeros)
 
 
 def read_seeds(path: Path, *, summary: WeightFileSummary | None = None) -> list[WeightLine]:
     """A list of pages, one a line, each with the weight 1. Raises BadInput as `read_weights`."""
     return read_weights(path, weighted=False, summary=summary)
+
+
+def read_relevance(path: Path, *, summary: WeightFileSummary | None = None) -> list[WeightLine]:
+    """As `read_weights`; pages without any relevance may be all that is listed."""
+    return read_weights(path, zeros=True, summary=summary)
 
 
 def read_heritrix_seeds(
@@ -215,12 +224,12 @@ class _Lines:
         if len(self.summary.repeats) < MAX_EXAMPLES:
             self.summary.repeats.append((line.line, earlier.line))
 
-    def checked(self, kind: str) -> list[WeightLine]:
+    def checked(self, kind: str, zeros: bool = False) -> list[WeightLine]:
         lines = list(self._lines.values())
         if not lines:
             raise BadInput(str(self._path), f"no {kind}", f"{kind}, one a line", "Add them.")
         heaviest = max(lines, key=lambda line: line.weight)
-        if heaviest.weight == 0:
+        if heaviest.weight == 0 and not zeros:
             cure = "Give at least one page a weight above 0."
             raise BadInput(str(self._path), "weights that are all 0", "one above 0", cure)
         if not sum(line.weight for line in lines) < math.inf:

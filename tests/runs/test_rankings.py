@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support.crawls import MORE_WEB, WEB, crawlrank, ok, write_warc
 from support.work_folders import files_of
@@ -181,3 +183,46 @@ def test_a_ranking_of_imported_text(tmp_path: Path) -> None:
     ok("rank", "--work", work, *ROUNDS)
     assert (work / "rankings" / "pagerank" / "scores").is_dir()
     ok("status", "--work", work, "--ranking", "pagerank")
+
+
+@pytest.mark.parametrize("method", ["opic", "opic-hits"])
+@pytest.mark.parametrize("stop", [(), ("--iterations", 30)], ids=["tolerance", "iterations"])
+def test_rankings_by_cash_are_what_a_run_makes(
+    tmp_path: Path, archive: Path, work: Path, method: str, stop: tuple[object, ...]
+) -> None:
+    """explain adds up what links give: that is the score."""
+    other = tmp_path / "other"
+    ok("rank", "--work", work, "--method", method, "--quiet", *stop)
+    ok("run", archive, "--work", other, "--method", method, "--quiet", *stop)
+    ranking = work / "rankings" / method
+    assert own_files(ranking) == own_files(other)
+    ok("check", "--work", work, "--ranking", method)
+    page = json.loads(ok("explain", "--work", work, "--ranking", method, URI, "--json", "-").out)
+    given = [link["gives"] for link in page["given"]]
+    assert page["base"] == 1
+    assert page["base"] + sum(given) + page["others_give"] == pytest.approx(page["score"], rel=1e-6)
+
+
+def test_relevance_of_a_page_is_passed_on_to_its_hubs(work: Path, tmp_path: Path) -> None:
+    """All pages that are not named have 0.5, so naming one with 0.5 changes nothing."""
+    relevance = tmp_path / "relevance.txt"
+    rank = ("rank", "--work", work, "--method", "opic-hits", "--quiet")
+    ok(*rank, "--name", "plain")
+    hubs = {}
+    for label, value in (("same", 0.5), ("more", 0.9), ("less", 0)):
+        relevance.write_text(f"{URI} {value}\n")
+        ok(*rank, "--name", label, "--relevance", relevance)
+        ok("export-text", "--work", work, "--ranking", label, "--out", tmp_path / label)
+        lines = (tmp_path / label / "hubs.txt").read_text().splitlines()
+        hubs[label] = sorted(float(line.split()[1]) for line in lines)
+    scores = [
+        np.load(work / "rankings" / label / "ranks" / "scores.npy") for label in ("plain", "same")
+    ]
+    assert (scores[0] == scores[1]).all()
+    assert hubs["less"] != hubs["same"] != hubs["more"]
+    relevance.write_text(f"{URI} 1.5\n")
+    refused = crawlrank(*rank, "--name", "wrong", "--relevance", relevance)
+    assert refused.code == 3
+    assert "from 0 to 1" in refused.err
+    refused = crawlrank("rank", "--work", work, "--method", "opic", "--relevance", relevance)
+    assert refused.code == 2

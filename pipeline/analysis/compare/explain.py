@@ -141,7 +141,7 @@ def _add_score(result: Explanation, finished: Finished, node: Node, top: int) ->
     result.base = finished.base_of(node.id)
     if (hubs := finished.hubs()) is not None:
         result.hub = float(hubs[node.id])
-    if finished.method.takes:
+    if finished.method.needs:
         result.base_is = "readers start here"
     order = finished.order_of(node)
     result.standing = standing_of(finished, node.score, order)

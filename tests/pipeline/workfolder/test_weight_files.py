@@ -15,6 +15,7 @@ from pipeline.workfolder.weight_files import (
     WeightFileSummary,
     WeightLine,
     read_heritrix_seeds,
+    read_relevance,
     read_seeds,
     read_weights,
 )
@@ -102,6 +103,14 @@ def test_other_texts_are_no_utf_8(path: Path) -> None:
 def test_minus_zero_is_zero(path: Path) -> None:
     path.write_text("http://a.example/ -0.0\nhttp://b.example/ 1\n")
     assert math.copysign(1, read_weights(path)[0].weight) == 1
+
+
+def test_no_page_need_be_relevant(path: Path) -> None:
+    path.write_text("http://a.example/ 0\nhttp://b.example/ 0\n")
+    assert [line.weight for line in read_relevance(path)] == [0.0, 0.0]
+    path.write_text("# none\n")
+    with pytest.raises(BadInput, match="no pages"):
+        read_relevance(path)
 
 
 def test_weights_that_are_wrong_together(path: Path) -> None:
