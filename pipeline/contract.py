@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jobs.kernel.captures.extraction_options import ExtractionOptions
     from jobs.kernel.storage.opening import PathOrUrl
     from pipeline.data.graph import Floats, Graph, Mask
-    from pipeline.options import PrecedenceOptions, SiteOptions, Ties
+    from pipeline.options import LinkWeights, PrecedenceOptions, SiteOptions, Ties
     from pipeline.precedence.caveats import LinkCounts
     from pipeline.ranking.classes import Preferences
     from pipeline.ranking.methods import Method
@@ -29,6 +29,7 @@ RANK = "page-rank"  # the step
 EMBEDDED = "embedded"  # the runner without jobs: this process and a pool
 PAGERANK = "pagerank"  # the default ranking; see ranking/methods.py
 SITE = "site"  # the ranking of sites
+LINK_WEIGHT = "--link-weight"
 BEANS, SUMMARY = "crawler-beans-fragment.xml", "precedence.summary.json"
 PRECEDENCE = ("precedence.txt", SUMMARY, BEANS)
 
@@ -158,13 +159,15 @@ class Stop:
 @dataclass(frozen=True, eq=False)
 class Ranking:
     """What page-rank is to do. weights: float64[N] by id, of methods that take some; their meaning
-    is the method's. perturb: see ranking/hits.py. sites: of a method that ranks sites."""
+    is the method's. perturb: see ranking/hits.py. sites: of a method that ranks sites.
+    links: None where all weigh the same."""
 
     method: Method
     stop: Stop
     weights: Floats | None = None
     perturb: float = 0.0
     sites: SiteOptions | None = None
+    links: LinkWeights | None = None
 
 
 @dataclass

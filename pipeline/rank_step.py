@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pipeline.contract import PAGERANK, RANK, Engine, Ranking, Round, StepEntry
+from pipeline.contract import LINK_WEIGHT, PAGERANK, RANK, Engine, Ranking, Round, StepEntry
 from pipeline.options import RunOptions
 from pipeline.progress import Reporter
 from pipeline.rank_weights import weights_by_id
@@ -33,7 +33,8 @@ class RankStep:
         weights = self.options.weights
         weighed = {weights.option: weights.mark} if weights else {}
         sites = self.options.sites.parameters() if self.method.of_sites else {}
-        own = {**named, **weighed, **sites}
+        links = self.options.link_weights
+        own = {**named, **weighed, **sites, **({LINK_WEIGHT: str(links)} if links else {})}
         return {"iterations": self.stop.iterations, "tolerance": tolerance, **own}
 
     def work(self) -> StepEntry:
@@ -46,9 +47,7 @@ class RankStep:
                 self._enter(so_far)
             return due
 
-        before, ranking, entry = self._before(), Ranking(self.method, self.stop), StepEntry()
-        if self.method.of_sites:
-            ranking = replace(ranking, sites=self.options.sites)
+        before, ranking, entry = self._before(), self._ranking(), StepEntry()
         if self.options.weights:
             work = self.engine.store.work
             weights, entry = weights_by_id(work, self.manifest, self.options)
@@ -60,6 +59,10 @@ class RankStep:
                 self._enter(rounds)  # for those who allow more of them
             raise
         return {"rounds": rounds, "rows": {"ranks": rounds[-1]["nodes"] + 1}, **entry}
+
+    def _ranking(self) -> Ranking:
+        sites = self.options.sites if self.method.of_sites else None
+        return Ranking(self.method, self.stop, sites=sites, links=self.options.link_weights)
 
     def _before(self) -> list[Round]:
         """The rounds to go on behind. What lies in `rounds` is of this mark from here on."""

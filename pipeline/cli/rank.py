@@ -23,7 +23,12 @@ from pipeline.cli.options import (
 from pipeline.cli.parameter_types import Size
 from pipeline.cli.run import show_result
 from pipeline.cli.site_options import site_options
-from pipeline.cli.weight_options import require_weights, weight_options
+from pipeline.cli.weight_options import (
+    link_weight_option,
+    require_link_weights,
+    require_weights,
+    weight_options,
+)
 from pipeline.contract import EMBEDDED
 from pipeline.options import RunOptions, ValidationOptions
 from pipeline.progress import reporter
@@ -37,6 +42,7 @@ from pipeline.workfolder.rankings import new_ranking
 @method_option
 @option("--name", "label", metavar="LABEL", help="Label of the ranking (default: its method).")
 @weight_options
+@link_weight_option
 @site_options
 @stop_options
 @precedence_options
@@ -63,6 +69,7 @@ def rank(work: Path, label: str | None, min_agreement: float, quiet: bool, **val
     method = METHODS[values["method"]]
     require_weights(method, values["weights"])
     runner = _runner(work, method.name, on_jobs=method.on_jobs)
+    require_link_weights(method, values["link_weights"], runner)
     validation = ValidationOptions(min_agreement=min_agreement)
     options = RunOptions(runner=runner, validation=validation, **values)
     label = label or method.name

@@ -31,7 +31,12 @@ from pipeline.cli.options import (
 )
 from pipeline.cli.parameter_types import Size
 from pipeline.cli.site_options import site_options
-from pipeline.cli.weight_options import require_weights, weight_options
+from pipeline.cli.weight_options import (
+    link_weight_option,
+    require_link_weights,
+    require_weights,
+    weight_options,
+)
 from pipeline.contract import EMBEDDED
 from pipeline.options import CHECKS, RunOptions, ValidationOptions
 from pipeline.progress import reporter
@@ -60,6 +65,7 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
 @nodes_option
 @method_option
 @weight_options
+@link_weight_option
 @site_options
 @stop_options
 @precedence_options
@@ -132,6 +138,7 @@ def run(
     Run it again after an interruption, or with more archives: finished work is kept.
     """
     require_weights(METHODS[values["method"]], values["weights"])
+    require_link_weights(METHODS[values["method"]], values["link_weights"], runner)
     if not METHODS[values["method"]].runs_on(runner):
         raise click.UsageError(f"--method {values['method']} is for --runner {EMBEDDED}.")
     if not (archives or ((work / "manifest.json").exists() and Manifest(work).imported)):

@@ -8,8 +8,10 @@ import click
 
 from pipeline.cli.groups import grouped, option
 from pipeline.cli.options import OUTPUT
-from pipeline.options import PageWeights
-from pipeline.ranking.methods import Method
+from pipeline.contract import EMBEDDED, LINK_WEIGHT
+from pipeline.options import LinkWeights, PageWeights, parsed_link_weights
+from pipeline.ranking.methods import METHODS, Method
+from pipeline.terminal import printable
 
 WEIGHTS = {
     "--teleport": "personalized: how often a reader starts at each page, `URI-or-key weight`.",
@@ -42,3 +44,30 @@ def require_weights(method: Method, weights: PageWeights | None) -> None:
         raise click.UsageError(f"{weights.option} is not for --method {method.name}")
     if method.needs and not weights:
         raise click.UsageError(f"--method {method.name} needs {' or '.join(method.takes)} FILE")
+
+
+def _link_weights(
+    ctx: click.Context, param: click.Parameter, text: str | None
+) -> LinkWeights | None:
+    try:
+        return None if text is None else parsed_link_weights(text)
+    except ValueError as error:
+        raise click.BadParameter(printable(str(error))) from error
+
+
+link_weight_option = option(
+    LINK_WEIGHT,
+    "link_weights",
+    metavar="internal=W,external=W",
+    callback=_link_weights,
+    help=f"{', '.join(name for name in METHODS if METHODS[name].weighs_links)}: weights of links"
+    " within a host, and of other links (default: 1 each).",
+)
+
+
+def require_link_weights(method: Method, weights: LinkWeights | None, runner: str) -> None:
+    """Raises UsageError for weights of links that a method or a runner does not take."""
+    if weights and not method.weighs_links:
+        raise click.UsageError(f"{LINK_WEIGHT} is not for --method {method.name}")
+    if weights and runner != EMBEDDED:
+        raise click.UsageError(f"{LINK_WEIGHT} is for --runner {EMBEDDED}.")

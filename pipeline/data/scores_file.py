@@ -11,6 +11,7 @@ from pipeline.data.arrays import PIECE, open_array, refuse
 from pipeline.data.graph import Floats
 
 SCORES, DUMMY, WEIGHTS = "scores.npy", "dummy.npy", "weights.npy"
+HOSTS, OUTWEIGHTS = "hosts.npy", "outweights.npy"  # of a ranking with weights of links
 CURE = "Run page-rank to make the scores anew."
 
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from jobs.kernel.errors import BadInput
-from pipeline.contract import EMBEDDED, PAGERANK, SITE
+from pipeline.contract import EMBEDDED, LINK_WEIGHT, PAGERANK, SITE
 
 if TYPE_CHECKING:
     from pipeline.data.graph import Floats, Positions
@@ -37,6 +37,7 @@ class Method(NamedTuple):
     on_jobs: whether the jobs have it, too. opic: whether validate-opic checks it. takes: options
     that give weights of pages, one of which may be given; needs: whether one must be. of_sites:
     whether a page has the score of its site, to which no link of a page adds a share of its own.
+    weighs_links: whether links may have weights.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Method(NamedTuple):
     takes: tuple[str, ...] = ()
     needs: bool = False
     of_sites: bool = False
+    weighs_links: bool = False
 
     @property
     def scoring(self) -> Scoring:
@@ -59,24 +61,33 @@ class Method(NamedTuple):
 
 def method_of(parameters: Mapping[str, Any]) -> Method:
     """The ranking of a work folder, by the parameters of its manifest. Raises BadInput for one that
-    is not in the table, as a later version may have."""
+    is not in the table, as a later version may have. OPIC knows no weights of links."""
     name = parameters.get("--method", PAGERANK)
     if name not in METHODS:
         cure = "Use the version of crawlrank that made the work folder."
         raise BadInput("manifest.json", f"--method {name}", " or ".join(METHODS), cure)
-    return METHODS[name]
+    method = METHODS[name]
+    return method._replace(opic=False) if parameters.get(LINK_WEIGHT) else method
 
 
 METHODS = {
     method.name: method
     for method in (
-        Method(PAGERANK, "PageRank", "pipeline.ranking.pagerank.method", on_jobs=True, opic=True),
+        Method(
+            PAGERANK,
+            "PageRank",
+            "pipeline.ranking.pagerank.method",
+            on_jobs=True,
+            opic=True,
+            weighs_links=True,
+        ),
         Method(
             "personalized",
             "personalized PageRank",
             "pipeline.ranking.personalized",
             takes=("--teleport",),
             needs=True,
+            weighs_links=True,
         ),
         Method(
             "trustrank",
@@ -84,6 +95,7 @@ METHODS = {
             "pipeline.ranking.personalized",
             takes=("--seeds", "--from-seeds-file"),
             needs=True,
+            weighs_links=True,
         ),
         Method("degree", "indegree", "pipeline.ranking.degree"),
         Method(SITE, "PageRank of sites", "pipeline.ranking.sites.method", of_sites=True),
