@@ -33,6 +33,7 @@ from pipeline.ranking.sites.graph import SiteGraph
 from pipeline.ranking.solution import Problem, Solution, State
 
 NODE_BYTES = 44  # three columns of scores, offsets and outdegrees, and a checkpoint
+LINK_BYTES = 28  # more with weighted links: hosts twice, what their weights sum to, and a count
 INTERVAL = 10.0  # seconds between checkpoints
 PIECE = 1 << 24
 
@@ -57,7 +58,7 @@ def rank(
     differently. Raises NotConverged with the scores in
     `output`, and JobFailed when the method does.
     """
-    require_memory("page-rank", csr.nodes, NODE_BYTES, budget, fixed=LOOPS)
+    require_memory("page-rank", csr.nodes, _node_bytes(links), budget, fixed=LOOPS)
     method, stop = ranking.method, ranking.stop.on(EMBEDDED)
     of = _fingerprint(ranking, csr, stop, threads) | _fingerprint_of_more(sites, links)
     saved = time.monotonic()
@@ -77,6 +78,10 @@ def rank(
     if not stop.reached(solution.rounds):
         raise stop.not_converged(solution.rounds, method.title)
     return solution.rounds
+
+
+def _node_bytes(links: WeightedLinks | None) -> int:
+    return NODE_BYTES + (LINK_BYTES if links else 0)
 
 
 def _write(solution: Solution, weights: Floats | None, output: Path) -> None:
