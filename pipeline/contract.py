@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jobs.kernel.captures.extraction_options import ExtractionOptions
     from jobs.kernel.storage.opening import PathOrUrl
     from pipeline.data.graph import Floats, Graph, Mask
-    from pipeline.options import PrecedenceOptions, SiteOptions, Ties
+    from pipeline.options import LinkWeights, PrecedenceOptions, SiteOptions, Ties
     from pipeline.precedence.caveats import LinkCounts
     from pipeline.ranking.classes import Preferences
     from pipeline.ranking.methods import Method
@@ -30,6 +30,7 @@ EMBEDDED = "embedded"  # the runner without jobs: this process and a pool
 PAGERANK = "pagerank"  # the default ranking; see ranking/methods.py
 SITE = "site"  # the ranking of sites
 COMBINED = "combined"  # one that is made of others
+LINK_WEIGHT = "--link-weight"
 BEANS, SUMMARY = "crawler-beans-fragment.xml", "precedence.summary.json"
 PRECEDENCE = ("precedence.txt", SUMMARY, BEANS)
 
@@ -176,7 +177,8 @@ class Stop:
 class Ranking:
     """What page-rank is to do. weights: float64[N] by id, of methods that take some; their meaning
     is the method's. perturb: see ranking/hits.py. sites: of a method that ranks sites.
-    combined: float64[N], the scores of one that is made of others."""
+    combined: float64[N], the scores of one that is made of others. links: None where all weigh the
+    same."""
 
     method: Method
     stop: Stop
@@ -184,6 +186,7 @@ class Ranking:
     perturb: float = 0.0
     sites: SiteOptions | None = None
     combined: Floats | None = None
+    links: LinkWeights | None = None
 
 
 @dataclass

@@ -10,7 +10,7 @@ from jobs.kernel.captures.choosing import CaptureRules
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.order import DIGITS
 from jobs.mapreduce.launcher import CLUSTERS, RUNNERS, Launcher
-from pipeline.contract import EMBEDDED, PAGERANK, SITE, Stop
+from pipeline.contract import EMBEDDED, LINK_WEIGHT, PAGERANK, SITE, Stop
 
 if TYPE_CHECKING:
     from pipeline.data.memory import Memory
@@ -22,6 +22,7 @@ NODES = ("linked", "all")
 QUICK, FULL = CHECKS = ("quick", "full")
 
 MAX_BINS = 125
+LIGHTEST, HEAVIEST = 1e-6, 1e6  # weights of links
 ClassesOver = Literal["captured", "all"]
 Ties = Literal["key", "links", "together"]
 Spellings = Literal["all", "captured"]
@@ -121,6 +122,34 @@ class SiteOptions:
 
 
 @dataclass(frozen=True)
+class LinkWeights:
+    """Weights of links within a host, and of other ones: 0 or from LIGHTEST to HEAVIEST, and one
+    above 0, as `parsed_link_weights` makes sure."""
+
+    internal: float = 1.0
+    external: float = 1.0
+
+    def __str__(self) -> str:
+        return f"internal={self.internal!r},external={self.external!r}"
+
+
+def parsed_link_weights(text: str) -> LinkWeights:
+    """Those of `internal=1,external=2`; one that is not named is 1. Raises ValueError."""
+    named: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, number = part.partition("=")
+        if name not in ("internal", "external") or name in named:
+            raise ValueError(f"{part!r} is not internal=WEIGHT or external=WEIGHT, once each")
+        named[name] = float(number)  # ValueError, too
+        if not (named[name] == 0 or LIGHTEST <= named[name] <= HEAVIEST):
+            raise ValueError(f"{number} is not 0 or from {LIGHTEST:g} to {HEAVIEST:g}")
+    weights = LinkWeights(**named)
+    if not weights.internal and not weights.external:
+        raise ValueError("both weights are 0; one has to be above it")
+    return weights
+
+
+@dataclass(frozen=True)
 class RunOptions:
     """Options of a run. Processes, memory, the bound on rounds and the treatment of damage do not
     change results and may differ between runs in the same folder."""
@@ -139,6 +168,7 @@ class RunOptions:
     weights: PageWeights | None = None
     perturb: float = 0.0  # what HITS adds to every entry of the matrix of links
     combination: Combination | None = None
+    link_weights: LinkWeights | None = None  # None: all links weigh the same
     sites: SiteOptions = field(default_factory=SiteOptions)  # of the method site
     stop: Stop = field(default_factory=Stop)
     precedence: PrecedenceOptions = field(default_factory=PrecedenceOptions)
@@ -180,6 +210,7 @@ class RunOptions:
             **({weights.option: weights.mark} if weights else {}),
             **({"--perturb": self.perturb} if self.perturb else {}),
             **(self.combination.parameters() if self.combination else {}),
+            **({LINK_WEIGHT: str(self.link_weights)} if self.link_weights else {}),
             **(self.sites.parameters() if self.method == SITE else {}),
             "--iterations": stop.iterations,
             "--tolerance": None if stop.iterations is not None else stop.tolerance,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pipeline.contract import PAGERANK, RANK, Engine, Ranking, Round, StepEntry
+from pipeline.contract import LINK_WEIGHT, PAGERANK, RANK, Engine, Ranking, Round, StepEntry
 from pipeline.options import RunOptions
 from pipeline.progress import Reporter
 from pipeline.rank_parts import combined_scores
@@ -37,6 +37,7 @@ class RankStep:
         given |= self.options.sites.parameters() if self.method.of_sites else {}
         if made_of := self.options.combination:
             given |= made_of.parameters() | {"parts": made_of.marks}
+        given |= {LINK_WEIGHT: str(links)} if (links := self.options.link_weights) else {}
         return {"iterations": self.stop.iterations, "tolerance": tolerance, **named, **given}
 
     def work(self) -> StepEntry:
@@ -49,14 +50,7 @@ class RankStep:
                 self._enter(so_far)
             return due
 
-        ranking = Ranking(self.method, self.stop, perturb=self.options.perturb)
-        before, entry = self._before(), StepEntry()
-        if self.method.of_sites:
-            ranking = replace(ranking, sites=self.options.sites)
-        if made_of := self.options.combination:
-            around = self.engine.store.work.parents[1]
-            scores = combined_scores(around, made_of, self.options.memory)
-            ranking = replace(ranking, combined=scores)
+        before, ranking, entry = self._before(), self._ranking(), StepEntry()
         if self.options.weights:
             work = self.engine.store.work
             weights, entry = weights_by_id(work, self.manifest, self.options)
@@ -68,6 +62,16 @@ class RankStep:
                 self._enter(rounds)  # for those who allow more of them
             raise
         return {"rounds": rounds, "rows": {"ranks": rounds[-1]["nodes"] + 1}, **entry}
+
+    def _ranking(self) -> Ranking:
+        options, combined = self.options, None
+        if options.combination:
+            around = self.engine.store.work.parents[1]
+            combined = combined_scores(around, options.combination, options.memory)
+        return Ranking(
+            self.method, self.stop, perturb=options.perturb, combined=combined,
+            sites=options.sites if self.method.of_sites else None, links=options.link_weights,
+        )  # fmt: skip
 
     def _before(self) -> list[Round]:
         """The rounds to go on behind. What lies in `rounds` is of this mark from here on."""

@@ -25,7 +25,7 @@ from pipeline.precedence.caveats import link_counts
 from pipeline.progress import Reporter
 from pipeline.rank_report import shared_digits
 from pipeline.rank_step import RankStep
-from pipeline.ranking.methods import METHODS
+from pipeline.ranking.methods import method_of
 from pipeline.ranking.validation import validate
 from pipeline.ranking.validation_report import ValidationReport
 from pipeline.reports import write_report
@@ -63,7 +63,7 @@ class PipelineRun:
     def __init__(self, work: Path, options: RunOptions, engine: Engine, reporter: Reporter) -> None:
         self.work, self.options, self.reporter = work, options, reporter
         self.manifest = Manifest(work)
-        self.engine, self.method = engine, METHODS[options.method]
+        self.engine, self.method = engine, method_of(options.ranking_parameters())
         self.state = StepState(self.manifest, engine)
         self.report: ValidationReport | None = None
         self.extraction = ExtractStep(self.state, engine, options)

@@ -7,7 +7,7 @@ from typing import Any
 
 from jobs.kernel.captures.choosing import CaptureRules
 from jobs.kernel.errors import BadInput
-from pipeline.contract import PAGERANK
+from pipeline.contract import LINK_WEIGHT, PAGERANK
 from pipeline.options import RunOptions, SiteOptions
 from pipeline.ranking.methods import WEIGHT_OPTIONS
 from pipeline.workfolder.manifest import Manifest
@@ -19,7 +19,7 @@ def parameters_of(work: Path, manifest: Manifest, options: RunOptions) -> dict[s
     if not manifest.ranking:
         return options.parameters()
     around = Manifest(work.parents[1]).parameters
-    own = {*WEIGHT_OPTIONS, *SiteOptions().parameters(), "--perturb"}
+    own = {*WEIGHT_OPTIONS, LINK_WEIGHT, *SiteOptions().parameters(), "--perturb"}
     shared = {name: value for name, value in around.items() if name not in own}
     return {**shared, **options.ranking_parameters()}
 

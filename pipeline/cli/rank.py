@@ -25,6 +25,8 @@ from pipeline.cli.options import (
 from pipeline.cli.parameter_types import Size
 from pipeline.cli.ranking_options import (
     combine_options,
+    link_weight_option,
+    require_link_weights,
     require_weights,
     site_options,
     weight_options,
@@ -45,6 +47,7 @@ from pipeline.workfolder.rankings import new_ranking
 @combine_options
 @weight_options
 @perturb_option
+@link_weight_option
 @site_options
 @stop_options
 @precedence_options
@@ -87,6 +90,7 @@ def rank(
     method = METHODS[values["method"]]
     require_weights(method, values["weights"], values["perturb"])
     runner = _runner(work, method.name, on_jobs=method.on_jobs)
+    require_link_weights(method, values["link_weights"], runner)
     validation = ValidationOptions(min_agreement=min_agreement)
     options = RunOptions(runner=runner, validation=validation, **values)
     label = label or method.name

@@ -11,9 +11,10 @@ from click.core import ParameterSource
 
 from pipeline.cli.groups import field_option, grouped, option, together
 from pipeline.cli.options import OUTPUT
-from pipeline.contract import SITE
-from pipeline.options import CombineBy, PageWeights, SiteOptions
-from pipeline.ranking.methods import Method
+from pipeline.contract import EMBEDDED, LINK_WEIGHT, SITE
+from pipeline.options import CombineBy, LinkWeights, PageWeights, SiteOptions, parsed_link_weights
+from pipeline.ranking.methods import METHODS, Method
+from pipeline.terminal import printable
 
 WEIGHTS = {
     "--teleport": "personalized: how often a reader starts at each page, `URI-or-key weight`.",
@@ -117,3 +118,30 @@ site_options = grouped(
         " distinct: the pages that have such links; one: 1.",
     ),
 )
+
+
+def _link_weights(
+    ctx: click.Context, param: click.Parameter, text: str | None
+) -> LinkWeights | None:
+    try:
+        return None if text is None else parsed_link_weights(text)
+    except ValueError as error:
+        raise click.BadParameter(printable(str(error))) from error
+
+
+link_weight_option = option(
+    LINK_WEIGHT,
+    "link_weights",
+    metavar="internal=W,external=W",
+    callback=_link_weights,
+    help=f"{', '.join(name for name in METHODS if METHODS[name].weighs_links)}: weights of links"
+    " within a host, and of other links (default: 1 each).",
+)
+
+
+def require_link_weights(method: Method, weights: LinkWeights | None, runner: str) -> None:
+    """Raises UsageError for weights of links that a method or a runner does not take."""
+    if weights and not method.weighs_links:
+        raise click.UsageError(f"{LINK_WEIGHT} is not for --method {method.name}")
+    if weights and runner != EMBEDDED:
+        raise click.UsageError(f"{LINK_WEIGHT} is for --runner {EMBEDDED}.")

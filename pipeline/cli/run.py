@@ -31,7 +31,13 @@ from pipeline.cli.options import (
     work_option,
 )
 from pipeline.cli.parameter_types import Size
-from pipeline.cli.ranking_options import require_weights, site_options, weight_options
+from pipeline.cli.ranking_options import (
+    link_weight_option,
+    require_link_weights,
+    require_weights,
+    site_options,
+    weight_options,
+)
 from pipeline.contract import EMBEDDED
 from pipeline.options import CHECKS, RunOptions, ValidationOptions
 from pipeline.progress import reporter
@@ -61,6 +67,7 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
 @method_option
 @weight_options
 @perturb_option
+@link_weight_option
 @site_options
 @stop_options
 @precedence_options
@@ -133,6 +140,7 @@ def run(
     Run it again after an interruption, or with more archives: finished work is kept.
     """
     require_weights(METHODS[values["method"]], values["weights"], values["perturb"])
+    require_link_weights(METHODS[values["method"]], values["link_weights"], runner)
     if not METHODS[values["method"]].runs_on(runner):
         raise click.UsageError(f"--method {values['method']} is for --runner {EMBEDDED}.")
     if not (archives or ((work / "manifest.json").exists() and Manifest(work).imported)):

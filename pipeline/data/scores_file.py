@@ -12,6 +12,7 @@ from pipeline.data.graph import Floats
 
 SCORES, DUMMY, WEIGHTS = "scores.npy", "dummy.npy", "weights.npy"
 HUBS = "hubs.npy"  # of methods that tell how good a hub each page is
+HOSTS, OUTWEIGHTS = "hosts.npy", "outweights.npy"  # of a ranking with weights of links
 CURE = "Run page-rank to make the scores anew."
 
 

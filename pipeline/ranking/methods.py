@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from jobs.kernel.errors import BadInput
-from pipeline.contract import COMBINED, EMBEDDED, PAGERANK, SITE
+from pipeline.contract import COMBINED, EMBEDDED, LINK_WEIGHT, PAGERANK, SITE
 
 if TYPE_CHECKING:
     from pipeline.data.graph import Floats, Positions
@@ -39,7 +39,8 @@ class Method(NamedTuple):
     that give weights of pages, one of which may be given; needs: whether one must be. unnamed:
     the weight of a page that such a file does not name. more: names of further columns of ranks.
     perturbs: whether it takes --perturb. of_sites: whether a page has the score of its site.
-    of_links: whether a score is a sum over the links to a page.
+    of_links: whether a score is a sum over the links to a page. weighs_links: whether
+    links may have weights.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Method(NamedTuple):
     perturbs: bool = False
     of_sites: bool = False
     of_links: bool = True
+    weighs_links: bool = False
 
     @property
     def scoring(self) -> Scoring:
@@ -66,18 +68,26 @@ class Method(NamedTuple):
 
 def method_of(parameters: Mapping[str, Any]) -> Method:
     """The ranking of a work folder, by the parameters of its manifest. Raises BadInput for one that
-    is not in the table, as a later version may have."""
+    is not in the table, as a later version may have. OPIC knows no weights of links."""
     name = parameters.get("--method", PAGERANK)
     if name not in METHODS:
         cure = "Use the version of crawlrank that made the work folder."
         raise BadInput("manifest.json", f"--method {name}", " or ".join(METHODS), cure)
-    return METHODS[name]
+    method = METHODS[name]
+    return method._replace(opic=False) if parameters.get(LINK_WEIGHT) else method
 
 
 METHODS = {
     method.name: method
     for method in (
-        Method(PAGERANK, "PageRank", "pipeline.ranking.pagerank.method", on_jobs=True, opic=True),
+        Method(
+            PAGERANK,
+            "PageRank",
+            "pipeline.ranking.pagerank.method",
+            on_jobs=True,
+            opic=True,
+            weighs_links=True,
+        ),
         Method(
             "personalized",
             "personalized PageRank",
@@ -85,6 +95,7 @@ METHODS = {
             on_jobs=True,
             takes=("--teleport",),
             needs=True,
+            weighs_links=True,
         ),
         Method(
             "trustrank",
@@ -93,6 +104,7 @@ METHODS = {
             on_jobs=True,
             takes=("--seeds", "--from-seeds-file"),
             needs=True,
+            weighs_links=True,
         ),
         Method(
             "hits",

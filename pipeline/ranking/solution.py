@@ -10,6 +10,7 @@ import numpy as np
 from pipeline.contract import Round, Stop
 from pipeline.data.csr import Csr
 from pipeline.data.graph import Floats
+from pipeline.ranking.pagerank.links import WeightedLinks
 from pipeline.ranking.sites.graph import SiteGraph
 
 
@@ -33,7 +34,8 @@ class Problem:
     """A graph to rank. budget: bytes of memory. state: of an interrupted run on the same graph, to
     the same kind of stop. weights: float64[N], at least 0; their meaning is the method's: how often
     a reader starts at each page, or its relevance. perturb: see hits.py. sites: of a method that
-    ranks them. combined: float64[N], the scores of one that is made of others."""
+    ranks them. combined: float64[N], the scores of one that is made of others. links: None where
+    all weigh the same."""
 
     csr: Csr
     stop: Stop
@@ -45,6 +47,7 @@ class Problem:
     perturb: float = 0.0
     sites: SiteGraph | None = None
     combined: Floats | None = None
+    links: WeightedLinks | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,11 +38,13 @@ from pipeline.engines.embedded.ranks import rank
 from pipeline.engines.embedded.scores import join_scores
 from pipeline.engines.embedded.selection.select_links import FOLDS, select_links
 from pipeline.engines.embedded.sites.collapsing import collapse, open_sites
+from pipeline.engines.embedded.sites.numbering import hosts_of_pages
 from pipeline.engines.embedded.sites.site_table import write_sites
-from pipeline.options import PrecedenceOptions, SiteOptions, Ties
+from pipeline.options import LinkWeights, PrecedenceOptions, SiteOptions, Ties
 from pipeline.precedence.caveats import LinkCounts
 from pipeline.precedence.export import export_precedence
 from pipeline.ranking.classes import PREFERENCE_BYTES
+from pipeline.ranking.pagerank.links import WeightedLinks
 from pipeline.ranking.validation import VALIDATION_BYTES
 from pipeline.workfolder.dataset_store import DatasetStore, remove
 from pipeline.workfolder.work_folder import WorkFolder, links_of
@@ -140,6 +142,7 @@ class EmbeddedEngine(WorkFolder):
                 ranking, open_csr(self.path("graph")), output, threads=self.processes,
                 budget=self.memory.budget, checkpoint=folder / "checkpoint.npz", on_round=on_round,
                 sites=open_sites(collapsed) if collapsed else None,
+                links=self._links(ranking.links) if ranking.links else None,
             )  # fmt: skip
         except NotConverged:  # the scores may suffice; the checkpoint stays for more rounds
             self._publish_ranks(output, collapsed)
@@ -160,6 +163,13 @@ class EmbeddedEngine(WorkFolder):
             budget=self.memory.budget, threads=self.processes,
         )  # fmt: skip
         return output
+
+    def _links(self, weights: LinkWeights) -> WeightedLinks:
+        hosts = hosts_of_pages(
+            self.path("map") / MAP, open_csr(self.path("graph"), edges=False).nodes, self.tmp,
+            budget=self.memory.budget, threads=self.processes,
+        )  # fmt: skip
+        return WeightedLinks(hosts, weights.internal, weights.external)
 
     def checkpoint(self, stop: Stop, rounds: list[Round]) -> tuple[str, ...]:
         return ()  # that of `rank` has its own checksums

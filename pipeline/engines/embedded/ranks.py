@@ -28,10 +28,12 @@ from pipeline.data.graph import Floats
 from pipeline.data.growing import save
 from pipeline.data.memory import LOOPS, require_memory
 from pipeline.data.scores_file import DUMMY, SCORES, WEIGHTS
+from pipeline.ranking.pagerank.links import WeightedLinks
 from pipeline.ranking.sites.graph import SiteGraph
 from pipeline.ranking.solution import Problem, Solution, State
 
 NODE_BYTES = 44  # three columns of scores, offsets and outdegrees, and a checkpoint
+LINK_BYTES = 28  # more with weighted links: hosts twice, what their weights sum to, and a count
 INTERVAL = 10.0  # seconds between checkpoints
 PIECE = 1 << 24
 
@@ -46,17 +48,19 @@ def rank(
     checkpoint: Path | None = None,
     on_round: Callable[[Round, list[Round]], object] = lambda entry, rounds: None,
     sites: SiteGraph | None = None,
+    links: WeightedLinks | None = None,
 ) -> list[Round]:
     """Rank a graph into a new folder `output`; returns the entries of all rounds.
 
     budget: bytes of memory. checkpoint: a file that may or may not exist; the caller removes it
     once the output is in place; None keeps none. on_round: not called for rounds that were done
-    before an interruption. sites: where these are ranked. Raises NotConverged with the scores in
+    before an interruption. sites: where these are ranked. links: that weigh
+    differently. Raises NotConverged with the scores in
     `output`, and JobFailed when the method does.
     """
-    require_memory("page-rank", csr.nodes, NODE_BYTES, budget, fixed=LOOPS)
+    require_memory("page-rank", csr.nodes, _node_bytes(links), budget, fixed=LOOPS)
     method, stop = ranking.method, ranking.stop.on(EMBEDDED)
-    of = _fingerprint(ranking, csr, stop, threads) | _fingerprint_of_sites(sites)
+    of = _fingerprint(ranking, csr, stop, threads) | _fingerprint_of_more(sites, links)
     saved = time.monotonic()
 
     def keep(entry: Round, rounds: list[Round], state: Callable[[], State]) -> None:
@@ -68,12 +72,16 @@ def rank(
         on_round(entry, rounds)
 
     before = read_checkpoint(checkpoint, of) if checkpoint else None
-    given = ranking.weights, ranking.perturb, sites, ranking.combined
+    given = ranking.weights, ranking.perturb, sites, ranking.combined, links
     solution = method.scoring.solve(Problem(csr, stop, threads, budget, before, keep, *given))
     _write(solution, ranking.weights, output)
     if not stop.reached(solution.rounds):
         raise stop.not_converged(solution.rounds, method.title)
     return solution.rounds
+
+
+def _node_bytes(links: WeightedLinks | None) -> int:
+    return NODE_BYTES + (LINK_BYTES if links else 0)
 
 
 def _write(solution: Solution, weights: Floats | None, output: Path) -> None:
@@ -135,11 +143,14 @@ def _fingerprint(ranking: Ranking, csr: Csr, stop: Stop, threads: int) -> dict[s
     }
 
 
-def _fingerprint_of_sites(sites: SiteGraph | None) -> dict[str, Any]:
-    if sites is None:
-        return {}
-    arrays = (sites.of_pages, sites.offsets, sites.sources, sites.weights)
-    return {"sites": [_checksum(array) for array in arrays]}
+def _fingerprint_of_more(sites: SiteGraph | None, links: WeightedLinks | None) -> dict[str, Any]:
+    of: dict[str, Any] = {}
+    if sites is not None:
+        arrays = (sites.of_pages, sites.offsets, sites.sources, sites.weights)
+        of["sites"] = [_checksum(array) for array in arrays]
+    if links is not None:
+        of["links"] = [links.internal, links.external, _checksum(links.hosts)]
+    return of
 
 
 def _checksum(array: Any) -> int:

@@ -1,4 +1,5 @@
-"""PageRank as a method: by plain rounds where their number is asked for, else by sweeps."""
+"""PageRank as a method: by plain rounds where their number is asked for or links weigh differently,
+else by sweeps."""
 
 from __future__ import annotations
 
@@ -19,12 +20,15 @@ def solve(problem: Problem, equation: Equation = RECIPE, weights: Floats | None 
     """Scores of Heritrix's scale: with dummy they sum to N + 1.
 
     weights: float64[N] of mean 1, how often a reader starts anew at each page; None: all alike. The
-    certificate of the last round tells whether the tolerance was reached. Raises JobFailed when a
+    certificate of the last round tells whether the tolerance was reached. Weighted links are
+    ranked by plain rounds, and leave the columns outweights and hosts. Raises JobFailed when a
     plain round loses mass.
     """
-    stop, terms = problem.stop, terms_of(equation, weights)
+    stop, terms, links = problem.stop, terms_of(equation, weights), problem.links
     state = problem.state if _fits(problem) else None
     with team_of(problem.csr, problem.threads) as team:
+        if links is not None:
+            return rank_by_rounds(team, terms, stop, state, problem.on_round, links)
         if stop.iterations is not None:
             return rank_by_rounds(team, terms, stop, state, problem.on_round)
         return rank_by_sweeps(team, terms, stop, problem.budget, state, problem.on_round)
@@ -35,7 +39,8 @@ def _fits(problem: Problem) -> bool:
     float64 of the nodes with edges out."""
     if problem.state is None:
         return False
-    plain, outdegrees = problem.stop.iterations is not None, problem.csr.outdegrees
+    plain = problem.stop.iterations is not None or problem.links is not None
+    outdegrees = problem.csr.outdegrees
     rows = len(outdegrees) if plain else int(np.count_nonzero(outdegrees))
     vector = problem.state.vector
     return vector.shape == (rows,) and vector.dtype == np.float64

@@ -9,11 +9,13 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.kernel.errors import BadInput
+from pipeline.contract import LINK_WEIGHT
 from pipeline.data.csr import Csr
 from pipeline.data.csr_files import open_csr
-from pipeline.data.graph import Floats, Mask, Targets
+from pipeline.data.graph import Floats, Mask, Positions, Targets
 from pipeline.data.parquet import parquet_batches
-from pipeline.data.scores_file import HUBS, SCORES, WEIGHTS, open_scores
+from pipeline.data.scores_file import HOSTS, HUBS, OUTWEIGHTS, SCORES, WEIGHTS, open_scores
+from pipeline.options import parsed_link_weights
 from pipeline.workfolder.results.finished import (
     CAPTURE_COLUMNS,
     CURE,
@@ -93,9 +95,21 @@ class FinishedColumns(Finished):
         sources = csr.sources[csr.offsets[node] : csr.offsets[node + 1]].astype(np.int64)
         self._require_nodes(sources, csr.nodes, "graph")
         outdegrees = csr.outdegrees[sources].astype(np.int64)
-        more = {name: columns[name][sources] for name in self.method.more}
-        gives = self.method.scoring.shares(columns[SCORES][sources], outdegrees, more)
+        if self.parameters.get(LINK_WEIGHT):
+            gives = self._weighted_shares(node, sources, columns[SCORES][sources])
+        else:
+            more = {name: columns[name][sources] for name in self.method.more}
+            gives = self.method.scoring.shares(columns[SCORES][sources], outdegrees, more)
         return Incoming(sources, outdegrees, gives)
+
+    def _weighted_shares(self, node: int, sources: Positions, scores: Floats) -> Floats:
+        """What each link to a node adds to its score, where links have weights."""
+        ranks, nodes = self.folder("ranks"), self._csr().nodes
+        hosts, outweights = (open_scores(ranks / name, nodes) for name in (HOSTS, OUTWEIGHTS))
+        weights = parsed_link_weights(self.parameters[LINK_WEIGHT])
+        of_links = np.where(hosts[sources] == hosts[node], weights.internal, weights.external)
+        totals = outweights[sources]
+        return of_links * self.method.scoring.shares(scores, np.where(totals > 0, totals, 1.0), {})
 
     def _require_nodes(self, ids: Any, nodes: int, dataset: str) -> None:
         """Raises BadInput where a dataset has an id of no node."""

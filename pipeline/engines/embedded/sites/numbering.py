@@ -17,9 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.kernel.errors import BadInput
-from pipeline.data.database import batches, feed
+from pipeline.data.database import batches, database, feed
 from pipeline.data.graph import Positions
 from pipeline.data.parquet import parquet_batches, reading
+from pipeline.ranking.sites.names import host_name
 
 RUNS = pa.schema([("first", pa.int64()), ("pages", pa.int64()), ("site", pa.string())])
 CURE = "Give map and graph of one and the same run."
@@ -34,6 +35,12 @@ NUMBERED = """
     SELECT r.first AS first, r.pages AS pages, s.number AS number
     FROM runs r JOIN sites s USING (site)
 """
+
+
+def hosts_of_pages(keys: Path, nodes: int, tmp: Path, *, budget: int, threads: int) -> Positions:
+    """The number of the host of each page. budget: bytes of memory. Raises BadInput."""
+    with database(tmp, budget=budget - 8 * nodes, threads=threads) as (db, _):
+        return site_of_pages(db, keys, host_name, nodes)
 
 
 def site_of_pages(

@@ -15,6 +15,7 @@ from pipeline.data.scores_file import DUMMY, SCORES
 from pipeline.engines.embedded import ranks
 from pipeline.engines.embedded.ranks import rank
 from pipeline.ranking.methods import METHODS
+from pipeline.ranking.pagerank.links import WeightedLinks
 from pipeline.ranking.pagerank.method import solve
 from pipeline.ranking.solution import Problem, State
 
@@ -126,3 +127,19 @@ def test_states_are_as_they_were_saved(tmp_path: Path) -> None:
     assert found.rounds == state.rounds
     assert ranks.read_checkpoint(tmp_path / "checkpoint", {"kind": "sweeps"}) is None
     assert ranks.read_checkpoint(tmp_path / "none", of) is None
+
+
+def test_a_checkpoint_of_other_weights_of_links_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranks, "INTERVAL", 0.0)
+    hosts = np.arange(WEB.nodes) // 9
+    made = []
+    for number, weights in enumerate([(1.0, 2.0), (2.0, 1.0), (1.0, 2.0)]):
+        links = WeightedLinks(hosts, *weights)
+        output, place = tmp_path / str(number), tmp_path / "checkpoint"
+        rank(Ranking(PAGERANK, Stop(tolerance=1e-9)), csr_of(WEB), output, budget=MUCH,
+             checkpoint=place, links=links)  # fmt: skip
+        made.append(np.load(output / SCORES))
+    assert made[0].tolist() == made[2].tolist()
+    assert np.abs(made[0] - made[1]).max() > 1e-3
