@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.analysis.aopic_lab.experiments import OFFLINE, POLICIES, RATES
+from pipeline.analysis.aopic_lab.experiments import RATES
 from pipeline.analysis.aopic_lab.results import SHOWN, STORED, LabResults
 from pipeline.analysis.plots.pictures import BLUE, FORMATS, ORANGE, new_figure, save
 
@@ -39,7 +39,7 @@ def draw(results: LabResults, output: Path) -> list[Path]:
 
 def _of_policies(results: LabResults, column: str, title: str) -> Any:
     figure, axes = new_figure(7, 4.6)
-    for name, style in zip((*POLICIES, OFFLINE), STYLES, strict=False):
+    for name, style in zip(results.policy_names, STYLES, strict=False):
         errors = results.policy(name, column)
         _line(axes, range(1, len(errors) + 1), errors, name, style)
     axes.set(yscale="log", title=title, xlabel="visits, in multiples of N", ylabel="error (%)")

@@ -6,7 +6,8 @@ certified to EXACT in L1 (pipeline/ranking/aopic/chain.py). As no page has less 
 that is at most 1000 EXACT percent of an error.
 
 Policies: on one web, after N, 2 N … 10 N visits, from all history. Offline is power iteration, one
-round for N visits, from equal importance.
+round for N visits, from equal importance. On the web of a crawl, replay reads the captured pages in
+the order of their captures, ten times. Pages that were not captured keep what they get.
 
 Windows: greedy on a web that changes. WARM_UP N visits without changes come first. Then come ten
 crawls of N visits, and during each of them a share of the pages changes, in PARTS equal parts. The
@@ -33,7 +34,7 @@ from pipeline.ranking.aopic.windows import Estimate
 from pipeline.ranking.correlations import kendall
 
 POLICIES = ("random", "cycle", "greedy")
-OFFLINE = "offline"
+OFFLINE, REPLAY = "offline", "replay"
 CRAWLS = 10
 VISITS = (4, 8, 16)  # M
 TIME = 16.0  # T
@@ -147,17 +148,18 @@ def compare_policies(graphs: LabGraphs, seed: int) -> tuple[list[PolicyRow], dic
     chain, n = web.chain(), graphs.nodes
     exact = exact_importance(chain, error=EXACT)
     rows, speeds = list[PolicyRow](), dict[str, float]()
-    for policy in POLICIES:
+    order = web.order if web.order is not None else np.empty(0, np.int64)
+    for policy in (*POLICIES, REPLAY) if len(order) else POLICIES:
         simulation, seconds = Simulation(chain, seed=seed), 0.0
         visit = getattr(simulation, policy)
-        visit(0)  # compiles
+        visit(order[:0] if policy == REPLAY else 0)  # compiles
         for turn in range(1, CRAWLS + 1):
             begin = perf_counter()
-            reads = visit(n)
+            reads = visit(order if policy == REPLAY else n)
             seconds += perf_counter() - begin
             x = (simulation.recorded + simulation.cash) / (simulation.clock + 1)
             rows.append(_policy_row(seed, policy, turn, x, exact, reads.mean_cash * n))
-        speeds[policy] = CRAWLS * n / seconds
+        speeds[policy] = CRAWLS * len(reads.pages) / seconds
     x, weights, rest = np.full(n, 1 / n), weights_of(chain, None), chain.rest
     for turn in range(1, CRAWLS + 1):
         x = one_round(chain, x, weights, rest)

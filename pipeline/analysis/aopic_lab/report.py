@@ -8,7 +8,7 @@ from pipeline.analysis.aopic_lab.claims import Claim, claims
 from pipeline.analysis.aopic_lab.experiments import (
     CRAWLS,
     OFFLINE,
-    POLICIES,
+    REPLAY,
     TIME,
     WARM_UP,
     WINDOWS,
@@ -19,6 +19,11 @@ from pipeline.analysis.aopic_lab.reasons import reasons
 from pipeline.analysis.aopic_lab.results import LabResults
 
 PAPER = "Abiteboul, Preda and Cobena, *Adaptive On-Line Page Importance Computation*, WWW 2003"
+
+REPLAYED = (
+    " Replay reads the captured pages in the order of their captures, all of them once instead of"
+    " N visits. Pages that were not captured keep the cash that they get."
+)
 
 
 def report(results: LabResults) -> str:
@@ -88,7 +93,7 @@ def _policies(results: LabResults) -> str:
     if not results.policies:
         return ""
     rows = []
-    for name in (*POLICIES, OFFLINE):
+    for name in results.policy_names:
         columns = (results.policy(name, column) for column in ("error", "error_of_top"))
         errors = [f"{each[turn]:.2f}" for each in columns for turn in (0, -1)]
         more = [f"{results.policy(name, column)[-1]:.3g}" for column in Errors._fields]
@@ -101,6 +106,7 @@ def _policies(results: LabResults) -> str:
         f"The last four columns are of {last} visits: the error with the importance as weight of"
         " each page, the pairs of pages in another order than that of the importance, and the"
         " variance of the error with its sign, over pages."
+        + (REPLAYED if REPLAY in results.policy_names else "")
     )
     return f"{about}\n\n{_table(('policy', *head, *more), rows)}"
 

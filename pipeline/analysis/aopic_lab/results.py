@@ -57,6 +57,11 @@ class LabResults:
             return RATES
         return (0.0,) if STORED in self.figures else ()
 
+    @property
+    def policy_names(self) -> tuple[str, ...]:
+        """Those that have rows, in the order of the rows."""
+        return tuple(dict.fromkeys(row.policy for row in self.policies))
+
     def policy(self, name: str, column: str) -> list[float]:
         """A column of PolicyRow after N, 2 N … visits, the mean over seeds."""
         rows = [row for row in self.policies if row.policy == name]

@@ -27,17 +27,24 @@ from pipeline.data.memory import half_of_machine
 from pipeline.ranking.aopic.chain import Chain, chain_of
 from pipeline.workfolder.results.opened import open_finished
 
+#: pages that a crawl read
+ORDER = """
+    SELECT m.id::BIGINT AS id FROM {mapped} m JOIN {spelled} s USING (key) WHERE s.captures > 0
+    GROUP BY m.id ORDER BY max(s.last), m.id::BIGINT
+"""
 EDGES = 1.0  # of every page to the virtual page, as in the paper
 
 
 @dataclass(frozen=True, eq=False)
 class RandomWeb:
     """links: int64[E], source * nodes + target, ascending, each once. hashes: int64[N], of the
-    keys of the pages, where they have any."""
+    keys of the pages, where they have any. order: int64, the pages that a crawl read, by the time
+    when each was captured last, those of equal times by number."""
 
     nodes: int
     links: Positions
     hashes: Positions | None = None
+    order: Positions | None = None
 
     @property
     def targets(self) -> Positions:
@@ -92,9 +99,11 @@ def crawled_web(work: Path) -> RandomWeb:
             nodes = len(finished.scores())
             incoming = finished.incoming(range(nodes))
             batches = [batch.column("key").to_pylist() for batch in finished.keys()]  # noqa: SIM118
+            query = ORDER.format(mapped=finished.view("mapped"), spelled=finished.view("spelled"))
+            order = db.sql(query).fetchnumpy()["id"]
     counts = [len(each.sources) for each in incoming]
     sources = np.concatenate([np.empty(0, np.int64), *(each.sources for each in incoming)])
     links = np.sort(sources * nodes + np.repeat(np.arange(nodes), counts))
     keys = (key for batch in batches for key in batch)
     hashes = np.fromiter((zlib.crc32(key.encode()) for key in keys), np.int64, nodes)
-    return RandomWeb(nodes, links, hashes)
+    return RandomWeb(nodes, links, hashes, order)

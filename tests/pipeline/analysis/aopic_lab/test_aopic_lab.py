@@ -10,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.crawls import MORE_WEB, WEB, crawlrank, ok, write_warc
+from support.crawls import MORE_WEB, WEB, crawlrank, html, ok, response, write_records
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.keys.surt_keys import surt_key
 from pipeline.analysis.aopic_lab import experiments
 from pipeline.analysis.aopic_lab.claims import Claim, claims
 from pipeline.analysis.aopic_lab.experiments import (
@@ -25,6 +26,7 @@ from pipeline.analysis.aopic_lab.experiments import (
 from pipeline.analysis.aopic_lab.lab import run_lab
 from pipeline.analysis.aopic_lab.results import FIGURES, LabResults
 from pipeline.analysis.aopic_lab.webs import crawled_web, poisson_web, random_web
+from pipeline.data.datasets import merged
 from pipeline.data.graph import read_graph
 
 MORE = (5.0, 2.0, 400.0)  # weighted, disorder, variance
@@ -122,10 +124,16 @@ def test_indegrees_follow_poisson() -> None:
 
 @pytest.mark.parametrize("runner", ["embedded", "inline"])
 def test_the_web_of_a_work_folder(runner: str, tmp_path: Path) -> None:
-    """Its links are those of the text of its graph, and a run takes it for its web."""
+    """Its links are those of the text of its graph, its order is that of the dates, and a run takes
+    it for its web."""
     pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
     work, text = tmp_path / "work", tmp_path / "text"
-    archive = write_warc(tmp_path / "crawl.warc.gz", WEB | MORE_WEB)
+    pages = WEB | MORE_WEB
+    dated = [
+        response(uri, html(targets)).replace(b"2024-05-06", b"2024-05-%02d" % (28 - 3 * number))
+        for number, (uri, targets) in enumerate(pages.items())
+    ]
+    archive = write_records(tmp_path / "crawl.warc.gz", dated)
     ok("run", archive, "--work", work, "--runner", runner, "--quiet")
     if runner == "embedded":
         ok("export-text", "--work", work, "--out", text)
@@ -135,7 +143,15 @@ def test_the_web_of_a_work_folder(runner: str, tmp_path: Path) -> None:
     assert web.nodes == graph.nodes
     assert web.links.tolist() == (sources * graph.nodes + graph.targets).tolist()
     assert web.hashes is not None and len(set(web.hashes.tolist())) == web.nodes
+    lines = b"".join(merged(text / "map.txt" if runner == "embedded" else work / "map", None))
+    numbers = {key.decode(): int(number) for number, key in map(bytes.split, lines.splitlines())}
+    keys = [(surt_key(uri.encode(), keep_www=False) or b"").decode() for uri in reversed(pages)]
+    assert web.order is not None and len(web.order) > 3
+    assert web.order.tolist() == [numbers[key] for key in keys if key in numbers]
     ok("aopic-lab", "--work", work, "--output", tmp_path / "out", "--figures", "2")
+    policies = rows_of(tmp_path / "out" / "policies.csv")
+    replayed = [int(row["visits"]) for row in policies if row["policy"] == "replay"]
+    assert replayed == list(range(1, 11))
     assert (
         f"on the crawl in work, of {graph.nodes} pages"
         in (tmp_path / "out" / "report.md").read_text()
