@@ -15,7 +15,7 @@ from support.paths import LOOPBACK
 
 from jobs.kernel.errors import NotConverged
 from jobs.mapreduce.launcher import Launcher
-from pipeline.contract import Stop
+from pipeline.contract import Ranking, Stop
 from pipeline.data.csr_files import open_csr
 from pipeline.engines.embedded.ranks import rank
 from pipeline.engines.text.packed_ranking import rank_packed
@@ -33,7 +33,7 @@ def columns(tmp_path_factory: pytest.TempPathFactory) -> Path:
     stop = Stop(tolerance=1e-13, max_rounds=5)
     with pytest.raises(NotConverged):
         rank(
-            METHODS["pagerank"], open_csr(work / "graph"), work.with_name("ranks"), stop,
+            Ranking(METHODS["pagerank"], stop), open_csr(work / "graph"), work.with_name("ranks"),
             budget=1 << 30, checkpoint=work / "rounds" / "checkpoint.npz",
         )  # fmt: skip
     return work
