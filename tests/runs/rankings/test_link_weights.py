@@ -98,10 +98,10 @@ def test_weights_change_the_ranking_and_need_force(work: Path) -> None:
 
 def test_explain_adds_up(work: Path, tmp_path: Path) -> None:
     """And says what links of each kind give."""
-    ok("rank", "--work", work, "--name", "told", "--link-weight", "internal=0.5,external=2",
+    ok("rank", "--work", work, "--name", "shown", "--link-weight", "internal=0.5,external=2",
        "--tolerance", 1e-12, "--quiet")  # fmt: skip
-    output = tmp_path / "told.json"
-    ok("explain", "--work", work, "--ranking", "told", "http://127.0.0.2:18082/p0.html",
+    output = tmp_path / "shown.json"
+    ok("explain", "--work", work, "--ranking", "shown", "http://127.0.0.2:18082/p0.html",
        "--links", 99, "--json", output)  # fmt: skip
     page = json.loads(output.read_text())
     assert page["base"] + sum(link["gives"] for link in page["given"]) == pytest.approx(
