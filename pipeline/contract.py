@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 RANK = "page-rank"  # the step
 EMBEDDED = "embedded"  # the runner without jobs: this process and a pool
 PAGERANK = "pagerank"  # the default ranking; see ranking/methods.py
+HITS = "hits"
 SITE = "site"  # the ranking of sites
 COMBINED = "combined"  # one that is made of others
 LINK_WEIGHT = "--link-weight"
@@ -83,7 +84,7 @@ TEXT: Mapping[str, Datasets] = MappingProxyType(
         ),
         "assign-ids": Datasets(("canonical_links", "uris"), ("input_links", "map")),
         "gen-graph": Datasets(("input_links", "map"), ("graph",)),
-        "page-rank": Datasets(("graph",), ("ranks",)),
+        "page-rank": Datasets(("graph",), ("ranks", "hubs")),  # hubs: of HITS
         "join-scores": Datasets(("ranks", "map", "uris"), ("scores",)),
         "export-precedence": Datasets(("scores", "uris"), PRECEDENCE),
         "validate-opic": Datasets(("graph", "ranks", "uris", "map"), ("report",)),
@@ -105,7 +106,7 @@ COLUMNS: Mapping[str, Datasets] = MappingProxyType(
         ),
         "assign-ids": Datasets(("uris",), ("map",)),
         "gen-graph": Datasets(("links", "selected", "numbers", "map"), ("graph",)),
-        "page-rank": TEXT["page-rank"],
+        "page-rank": Datasets(("graph",), ("ranks",)),
         "join-scores": Datasets(("ranks", "map", "uris", "graph"), ("scores",)),
         "export-precedence": Datasets(("scores", "uris", "map"), PRECEDENCE),
         "validate-opic": TEXT["validate-opic"],

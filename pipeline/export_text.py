@@ -41,6 +41,11 @@ def _score_of_id(line: bytes) -> Iterator[bytes]:
         yield b"%s\t%s\n" % (node, repr(score).encode())
 
 
+def _hub_of_id(line: bytes) -> Iterator[bytes]:
+    node, hub, _ = line.split(b"\t")
+    yield b"%s\t%s\n" % (node, hub)
+
+
 def _score_and_uri(line: bytes) -> Iterator[bytes]:
     yield b"\t".join(line.rstrip(b"\n").split(b"\t")[:2]) + b"\n"
 
@@ -84,6 +89,8 @@ def _from_lines(folders: DatasetFolders, out: Path, last: str, tmp: Path) -> lis
         "pr.txt": ("ranks", _score_of_id),
         "score_uri.txt": ("scores", _score_and_uri),
     }
+    if "hubs" in manifest.steps["page-rank"]["datasets"]:
+        files["hubs.txt"] = "hubs", _hub_of_id
     for name, (dataset, convert) in files.items():
         key = by_score(digits) if dataset == "scores" else ORDER[dataset]
         folder = folders.folder(dataset)

@@ -88,8 +88,8 @@ def rank(
         made_of = combination(work, label, combine, combine_by)
         values |= {"method": COMBINED, "combination": made_of}
     method = METHODS[values["method"]]
-    require_weights(method, values["weights"], values["perturb"])
     runner = _runner(work, method.name, on_jobs=method.on_jobs)
+    require_weights(method, values["weights"], values["perturb"], runner)
     require_link_weights(method, values["link_weights"], runner)
     validation = ValidationOptions(min_agreement=min_agreement)
     options = RunOptions(runner=runner, validation=validation, **values)

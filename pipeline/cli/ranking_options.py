@@ -77,11 +77,15 @@ combine_options = together(
 )
 
 
-def require_weights(method: Method, weights: PageWeights | None, perturb: float) -> None:
+def require_weights(
+    method: Method, weights: PageWeights | None, perturb: float, runner: str
+) -> None:
     """Raises UsageError for what a method does not take, and for weights that it needs and is not
     given."""
     if perturb and not method.perturbs:
         raise click.UsageError(f"--perturb is not for --method {method.name}")
+    if perturb and runner != EMBEDDED:
+        raise click.UsageError(f"--perturb is for --runner {EMBEDDED}, not {runner}")
     if weights and weights.option not in method.takes:
         raise click.UsageError(f"{weights.option} is not for --method {method.name}")
     if method.needs and not weights:

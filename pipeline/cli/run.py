@@ -139,9 +139,10 @@ def run(
 
     Run it again after an interruption, or with more archives: finished work is kept.
     """
-    require_weights(METHODS[values["method"]], values["weights"], values["perturb"])
-    require_link_weights(METHODS[values["method"]], values["link_weights"], runner)
-    if not METHODS[values["method"]].runs_on(runner):
+    method = METHODS[values["method"]]
+    require_weights(method, values["weights"], values["perturb"], runner)
+    require_link_weights(method, values["link_weights"], runner)
+    if not method.runs_on(runner):
         raise click.UsageError(f"--method {values['method']} is for --runner {EMBEDDED}.")
     if not (archives or ((work / "manifest.json").exists() and Manifest(work).imported)):
         raise click.UsageError("Missing argument 'ARCHIVES...'.")

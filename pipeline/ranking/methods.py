@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from jobs.kernel.errors import BadInput
-from pipeline.contract import COMBINED, EMBEDDED, LINK_WEIGHT, PAGERANK, SITE
+from pipeline.contract import COMBINED, EMBEDDED, HITS, LINK_WEIGHT, PAGERANK, SITE
 
 if TYPE_CHECKING:
     from pipeline.data.graph import Floats, Positions
@@ -107,9 +107,10 @@ METHODS = {
             weighs_links=True,
         ),
         Method(
-            "hits",
+            HITS,
             "HITS",
             "pipeline.ranking.hits.method",
+            on_jobs=True,
             takes=("--relevance",),
             more=("hubs", "gives"),
             perturbs=True,

@@ -16,6 +16,7 @@ from jobs.kernel.formats.rows import (
     Capture,
     Fold,
     GraphLine,
+    HubRow,
     InputLink,
     Link,
     MapRow,
@@ -116,6 +117,9 @@ GRAPH = Dataset(
 RANKS = Dataset(
     "ranks", GraphLine._fields, "\t", RowOrder.ID, _TARGETS, types=_SCORE, longest=_LONG
 )
+HUBS = Dataset(
+    "hubs", HubRow._fields, "\t", RowOrder.ID, types={**_ID, "hub": "double", "gives": "double"}
+)
 SCORES = Dataset(
     "scores", ScoreRow._fields, "\t", RowOrder.SCORE, "the key may be absent",
     types=_SCORE, widths=(2, 3, 8),
@@ -129,6 +133,6 @@ DATASETS = {
     dataset.name: dataset
     for dataset in (
         LINKS, CAPTURES, SELECTED, FOLDS, CANONICAL_LINKS, URIS, INPUT_LINKS, MAP, GRAPH, RANKS,
-        SCORES,
+        HUBS, SCORES,
     )
 }  # fmt: skip

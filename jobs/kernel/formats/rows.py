@@ -90,6 +90,14 @@ class ScoreRow(NamedTuple):
     key: bytes
 
 
+class HubRow(NamedTuple):
+    """A node as a hub: its hub score, and what each of its links adds to the target's score."""
+
+    id: bytes
+    hub: float
+    gives: float
+
+
 class GraphLine(NamedTuple):
     """A node of the graph, its score and its targets: ids ascending, or `dummy` alone."""
 

@@ -17,6 +17,7 @@ from jobs.kernel.storage.stores import join, write
 from jobs.mapreduce.launcher import Launcher
 from jobs.mapreduce.orphans import end_orphans
 from pipeline.contract import (
+    HITS,
     TEXT,
     TEXT_AT_URL,
     ArchiveReport,
@@ -31,6 +32,7 @@ from pipeline.contract import (
 from pipeline.data.graph import read_graph
 from pipeline.engines.text import steps
 from pipeline.engines.text.cluster_extraction import ClusterExtraction
+from pipeline.engines.text.hits_rounds import hits_rounds
 from pipeline.engines.text.local_extraction import extract_here
 from pipeline.engines.text.rounds import checkpoint, rank, scores_in
 from pipeline.engines.text.selecting import select_links
@@ -38,6 +40,7 @@ from pipeline.options import PrecedenceOptions, Ties
 from pipeline.precedence.captured import captured_columns
 from pipeline.precedence.caveats import LinkCounts
 from pipeline.precedence.export import export_precedence
+from pipeline.ranking.hits.method import relevance_of
 from pipeline.workfolder.claim import claim
 from pipeline.workfolder.dataset_store import DatasetStore
 from pipeline.workfolder.far import bringing, links_that_count, of_archives
@@ -108,6 +111,9 @@ class TextEngine:
             self.store.drop("rounds")
         elif stop.iterations is not None and not self.store.exists(f"rounds/round-{len(rounds)}"):
             return rounds  # a killed run moved them to `ranks` before it saved that
+        if ranking.method.name == HITS:
+            return self._hits(ranking, rounds, on_round)
+        self.store.drop("hubs")  # of another ranking
         graph, launcher = self.at("graph"), self.launcher
         with launcher.scratch("weights") as tmp:
             weights = teleport(ranking.weights) if ranking.method.takes else None
@@ -119,6 +125,25 @@ class TextEngine:
                 raise
             self._put_ranks(scores_in(folder, stop, rounds), file)
         return rounds
+
+    def _hits(self, ranking: Ranking, rounds: list[Round], on_round: OnRound) -> list[Round]:
+        folder, stop = self.at("rounds"), ranking.stop
+        with self.launcher.scratch("weights") as tmp:
+            weights, file = ranking.weights, None
+            if weights is not None:
+                file = write_teleport(tmp / FILE, relevance_of(weights))
+            to = (self.at("graph"), folder, self.launcher, stop, rounds, on_round, file)
+            try:
+                _, rounds = hits_rounds(*to)
+            except NotConverged:
+                self._put_hits(folder)
+                raise
+            self._put_hits(folder)
+        return rounds
+
+    def _put_hits(self, folder: PathOrUrl) -> None:
+        for name in ("hubs", "ranks"):
+            self.store.put(join(folder, name), name)
 
     def _put_ranks(self, folder: PathOrUrl, teleport: Path | None) -> None:
         """With the weights that they have, for explain."""

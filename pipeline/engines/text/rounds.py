@@ -18,6 +18,7 @@ from jobs.kernel.storage.opening import PathOrUrl
 from jobs.kernel.storage.stores import join
 from jobs.mapreduce.launcher import Launcher
 from pipeline.contract import OnRound, Round, Stop
+from pipeline.engines.text.hits_rounds import STATE
 from pipeline.engines.text.packed_ranking import rank_packed
 from pipeline.engines.text.plain_ranking import plain_rounds
 
@@ -60,4 +61,6 @@ def scores_in(folder: PathOrUrl, stop: Stop, rounds: list[Round]) -> PathOrUrl:
 def checkpoint(stop: Stop, rounds: list[Round]) -> tuple[str, ...]:
     """The datasets that ranking goes on from, after rounds in the folder `rounds`."""
     last = f"rounds/round-{len(rounds)}"
+    if STATE in rounds[-1]:
+        return (last,)  # of HITS
     return (last,) if stop.iterations is not None else ("rounds/structure", last)

@@ -35,7 +35,7 @@ HOPED = 0.1  # gap, relative, that the residual is made small enough for before 
 def solve(problem: Problem) -> Solution:
     """Raises BadInput for a graph without links that count, or whose largest singular values are
     equal, for a relevance outside 0 to 1, and for a perturb that is none."""
-    relevance = read_only(_relevance(problem.weights))
+    relevance = read_only(relevance_of(problem.weights))
     if not 0 <= problem.perturb < math.inf:
         raise BadInput("--perturb", f"{problem.perturb}", "a finite number of at least 0")
     with team_of(problem.csr, problem.threads) as team:
@@ -57,11 +57,12 @@ def shares(scores: Floats, outdegrees: Positions, more: Mapping[str, Floats]) ->
     return more["gives"]
 
 
-def _relevance(weights: Floats | None) -> Floats:
+def relevance_of(weights: Floats | None) -> Floats:
+    """float64[1] where none is given. Raises BadInput for one outside 0 to 1, or 0 for all."""
     if weights is None:
         return np.ones(1)
     if not ((weights >= 0) & (weights <= 1)).all():
-        largest = f"a relevance of {float(np.nanmax(np.abs(weights))):g}"
+        largest = f"a relevance of {float(np.abs(weights).max()):g}"
         raise BadInput("weights", largest, "0 to 1 for each page", "Name each page once.")
     if not weights.any():
         raise BadInput("weights", "0 for all pages", "one above 0", "Name a page that has a score.")

@@ -13,7 +13,10 @@ from pipeline.data.graph import Floats
 from pipeline.data.team import Team
 from pipeline.ranking.solution import Solution
 
-CURE = "Give --perturb 1e-6, which adds that to every entry of the matrix of links."
+CURE = (
+    "With --runner embedded, give --perturb 1e-6, which adds that to every entry of the matrix of"
+    " links."
+)
 
 
 class HitsScores(NamedTuple):

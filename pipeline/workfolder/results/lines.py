@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.datasets import DATASETS, Dataset
+from jobs.kernel.formats.datasets import DATASETS, HUBS, Dataset
 from jobs.kernel.formats.lines import DUMMY, parse_capture
 from jobs.kernel.formats.reading import parts
 from jobs.kernel.formats.rows import UNKNOWN
@@ -68,7 +68,7 @@ class FinishedLines(Finished):
             return scores
 
     def weights(self) -> Floats | None:
-        if not self.method.takes:
+        if not self.method.takes or self._has_hubs:
             return None
         with self.reading():
             nodes = len(self.scores())
@@ -116,12 +116,26 @@ class FinishedLines(Finished):
                 "SELECT target::BIGINT AS target, source::BIGINT AS source, score, degree FROM"
                 f" {self.view('linked')} WHERE target IN ({wanted}) ORDER BY source::BIGINT"
             ).fetchnumpy()
-        gives = self.method.scoring.shares(links["score"], links["degree"], {})
+            more = {"gives": self._hub_column("gives")[links["source"]]} if self._has_hubs else {}
+        gives = self.method.scoring.shares(links["score"], links["degree"], more)
         of_target = [links["target"] == node for node in ids]
         return [
             Incoming(links["source"][chosen], links["degree"][chosen], gives[chosen])
             for chosen in of_target
         ]
+
+    @property
+    def _has_hubs(self) -> bool:
+        return HUBS.name in self.method.more
+
+    def hubs(self) -> Floats | None:
+        with self.reading():
+            return self._hub_column("hub") if self._has_hubs else None
+
+    def _hub_column(self, name: str) -> Floats:
+        rows = self.db.sql(f"SELECT id, {name} FROM {self._table(HUBS.name)}").fetchnumpy()
+        column: Floats = self._by_id(HUBS.name, rows["id"], rows[name])
+        return column
 
     def captures(self, uris: Sequence[str]) -> list[dict[str, Any]]:
         if not uris:
