@@ -71,8 +71,8 @@ types: setup ## mypy, strict
 # tests wait for processes of their own: half as many workers again as cores
 export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 3 // 2)')
 
-unit: setup ## pytest
-	$(BIN)/pytest -n auto --dist worksteal $(if $(TESTS),-m "$(TESTS)")
+unit: setup ## pytest; TESTS: files and folders, all by default
+	$(BIN)/pytest -n auto --dist worksteal $(TESTS)
 
 # a part of every folder, and one run of each engine
 QUICK := $(foreach name,layers lines keys records html_links extraction tables classes graph ranking \
