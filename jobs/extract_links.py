@@ -1,11 +1,11 @@
 """extract_links: archives to links and captures; one archive a task, read where it is.
 
-Reads archives (jobs/kernel/archive/sources.py). Writes links, `target source hop`, and the side
-dataset `captures` (10 columns). Damage goes out as `@damage` lines (JSON: archive, offset, reason,
-detail). Each archive ends with an `@archive` line: its digest and counters, or the error that made
-it useless; then none of its rows goes out. No shuffle: the output is as large as the links of the
-pages, a few per cent of a gzipped archive. On clusters (`--listed`) a task reads the archives of
-one line of a list, so that small ones share it.
+Reads archives (jobs/kernel/archive/sources.py). Writes links, `target source hop`, the side dataset
+`captures` (10 columns) and, with --anchors, `anchors`. Damage goes out as `@damage` lines (JSON:
+archive, offset, reason, detail). Each archive ends with an `@archive` line: its digest and
+counters, or the error that made it useless; then none of its rows goes out. No shuffle: the output
+is as large as the links of the pages, a few per cent of a gzipped archive. On clusters (`--listed`)
+a task reads the archives of one line of a list, so that small ones share it.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from jobs.kernel.captures.extraction_options import (
 )
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.lines import format_capture, format_link
-from jobs.kernel.formats.rows import Capture, Link
-from jobs.kernel.formats.side_lines import ARCHIVE, CAPTURES, DAMAGE, READ, to_json
+from jobs.kernel.formats.rows import Anchor, Capture, Link
+from jobs.kernel.formats.side_lines import ANCHORS, ARCHIVE, CAPTURES, DAMAGE, READ, to_json
 from jobs.kernel.links.pdf_links import require_reader
 from jobs.kernel.storage.digesting import digested
 from jobs.kernel.storage.opening import opened
@@ -45,7 +45,7 @@ HELD = 1 << 23  # bytes of lines that wait in memory for the end of their archiv
 
 class ExtractLinks(Job):
     DATASET = "links"
-    SIDE_DATASETS = ("captures",)
+    SIDE_DATASETS = ("captures", "anchors")
 
     def configure_args(self) -> None:
         super().configure_args()
@@ -53,7 +53,7 @@ class ExtractLinks(Job):
             self.add_passthru_arg(
                 f"--{name}", choices=get_args(choices), default=getattr(DEFAULTS, name)
             )
-        for name in ("--forms", "--pdf", "--timestamps", "--canonical"):
+        for name in ("--forms", "--pdf", "--timestamps", "--canonical", "--anchors"):
             self.add_passthru_arg(name, action="store_true")
         self.add_passthru_arg(
             "--listed",
@@ -126,6 +126,8 @@ class ExtractLinks(Job):
                     yield format_link(item)
                 elif isinstance(item, Capture):
                     yield CAPTURES + b"\t" + format_capture(item)
+                elif isinstance(item, Anchor):
+                    yield ANCHORS + b"\t" + b"\t".join(item)
                 elif len(damage) < MAX_LISTED:
                     damage.append(list(item))
         require_pages(uri, counters)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import re
 from pathlib import Path
 
 import click
 
+from pipeline.analysis.aopic_lab.preferences import NONE_PREFERRED, CrawlPreferences
 from pipeline.cli.commands import command
-from pipeline.cli.groups import option
+from pipeline.cli.groups import grouped, option
 from pipeline.cli.options import OUTPUT, jobs_option
 from pipeline.cli.parameter_types import Number
 from pipeline.terminal import printable
@@ -21,6 +24,63 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str) -> tuple[in
     if not {*numbers} <= {*FIGURES.split(",")}:
         raise click.BadParameter(f"{value!r} is no list of {FIGURES}", ctx, param)
     return tuple(map(int, numbers))
+
+
+def _weighted(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> tuple[tuple[str, float], ...]:
+    """Of `WHAT=WEIGHT`. The last `=` counts, as patterns may have others."""
+    weighted = []
+    for value in values:
+        what, equals, weight = value.rpartition("=")
+        try:
+            number = float(weight)
+            if param.name == "patterns":
+                re.compile(what)
+        except (ValueError, re.error) as error:
+            raise click.BadParameter(f"{value!r}: {error}", ctx, param) from error
+        if not (equals and what and 0 < number < math.inf):
+            raise click.BadParameter(
+                f"{value!r} is no {param.metavar}, a weight above 0", ctx, param
+            )
+        weighted.append((what, number))
+    return tuple(weighted)
+
+
+preference_options = grouped(
+    "preferences",
+    lambda **values: CrawlPreferences(**values),
+    option(
+        "--favour",
+        "patterns",
+        multiple=True,
+        callback=_weighted,
+        metavar="REGEX=WEIGHT",
+        help="Pages with this in their URI get so many times as much from the virtual page. With"
+        " --work; may be given several times.",
+    ),
+    option(
+        "--favour-words",
+        "words",
+        multiple=True,
+        callback=_weighted,
+        metavar="FILE=WEIGHT",
+        help="The same for pages that a link with one of these words leads to, one word a line.",
+    ),
+    option(
+        "--anchors",
+        type=OUTPUT,
+        help="Words of links for --favour-words, by extract-links --anchors.",
+    ),
+    option(
+        "--crawl-log",
+        "logs",
+        type=OUTPUT,
+        multiple=True,
+        help="Replay the fetches of this log of Heritrix, instead of the captures' times. With"
+        " --work; may be given several times.",
+    ),
+)
 
 
 @command("aopic-lab")
@@ -60,6 +120,14 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str) -> tuple[in
     default=(1,),
     help="Of a random web and its changes. May be given several times: results are their means.",
 )
+@option(
+    "--discover",
+    type=Number(1, 1e9),
+    default=1.0,
+    metavar="WEIGHT",
+    help="Pages that were not read yet get so many times as much from the virtual page.",
+)
+@preference_options
 @jobs_option
 def aopic_lab(
     chosen: tuple[int, ...],
@@ -70,6 +138,8 @@ def aopic_lab(
     work: Path | None,
     partitions: int | None,
     seeds: tuple[int, ...],
+    discover: float,
+    preferences: CrawlPreferences,
     processes: int | None,
 ) -> None:
     """Policies and windows of Abiteboul, Preda and Cobena (WWW 2003) on random webs. The report
@@ -77,13 +147,18 @@ def aopic_lab(
 
     Equal options give equal figures and CSV files. Needs matplotlib: pip install 'crawlrank[plot]'.
     """
+    if work is None and preferences != NONE_PREFERRED:
+        raise click.UsageError("--favour, --favour-words and --crawl-log need --work")
+    if (preferences.anchors is None) != (not preferences.words):
+        raise click.UsageError("--favour-words and --anchors belong together")
     from pipeline.analysis.aopic_lab.lab import run_lab
     from pipeline.analysis.plots.pictures import NoMatplotlib
 
     try:
         written = run_lab(
-            output, chosen, nodes, exponent, seeds, processes, poisson, work, partitions
-        )
+            output, chosen, nodes, exponent, seeds, processes, poisson, work, partitions,
+            discover, preferences,
+        )  # fmt: skip
     except NoMatplotlib as error:
         raise click.UsageError(str(error)) from error
     for path in written:

@@ -45,6 +45,11 @@ from pipeline.workfolder.archives import given_archives
 @output_option(help="Links to write: `target source hop`; Parquet if the name ends in .parquet.")
 @output_option("--captures", help="Captures to write, 10 columns; Parquet likewise.")
 @option(
+    "--anchors",
+    type=OUTPUT,
+    help="Words of links to write: `target<TAB>source<TAB>words`; Parquet likewise.",
+)
+@option(
     "--format",
     "form",
     type=click.Choice(["text", "parquet"]),
@@ -71,6 +76,7 @@ def extract_links(
     archives: tuple[PathOrUrl, ...],
     output: Path,
     captures: Path,
+    anchors: Path | None,
     form: str | None,
     extraction: ExtractionOptions,
     strict: bool,
@@ -79,15 +85,17 @@ def extract_links(
     launcher: Launcher,
 ) -> None:
     """ARCHIVES: WARC, ARC, WAT and WACZ files, folders of them, globs in quotes, s3:// URLs."""
-    check_outputs(output, captures, inputs=archives)
-    check_format(form, output, captures)
+    outputs = [output, captures, *([anchors] if anchors else [])]
+    check_outputs(*outputs, inputs=archives)
+    check_format(form, *outputs)
     sources = list(given_archives(archives).values())
     with closing(reporter(quiet)) as progress:
         progress.step("extract-links")
         launcher = replace(launcher, on_read=progress.read)
         reports = steps.extract_links(
-            sources, output, captures, launcher, extraction, tables=form == "parquet"
-        )
+            sources, output, captures, launcher, extraction,
+            tables=form == "parquet", anchors=anchors,
+        )  # fmt: skip
     print_counts({"archives": len(reports)}, archive_reports.totals(reports))
     archive_reports.require_readable(reports, skip_bad_files, strict)
 

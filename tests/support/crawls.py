@@ -131,7 +131,7 @@ def write_records(path: Path, records: Iterable[bytes]) -> Path:
 
 def datasets(work: Path) -> dict[str, bytes]:
     """Every dataset of a work folder as one file, and the files beside them."""
-    several = {"selected", "folds", "hubs"}  # of runs over several crawls, and of HITS
+    several = {"anchors", "selected", "folds", "hubs"}  # of some options alone
     order = {name: key for name, key in ORDER.items() if name not in several}
     found = {name: b"".join(merged(work / name, key)) for name, key in order.items()}
     for name in ("precedence.txt", "precedence.summary.json", "crawler-beans-fragment.xml"):

@@ -41,8 +41,9 @@ from jobs.kernel.captures.capture_rows import CaptureRows
 from jobs.kernel.captures.counters import count_type, named_reason
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.hops import NOFOLLOW_HOPS
-from jobs.kernel.formats.rows import UNKNOWN, Capture, Link
+from jobs.kernel.formats.rows import UNKNOWN, Anchor, Capture, Link
 from jobs.kernel.keys.uris import as_crawled, field
+from jobs.kernel.links.anchor_words import anchor_words
 from jobs.kernel.links.body_links import body_links, resolved
 from jobs.kernel.links.documents import document, unpacked
 from jobs.kernel.links.dropped import Examples, count_dropped
@@ -51,6 +52,7 @@ from jobs.kernel.links.html_links import LinkGroup
 from jobs.kernel.links.html_selection import HtmlOptions
 from jobs.kernel.links.page_links import PageLinks
 
+Item = Link | Anchor | Capture | Damage
 CAPTURED = ("response", "resource", "revisit")
 KINDS = (*CAPTURED, "metadata", "request", "warcinfo", "conversion", "continuation")
 BASE = "base/@href"  # Heritrix lists it like a link
@@ -63,7 +65,7 @@ def extract(
     options: ExtractionOptions,
     counters: Counter[str],
     examples: Examples | None = None,
-) -> Iterator[Link | Capture | Damage]:
+) -> Iterator[Item]:
     """The links and captures of an archive, and its damage, as they come.
 
     A page gives one link for each distinct target and hop. Memory: a few times max_record.
@@ -126,7 +128,7 @@ class _Extraction:
         self._counters[f"damage.{damage.reason}"] += 1
         return damage
 
-    def of_record(self, record: Record) -> list[Link | Capture | Damage]:
+    def of_record(self, record: Record) -> list[Item]:
         self._counters["records"] += 1
         self._counters[f"records.{record.kind if record.kind in KINDS else 'other'}"] += 1
         self._counters["bytes"] += record.size
@@ -134,20 +136,20 @@ class _Extraction:
             return self._capture(record)
         if not is_metadata(record):
             return []
-        items: list[Link | Capture | Damage] = [*self._rows.add_metadata(record)]
+        items: list[Item] = [*self._rows.add_metadata(record)]
         if self._options.outlinks != "html" and self._options.bodies:
             for counting in self._matching.add_metadata(record):
                 items += self._or_damage(counting, self._outlinks)
         return items
 
-    def rest(self) -> Iterator[Link | Capture | Damage]:
+    def rest(self) -> Iterator[Item]:
         yield from self._rows.rest()
         for record in self._matching.rest():
             yield from self._or_damage(record, self._outlinks)
 
     def _or_damage(
-        self, record: Record, links_of: Callable[[Record], Iterator[Link | Damage]]
-    ) -> list[Link | Damage]:
+        self, record: Record, links_of: Callable[[Record], Iterator[Link | Anchor | Damage]]
+    ) -> list[Link | Anchor | Damage]:
         """The links of a record or, if a parser fails on them, damage instead of all of them."""
         before = dict(self._counters)
         try:
@@ -159,18 +161,18 @@ class _Extraction:
             self._counters.update(before)
             return [self.counted(Damage(record.offset, "failed", words(error)))]
 
-    def _capture(self, record: Record) -> list[Link | Capture | Damage]:
+    def _capture(self, record: Record) -> list[Item]:
         uri = as_crawled(record.uri)
         if isinstance(uri, str):
             self._dropped(f"capture.{named_reason(uri, record.uri)}", record.uri)
             return []
         row = self._row(record, uri)
-        items: list[Link | Capture | Damage] = [*self._rows.add_capture(record, row)]
+        items: list[Item] = [*self._rows.add_capture(record, row)]
         if self._options.bodies:
             items += self._or_damage(record, partial(self._links_of, uri))
         return items
 
-    def _links_of(self, uri: bytes, record: Record) -> Iterator[Link | Damage]:
+    def _links_of(self, uri: bytes, record: Record) -> Iterator[Link | Anchor | Damage]:
         """The links of a capture."""
         status = 200 if record.status is None else record.status
         good, outlinks = 200 <= status < 300, self._options.outlinks
@@ -183,6 +185,8 @@ class _Extraction:
             yield from self._header(record, uri, status, good and outlinks != "metadata")
         if name and outlinks != "metadata":
             yield from self._body(record, body, uri, name, "x-robots-tag" in fields)
+        if self._options.anchors and name == "html":
+            yield from self._anchors(record, body, uri)
         lines_count = good and not (name == "html" and outlinks in ("html", "auto"))
         for metadata in self._matching.add_capture(record, lines_count):
             yield from self._or_damage(metadata, self._outlinks)
@@ -239,7 +243,12 @@ class _Extraction:
             links = ((*link[:3], link[3] or link[1] in NOFOLLOW_HOPS) for link in links)
         return self._links.add(uri, links, name)
 
-    def _outlinks(self, record: Record) -> Iterator[Link | Damage]:
+    def _anchors(self, record: Record, body: bytes, uri: bytes) -> Iterator[Anchor]:
+        for target, text in anchor_words(body, uri.decode(), record.media_type, self._counters):
+            self._counters["anchors"] += 1
+            yield Anchor(target, uri, text.encode())
+
+    def _outlinks(self, record: Record) -> Iterator[Link | Anchor | Damage]:
         source = as_crawled(record.uri)
         if isinstance(source, str):
             self._dropped(f"metadata.{named_reason(source, record.uri)}", record.uri)

@@ -9,7 +9,7 @@ from jobs.kernel.archive.damage import MAX_RECORD
 Outlinks = Literal["auto", "html", "metadata", "both"]
 LinksKept = Literal["nav", "all"]
 Nofollow = Literal["keep", "drop"]
-ON_REQUEST = ("timestamps", "canonical")
+ON_REQUEST = ("timestamps", "canonical", "anchors")
 
 
 class ExtractionOptions(NamedTuple):
@@ -18,7 +18,8 @@ class ExtractionOptions(NamedTuple):
     forms: the addresses of forms with method GET are links too (X). pdf: read PDFs as well.
     bodies: look into bodies; without, there are captures and damage, and no links. timestamps:
     links have the time of their page's capture, captures their ids and what revisits refer to.
-    canonical: the canonical address that a page names is a link of hop C.
+    canonical: the canonical address that a page names is a link of hop C. anchors: the words of
+    links, too.
     """
 
     outlinks: Outlinks = "auto"
@@ -31,6 +32,7 @@ class ExtractionOptions(NamedTuple):
     bodies: bool = True
     timestamps: bool = False
     canonical: bool = False
+    anchors: bool = False
 
     def parameters(self) -> dict[str, Any]:
         """Those that results depend on, by option name."""

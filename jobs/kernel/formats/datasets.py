@@ -12,6 +12,7 @@ from enum import Enum
 from types import MappingProxyType
 
 from jobs.kernel.formats.rows import (
+    Anchor,
     CanonicalLink,
     Capture,
     Fold,
@@ -97,6 +98,7 @@ LINKS = Dataset(
     "links", Link._fields, " ", RowOrder.ARCHIVES, "the hop may be absent, a timestamp may follow",
     usual=3, widths=(2, 3, 4), required=2,
 )  # fmt: skip
+ANCHORS = Dataset("anchors", Anchor._fields, "\t", RowOrder.ARCHIVES)
 CAPTURES = Dataset(
     "captures", Capture._fields, "\t", RowOrder.ARCHIVES,
     "the last two may be absent, and 4 about revisits may follow",
@@ -132,7 +134,7 @@ SCORES = Dataset(
 DATASETS = {
     dataset.name: dataset
     for dataset in (
-        LINKS, CAPTURES, SELECTED, FOLDS, CANONICAL_LINKS, URIS, INPUT_LINKS, MAP, GRAPH, RANKS,
-        HUBS, SCORES,
+        LINKS, ANCHORS, CAPTURES, SELECTED, FOLDS, CANONICAL_LINKS, URIS, INPUT_LINKS, MAP,
+        GRAPH, RANKS, HUBS, SCORES,
     )
 }  # fmt: skip

@@ -17,6 +17,14 @@ class Link(NamedTuple):
     timestamp: bytes = UNKNOWN
 
 
+class Anchor(NamedTuple):
+    """The words of a link: the text of its `a`, and of images in it."""
+
+    target: bytes
+    source: bytes
+    words: bytes
+
+
 class Capture(NamedTuple):
     """One fetched page; `-` where a field is unknown. kind: response, resource or revisit.
 

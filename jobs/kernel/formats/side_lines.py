@@ -19,10 +19,10 @@ import json
 from jobs.kernel.formats.reading import SIDE
 
 COUNTERS, SUMS, ERROR, PLAN = b"@counters", b"@sums", b"@error", b"@plan"
-ARCHIVE, CAPTURES, DAMAGE = b"@archive", b"@captures", b"@damage"
+ANCHORS, ARCHIVE, CAPTURES, DAMAGE = b"@anchors", b"@archive", b"@captures", b"@damage"
 DROPPED, FOLDS, HUBS, MAP, URIS = b"@dropped", b"@folds", b"@hubs", b"@map", b"@uris"
 END, RAN, ROWS = b"@end", b"@ran", b"@rows"
-ROWS_ASIDE = frozenset((CAPTURES, FOLDS, HUBS, MAP, URIS))
+ROWS_ASIDE = frozenset((ANCHORS, CAPTURES, FOLDS, HUBS, MAP, URIS))
 NOTES = frozenset((COUNTERS, ROWS, RAN, SUMS, ERROR, PLAN, ARCHIVE, DAMAGE, DROPPED))
 SIDE_NAMES = ROWS_ASIDE | NOTES | {END}
 READ = "read %d bytes"  # the status of a task that reads an archive

@@ -28,7 +28,7 @@ import numpy as np
 from pipeline.analysis.aopic_lab.webs import RandomWeb, poisson_web, random_web
 from pipeline.data.graph import Floats, Positions
 from pipeline.ranking.aopic import windows
-from pipeline.ranking.aopic.chain import exact_importance, one_round, weights_of
+from pipeline.ranking.aopic.chain import Chain, exact_importance, one_round, weights_of
 from pipeline.ranking.aopic.simulation import ReadLog, Simulation
 from pipeline.ranking.aopic.windows import Estimate
 from pipeline.ranking.correlations import kendall
@@ -95,13 +95,15 @@ class MeasureRow(NamedTuple):
 class LabGraphs:
     """nodes: N. exponent: of the power law of indegrees. poisson: their mean, where they are to
     follow Poisson's law. crawl: a web to take instead of random ones, with `nodes` pages; where: of
-    its work folder."""
+    its work folder. discovery: how much more of what the virtual page gives an unread page gets;
+    it and preferences hold where policies are compared."""
 
     nodes: int = 100_000
     exponent: float = 2.1
     poisson: float | None = None
     crawl: RandomWeb | None = field(default=None, compare=False, repr=False)
     where: str = ""
+    discovery: float = 1.0
 
     def web(self, seed: int) -> tuple[RandomWeb, np.random.Generator]:
         rng = np.random.default_rng(seed)
@@ -112,6 +114,14 @@ class LabGraphs:
         return random_web(self.nodes, self.exponent, rng), rng
 
     def __str__(self) -> str:
+        preferring = self.crawl is not None and self.crawl.favour is not None
+        more = [f"those unread {self.discovery:g} times as much"] if self.discovery > 1 else []
+        more += ["those preferred by their weights"] if preferring else []
+        gets = f"; of what the virtual page gives, {' and '.join(more)}" if more else ""
+        return self._webs + gets
+
+    @property
+    def _webs(self) -> str:
         if self.crawl:
             return f"the crawl in {self.where}, of {self.nodes:,} pages"
         law = f"a power law of exponent {self.exponent:g}"
@@ -146,11 +156,11 @@ def compare_policies(graphs: LabGraphs, seed: int) -> tuple[list[PolicyRow], dic
     """The rows, and the visits a second of each policy."""
     web, _ = graphs.web(seed)
     chain, n = web.chain(), graphs.nodes
-    exact = exact_importance(chain, error=EXACT)
+    exact = exact_importance(chain, web.favour, EXACT)
     rows, speeds = list[PolicyRow](), dict[str, float]()
     order = web.order if web.order is not None else np.empty(0, np.int64)
     for policy in (*POLICIES, REPLAY) if len(order) else POLICIES:
-        simulation, seconds = Simulation(chain, seed=seed), 0.0
+        simulation, seconds = _simulation(graphs, web, chain, seed), 0.0
         visit = getattr(simulation, policy)
         visit(order[:0] if policy == REPLAY else 0)  # compiles
         for turn in range(1, CRAWLS + 1):
@@ -160,11 +170,15 @@ def compare_policies(graphs: LabGraphs, seed: int) -> tuple[list[PolicyRow], dic
             x = (simulation.recorded + simulation.cash) / (simulation.clock + 1)
             rows.append(_policy_row(seed, policy, turn, x, exact, reads.mean_cash * n))
         speeds[policy] = CRAWLS * len(reads.pages) / seconds
-    x, weights, rest = np.full(n, 1 / n), weights_of(chain, None), chain.rest
+    x, weights, rest = np.full(n, 1 / n), weights_of(chain, web.favour), chain.rest
     for turn in range(1, CRAWLS + 1):
         x = one_round(chain, x, weights, rest)
         rows.append(_policy_row(seed, OFFLINE, turn, x, exact, 1.0))
     return rows, speeds
+
+
+def _simulation(graphs: LabGraphs, web: RandomWeb, chain: Chain, seed: int) -> Simulation:
+    return Simulation(chain, seed=seed, favour=web.favour, discovery=graphs.discovery)
 
 
 def _policy_row(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from jobs.kernel.errors import BadInput, JobFailed
@@ -20,6 +21,7 @@ from pipeline.analysis.aopic_lab.experiments import (
     compare_windows,
 )
 from pipeline.analysis.aopic_lab.partitioning import compare_partitions
+from pipeline.analysis.aopic_lab.preferences import NONE_PREFERRED, CrawlPreferences
 from pipeline.analysis.aopic_lab.reason_rows import compare_incomes, compare_orders
 from pipeline.analysis.aopic_lab.report import report
 from pipeline.analysis.aopic_lab.results import (
@@ -49,26 +51,23 @@ def run_lab(
     poisson: float | None = None,
     work: Path | None = None,
     partitions: int | None = None,
+    discovery: float = 1.0,
+    preferences: CrawlPreferences = NONE_PREFERRED,
 ) -> list[Path]:
     """Write figure-N.png and .svg, CSV files and report.md into the folder; their paths.
 
     nodes: at least LEAST_NODES. exponent: above 1. poisson: mean of indegrees by Poisson's law,
     above 0, instead of the power law. work: a finished run, for its graph instead of random webs.
     seeds: one web for each. partitions: machines that share the pages in an experiment of its own,
-    at most MOST; none leaves it out. processes: at most (default: one for each core), of some
-    400 MB each with 100,000 nodes.
+    at most MOST; none leaves it out. discovery, preferences: of the crawler whose policies are
+    compared; preferences need a work folder. processes: at most (default: one for each core), of
+    some 400 MB each with 100,000 nodes.
     Raises NoMatplotlib, BadInput, and JobFailed where a process dies.
     """
-    if nodes < LEAST_NODES or not exponent > 1:
-        has = f"{nodes} nodes and exponent {exponent}"
-        raise BadInput("aopic-lab", has, f"at least {LEAST_NODES} nodes, an exponent above 1")
-    if partitions is not None and not 1 <= partitions <= MOST:
-        raise BadInput("aopic-lab", f"{partitions} partitions", f"1 to {MOST}")
-    if not seeds or not figures or not set(figures) <= set(FIGURES):
-        has = f"seeds {[*seeds]} and figures {[*figures]}"
-        raise BadInput("aopic-lab", has, f"a seed, and figures of {[*FIGURES]}")
+    _check(nodes, exponent, partitions, figures, seeds)
     with drawing():  # before hours of work, in case there is no matplotlib
-        graphs = _graphs(nodes, exponent, poisson, work)
+        graphs = _graphs(nodes, exponent, poisson, work, preferences)
+        graphs = replace(graphs, discovery=discovery)
         results = LabResults(graphs, tuple(dict.fromkeys(seeds)), tuple(sorted(set(figures))))
         _measure(results, processes or os.cpu_count() or 1)
         for seed in results.seeds if partitions else ():
@@ -80,12 +79,37 @@ def run_lab(
     return [*paths, output / REPORT]
 
 
-def _graphs(nodes: int, exponent: float, poisson: float | None, work: Path | None) -> LabGraphs:
+def _check(
+    nodes: int,
+    exponent: float,
+    partitions: int | None,
+    figures: Sequence[int],
+    seeds: Sequence[int],
+) -> None:
+    if nodes < LEAST_NODES or not exponent > 1:
+        has = f"{nodes} nodes and exponent {exponent}"
+        raise BadInput("aopic-lab", has, f"at least {LEAST_NODES} nodes, an exponent above 1")
+    if partitions is not None and not 1 <= partitions <= MOST:
+        raise BadInput("aopic-lab", f"{partitions} partitions", f"1 to {MOST}")
+    if not seeds or not figures or not set(figures) <= set(FIGURES):
+        has = f"seeds {[*seeds]} and figures {[*figures]}"
+        raise BadInput("aopic-lab", has, f"a seed, and figures of {[*FIGURES]}")
+
+
+def _graphs(
+    nodes: int,
+    exponent: float,
+    poisson: float | None,
+    work: Path | None,
+    preferences: CrawlPreferences,
+) -> LabGraphs:
     if poisson is not None and not 0 < poisson < nodes:
         raise BadInput("aopic-lab", f"a mean indegree of {poisson}", "one above 0, below the nodes")
+    if work is None and preferences != NONE_PREFERRED:
+        raise BadInput("aopic-lab", "preferences without a crawl", "a work folder: --work")
     if work is None:
         return LabGraphs(nodes, exponent, poisson)
-    crawl = crawled_web(work)
+    crawl = crawled_web(work, preferences)
     return LabGraphs(crawl.nodes, crawl=crawl, where=work.name)
 
 

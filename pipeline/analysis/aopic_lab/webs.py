@@ -16,21 +16,25 @@ import os
 import tempfile
 import zlib
 from dataclasses import dataclass
+from itertools import chain as joined
 from pathlib import Path
 from typing import cast
 
 import numpy as np
 
+from pipeline.analysis.aopic_lab.preferences import NONE_PREFERRED, CrawlPreferences
+from pipeline.analysis.aopic_lab.preferred_pages import NamedPages, favour_of, order_in
 from pipeline.data.database import database
-from pipeline.data.graph import Positions, Targets
+from pipeline.data.graph import Floats, Positions, Targets
 from pipeline.data.memory import half_of_machine
 from pipeline.ranking.aopic.chain import Chain, chain_of
+from pipeline.ranking.aopic.replay import reads_by_time
 from pipeline.workfolder.results.opened import open_finished
 
-#: pages that a crawl read
-ORDER = """
-    SELECT m.id::BIGINT AS id FROM {mapped} m JOIN {spelled} s USING (key) WHERE s.captures > 0
-    GROUP BY m.id ORDER BY max(s.last), m.id::BIGINT
+#: pages that a crawl read, and when each was captured last
+CAPTURED = """
+    SELECT m.id::BIGINT AS id, max(s.last) AS last FROM {mapped} m JOIN {spelled} s USING (key)
+    WHERE s.captures > 0 GROUP BY m.id ORDER BY m.id::BIGINT
 """
 EDGES = 1.0  # of every page to the virtual page, as in the paper
 
@@ -38,13 +42,15 @@ EDGES = 1.0  # of every page to the virtual page, as in the paper
 @dataclass(frozen=True, eq=False)
 class RandomWeb:
     """links: int64[E], source * nodes + target, ascending, each once. hashes: int64[N], of the
-    keys of the pages, where they have any. order: int64, the pages that a crawl read, by the time
-    when each was captured last, those of equal times by number."""
+    keys of the pages, where they have any. order: int64, the pages that a crawl read, in its order:
+    that of its log, or of the times when each was captured last. favour: float64[N], weights of
+    what the virtual page gives."""
 
     nodes: int
     links: Positions
     hashes: Positions | None = None
-    order: Positions | None = None
+    order: Targets | None = None
+    favour: Floats | None = None
 
     @property
     def targets(self) -> Positions:
@@ -90,8 +96,9 @@ def _web_of(indegrees: Positions, rng: np.random.Generator) -> RandomWeb:
     return none.linked(np.repeat(np.arange(len(indegrees)), indegrees), rng)
 
 
-def crawled_web(work: Path) -> RandomWeb:
-    """The graph of a finished work folder. Raises BadInput where it is none, or not finished."""
+def crawled_web(work: Path, preferences: CrawlPreferences = NONE_PREFERRED) -> RandomWeb:
+    """The graph of a finished work folder. Raises BadInput where it is none, or not finished, and
+    for preferences that cannot be used."""
     with tempfile.TemporaryDirectory() as folder:
         budget, threads = half_of_machine().budget // 2, os.cpu_count() or 1
         with database(Path(folder), budget=budget, threads=threads) as (db, near):
@@ -99,11 +106,16 @@ def crawled_web(work: Path) -> RandomWeb:
             nodes = len(finished.scores())
             incoming = finished.incoming(range(nodes))
             batches = [batch.column("key").to_pylist() for batch in finished.keys()]  # noqa: SIM118
-            query = ORDER.format(mapped=finished.view("mapped"), spelled=finished.view("spelled"))
-            order = db.sql(query).fetchnumpy()["id"]
+            names = {name: finished.view(name) for name in ("mapped", "spelled", "nodes")}
+            captured = db.sql(CAPTURED.format(**names)).fetchnumpy()
+            uris = dict(db.sql("SELECT id::BIGINT, uri FROM {nodes}".format(**names)).fetchall())
+            keep_www = bool(finished.parameters.get("--keep-www"))
     counts = [len(each.sources) for each in incoming]
     sources = np.concatenate([np.empty(0, np.int64), *(each.sources for each in incoming)])
     links = np.sort(sources * nodes + np.repeat(np.arange(nodes), counts))
-    keys = (key for batch in batches for key in batch)
-    hashes = np.fromiter((zlib.crc32(key.encode()) for key in keys), np.int64, nodes)
-    return RandomWeb(nodes, links, hashes, order)
+    ids = {key.encode(): number for number, key in enumerate(joined.from_iterable(batches))}
+    hashes = np.fromiter(map(zlib.crc32, ids), np.int64, nodes)
+    named = NamedPages(uris, ids, keep_www)
+    order = reads_by_time(captured["id"], captured["last"].astype(str))
+    order = order_in(preferences.logs, named) if preferences.logs else order
+    return RandomWeb(nodes, links, hashes, order, favour_of(preferences, named, nodes))

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from jobs.kernel.archive.container import Container, container
 from jobs.kernel.archive.damage import Damage
 from jobs.kernel.captures.counters import require_pages
-from jobs.kernel.captures.extraction import extract
+from jobs.kernel.captures.extraction import Item, extract
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import DEBUG, UNEXPECTED, BadInput
 from jobs.kernel.formats.rows import Capture, Link
@@ -87,14 +87,14 @@ class Inspection(ArchiveCounts):
     damage: list[Damage] = field(default_factory=list)
     error: list[str] | None = None
 
-    def add(self, items: Iterable[Link | Capture | Damage]) -> None:
+    def add(self, items: Iterable[Item]) -> None:
         for item in items:
             if isinstance(item, Link):
                 if key_of(item.target) is None or key_of(item.source) is None:
                     self._without_key(item.target, "links")
             elif isinstance(item, Capture):
                 self._add_capture(item)
-            elif len(self.damage) < MAX_DAMAGE:
+            elif isinstance(item, Damage) and len(self.damage) < MAX_DAMAGE:
                 self.damage.append(item)
 
     def _add_capture(self, capture: Capture) -> None:

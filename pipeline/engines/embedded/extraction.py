@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 
 from jobs.kernel.archive.damage import MAX_LISTED, Damage, of_unread
 from jobs.kernel.captures.counters import require_pages
-from jobs.kernel.captures.extraction import extract
+from jobs.kernel.captures.extraction import Item, extract
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import BadInput, died
 from jobs.kernel.formats.rows import Capture, Link
@@ -135,7 +135,7 @@ def _writers(work: ArchiveWork) -> Iterator[tuple[LinksWriter, CapturesWriter]]:
 
 
 def _write(
-    items: Iterator[Link | Capture | Damage],
+    items: Iterator[Item],
     links: LinksWriter,
     captures: CapturesWriter,
     damage: list[list[Any]],
@@ -145,7 +145,7 @@ def _write(
             _add(links, cast(Iterator[Link], group))
         elif kind is Capture:
             captures.add(cast(Iterator[Capture], group))
-        else:
+        elif kind is Damage:
             for item in group:  # there may be millions in a row
                 if len(damage) < MAX_LISTED:
                     damage.append(list(item))

@@ -21,7 +21,7 @@ from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import BadInput, NotConverged, no_nodes
 from jobs.kernel.formats import downloading
 from jobs.kernel.formats.counters import MAX_EXAMPLES
-from jobs.kernel.formats.datasets import CAPTURES, LINKS
+from jobs.kernel.formats.datasets import ANCHORS, CAPTURES, LINKS
 from jobs.kernel.formats.order import DIGITS
 from jobs.kernel.formats.usable import require_usable
 from jobs.kernel.links.pdf_links import require_reader
@@ -47,24 +47,31 @@ def extract_links(
     options: ExtractionOptions | None = None,
     *,
     tables: bool = False,
+    anchors: Path | None = None,
 ) -> list[ArchiveReport]:
     """Write links and captures of archives; returns a report of each archive, in their order.
 
-    tables: write Parquet to outputs that are folders. The names of files say their format.
+    anchors: where the words of links go, if they are asked for. tables: write Parquet to outputs
+    that are folders. The names of files say their format.
     """
-    args = (options or ExtractionOptions()).arguments()
-    if options and options.pdf:
+    options = (options or ExtractionOptions())._replace(anchors=anchors is not None)
+    if options.pdf:
         require_reader()
     with working_beside(links, launcher) as near:
         new_links, new_captures = near.tmp / "links", near.tmp / "captures"
         names = writable_names([as_path_or_url(archive) for archive in archives], near.tmp)
         side = {"captures": new_captures}
+        if anchors:
+            side["anchors"] = near.tmp / "anchors"
+        args = options.arguments()
         outcome = launch(ExtractLinks, list(names), new_links, near, args, side)
         reports = archive_reports(outcome, names)
         if not all(report.error for report in reports):
-            dated = options is not None and options.timestamps
+            dated = options.timestamps
             deliver_rows(new_links, links, LINKS, tables=tables, all_columns=dated)
             deliver_rows(new_captures, captures, CAPTURES, tables=tables, all_columns=dated)
+            if anchors:
+                deliver_rows(near.tmp / "anchors", anchors, ANCHORS, tables=tables)
     return reports
 
 

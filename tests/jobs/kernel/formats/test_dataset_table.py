@@ -24,7 +24,7 @@ IN_PARQUET = dict(re.findall(r"^\| `(\w+)/\w+\.parquet` \| ([^;|]+)[;|]", FORMAT
 
 def test_the_page_lists_all_datasets() -> None:
     assert IN_TEXT.keys() - {"precedence"} == DATASETS.keys()
-    arrays_or_text = {"canonical_links", "input_links", "graph", "ranks", "hubs"}
+    arrays_or_text = {"canonical_links", "input_links", "graph", "ranks", "hubs", "anchors"}
     assert IN_PARQUET.keys() - {"keys"} == DATASETS.keys() - arrays_or_text
 
 
