@@ -21,6 +21,7 @@ from pipeline.cli.options import (
     output_option,
     precedence_options,
     ranked_work_option,
+    ranking_option,
     report_option,
     ties_option,
 )
@@ -36,13 +37,19 @@ from pipeline.precedence import lint
 from pipeline.precedence.score_formats import FORMATS
 from pipeline.rank_report import read_rank_report
 from pipeline.reports import write_report
+from pipeline.scores_of_work import ScoresAndUris, scores_of_work
 from pipeline.terminal import console, printable
+from pipeline.workfolder.rankings import ranking_folder
 
 VALIDATION = ValidationOptions()
 
 
 @command("export-precedence")
 @click.argument("scores", required=False)
+@option(
+    "--work", type=OUTPUT, help="Take scores, URIs and error bound of this finished run instead."
+)
+@ranking_option
 @option("--uris", help="Spellings of each key; without them the URIs of the scores are listed.")
 @option("--output", type=OUTPUT, help="Precedence file to write, `URI precedence`.")
 @option(
@@ -63,6 +70,8 @@ VALIDATION = ValidationOptions()
 )
 def export_precedence(
     scores: str | None,
+    work: Path | None,
+    ranking: str | None,
     uris: str | None,
     output: Path | None,
     form: str,
@@ -75,22 +84,30 @@ def export_precedence(
     """Writes next to OUTPUT its summary (.summary.json) and crawler-beans-fragment.xml, the beans
     with which Heritrix uses it. With another --format, writes only OUTPUT, for other crawlers.
     """
-    if scores or output if lint_file else not (scores and output):
-        raise click.UsageError("SCORES and --output are needed, or --lint FILE alone")
+    sources = [name for name in (scores, work, lint_file) if name]
+    if len(sources) != 1 or (output is None) != (lint_file is not None):
+        raise click.UsageError("SCORES or --work, and --output, are needed, or --lint FILE alone")
     if lint_file:
         check_precedence_file(lint_file)
         return
-    assert scores is not None and output is not None  # or lint_file would have been needed
+    assert output is not None  # or lint_file would have been needed
     if form != "heritrix":
         _require_heritrix(form, "unlisted", "spellings")
-    check_files(output, inputs=[scores, *([uris] if uris else [])])
-    known_eta, known_digits = read_rank_report(report) if report else (None, DIGITS)
-    options = replace(
-        precedence,
-        eta=known_eta if eta is None else eta,
-        digits=known_digits if digits is None else digits,
-    )
-    print_counts(_written(Path(scores), Path(uris) if uris else None, output, options, form), {})
+    if (uris or report) if work else ranking:
+        raise click.UsageError("--uris and --report go with SCORES, --ranking with --work")
+    check_files(output, inputs=[scores, *([uris] if uris else [])] if scores else [])
+    with tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp:
+        if work:
+            source = scores_of_work(ranking_folder(work, ranking), Path(tmp))
+        else:
+            known = read_rank_report(report) if report else (None, DIGITS)
+            source = ScoresAndUris(Path(scores or ""), Path(uris) if uris else None, *known)
+        options = replace(
+            precedence,
+            eta=source.eta if eta is None else eta,
+            digits=source.digits if digits is None else digits,
+        )
+        print_counts(_written(source.scores, source.uris, output, options, form), {})
 
 
 def _written(

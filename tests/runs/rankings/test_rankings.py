@@ -226,3 +226,20 @@ def test_relevance_of_a_page_is_passed_on_to_its_hubs(work: Path, tmp_path: Path
     assert "from 0 to 1" in refused.err
     refused = crawlrank("rank", "--work", work, "--method", "opic", "--relevance", relevance)
     assert refused.code == 2
+
+
+@pytest.mark.parametrize("runner", ["embedded", "inline"])
+def test_export_precedence_of_a_work_folder(runner: str, web: Path, tmp_path: Path) -> None:
+    """The file of the run, and with other options that of a run with these."""
+    work, out = tmp_path / "work", tmp_path / "out.txt"
+    ok("run", web, "--work", work, "--runner", runner, "--quiet")
+    ok("rank", "--work", work, "--method", "hits", "--iterations", 3, "--quiet")
+    for ranking, folder in (((), work), (("--ranking", "hits"), work / "rankings" / "hits")):
+        ok("export-precedence", "--work", work, *ranking, "--output", out)
+        assert out.read_bytes() == (folder / "precedence.txt").read_bytes()
+    ok("export-precedence", "--work", work, "--bins", 2, "--format", "csv", "--output", out)
+    assert out.read_text().startswith("url,")
+    for wrong in (("--uris", "x"), ("--report", "x"), (work / "scores",)):
+        said = crawlrank("export-precedence", "--work", work, *wrong, "--output", out)
+        assert said.code == 2, said
+    assert crawlrank("export-precedence", "--ranking", "hits", work / "scores").code == 2
