@@ -6,14 +6,16 @@ not loaded, spellings that are never looked up, values that are no classes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from pipeline.analysis.audit.findings import Audit
 from pipeline.analysis.audit.order import Measure
 from pipeline.precedence.beans import CLIPPED
 
 WELL, BADLY = 0.9, 0.75  # order is kept from WELL of the pairs in order, and not kept below BADLY
-SOME = 10  # with fewer pairs, no rule judges the order
+SOME = 10  # with fewer pairs or URIs, no rule judges
+SEVERAL = 5  # unlisted URIs, fewer of which say nothing of the default precedence
+MOSTLY = 0.9
 BEANS = "crawler-beans-fragment.xml, which `crawlrank export-precedence` writes, has it"
 
 
@@ -28,12 +30,13 @@ def _is_kept_below(share: float, measure: Measure) -> bool:
 
 def _unlisted_first(audit: Audit) -> Iterator[str]:
     before = audit.before
-    if before.pairs >= SOME and before.wrong > before.pairs / 2:
+    enough = before.pairs >= SOME and audit.unlisted_queued >= SEVERAL
+    if enough and before.wrong > before.pairs / 2 and not _is_unrelated(audit):
         yield (
             f"Unlisted URIs came before listed ones in {before.wrong / before.pairs:.0%} of the"
-            " pairs: the default precedence is likely missing. Set defaultUriPrecedencePolicy in"
-            " the bean uriPrecedencePolicy; Heritrix's own default puts unlisted URIs first."
-            f" {BEANS}."
+            " pairs within hosts: the default precedence is likely missing. Set"
+            " defaultUriPrecedencePolicy in the bean uriPrecedencePolicy; Heritrix's own default"
+            f" puts unlisted URIs first. {BEANS}."
         )
 
 
@@ -48,8 +51,13 @@ def _hosts_in_turn(audit: Audit) -> Iterator[str]:
         )
 
 
+def _is_unrelated(audit: Audit) -> bool:
+    """Whether the order of fetches has little to do with the file; then chance put some first."""
+    return _is_kept_below(BADLY, audit.all) and _is_kept_below(BADLY, audit.within)
+
+
 def _not_loaded(audit: Audit) -> Iterator[str]:
-    if _is_kept_below(BADLY, audit.all) and _is_kept_below(BADLY, audit.within):
+    if _is_unrelated(audit):
         yield (
             f"The order has little to do with the file ({audit.within.kept:.0%} of the pairs"
             " within hosts are in order). Either the file was not loaded into the job's state"
@@ -76,17 +84,16 @@ def _spellings(audit: Audit) -> Iterator[str]:
 
 
 def _never(audit: Audit) -> Iterator[str]:
-    never = {number: row.never for number, row in audit.classes.items() if row.never > 0}
-    if not never:
-        return
-    fetched = [number for number, row in audit.classes.items() if row.listed and row.fetched]
-    total = sum(never.values())
+    total = sum(row.never for row in audit.classes.values() if row.never > 0)
+    missing = {number: row.missing for number, row in audit.classes.items() if row.missing > 0}
+    if not missing:
+        return  # what was fetched in another spelling is not missing
     if audit.log.unfinished:
         yield (
             f"{total:,} listed URIs were not fetched, and Heritrix has a log open or was killed"
             f" ({audit.log.unfinished[0]}.lck is there): audit again when the crawl has finished."
         )
-    elif fetched and min(never) >= max(fetched) and len(audit.classes) > 1:
+    elif _ended_early(audit, missing):
         yield (
             f"{total:,} listed URIs were not fetched, all in the last class that was reached or"
             " behind it: the crawl was likely ended too early."
@@ -95,8 +102,24 @@ def _never(audit: Audit) -> Iterator[str]:
         others = f" Of {audit.respelled:,}, another spelling was fetched." * bool(audit.respelled)
         yield (
             f"{total:,} listed URIs were not fetched.{others} A crawl fetches what it finds, once:"
-            " the others were not linked to, out of scope or reached too late. Give them as seeds."
+            f" the others were not linked to, out of scope or reached too late. {_cure(audit)}"
         )
+
+
+def _ended_early(audit: Audit, missing: Mapping[int, int]) -> bool:
+    """Whether whole classes behind the last one that was reached are missing, and nothing else but
+    of that one. Some pages of the last class are missing in every crawl."""
+    reached = [number for number, row in audit.classes.items() if row.listed and row.fetched]
+    if not reached or min(missing) < max(reached):
+        return False
+    return sum(count for number, count in missing.items() if number > max(reached)) >= SOME
+
+
+def _cure(audit: Audit) -> str:
+    uris = {hop: measure.uris for hop, measure in audit.hops.items()}
+    if uris.get("-", 0) >= MOSTLY * sum(uris.values()):
+        return "Nearly all that was fetched was a seed: see whether these are seeds and in scope."
+    return "Give them as seeds."
 
 
 def _values(audit: Audit) -> Iterator[str]:

@@ -55,6 +55,7 @@ def _log(log: LogReport) -> dict[str, Any]:
         "places": {kind: [bad._asdict() for bad in lines] for kind, lines in log.bad_lines.items()},
         "clock_back": log.clock_back,
         "open": log.unfinished,
+        "empty": log.empty,
     }
 
 

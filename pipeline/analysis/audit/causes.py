@@ -118,13 +118,15 @@ def find_causes(db: duckdb.DuckDBPyConnection) -> dict[str, Cause]:
     return causes
 
 
-def count_respelled(db: duckdb.DuckDBPyConnection) -> int:
-    """How many listed URIs are not in the log while another spelling of them was answered."""
-    row = db.execute(
-        f"SELECT count(*) FROM (SELECT {LOOSE} AS same FROM listed ANTI JOIN seen USING (uri)"
-        f" WHERE class IS NOT NULL) WHERE same IN (SELECT {LOOSE} FROM seen WHERE answered)"
-    ).fetchone()
-    return int(row[0]) if row else 0
+def count_respelled(db: duckdb.DuckDBPyConnection) -> dict[int, int]:
+    """How many listed URIs are not in the log while another spelling of them was answered, by
+    class."""
+    rows = db.execute(
+        f"SELECT class, count(*) FROM (SELECT class, {LOOSE} AS same FROM listed"
+        " ANTI JOIN seen USING (uri) WHERE class IS NOT NULL)"
+        f" WHERE same IN (SELECT {LOOSE} FROM seen WHERE answered) GROUP BY class"
+    ).fetchall()
+    return dict(rows)
 
 
 def _compare(db: duckdb.DuckDBPyConnection) -> None:

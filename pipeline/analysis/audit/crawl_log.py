@@ -30,6 +30,7 @@ ROWS = pa.schema(
     ]
 )  # fmt: skip
 EXPECTED = "lines of Heritrix's crawl.log: `TIME STATUS SIZE URI HOPS VIA TYPE #THREAD BEGIN …`"
+NO_LINE = "no line"
 MAX_EXAMPLES = 5  # bad lines of each kind that are kept
 SHOWN = 100  # bytes of a bad line that are kept
 BACK = 1000  # milliseconds; threads write their lines a little out of order
@@ -62,7 +63,7 @@ class BadLogLine(NamedTuple):
 class LogReport:
     """What the logs hold. kinds: bad lines by kind; bad_lines: the first of each kind. clock_back:
     lines written earlier than a line before them in their file; clock_lines: the first of them, as
-    (file, line). unfinished: logs that Heritrix has not closed."""
+    (file, line). unfinished: logs that Heritrix has not closed. empty: logs without a line."""
 
     logs: int = 0
     lines: int = 0
@@ -72,6 +73,7 @@ class LogReport:
     clock_back: int = 0
     clock_lines: list[tuple[str, int]] = field(default_factory=list)
     unfinished: list[str] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
 
     def note(self, kind: str, path: Path, line: int, text: bytes) -> None:
         self.kinds[kind] += 1
@@ -86,7 +88,7 @@ def read_logs(paths: list[Path], report: LogReport) -> Iterator[pa.RecordBatch]:
 
     begin: of the fetch, in ms since 1970; without it in the log, when the line was written. hop:
     the last letter. depth: hops from the seed. Fills the report. Raises BadInput for a file that
-    cannot be opened or has no line of a crawl.log.
+    cannot be opened or has lines, but none of a crawl.log, and where all logs are empty.
     """
     for path in paths:
         used = report.used
@@ -98,8 +100,12 @@ def read_logs(paths: list[Path], report: LogReport) -> Iterator[pa.RecordBatch]:
             why = error.strerror or str(error)
             raise BadInput(str(path), f"cannot be read ({why})", "a crawl.log") from error
         if report.used == used:
+            why = _why_unusable(path, report)
+            if why == NO_LINE and (report.used or path != paths[-1]):
+                report.empty.append(str(path))
+                continue
             raise BadInput(
-                str(path), _why_unusable(path, report), EXPECTED,
+                str(path), why, EXPECTED,
                 "Give a crawl.log of the crawl, plain or gzip; it is in the job's logs folder.",
             )  # fmt: skip
         report.logs += 1
@@ -110,7 +116,7 @@ def _why_unusable(path: Path, report: LogReport) -> str:
         for name, line, text in bad_lines:
             if name == str(path):
                 return f"no line that can be used; line {line} is {kind}: {text.rstrip()[:60]!a}"
-    return "no line"
+    return NO_LINE
 
 
 def _read_log(path: Path, report: LogReport) -> Iterator[pa.RecordBatch]:

@@ -33,19 +33,21 @@ BINS = 3840  # of fetch positions; with fewer fetches each has a bin of its own
 DEPTHS = 64  # the last one holds all deeper URIs
 EXAMPLES = 5
 READING = 170 << 20  # bytes for reading logs and handing rows over, beyond DuckDB's own limit
-QUEUED_HOPS = frozenset(map(ord, "-L"))  # seeds and links: fetched in the order of precedence
+QUEUED_HOPS = tuple(map(ord, "-L"))  # seeds and links: fetched in the order of precedence
 
 
 @dataclass
 class ClassRow:
     """A class. label: its precedences as the file writes them. listed: its URIs; fetched, tried:
-    of these, with an answer and without one. first, median, last: positions of its fetches from 1,
+    of these, with an answer and without one; respelled: fetched in another spelling only. first,
+    median, last: positions of its fetches from 1,
     None without a fetch that counts for the order. begin: of the first fetch, in ms since 1970."""
 
     label: str
     listed: int = 0
     fetched: int = 0
     tried: int = 0
+    respelled: int = 0
     first: int | None = None
     median: int | None = None
     last: int | None = None
@@ -56,17 +58,22 @@ class ClassRow:
         """Listed URIs that are not in the log."""
         return self.listed - self.fetched - self.tried
 
+    @property
+    def missing(self) -> int:
+        """Listed URIs that are not in the log in any spelling."""
+        return self.never - self.respelled
+
 
 @dataclass
 class Audit:
     """log, file: what was read. counts: see `_counts`. classes: by class as Heritrix keeps it,
     -1 for unlisted URIs. unlisted: by likely cause. statuses: of listed URIs without an answer.
-    never: examples of listed URIs that are not in the log. respelled: how many of them were fetched
-    in another spelling.
+    never: examples of listed URIs that are not in the log.
 
     all, hops, depths, hosts: how the order of fetches keeps to the classes of listed URIs, within
-    each group; within: all pairs of one host. before: pairs of a listed and an unlisted URI, both
-    seeds or both links; wrong: the unlisted one came first. positions: fetches by class (row
+    each group; within: all pairs of one host. before: pairs of a listed and an unlisted URI of one
+    host, both seeds or both links; wrong: the unlisted one came first; unlisted_queued: how many
+    unlisted URIs such pairs may have. positions: fetches by class (row
     CLASSES: unlisted) and bin."""
 
     log: crawl_log.LogReport
@@ -76,15 +83,19 @@ class Audit:
     unlisted: dict[str, Cause] = field(default_factory=dict)
     statuses: dict[int, int] = field(default_factory=dict)
     never: list[str] = field(default_factory=list)
-    respelled: int = 0
     all: Measure = NOTHING
     within: Measure = NOTHING
     before: Measure = NOTHING
+    unlisted_queued: int = 0
     hops: dict[str, Measure] = field(default_factory=dict)
     depths: dict[int, Measure] = field(default_factory=dict)
     hosts: list[tuple[str, Measure]] = field(default_factory=list)
     host_count: int = 0
     positions: Int64Array = field(default_factory=lambda: np.zeros((0, 0), np.int64))
+
+    @property
+    def respelled(self) -> int:
+        return sum(row.respelled for row in self.classes.values())
 
     @property
     def across(self) -> Measure:
@@ -120,8 +131,10 @@ def audit(
         _add_classes(db, result)
         _add_order(db, result)
         _add_hosts(db, result)
+        _add_unlisted(db, result)
         result.unlisted = find_causes(db)
-        result.respelled = count_respelled(db)
+        for number, respelled in count_respelled(db).items():
+            result.classes[number].respelled = respelled
         return result
 
 
@@ -183,7 +196,7 @@ def _add_order(db: duckdb.DuckDBPyConnection, result: Audit) -> None:
     total = result.counts["ordered"]
     bins = max(1, min(BINS, total))
     result.positions = np.zeros((CLASSES + 1, bins), np.int64)
-    of_all, hops, depths, by_listing = Orders(1), Orders(256), Orders(DEPTHS), Orders(256)
+    of_all, hops, depths = Orders(1), Orders(256), Orders(DEPTHS)
     at = 0
     query = f"SELECT coalesce(class, -1) AS class, hop, depth, begin FROM seen WHERE {ORDERED}"
     for rows in arrays(db, f"{query} ORDER BY position"):
@@ -195,11 +208,8 @@ def _add_order(db: duckdb.DuckDBPyConnection, result: Audit) -> None:
         of_all.add(np.zeros_like(of_listed), of_listed)
         hops.add(rows["hop"][listed], of_listed)
         depths.add(np.minimum(rows["depth"][listed], DEPTHS - 1), of_listed)
-        queued = np.isin(rows["hop"], list(QUEUED_HOPS))
-        by_listing.add(rows["hop"][queued], (~listed[queued]).astype(np.int64))
         at += len(classes)
     result.all = of_all.measures().get(0, NOTHING)
-    result.before = sum(by_listing.measures().values(), NOTHING)
     result.hops = {chr(hop): measure for hop, measure in hops.measures().items()}
     result.depths = depths.measures()
     for number, row in result.classes.items():
@@ -244,6 +254,20 @@ def _add_hosts(db: duckdb.DuckDBPyConnection, result: Audit) -> None:
     )
     result.hosts = [(names[number], measure) for number, measure in largest]
     result.within, result.host_count = orders.within, orders.groups
+
+
+def _add_unlisted(db: duckdb.DuckDBPyConnection, result: Audit) -> None:
+    """Whether listed URIs came before unlisted ones of their host that were queued as they were."""
+    orders = ManyOrders()
+    query = (
+        f"SELECT dense_rank() OVER (ORDER BY {HOST}, hop) AS number, (class IS NULL)::BIGINT AS"
+        f" unlisted FROM seen WHERE {ORDERED} AND hop IN {QUEUED_HOPS} ORDER BY number, position"
+    )
+    for rows in arrays(db, query):
+        orders.add(rows["number"], rows["unlisted"])
+        result.unlisted_queued += int(rows["unlisted"].sum())
+    orders.end()
+    result.before = orders.within
 
 
 def require_unharmed(result: Audit) -> None:

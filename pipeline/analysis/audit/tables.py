@@ -61,6 +61,7 @@ def _log(audit: Audit) -> TextTable:
         "the log",
         {
             "logs": log.logs,
+            **({"logs without a line": len(log.empty)} if log.empty else {}),
             "lines": log.lines,
             "URIs": counts["uris"],
             "  answered": counts["answered"],

@@ -53,7 +53,7 @@ def test_the_crawl_that_heritrix_made_by_the_file() -> None:
     assert found["advice"] == []
     assert [row["first"] for row in found["classes"]] == list(range(1, 25))
     assert found["unlisted_places"] == {
-        **dict.fromkeys(("listed", "fetched", "tried", "never"), 0),
+        **dict.fromkeys(("listed", "fetched", "tried", "respelled", "never"), 0),
         **{"precedence": "unlisted", "first": 25, "median": 27, "last": 30},
         "begin": "2026-11-21T09:11:36.897Z",
     }

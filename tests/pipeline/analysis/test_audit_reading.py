@@ -116,7 +116,7 @@ def test_lines_of_other_formats_are_counted_with_places(tmp_path: Path) -> None:
 
 
 def test_a_file_without_one_line_of_a_log_is_refused(tmp_path: Path) -> None:
-    cases = {"empty": b"", "text": b"hello\n", "cut": b"2026-11-21T09:11:36.025Z   200\n",
+    cases = {"text": b"hello\n", "cut": b"2026-11-21T09:11:36.025Z   200\n",
              "precedence": PREC.read_bytes(), "gz": b"\x1f\x8b\x08\x00"}  # fmt: skip
     for name, data in cases.items():
         path = tmp_path / name
@@ -125,6 +125,20 @@ def test_a_file_without_one_line_of_a_log_is_refused(tmp_path: Path) -> None:
             rows_of(FIRST, path)
     with pytest.raises(BadInput, match="cannot be read"):
         rows_of(tmp_path / "none")
+
+
+def test_empty_logs_among_others_are_listed(tmp_path: Path) -> None:
+    """Heritrix leaves them where a crawl was rotated and ended."""
+    empty, other = tmp_path / "crawl.log", tmp_path / "crawl.log.gz"
+    empty.write_bytes(b"")
+    other.write_bytes(gzip.compress(b""))
+    for logs in ([empty, FIRST], [FIRST, empty], [other, FIRST, empty]):
+        rows, read = rows_of(*logs)
+        assert len(rows) == read.used > 10
+        assert read.empty == [str(path) for path in logs if path != FIRST]
+        assert read.logs == 1
+    with pytest.raises(BadInput, match="no line"):
+        rows_of(empty, other)
 
 
 def test_gzip_whole_and_broken(tmp_path: Path) -> None:
