@@ -22,6 +22,9 @@ keeps its hop E. all keeps E and X too. I, P and Heritrix's `base/@href` are nev
 the embeds of an HTML page are not looked for, so `dropped.hop.E` and `.X` count only those in
 headers, feeds, style sheets and metadata lines. Links that a page asks not to follow (nofollow) are
 counted, and kept or dropped; Heritrix's lines do not show them.
+
+The queries of a page's links are in its charset, and hosts by UTS 46, as browsers have it. Where
+the archive says that it is Heritrix's, queries are in UTF-8 and hosts by IDNA 2003.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from typing import BinaryIO
 
+from jobs.kernel.archive.archive_software import is_of_heritrix
 from jobs.kernel.archive.damage import Damage, guard, is_of_record, words
 from jobs.kernel.archive.metadata import Junk, Outlink, is_metadata, read_metadata
 from jobs.kernel.archive.metadata_matching import MetadataMatching
@@ -132,6 +136,9 @@ class _Extraction:
         self._counters["records"] += 1
         self._counters[f"records.{record.kind if record.kind in KINDS else 'other'}"] += 1
         self._counters["bytes"] += record.size
+        if record.kind == "warcinfo":
+            as_heritrix = is_of_heritrix(record.body)
+            self._html_options = self._html_options._replace(as_heritrix=as_heritrix)
         if record.kind in CAPTURED:
             return self._capture(record)
         if not is_metadata(record):
@@ -244,7 +251,10 @@ class _Extraction:
         return self._links.add(uri, links, name)
 
     def _anchors(self, record: Record, body: bytes, uri: bytes) -> Iterator[Anchor]:
-        for target, text in anchor_words(body, uri.decode(), record.media_type, self._counters):
+        for target, text in anchor_words(
+            body, uri.decode(), record.media_type, self._counters,
+            as_heritrix=self._html_options.as_heritrix,
+        ):  # fmt: skip
             self._counters["anchors"] += 1
             yield Anchor(target, uri, text.encode())
 

@@ -16,6 +16,7 @@ from unicodedata import ucd_3_2_0 as unicode_3_2
 MAX_LABEL = 63
 ACE_PREFIX = "xn--"
 
+_HOST = re.compile(r"(\s*(?:https?:)?//(?:[^/?#@]*@)?)([^/?#:@]+)", re.IGNORECASE).match
 _DOT = re.compile("[.\u3002\uff0e\uff61]")
 _NOT_LDH = re.compile(r"[\x00-,./:-@\[-`{-\x7f]")
 _PROHIBITED = (
@@ -32,6 +33,16 @@ class NotADomain(ValueError):
 def domain_to_ascii(domain: str) -> str:
     """The name with each label in ASCII, dots of other scripts as `.`; raises NotADomain."""
     return ".".join(label_to_ascii(label) for label in _DOT.split(domain))
+
+
+def as_idna_2003(reference: str) -> str:
+    """A reference as written, but for a host beyond ASCII that has an ASCII form."""
+    if reference.isascii() or not (match := _HOST(reference)) or match[2].isascii():
+        return reference
+    try:
+        return match[1] + domain_to_ascii(match[2]) + reference[match.end() :]
+    except NotADomain:
+        return reference
 
 
 def label_to_ascii(label: str) -> str:

@@ -11,7 +11,9 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from jobs.kernel.keys.idna2003 import as_idna_2003
 from jobs.kernel.keys.uris import base_uri
+from jobs.kernel.links.html_links import query_codec
 from jobs.kernel.links.joining import Base
 from jobs.kernel.markup.charsets import as_utf8, charset_of
 from jobs.kernel.markup.html_pieces import is_simple
@@ -22,9 +24,10 @@ _MOST_NODES = 100  # in a link; text behind them is left out
 
 
 def anchor_words(
-    body: bytes, page: str, content_type: str, counters: Counter[str]
+    body: bytes, page: str, content_type: str, counters: Counter[str], *, as_heritrix: bool = False
 ) -> Iterator[tuple[bytes, str]]:
     """(target, words) of each link that has words, in the order of the page. page: its URI.
+    as_heritrix: see HtmlOptions.
 
     Words are separated by one blank, at most LONGEST characters.
     """
@@ -36,11 +39,13 @@ def anchor_words(
         return
     bases = (node.attributes.get("href") for node in root.css("base"))
     stated = next((href for href in bases if href is not None), "")
-    codec = "utf-8" if charset.startswith("utf-16") else charset
+    codec = query_codec(charset, as_heritrix=as_heritrix)
     base = Base(base_uri(stated, page) if stated else page, codec)
     for node in root.css("a[href]"):
         if words := _words(node):
-            for target in base.targets([node.attributes["href"] or ""], Counter(), {}):
+            reference = node.attributes["href"] or ""
+            reference = as_idna_2003(reference) if as_heritrix else reference
+            for target in base.targets([reference], Counter(), {}):
                 yield target, words
 
 

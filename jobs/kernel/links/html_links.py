@@ -15,6 +15,7 @@ from itertools import islice
 from selectolax.lexbor import LexborCSSSelector, LexborHTMLParser, LexborNode
 
 from jobs.kernel.formats.hops import NOFOLLOW_HOPS
+from jobs.kernel.keys.idna2003 import as_idna_2003
 from jobs.kernel.keys.uris import base_uri
 from jobs.kernel.links.css_links import css_references
 from jobs.kernel.links.dropped import Examples
@@ -93,13 +94,18 @@ def html_link_groups(
     if is_long:
         body = body[:LONGEST_PAGE]
     charset = charset_of(body, content_type)
-    codec = "utf-8" if charset.startswith("utf-16") else charset  # of queries, as WHATWG says
+    codec = query_codec(charset, as_heritrix=options.as_heritrix)
     document = read_page(body, content_type, charset, options)
     if is_long or document.is_cut:
         counters["dropped.html-tail"] += 1
     if document.left_out:
         counters["dropped.srcdoc"] += document.left_out
     return _resolved(document, page, codec, counters, {} if examples is None else examples, most)
+
+
+def query_codec(charset: str, *, as_heritrix: bool) -> str:
+    """The charset of queries, as WHATWG says, or as Heritrix has it."""
+    return "utf-8" if as_heritrix or charset.startswith("utf-16") else charset
 
 
 def read_page(
@@ -125,7 +131,7 @@ class Document:
         self.framed: list[Document] = []
         self.left_out = 0
         self.nofollow = False
-        self._options, self._depth = options, depth
+        self.options, self._depth = options, depth
         selection = selection_for(text, options)
         if is_simple(text):
             self._read(text, selection, selection.selector)
@@ -205,7 +211,7 @@ class Document:
             self.left_out += 1
             return
         text = html.encode("utf-8", "replace")
-        framed = Document(text, self._options._replace(canonical=False), self._depth + 1)
+        framed = Document(text, self.options._replace(canonical=False), self._depth + 1)
         self.framed.append(framed)
         self.left_out += framed.left_out + framed.is_cut
 
@@ -247,6 +253,8 @@ def _resolved(
     nofollow = nofollow or document.nofollow
     one_by_one = document.size > most
     for references, (hop, context, flag) in document.references:
+        if document.options.as_heritrix:
+            references = [as_idna_2003(reference) for reference in references]
         flag = flag or (nofollow and hop in NOFOLLOW_HOPS)
         for group in ([reference] for reference in references) if one_by_one else (references,):
             yield base.targets(group, counters, examples), hop, context, flag

@@ -14,21 +14,17 @@ from pipeline.ranking.pagerank.kernels import relative as relative_to
 
 
 class Terms(NamedTuple):
-    """base: float64[1] for all nodes, or float64[N]; its mean is 1 - damping."""
+    """base: float64[1] for all nodes, or float64[N]; its mean is 1 - damping. first: the scores to
+    begin with, of the same shape: the weights, as of the jobs, and so 0 where no reader starts."""
 
     equation: Equation
     base: Floats
+    first: Floats
 
     @property
     def loops(self) -> tuple[Floats, float]:
         """The arguments base and damping of a loop over nodes."""
         return self.base, self.equation.damping
-
-    @property
-    def first(self) -> Floats:
-        """The scores to begin with, as a float64[1] or float64[N]: 0 where no reader starts, so
-        that pages which none reaches keep it."""
-        return self.base / self.equation.base
 
     def eta(self, team: Team, relative: float, scores: Floats, r: Floats) -> float:
         """A bound of |x_i - x*_i| / x*_i for all i, of scores x with the residual r.
@@ -43,10 +39,12 @@ class Terms(NamedTuple):
 
     def of(self, nodes: Mask) -> Terms:
         """Those of some nodes."""
-        return self._replace(base=read_only(self.base[nodes])) if len(self.base) > 1 else self
+        if len(self.base) == 1:
+            return self
+        return self._replace(base=read_only(self.base[nodes]), first=read_only(self.first[nodes]))
 
 
 def terms_of(equation: Equation, weights: Floats | None) -> Terms:
     """weights: float64[N] of mean 1; None: 1 for every node."""
-    base = np.array([1.0]) if weights is None else weights
-    return Terms(equation, read_only(equation.base * base))
+    first = np.array([1.0]) if weights is None else weights
+    return Terms(equation, read_only(equation.base * first), read_only(first))

@@ -36,8 +36,8 @@ def test_a_ranking_is_what_a_run_with_its_options_makes(
     tmp_path: Path, archive: Path, runner: tuple[str, ...]
 ) -> None:
     work, other = tmp_path / "work", tmp_path / "other"
-    options = (*ROUNDS, "--bins", 3, "--ties", "links")
-    ok("run", archive, "--work", work, "--quiet", *runner)
+    options = ("--iterations", 2, "--quiet", "--bins", 3, "--ties", "links")
+    ok("run", archive, "--work", work, "--quiet", "--iterations", 1, *runner)
     before = files_of(work)
     ok("rank", "--work", work, "--name", "seven", *options)
     ok("run", archive, "--work", other, *runner, *options)

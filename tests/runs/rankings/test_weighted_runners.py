@@ -60,7 +60,7 @@ def ranks_of(work: Path) -> dict[str, np.ndarray]:
 def test_after_rounds_the_same_bits(
     method: str, archives: list[Path], weights: dict[str, tuple[object, ...]], tmp_path: Path
 ) -> None:
-    options = ("--iterations", 9, "--no-validate", "--quiet", "--method", method, *weights[method])
+    options = ("--iterations", 3, "--no-validate", "--quiet", "--method", method, *weights[method])
     ranked = {}
     for runner in RUNNERS:
         ok("run", *archives, "--work", tmp_path / runner, "--runner", runner, *options)
@@ -110,16 +110,16 @@ def test_hits_to_a_tolerance(
     archives: list[Path], weights: dict[str, tuple[object, ...]], tmp_path: Path
 ) -> None:
     """Each certificate bounds the length of the difference from the exact scores."""
-    options = ("--tolerance", "1e-9", "--no-validate", "--quiet", "--method", "hits")
+    options = ("--tolerance", "1e-5", "--no-validate", "--quiet", "--method", "hits")
     scores = []
     for runner in RUNNERS[:2]:
         work = tmp_path / runner
         ok("run", *archives, "--work", work, "--runner", runner, *options, *weights["hits"])
         last = manifest_of(work)["steps"]["page-rank"]["rounds"][-1]
-        assert last["certificate"] <= 1e-9
+        assert last["certificate"] <= 1e-5
         scores.append(ranks_of(work)["scores"])
         ok("check", "--work", work)
-    assert np.linalg.norm(scores[0] - scores[1]) <= 2e-9
+    assert np.linalg.norm(scores[0] - scores[1]) <= 2e-5
 
 
 def test_another_ranking_leaves_no_hubs(archives: list[Path], tmp_path: Path) -> None:

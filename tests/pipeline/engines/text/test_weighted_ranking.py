@@ -31,6 +31,7 @@ from pipeline.ranking.solution import Problem
 
 WEB = web_like(300, seed=8)
 SEEDS = teleport(np.where(np.arange(300) % 41 == 3, 1.0 + np.arange(300) % 7, 0.0))
+ODD = teleport(np.random.default_rng(5).exponential(size=300))  # as many digits as there can be
 
 
 @pytest.fixture
@@ -74,21 +75,23 @@ def test_any_graph_and_any_weights(graph: Graph, partitions: int, data: st.DataO
         assert rounds[-1]["eta"] < 1e-3
 
 
+@pytest.mark.parametrize("seeds", [SEEDS, ODD], ids=["seeds", "odd"])
 @pytest.mark.parametrize("iterations", [1, 2, 12])
 def test_plain_rounds_are_those_of_the_embedded_engine(
-    iterations: int, given_web: tuple[Path, Path], tmp_path: Path, launcher: Launcher
+    iterations: int, seeds: Floats, given_web: tuple[Path, Path], tmp_path: Path, launcher: Launcher
 ) -> None:
-    graph, weights = given_web
+    graph, _ = given_web
+    weights = write_teleport(tmp_path / "these.txt", seeds)
     stop = Stop(iterations=iterations)
     found, rounds = rank(graph, tmp_path / "rounds", launcher, stop, teleport=weights)
     ranks = read_graph(found)
-    other = solve(Problem(csr_of(WEB), stop, 2, 1 << 40), RECIPE, SEEDS)
+    other = solve(Problem(csr_of(WEB), stop, 2, 1 << 40), RECIPE, seeds)
     assert (ranks.scores == other.scores).all()
     assert ranks.dummy == other.dummy
     for name in ("certificate", "mass", "residual_max", "next_shift"):
         assert rounds[-1][name] == pytest.approx(other.rounds[-1][name], rel=1e-9)
     assert rounds[-1]["eta"] == pytest.approx(other.rounds[-1]["eta"], rel=1e-9)
-    check(WEB, SEEDS, ranks, rounds[-1])
+    check(WEB, seeds, ranks, rounds[-1])
 
 
 @pytest.mark.parametrize("stop", [Stop(iterations=3), Stop(tolerance=1e-6)], ids=str)
