@@ -7,6 +7,8 @@ import signal
 import sys
 import threading
 
+SOON = 0.02  # seconds
+
 
 class Interruption:
     """came: whether there was a signal since `begin`."""
@@ -30,8 +32,11 @@ class Interruption:
         raise KeyboardInterrupt
 
     def _repeat(self, error: sys.UnraisableHookArgs) -> None:
-        """Repeat an interrupt that Python ignored, as it came while an object was deleted."""
+        """Repeat an interrupt that Python ignored, as it came while an object was deleted: soon, as
+        in here Python would ignore it again."""
         if issubclass(error.exc_type, KeyboardInterrupt):
-            _thread.interrupt_main()
+            timer = threading.Timer(SOON, _thread.interrupt_main)
+            timer.daemon = True
+            timer.start()
         else:
             sys.__unraisablehook__(error)
