@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 import signal
 import sys
 import threading
@@ -14,7 +13,7 @@ class Interruption:
     """came: whether there was a signal since `begin`."""
 
     def __init__(self) -> None:
-        self.came = False
+        self.came, self._number = False, int(signal.SIGINT)
 
     def begin(self) -> None:
         """From now on a signal raises KeyboardInterrupt. Before, it ends the process at once, as
@@ -27,15 +26,16 @@ class Interruption:
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, self._interrupt)
 
-    def _interrupt(self, *_: object) -> None:
-        self.came = True
+    def _interrupt(self, number: int, _: object) -> None:
+        self.came, self._number = True, number
         raise KeyboardInterrupt
 
     def _repeat(self, error: sys.UnraisableHookArgs) -> None:
         """Repeat an interrupt that Python ignored, as it came while an object was deleted: soon, as
         in here Python would ignore it again."""
         if issubclass(error.exc_type, KeyboardInterrupt):
-            timer = threading.Timer(SOON, _thread.interrupt_main)
+            main = threading.main_thread().ident or 0
+            timer = threading.Timer(SOON, signal.pthread_kill, (main, self._number))
             timer.daemon = True
             timer.start()
         else:
