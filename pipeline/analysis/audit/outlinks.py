@@ -33,6 +33,7 @@ from jobs.kernel.links.html_selection import HtmlOptions
 from jobs.kernel.links.link_rules import FORM_RULES, NAV_CONTEXTS, RULES
 from jobs.kernel.storage.opening import PathOrUrl, opened
 from pipeline.analysis.audit.described_pages import DescribedPages
+from pipeline.analysis.audit.page_markup import Markup, last_name
 
 MAX_OUTLINKS = 6000  # Heritrix's own limit for a page
 EXAMPLES = 5
@@ -53,6 +54,7 @@ CATEGORIES = {
     "cut": "the HTML has more references than are read",
     "limit": f"the metadata ends at Heritrix's limit of {MAX_OUTLINKS:,} outlinks",
     "header": "in the HTTP header",
+    "nofollow": "the page asks robots not to follow its links, which Heritrix obeys",
     "not found": "an attribute that Heritrix does not read, or markup that it reads differently",
     "unexplained": "none of these",
 }
@@ -179,15 +181,18 @@ def _compare(page: Record, metadata: Record, comparison: Comparison) -> None:
     comparison.navigation += len(reading)
     comparison.navigation_shared += len(reading & shared)
     known = {key_of(form.encode()) for form in links}
-    is_cut = bool(counters["dropped.html-tail"])
+    markup = Markup(page, is_cut=bool(counters["dropped.html-tail"]))
     for form, pair in outlinks.items():
         if form not in links:
-            category = _why_only_metadata(pair, known, page.body, is_cut=is_cut)
+            category = _why_only_metadata(pair, known, markup)
             _add(comparison.only_metadata, category, pair, edge=good and pair.navigates)
     known = {key_of(form.encode()) for form in outlinks}
+    names = {last_name(pair.target) for form, pair in outlinks.items() if form not in links}
     for form, pair in links.items():
         if form not in outlinks:
-            category = _why_only_html(pair, known, is_full=lines >= MAX_OUTLINKS)
+            is_respelled = key_of(pair.target.encode()) in known or last_name(pair.target) in names
+            is_full = lines >= MAX_OUTLINKS
+            category = "spelling" if is_respelled else _why_only_html(pair, markup, is_full=is_full)
             _add(comparison.only_html, category, pair)
 
 
@@ -235,9 +240,7 @@ def _form(uri: str) -> str:
         return uri
 
 
-def _why_only_metadata(
-    pair: LinkPair, known: set[bytes | None], body: bytes, *, is_cut: bool
-) -> str:
+def _why_only_metadata(pair: LinkPair, known: set[bytes | None], markup: Markup) -> str:
     context = _SELECTOR.sub("", pair.context)
     element = context.partition("/")[0]
     if pair.hop in "IP" or context == "=inferred_misc":
@@ -250,18 +253,20 @@ def _why_only_metadata(
         return "value"
     if pair.hop == "X":
         return "script"
-    if is_cut:
+    if markup.is_cut:
         return "cut"
     if context not in _READ and context not in _STYLES and not context.endswith("/@style"):
         return "attribute"
-    return "not markup" if _holds(body, pair.target) else "unexplained"
-
-
-def _why_only_html(pair: LinkPair, known: set[bytes | None], *, is_full: bool) -> str:
-    if key_of(pair.target.encode()) in known:
+    if markup.has_reference(pair.target):
         return "spelling"
+    return "not markup" if _holds(markup.body, pair.target) else "unexplained"
+
+
+def _why_only_html(pair: LinkPair, markup: Markup, *, is_full: bool) -> str:
     if is_full:
         return "limit"
+    if pair.context in _READ and markup.is_nofollow:
+        return "nofollow"
     return "not found" if pair.context in _READ | _STYLES else "header"
 
 

@@ -162,6 +162,35 @@ def test_another_spelling_is_on_both_sides(tmp_path: Path) -> None:
     assert categories(found.only_metadata) == categories(found.only_html) == {"spelling": 1}
 
 
+@pytest.mark.parametrize(
+    ("reference", "outlink"),
+    [
+        ("///host.example/x", "http://example.com/host.example/x"),
+        ("http://0x7f.0.0.1/", "http://0x7f.0.0.1/"),
+        ("http://0x7f.0.0.1/a", "http://0x7f.0.0.1/a"),
+        ("/w7&#160;", "http://example.com/w7"),
+        ("/w7&#160;?a=1", "http://example.com/w7?a=1"),
+    ],
+)
+def test_references_that_heritrix_reads_otherwise_are_no_comments(
+    reference: str, outlink: str, tmp_path: Path
+) -> None:
+    html = f"<meta charset=utf-8><a href='{reference}'>x</a>"
+    found = of_page(tmp_path, html, f"{outlink} L a/@href")
+    assert {*categories(found.only_metadata)} <= {"spelling"}
+    assert {*categories(found.only_html)} <= {"spelling", "not found"}
+    assert found.shared + len(found.only_metadata) == 1
+
+
+@pytest.mark.parametrize(("content", "category"), [("nofollow", "nofollow"), ("none", "nofollow"),
+                                                   ("noindex", "not found")])  # fmt: skip
+def test_a_page_that_asks_not_to_follow_its_links(
+    content: str, category: str, tmp_path: Path
+) -> None:
+    html = f"<meta name=robots content={content}><a href=/a>x</a><a href=/b>y</a>"
+    assert categories(of_page(tmp_path, html).only_html) == {category: 2}
+
+
 def test_what_heritrix_does_not_read_or_has_no_room_for(tmp_path: Path) -> None:
     found = of_page(
         tmp_path, "<img srcset='/a.png 1x'><a href=/b>", "http://example.com/b L a/@href"
