@@ -10,8 +10,9 @@ up to the certificates of both runs. A link is a pair of keys; its source may be
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 
@@ -22,11 +23,14 @@ from pipeline.workfolder.results.finished import Incoming
 
 @dataclass(frozen=True)
 class LinkChange:
-    """A link won or lost. page: whether its source is `new`, `gone`, or in both runs (`kept`)."""
+    """A link won or lost. page: whether its source is `new`, `gone`, or in both runs (`kept`).
+    status: of the latest capture of a source that lost its link and is in both runs, in the new
+    run; None where that is not known, or there is none."""
 
     uri: str
     gives: float
     page: str
+    status: int | None = None
 
 
 @dataclass(frozen=True)
@@ -58,14 +62,21 @@ class _LinkIds:
     gives: float
     most: list[tuple[int, float]]
 
-    def named(self, side: Side, ids_in_other: Positions, alone: str) -> LinkChanges:
-        """alone: the word for a source that the other run lacks."""
+    def named(
+        self,
+        side: Side,
+        ids_in_other: Positions,
+        alone: str,
+        statuses: Mapping[int, int] = MappingProxyType({}),
+    ) -> LinkChanges:
+        """alone: the word for a source that the other run lacks. statuses: of sources."""
         most = [
             LinkChange(
-                side.uri(source), gives, alone if ids_in_other[source] == NO_PAGE else "kept"
+                side.uri(source), gives, alone if ids_in_other[source] == NO_PAGE else "kept",
+                statuses.get(source),
             )
             for source, gives in self.most
-        ]
+        ]  # fmt: skip
         return LinkChanges(self.count, self.gives, most)
 
 
@@ -78,17 +89,37 @@ def explained_moves(sides: Sides, nodes: Sequence[int], links: int) -> list[Move
     split = [_split(was, now, sides.new_ids, links) for was, now in incoming]
     old.learn([*nodes, *(source for _, lost, _ in split for source, _ in lost.most)])
     new.learn([*new_nodes, *(source for won, _, _ in split for source, _ in won.most)])
+    statuses = _statuses(sides, [source for _, lost, _ in split for source, _ in lost.most])
     return [
         Move(
             old.key(node),
             old.pages([node])[0],
             new.pages([new_node])[0],
             won.named(new, sides.old_ids, "new"),
-            lost.named(old, sides.new_ids, "gone"),
+            lost.named(old, sides.new_ids, "gone", statuses),
             kept,
         )
         for node, new_node, (won, lost, kept) in zip(nodes, new_nodes, split, strict=True)
     ]
+
+
+def _statuses(sides: Sides, sources: Sequence[int]) -> dict[int, int]:
+    """By id in the old run, of those that are in both: the status of the latest capture of the page
+    in the new run, where there is one."""
+    there = {source: int(sides.new_ids[source]) for source in sources}
+    there = {source: node for source, node in there.items() if node != NO_PAGE}
+    sides.new.learn(list(there.values()))
+    latest: dict[str, tuple[str, int]] = {}
+    uris = {source: {sides.old.uri(source), sides.new.uri(node)} for source, node in there.items()}
+    for row in sides.new.finished.captures(sorted(set().union(*uris.values()))):
+        if row["status"] is not None and row["timestamp"] is not None:
+            seen = str(row["timestamp"]), int(row["status"])
+            latest[row["uri"]] = max(latest.get(row["uri"], seen), seen)
+    of_source = {
+        source: [latest[uri] for uri in spelled if uri in latest]
+        for source, spelled in uris.items()
+    }
+    return {source: max(captures)[1] for source, captures in of_source.items() if captures}
 
 
 def _split(

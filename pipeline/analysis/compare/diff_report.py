@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pipeline.analysis.compare.diff import Diff
-from pipeline.analysis.compare.diff_moves import LinkChanges, Move
+from pipeline.analysis.compare.diff_moves import LinkChange, LinkChanges, Move
 from pipeline.analysis.compare.diff_side import RankedPage
 from pipeline.terminal import TextTable
 
@@ -87,13 +87,19 @@ def _links(title: str, moves: Sequence[Move]) -> TextTable:
     for number, move in enumerate(moves, 1):
         for word, links, sign in (("won", move.won, 1), ("lost", move.lost, -1)):
             for link in links.most:
-                note = "" if link.page == "kept" else f"a page that is {link.page}"
+                note = _note(link)
                 gives = f"{sign * link.gives:+.4g}"
                 table.add(number, word, gives, link.uri, note)
             if more := links.count - len(links.most):
                 rest = links.gives - sum(link.gives for link in links.most)
                 table.add(number, word, f"{sign * rest:+.4g}", f"({more:,} more)")
     return table
+
+
+def _note(link: LinkChange) -> str:
+    if link.page != "kept":
+        return f"a page that is {link.page}"
+    return "" if link.status in (None, 200) else f"its status is {link.status} now"
 
 
 def _pages(title: str, pages: Sequence[RankedPage]) -> TextTable:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support.compared import ROUNDS, Plain, made_works
 from support.crawls import crawlrank, ok, write_warc
+from support.inputs.archive_samples import warc
 from support.work_folders import edit_manifest
 
 from jobs.kernel.formats.order import rounded
@@ -176,3 +177,30 @@ def test_options_that_differ_are_told(works: Works, tmp_path: Path) -> None:
     told = compared(works["columns"][0], work)
     assert told["options"] == {"--bins": [6, 3], "--unlisted": [7, 4]}
     assert (told["bins"], told["risen"], told["fallen"]) == (3, 0, 0)  # both cut as the second
+
+
+@pytest.mark.parametrize("status", ["410 Gone", "302 Found", "200 OK"])
+def test_a_link_lost_as_its_page_has_another_status(status: str, tmp_path: Path) -> None:
+    """The source is in both runs, as others link to it."""
+    links = {"http://a.example/": ["/s", "/t"], "http://a.example/t": ["/", "/s"]}
+    first = write_warc(tmp_path / "1.warc.gz", {**links, "http://a.example/s": ["/t", "/"]})
+    rest = write_warc(tmp_path / "2.warc.gz", links)
+    response = warc(
+        f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\n\r\nno links".encode(),
+        "http://a.example/s",
+    )
+    (tmp_path / "3.warc").write_bytes(response)
+    ok("run", first, "--work", tmp_path / "one", "--quiet", "--no-validate")
+    others = (rest, tmp_path / "3.warc")
+    ok("run", *others, "--work", tmp_path / "other", "--quiet", "--no-validate")
+    told = compared(tmp_path / "one", tmp_path / "other")
+    lost = [
+        link
+        for move in told["risen_most"] + told["fallen_most"]
+        for link in move["lost"]["most"]
+        if link["uri"] == "http://a.example/s"
+    ]
+    assert {link["status"] for link in lost} <= {int(status[:3])}
+    said = ok("diff", tmp_path / "one", tmp_path / "other").out
+    assert (f"its status is {status[:3]} now" in said) == (bool(lost) and status != "200 OK")
+    assert lost
