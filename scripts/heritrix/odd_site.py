@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from pipeline.precedence.beans import ANNOTATOR
+
 from heritrix.job import Plan
 from heritrix.made_site import Answer
-from heritrix.recrawl import NOTED, NOTING
+from heritrix.recrawl import NOTED
 
 ON_A_PAGE = 200  # links
 FRONT = "http://front.example/"
@@ -74,7 +76,7 @@ def odd_plan(proxy: str, fragment: Path | None = None) -> Plan:
         "fetchHttp.httpProxyPort": port,
         "fetchDns.disableJavaDnsResolves": "true",  # that is: ask Java, not a name server
     }
-    return Plan([FRONT], ["+http://("], settings, fragment, NO_FOLDING + NOTING, NOTED)
+    return Plan([FRONT], ["+http://("], settings, fragment, NO_FOLDING + ANNOTATOR, NOTED)
 
 
 def java_options(forms: Sequence[str], folder: Path) -> list[str]:

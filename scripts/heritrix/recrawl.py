@@ -8,22 +8,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
+from pipeline.precedence.beans import ANNOTATOR
+
 from heritrix.job import Job, Plan, write_job
 from heritrix.made_site import Site
 from heritrix.running import load_precedences, run_job
 
 RANKING = 300  # seconds
 
-#: notes the precedence that Heritrix gave to a URI with it in crawl.log: `precedence:N`
-NOTING = """
-<bean id="noting" class="org.archive.modules.ScriptedProcessor">
-  <property name="scriptSource"><bean class="org.archive.spring.ConfigString">
-    <property name="value"><value>
-      void process(curi) { curi.getAnnotations().add("precedence:" + curi.getPrecedence()); }
-    </value></property>
-  </bean></property>
-</bean>"""
-NOTED = {"dispositionProcessors": ["noting"]}
+#: the chain at whose end Heritrix notes in crawl.log what precedence it gave to a URI
+NOTED = {"dispositionProcessors": ["precedenceAnnotator"]}
 
 #: else the target of each seed that redirects becomes a seed too, and is fetched once more
 SETTINGS = {"candidates.seedsRedirectNewSeeds": "false"}
@@ -57,7 +51,7 @@ def recrawl(
 ) -> Job:
     """A crawl from these seeds, in the order of the file where there is one; notes precedences."""
     fragment = precedence and precedence.with_name("crawler-beans-fragment.xml")
-    plan = Plan(seeds, scope(site), {**SETTINGS, **settings}, fragment, NOTING, NOTED)
+    plan = Plan(seeds, scope(site), {**SETTINGS, **settings}, fragment, ANNOTATOR, NOTED)
     job = write_job(home, folder, plan)
     if precedence:
         load_precedences(home, precedence, job)

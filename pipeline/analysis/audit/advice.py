@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from pipeline.analysis.audit.annotations import advise_for_certain
 from pipeline.analysis.audit.findings import Audit
 from pipeline.analysis.audit.order import Measure
 from pipeline.precedence.beans import CLIPPED
@@ -21,7 +22,8 @@ BEANS = "crawler-beans-fragment.xml, which `crawlrank export-precedence` writes,
 
 def advise(audit: Audit) -> list[str]:
     """Sentences for people; none if nothing is to be changed."""
-    return [sentence for rule in RULES for sentence in rule(audit)]
+    rules = RULES if audit.annotations is None else CERTAIN
+    return [sentence for rule in rules for sentence in rule(audit)]
 
 
 def _is_kept_below(share: float, measure: Measure) -> bool:
@@ -146,6 +148,13 @@ def _clock(audit: Audit) -> Iterator[str]:
         )
 
 
+def _annotated(audit: Audit) -> Iterator[str]:
+    if audit.annotations:
+        yield from advise_for_certain(audit.annotations)
+
+
 RULES: tuple[Callable[[Audit], Iterator[str]], ...] = (
     _clock, _unlisted_first, _hosts_in_turn, _not_loaded, _spellings, _values, _never,
 )  # fmt: skip
+#: where Heritrix noted the precedence of each URI, no rule has to infer it from the order
+CERTAIN = (_clock, _annotated, _hosts_in_turn, _spellings, _values, _never)

@@ -42,6 +42,7 @@ def as_data(audit: Audit) -> dict[str, Any]:
         "never_examples": audit.never,
         "never_respelled": audit.respelled,
         "order": _order(audit),
+        "annotations": asdict(audit.annotations) if audit.annotations else None,
         "advice": advise(audit),
     }
 

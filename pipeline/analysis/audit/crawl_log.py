@@ -3,7 +3,8 @@
 Heritrix writes a line when it is done with a URI: the time of writing, the status (an HTTP status;
 1 for a name that was looked up; 0 and less: no answer), the size, the URI, the hops from a seed to
 it (`-` for a seed; `37+` in front: 37 more), the URI that led to it, its type, the thread, and when
-the fetch began, with its duration. What follows (digest, seed, annotations) is not read here.
+the fetch began, with its duration. The digest, the seed and the annotations follow; of these only
+the precedence is read that the bean precedenceAnnotator notes.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.keys.uris import percent_encoded
 from pipeline.analysis.audit.lines import DamagedGzip, chunks, columns, whole_lines
 from pipeline.data.arrays import Int64Array
+from pipeline.precedence.beans import ANNOTATION
 
 ROWS = pa.schema(
     [
         ("line", pa.int64()), ("uri", pa.string()), ("status", pa.int32()), ("hop", pa.uint8()),
-        ("depth", pa.int32()), ("begin", pa.int64()),
+        ("depth", pa.int32()), ("begin", pa.int64()), ("given", pa.int32()),
     ]
 )  # fmt: skip
 EXPECTED = "lines of Heritrix's crawl.log: `TIME STATUS SIZE URI HOPS VIA TYPE #THREAD BEGIN …`"
@@ -39,8 +41,10 @@ _TIME = r"(?:[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?Z
 _LINE = (
     rf"^(?P<time>{_TIME}) +(?P<status>-?[0-9]{{1,5}}) +(?:-|[0-9]+) (?P<uri>[!-~\x80-\xff]+)"
     r" (?:(?P<more>[0-9]{1,5})\+)?(?P<letters>[A-Za-z]+|-) [!-~\x80-\xff]+ [!-~]+ #[0-9]+"
-    r" (?P<begin>[0-9]{17}\+[0-9]+|[0-9]{17}|-)(?:\s|$)"
+    r" (?P<begin>[0-9]{17}\+[0-9]+|[0-9]{17}|-)"
+    r"(?: [!-~]+ [!-~\x80-\xff]+ (?P<notes>[!-~]+))?(?:\s|$)"
 )
+_GIVEN = rf"^(?:.*,)?{ANNOTATION}(?P<given>-?[0-9]{{1,9}})(?:,|$)"
 _BEGINNING = rf"^{_TIME}(?:\s|$)"
 
 KINDS = {
@@ -87,7 +91,8 @@ def read_logs(paths: list[Path], report: LogReport) -> Iterator[pa.RecordBatch]:
     """The usable lines of all logs, as batches of ROWS; line counts on from log to log.
 
     begin: of the fetch, in ms since 1970; without it in the log, when the line was written. hop:
-    the last letter. depth: hops from the seed. Fills the report. Raises BadInput for a file that
+    the last letter. depth: hops from the seed. given:
+    the precedence that Heritrix noted. Fills the report. Raises BadInput for a file that
     cannot be opened or has lines, but none of a crawl.log, and where all logs are empty.
     """
     for path in paths:
@@ -178,9 +183,18 @@ def _batch(rows: pa.StructArray, numbers: Int64Array, written: Int64Array) -> pa
     arrays = [
         pa.array(numbers), _uris(rows.field("uri")),
         rows.field("status").cast(pa.string()).cast(pa.int32()), pa.array(codes.astype(np.uint8)),
-        pa.array(depth.astype(np.int32)), pa.array(begin),
+        pa.array(depth.astype(np.int32)), pa.array(begin), _given(rows.field("notes")),
     ]  # fmt: skip
     return pa.record_batch(arrays, ROWS)
+
+
+def _given(notes: pa.BinaryArray) -> pa.Int32Array:
+    """The annotated precedences, null where there is none."""
+    if not pc.any(pc.match_substring(notes, ANNOTATION)).as_py():
+        return pa.nulls(len(notes), pa.int32())
+    fields = pc.extract_regex(notes, _GIVEN)
+    numbers = pc.if_else(fields.is_valid(), fields.field("given"), None)
+    return numbers.cast(pa.string()).cast(pa.int32())
 
 
 def _uris(raw: pa.BinaryArray) -> pa.StringArray:

@@ -13,6 +13,7 @@ import numpy as np
 
 from jobs.kernel.errors import BadInput
 from pipeline.analysis.audit import crawl_log, entries
+from pipeline.analysis.audit.annotations import Annotations, find_annotations
 from pipeline.analysis.audit.causes import Cause, count_respelled, find_causes
 from pipeline.analysis.audit.joining import (
     HOST,
@@ -74,7 +75,7 @@ class Audit:
     each group; within: all pairs of one host. before: pairs of a listed and an unlisted URI of one
     host, both seeds or both links; wrong: the unlisted one came first; unlisted_queued: how many
     unlisted URIs such pairs may have. positions: fetches by class (row
-    CLASSES: unlisted) and bin."""
+    CLASSES: unlisted) and bin. annotations: what Heritrix noted, if it did."""
 
     log: crawl_log.LogReport
     file: entries.EntriesReport
@@ -91,6 +92,7 @@ class Audit:
     depths: dict[int, Measure] = field(default_factory=dict)
     hosts: list[tuple[str, Measure]] = field(default_factory=list)
     host_count: int = 0
+    annotations: Annotations | None = None
     positions: Int64Array = field(default_factory=lambda: np.zeros((0, 0), np.int64))
 
     @property
@@ -132,6 +134,7 @@ def audit(
         _add_order(db, result)
         _add_hosts(db, result)
         _add_unlisted(db, result)
+        result.annotations = find_annotations(db)
         result.unlisted = find_causes(db)
         for number, respelled in count_respelled(db).items():
             result.classes[number].respelled = respelled

@@ -5,8 +5,8 @@ Tables, each made once and dropped when the next ones are made:
     listed    uri, precedence, class: each URI that a crawl looks up, by its last line
     mended    uri, cause: URIs to which entries would apply if their cause were mended
     fetches   log lines in the order of fetches: rowid is their position
-    seen      uri, position, answered, hop, depth, begin, class, listed: each URI of the log at its
-              first answered fetch, or else at its first line
+    seen      uri, position, answered, hop, depth, begin, given, class, listed: each URI of the log
+              at its first answered fetch, or else at its first line
 
 class: the byte that Heritrix keeps of a precedence within a queue; null for a URI that it treats as
 not listed.
@@ -91,7 +91,7 @@ def join(db: duckdb.DuckDBPyConnection) -> None:
     )
     db.execute("DROP TABLE visits")
     db.execute(
-        "CREATE TABLE seen AS SELECT positions.*, hop, depth, status, begin FROM positions"
+        "CREATE TABLE seen AS SELECT positions.*, hop, depth, status, begin, given FROM positions"
         " JOIN fetches ON position = fetches.rowid"
     )
     db.execute("DROP TABLE positions")

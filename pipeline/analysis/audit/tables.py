@@ -40,6 +40,7 @@ def tables(audit: Audit) -> Iterator[TextTable]:
     yield _bad_lines(audit)
     yield _file(audit)
     yield _faults(audit)
+    yield _annotations(audit)
     yield _unlisted(audit)
     yield _examples(audit)
     yield _statuses(audit)
@@ -115,6 +116,22 @@ def _faults(audit: Audit) -> TextTable:
         line = str(first.line or "")
         table.add(count, name, line, first.text, first.consequence, first.cure)
     return table
+
+
+def _annotations(audit: Audit) -> TextTable:
+    noted = audit.annotations
+    counts: dict[str, int | str | None] = {}
+    if noted:
+        counts = {
+            "URIs": noted.annotated,
+            "  listed, with the precedence of the file": noted.right,
+            "    found late: fetched behind a later class": noted.late - noted.late_seeds,
+            "    seeds fetched behind a later class": noted.late_seeds,
+            "  listed, with that of unlisted URIs": noted.as_unlisted,
+            "  listed, with another one": noted.other,
+            "  unlisted, with that of an earlier file": noted.known,
+        }
+    return _counted("precedences that Heritrix noted", counts)
 
 
 def _unlisted(audit: Audit) -> TextTable:

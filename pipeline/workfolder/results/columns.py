@@ -34,6 +34,13 @@ class FinishedColumns(Finished):
             "nodes": lambda: f"SELECT id, key, uri, score FROM {table('scores')}",
             "spelled": lambda: f"SELECT key, uri, captures, links, last FROM {table('uris')}",
             "folded": lambda: f"SELECT key, target_key, kind, hops FROM {table('folds')}",
+            "visited": lambda: (
+                "SELECT uri, timestamp, status, media_type"
+                f" FROM '{self.folder('captures')}/*.parquet'"
+            ),
+            "redirected": lambda: (
+                f"SELECT source, target FROM '{self.folder('links')}/*.parquet' WHERE hop = 'R'"
+            ),
             "ranked": lambda: (
                 f"SELECT id AS ord, score, captures > 0 AS captured FROM {table('scores')}"
             ),

@@ -31,6 +31,17 @@ LINKED = """
     (SELECT id, score, string_split(substr(targets, 3), ',') AS listed FROM {ranks})
 """
 
+#: datasets whose lines may have more columns than are read
+VISITED = """
+    SELECT field[1] AS uri, field[2] AS timestamp, try_cast(field[3] AS INTEGER) AS status,
+    nullif(field[4], '-') AS media_type FROM
+    (SELECT string_split(line, chr(9)) AS field FROM {lines})
+"""
+REDIRECTED = """
+    SELECT field[2] AS source, field[1] AS target FROM
+    (SELECT string_split(line, ' ') AS field FROM {lines}) WHERE field[3] = 'R'
+"""
+
 
 class FinishedLines(Finished):
     def queries(self) -> dict[str, Callable[[], str]]:
@@ -43,6 +54,8 @@ class FinishedLines(Finished):
             ),
             "spelled": lambda: f"SELECT key, uri, captures, links, last FROM {table('uris')}",
             "folded": lambda: f"SELECT key, target_key, kind, hops FROM {table('folds')}",
+            "visited": lambda: VISITED.format(lines=self._lines("captures")),
+            "redirected": lambda: REDIRECTED.format(lines=self._lines("links")),
             "ranked": lambda: (
                 "SELECT s.key AS ord, s.score AS score, c.key IS NOT NULL AS captured"
                 f" FROM {table('scores')} s LEFT JOIN"
@@ -56,6 +69,14 @@ class FinishedLines(Finished):
 
     def _table(self, dataset: str) -> str:
         return text_table(DATASETS[dataset], parts(self.folder(dataset)))
+
+    def _lines(self, dataset: str) -> str:
+        """The lines of a dataset as a table of one column."""
+        return (
+            f"read_csv({list(map(str, parts(self.folder(dataset))))}, delim = '\x01',"
+            " header = false, auto_detect = false, quote = '', escape = '',"
+            " columns = {'line': 'VARCHAR'})"
+        )
 
     def order_of(self, node: Node) -> str:
         return node.key

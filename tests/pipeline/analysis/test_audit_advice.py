@@ -14,6 +14,8 @@ import pytest
 from support.crawls import ok
 from support.inputs.crawl_logs import log, written
 
+from pipeline.analysis.audit.crawl_log import LogReport, read_logs
+
 HOSTS = ("a.example", "b.example", "c.example")
 CLASSES = range(1, 6)
 LISTED = {
@@ -125,3 +127,103 @@ def test_a_log_that_is_open(tmp_path: Path) -> None:
     written(tmp_path / "crawl.log.lck", "")
     (only,) = advice(file, written(tmp_path / "crawl.log", log(seeds(BEST[:200]))))
     assert OPEN in only
+
+
+# ---- what Heritrix noted ---------------------------------------------------------------------
+
+UNLISTED = 7  # with the base of 1
+Noted = list[tuple[str, str, int, int, int]]
+
+
+def noted(uris: list[str], given: dict[str, int] | int | None = None, hops: str = "-") -> Noted:
+    """given: the precedence of all; by URI; or that of the file, else the one of unlisted URIs."""
+    known = {uri: number + 1 for uri, number in LISTED.items()} if given is None else given
+    values = known if isinstance(known, dict) else dict.fromkeys(uris, known)
+    return [(uri, hops, 200, 5, values.get(uri, UNLISTED)) for uri in uris]
+
+
+POLICY_MISSING, FILE_MISSING = "the bean uriPrecedencePolicy is missing", "the file was not loaded"
+BEFORE, OTHER_FILE = "were scheduled before the file was loaded", "the store is of another file"
+EARLIER_FILE, DEFAULT_MISSING = "a file loaded earlier lists them", "Heritrix's own default"
+SHIFTED = {uri: number % 5 + 2 for uri, number in LISTED.items()}
+
+#: crawl -> its fetches with what Heritrix noted, and the advice that it gets
+NOTED: dict[str, tuple[Noted, set[str]]] = {
+    "by the file": (noted(BEST + NEW), set()),
+    "by the file, in any order": (noted(shuffled(BEST + NEW)), set()),
+    "by the file, links found late": (noted(shuffled(BEST), hops="L"), set()),
+    "no bean": (noted(shuffled(BEST + NEW), 1), {POLICY_MISSING}),
+    "no bean, by chance in order": (noted(BEST + NEW, 1), {POLICY_MISSING}),
+    "not loaded": (noted(shuffled(BEST + NEW), UNLISTED), {FILE_MISSING}),
+    "not loaded, all listed": (noted(shuffled(BEST), UNLISTED), {FILE_MISSING}),
+    "some before the load": (noted(BEST[:40], UNLISTED) + noted(BEST[40:] + NEW), {BEFORE}),
+    "another file": (noted(BEST + NEW, SHIFTED), {OTHER_FILE}),
+    "unlisted ones of an earlier file": (
+        noted(BEST) + noted(NEW[:20]) + noted(NEW[20:], 3), {EARLIER_FILE},
+    ),
+    "no default precedence": (noted(NEW, 1) + noted(BEST), {DEFAULT_MISSING}),
+    "another spelling": (
+        noted([TWIN.replace("//", "//www."), *without(BEST, TWIN)]), {SPELLINGS},
+    ),
+    "ended early": (noted(BEST[:200]), {ENDED}),
+    "no queue policy": (
+        noted(sorted(BEST, key=lambda uri: (uri.split("/")[2], LISTED[uri]))), {HOSTS_IN_TURN},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOTED)
+def test_what_heritrix_noted_is_told_for_certain(name: str, tmp_path: Path) -> None:
+    fetches, expected = NOTED[name]
+    file = written(tmp_path / "precedence.txt", FILE)
+    said = advice(file, written(tmp_path / "crawl.log", log(fetches)))
+    parts = {
+        POLICY_MISSING, FILE_MISSING, BEFORE, OTHER_FILE, EARLIER_FILE, DEFAULT_MISSING, SPELLINGS,
+        ENDED, HOSTS_IN_TURN, NOT_LOADED, UNLISTED_FIRST, MISSING,
+    }  # fmt: skip
+    assert {part for part in parts if any(part in sentence for sentence in said)} >= expected
+    assert len(said) == len(expected)
+
+
+def test_counts_of_what_heritrix_noted(tmp_path: Path) -> None:
+    fetches = [
+        *noted(BEST[:10], UNLISTED), *noted(BEST[70:80]), *noted(BEST[30:35], hops="L"),
+        *noted(BEST[20:25], hops="L"), *noted(NEW[:4]), *noted(NEW[4:6], 3),
+        ("http://a.example/robots.txt", "P", 200, 5, 1), (BEST[90], "-"),
+    ]  # fmt: skip
+    file = written(tmp_path / "precedence.txt", FILE)
+    path = written(tmp_path / "crawl.log", log(fetches))
+    data = json.loads(ok("audit-precedence", file, path, "--json", "-").out)["annotations"]
+    assert data == {
+        "annotated": 36, "default": UNLISTED, "right": 20, "as_unlisted": 10, "other": 0,
+        "known": 2, "late": 10, "late_seeds": 10,
+    }  # fmt: skip
+    shown = ok("audit-precedence", file, path).out
+    assert "listed, with the precedence of the file        20" in shown
+
+
+def test_a_log_without_annotations(tmp_path: Path) -> None:
+    file = written(tmp_path / "precedence.txt", FILE)
+    path = written(tmp_path / "crawl.log", log(seeds(BEST)))
+    assert json.loads(ok("audit-precedence", file, path, "--json", "-").out)["annotations"] is None
+    assert "precedences that Heritrix noted" not in ok("audit-precedence", file, path).out
+
+
+@pytest.mark.parametrize(
+    ("uri", "notes", "given"),
+    [
+        ("http://h/,precedence:3,", "2t", None),
+        ("http://h/", "precedence:-1", -1),
+        ("http://h/", "2t,precedence:12,x", 12),
+        ("http://h/", "notprecedence:12", None),
+        ("http://h/", "precedence:9999999999", None),
+        ("http://h/", "precedence:3x", None),
+    ],
+)
+def test_annotations_are_read_where_heritrix_writes_them(
+    tmp_path: Path, uri: str, notes: str, given: int | None
+) -> None:
+    path = written(tmp_path / "crawl.log", log([uri]).replace(" - 2t", f" - {notes}"))
+    (batch,) = read_logs([path], LogReport())
+    assert batch["given"].to_pylist() == [given]
+    assert batch["uri"].to_pylist() == [uri]

@@ -38,6 +38,17 @@ def test_values_and_places(unlisted: int) -> None:
     assert base_of(queues) == 3
 
 
+def test_the_annotator_is_the_last_of_the_processors() -> None:
+    root = ET.fromstring(beans_fragment(unlisted=6).encode())
+    annotator = bean_at(root, "./bean[@id='precedenceAnnotator']")
+    assert annotator.attrib["class"] == "org.archive.modules.ScriptedProcessor"
+    script = "".join(annotator.itertext()).split(maxsplit=1)
+    assert script[0] == "void"
+    assert 'add("precedence:" + curi.getPrecedence())' in script[1]
+    chain = bean_at(root, "./bean[@id='dispositionProcessors']/property/list/ref")
+    assert chain.attrib == {"bean": "precedenceAnnotator"}
+
+
 def test_tells_what_to_paste_and_how_to_load() -> None:
     text = beans_fragment(unlisted=6)
     for words in ("crawler-beans.cxml", "PrecedenceLoader", "JOB/state", "precedence 6"):

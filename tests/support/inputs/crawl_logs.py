@@ -15,6 +15,7 @@ class Fetch(NamedTuple):
     hops: str = "-"
     status: int = 200
     took: int = 5  # ms
+    given: int | None = None  # the precedence that Heritrix noted
 
 
 def line(fetch: Fetch, begin: datetime) -> str:
@@ -23,14 +24,15 @@ def line(fetch: Fetch, begin: datetime) -> str:
     via = "-" if fetch.hops == "-" else "http://via.example/"
     digits = begin.strftime("%Y%m%d%H%M%S") + f"{begin.microsecond // 1000:03d}"
     began = f"{digits}+{fetch.took}" if fetch.status > 0 else "-"
+    note = "" if fetch.given is None else f"precedence:{fetch.given},"
     return (
         f"{written} {fetch.status:5d} {'-' if fetch.status <= 0 else 100:>10} {fetch.uri}"
-        f" {fetch.hops} {via} text/html #001 {began} sha1:AAAA - 2t"
+        f" {fetch.hops} {via} text/html #001 {began} sha1:AAAA - {note}2t"
     )
 
 
-def log(fetches: Iterable[Fetch | str | tuple[str, str]]) -> str:
-    """One after the other, 10 ms each; a text is the URI of a seed, a pair a URI and its hops."""
+def log(fetches: Iterable[Fetch | str | tuple[object, ...]]) -> str:
+    """One after the other, 10 ms each; a text is the URI of a seed, others are fields of Fetch."""
     lines = []
     for number, given in enumerate(fetches):
         fetch = Fetch(given) if isinstance(given, str) else Fetch(*given)

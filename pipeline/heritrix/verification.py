@@ -1,0 +1,185 @@
+"""Whether a crawl will find what a precedence file says: every line of it is looked up by
+Heritrix's own policy, and so are the URIs of lists and logs.
+
+Memory: a batch of URIs, and up to MOST lines that are not as they should be.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from jobs.kernel.errors import BadInput, NotConverged
+from jobs.kernel.keys.heritrix_form import lookup_key
+from pipeline.analysis.audit.crawl_log import LogReport, read_logs
+from pipeline.analysis.audit.joining import UNORDERED_HOPS
+from pipeline.analysis.audit.lines import DamagedGzip, chunks, whole_lines
+from pipeline.heritrix.home import HeritrixHome
+from pipeline.heritrix.precedence_store import NOT_A_URI, UNLISTED, Lookups
+from pipeline.precedence.heritrix_loader import LoaderFails, read_entry, read_lines, with_scheme
+from pipeline.terminal import TextTable
+
+EXAMPLES = 5
+MOST = 100_000
+BATCH = 10_000
+LOG_FIELDS = 10  # that a line of crawl.log has at least, and none of a list
+#: what is counted, in the order in which it is shown
+MEANINGS = {
+    "lines": "lines of the precedence file",
+    "right": "  whose URI has this precedence for Heritrix",
+    "replaced": "  whose URI a later line has, too, as Heritrix reads it",
+    "other": "  whose URI has another precedence: the store is of another file",
+    "missing": "  whose URI Heritrix does not find",
+    "stored": "precedences in the store",
+    "uris": "URIs of lists and logs, a line each",
+    "listed": "  that Heritrix finds",
+    "unlisted": "  that Heritrix does not find",
+    "no URI": "  that are none for Heritrix",
+}
+FAULTS = ("other", "missing")
+SHOWN = (*FAULTS, "unlisted", "no URI")  # with examples
+
+
+@dataclass
+class Verification:
+    """counts: by the names of MEANINGS. examples: the first of each name of SHOWN: the URI, the
+    precedence of the file, that of Heritrix; empty where there is none."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[tuple[str, str, str]]] = field(default_factory=dict)
+
+    def note(self, name: str, uri: str, wanted: str = "", answer: str = "") -> None:
+        self.counts[name] += 1
+        examples = self.examples.setdefault(name, [])
+        if name in SHOWN and len(examples) < EXAMPLES:
+            examples.append((uri, wanted, answer))
+
+    def require(self, state: Path) -> None:
+        """Raise NotConverged where a crawl would not keep to the file."""
+        wrong = {name: self.counts[name] for name in FAULTS if self.counts[name]}
+        if wrong:
+            counts = " and ".join(f"{count:,} {name}" for name, count in wrong.items())
+            raise NotConverged(
+                f"{state}: of {self.counts['lines']:,} lines of the precedence file {counts}."
+                " Load this file: `crawlrank recrawl` does it, before the launch."
+            )
+
+    def as_data(self) -> dict[str, Any]:
+        """All results, ready for json.dumps."""
+        names = ("uri", "precedence", "heritrix")
+        return {
+            **{name.replace(" ", "_"): self.counts[name] for name in MEANINGS},
+            "examples": {
+                name: [dict(zip(names, row, strict=True)) for row in rows]
+                for name, rows in self.examples.items()
+                if rows
+            },
+        }
+
+    def tables(self) -> Iterator[TextTable]:
+        """In the order in which they are shown."""
+        table = TextTable("precedences in Heritrix's store", "what", ">count")
+        for name, meaning in MEANINGS.items():
+            if self.counts["uris"] or name not in ("uris", "listed", "unlisted", "no URI"):
+                table.add(meaning, self.counts[name])
+        yield table
+        table = TextTable("examples", "which is", "URI", ">in the file", ">for Heritrix")
+        for name, rows in self.examples.items():
+            for uri, wanted, answer in rows:
+                table.add(MEANINGS[name].strip(), uri, wanted, answer)
+        yield table
+
+
+def verify(
+    home: HeritrixHome, state: Path, precedence: Path, lists: Sequence[Path] = ()
+) -> Verification:
+    """Look up every line of the file, then the URIs of the lists: files with one in each line, or
+    crawl.log files. Raises BadInput, HeritrixFails."""
+    verification = Verification()
+    uris = chain((uri for uri, _ in _entries(precedence)), chain.from_iterable(map(_uris, lists)))
+    lookups = Lookups(home, state, uris)
+    verification.counts["stored"] = lookups.stored
+    doubtful = list[tuple[str, int, str]]()
+    for entries in _grouped(_entries(precedence)):
+        verification.counts["lines"] += len(entries)
+        for (uri, wanted), answer in zip(entries, lookups.some(len(entries)), strict=True):
+            if answer == str(wanted):
+                verification.note("right", uri)
+            elif len(doubtful) < MOST:
+                doubtful.append((uri, wanted, answer))
+            else:
+                verification.note(_fault(answer), uri)
+    _judge(doubtful, precedence, verification)
+    for uris_of_lists in _grouped(chain.from_iterable(map(_uris, lists))):
+        verification.counts["uris"] += len(uris_of_lists)
+        for uri, answer in zip(uris_of_lists, lookups.some(len(uris_of_lists)), strict=True):
+            verification.note(_NAMES.get(answer, "listed"), uri)
+    return verification
+
+
+_NAMES = {UNLISTED: "unlisted", NOT_A_URI: "no URI"}
+
+
+def _fault(answer: str) -> str:
+    return "missing" if answer in _NAMES else "other"
+
+
+def _judge(
+    doubtful: Sequence[tuple[str, int, str]], precedence: Path, verification: Verification
+) -> None:
+    """Tell lines that a later one replaces from faults."""
+    last: Mapping[str, int] = _last_of(precedence, {lookup_key(uri) for uri, _, _ in doubtful})
+    for uri, wanted, answer in doubtful:
+        replaced = answer == str(last[lookup_key(uri)])
+        verification.note("replaced" if replaced else _fault(answer), uri, str(wanted), answer)
+
+
+def _last_of(precedence: Path, keys: set[str]) -> dict[str, int]:
+    """The precedence of the last line of each key."""
+    last = dict[str, int]()
+    for uri, value in _entries(precedence) if keys else ():
+        if (key := lookup_key(uri)) in keys:
+            last[key] = value
+    return last
+
+
+def _grouped(items: Iterable[Any]) -> Iterator[list[Any]]:
+    rest = iter(items)
+    while group := list(islice(rest, BATCH)):
+        yield group
+
+
+def _entries(precedence: Path) -> Iterator[tuple[str, int]]:
+    """The URI and the precedence of each line. Raises BadInput where the loader stores nothing."""
+    try:
+        for line in read_lines(precedence):
+            entry = read_entry(line.text)
+            yield with_scheme(entry.uri), entry.precedence
+    except LoaderFails as error:
+        cure = "`crawlrank export-precedence --lint` says what to do."
+        fault = f"Heritrix's loader ends: {error}"
+        raise BadInput(str(precedence), fault, "a precedence file", cure) from error
+
+
+def _uris(path: Path) -> Iterator[str]:
+    """Of a list, or what a crawl.log has fetched or tried; there no prerequisites and guesses."""
+    try:
+        blocks = whole_lines(chunks(path))
+        first = next(blocks, b"")
+        lines = chain(first.splitlines(), chain.from_iterable(map(bytes.splitlines, blocks)))
+        if len(first.partition(b"\n")[0].split()) < LOG_FIELDS:
+            yield from (
+                fields[0].decode("utf-8", "replace") for line in lines if (fields := line.split())
+            )
+            return
+    except DamagedGzip as error:
+        raise BadInput(str(path), f"cannot be read whole ({error})", "a list of URIs") from error
+    unordered = {ord(hop) for hop in UNORDERED_HOPS}
+    for batch in read_logs([path], LogReport()):
+        for uri, hop in zip(batch["uri"].to_pylist(), batch["hop"].to_pylist(), strict=True):
+            if hop not in unordered and uri.startswith("http"):
+                yield uri
