@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from jobs.kernel.storage.opening import require_file
 from pipeline.cli.commands import command
 from pipeline.cli.groups import Decorator, grouped, option
 from pipeline.cli.options import OUTPUT, ranking_option
@@ -18,6 +19,7 @@ from pipeline.workfolder.rankings import ranking_folder
 if TYPE_CHECKING:
     from pipeline.heritrix.home import HeritrixHome
     from pipeline.heritrix.recrawl import Preparation, Recrawl
+    from pipeline.heritrix.rest import Login
     from pipeline.heritrix.rest_crawl import RestCrawl
 
 SCHEMA = "crawlrank-verify-precedence/1"
@@ -28,7 +30,7 @@ class Console(NamedTuple):
     """A running Heritrix. checkpoint: from which the job is launched."""
 
     url: str
-    login: Path | None
+    login: Login
     certificate: str | None
     insecure: bool
     checkpoint: str | None
@@ -60,7 +62,9 @@ def _console(
         return None
     if certificate and insecure:
         raise click.UsageError("give --certificate or --insecure, not both")
-    return Console(rest, login, certificate, insecure, checkpoint)
+    from pipeline.heritrix.rest import read_login
+
+    return Console(rest, read_login(login), certificate, insecure, checkpoint)
 
 
 console_options = grouped(
@@ -220,7 +224,7 @@ def _show_launch(home: HeritrixHome, wanted: Recrawl) -> None:
 
 
 def _rest_crawl(console: Console, wanted: Recrawl) -> RestCrawl:
-    from pipeline.heritrix.rest import HeritrixEngine, read_login
+    from pipeline.heritrix.rest import HeritrixEngine
     from pipeline.heritrix.rest_crawl import RestCrawl as Crawl
 
     if console.insecure:
@@ -228,7 +232,7 @@ def _rest_crawl(console: Console, wanted: Recrawl) -> RestCrawl:
         click.echo(f"crawlrank: {warning}, and commands the crawl", err=True)
     engine = HeritrixEngine(
         console.url,
-        read_login(console.login),
+        console.login,
         fingerprint=console.certificate,
         is_trusted=console.insecure,
     )
@@ -263,6 +267,8 @@ def verify_precedence(
     from pipeline.heritrix.verification import verify
 
     check_files(output, inputs=[precedence, *lists])
+    for path in (precedence, *lists):
+        require_file(path)
     verification = verify(HeritrixHome(heritrix), state, precedence, lists)
     write_json(SCHEMA, verification.as_data(), output)
     show(verification.tables(), output)

@@ -25,7 +25,11 @@ class JobFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        beans = [path / BEANS] if (path / BEANS).is_file() else sorted(path.glob("*.cxml"))
+        beans = (
+            [path / BEANS]
+            if (path / BEANS).is_file()
+            else [each for each in sorted(path.glob("*.cxml")) if each.is_file()]
+        )
         if len(beans) != 1:
             raise BadInput(
                 str(path),

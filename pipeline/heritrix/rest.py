@@ -20,6 +20,7 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.storage.opening import require_file
 
 LOGIN = "CRAWLRANK_HERITRIX_LOGIN"  # in the environment, instead of a file
 TIMEOUT = 120.0  # seconds of a request: a launch answers when it has begun
@@ -53,6 +54,8 @@ class JobStatus:
 
 def read_login(path: Path | None) -> Login:
     """`user:password`, the first line of a file, or the value of LOGIN. Raises BadInput."""
+    if path:
+        require_file(path)
     try:
         text = path.read_text("utf-8") if path else os.environ.get(LOGIN, "")
     except (OSError, UnicodeDecodeError) as error:

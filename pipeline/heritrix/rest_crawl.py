@@ -15,7 +15,7 @@ from pipeline.heritrix.job_folder import JobFolder
 from pipeline.heritrix.rest import HeritrixEngine, JobStatus
 
 LOOK_ANEW = 'appCtx.getBean("frontier").updateHighestWaiting(0)'
-CHANGE = 120.0  # seconds that a change of state may take
+CHANGE = 60.0  # seconds that a change of state may take
 PAUSES = (0.2, 5.0)  # seconds between two looks, at first and at most
 
 Say = Callable[[str], None]
@@ -58,11 +58,13 @@ class RestCrawl:
 
     def await_end(self) -> None:
         """Wait until the crawl is finished, however long, and release the state."""
+        emptied: float | None = None
         pause, most = PAUSES
         while not (status := self._status()).is_finished:
             if not status.is_active:
                 raise BadInput(str(self.job.path), f"the job is {status.description}", "a crawl")
-            if status.state == "EMPTY":  # of a job that runs while there is nothing to do
+            emptied = emptied or time.monotonic() if status.state == "EMPTY" else None
+            if emptied and time.monotonic() > emptied + CHANGE:  # else it is about to finish
                 self.say("empty: nothing is left to fetch, and the job waits for more")
                 return
             time.sleep(pause)

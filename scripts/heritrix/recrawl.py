@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from pipeline.precedence.beans import ANNOTATOR
-
 from heritrix.job import Job, Plan, write_job
 from heritrix.made_site import Site
 from heritrix.running import load_precedences, run_job
+from pipeline.precedence.beans import ANNOTATOR
 
 RANKING = 300  # seconds
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import signal
 import socket
 import subprocess
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from fetching import program
@@ -16,6 +19,7 @@ from heritrix.job import Job
 
 LOADER = "org.archive.crawler.frontier.precedence.PrecedenceLoader"
 LOADING = 600  # seconds
+CONSOLE = 60  # seconds until it answers
 SCRIPTS = Path(__file__).parent
 #: small crawls end sooner with the first compiler alone
 QUICK = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -48,6 +52,37 @@ def run_job(
         limit=limit,
         cwd=place / "console",
     )
+
+
+@contextmanager
+def console(home: Path, jobs: Path, *, options: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+    """A Heritrix with its console, for the jobs of a folder, to the end of the block; its address,
+    and user:password."""
+    place = jobs.parent / "console"
+    place.mkdir(exist_ok=True)
+    port, login = free_port(), f"admin:{secrets.token_hex(16)}"
+    arguments = ["-a", login, "-b", "127.0.0.1", "-p", str(port), "-j", str(jobs)]
+    command = [program("java"), *OPTIONS, *options, f"-Dheritrix.home={place}"]
+    command += ["-cp", str(home / "lib" / "*"), "org.archive.crawler.Heritrix", *arguments]
+    with (place / "log").open("w") as log:
+        process = subprocess.Popen(
+            command, cwd=place, stdout=log, stderr=log, start_new_session=True
+        )
+    try:
+        _await_port(port)
+        yield f"https://127.0.0.1:{port}", login
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _await_port(port: int) -> None:
+    end = time.monotonic() + CONSOLE
+    while time.monotonic() < end:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.2)
+    raise HeritrixFails(f"no console at port {port} after {CONSOLE} s")
 
 
 def load_precedences(home: Path, file: Path, job: Job) -> int:

@@ -61,6 +61,9 @@ COMMANDS = [
     "rank --work W --method trustrank --from-seeds-file X",
     "run G --work O --method trustrank --seeds X",
     "audit-precedence W/precedence.txt X",
+    "verify-precedence X --state W --heritrix W",
+    "verify-precedence W/precedence.txt X --state W --heritrix W",
+    "recrawl --job W --work W --rest https://127.0.0.1:9 --login X",
 ]
 
 

@@ -1,0 +1,338 @@
+"""`recrawl` with a real Heritrix: named hosts, charsets, threads, checkpoints, its own store."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from heritrix.job import Job, write_job
+from heritrix.log import pages, read_log
+from heritrix.made_site import Answer
+from heritrix.named_site import GONE, HOSTS, named_answers, named_options, named_plan
+from heritrix.recrawl import rank
+from heritrix.running import console, run_job
+from heritrix.serving import NOT_FOUND, server
+from support.crawls import crawlrank, ok
+from support.paths import HERITRIX
+from support.systems.heritrix_crawls import home
+
+from pipeline.heritrix.rest import LOGIN, HeritrixEngine, read_login
+
+__all__ = ["home"]
+pytestmark = pytest.mark.heritrix
+BINS = 10
+#: behind seeds: robots.txt forbids nothing here, so nothing waits that is no seed
+
+
+class Web:
+    """What the server answers now."""
+
+    answers: Mapping[str, Answer]
+
+    def answer(self, uri: str) -> Answer:
+        return self.answers.get(uri, NOT_FOUND)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("recrawl")
+
+
+@pytest.fixture(scope="module")
+def web() -> Web:
+    return Web()
+
+
+@pytest.fixture(scope="module")
+def proxy(web: Web) -> Iterator[str]:
+    web.answers = named_answers()
+    with server("127.0.0.1", web.answer) as url:
+        yield url
+
+
+def job_of(home: Path, folder: Path, proxy: str, name: str, **settings: str) -> Job:
+    (folder / "jobs").mkdir(exist_ok=True)
+    named = {key.replace("__", "."): value for key, value in settings.items()}
+    return write_job(home, folder / "jobs" / name, named_plan(proxy, named))
+
+
+@pytest.fixture(scope="module")
+def first(home: Path, folder: Path, proxy: str) -> Job:
+    job = job_of(home, folder, proxy, "first")
+    run_job(home, job, options=named_options(folder))
+    return job
+
+
+@pytest.fixture(scope="module")
+def work(first: Job, folder: Path, web: Web) -> Path:
+    rank(first.archives, folder / "work", "--bins", str(BINS))
+    web.answers = named_answers(crawl=2)
+    return folder / "work"
+
+
+def make_ready(home: Path, job: Job, work: Path, *options: str) -> str:
+    return ok("recrawl", "--job", job.folder, "--work", work, "--heritrix", home, *options).out
+
+
+def audit_of(job: Job, work: Path) -> dict[str, Any]:
+    file = work / "precedence.txt"
+    data: dict[str, Any] = json.loads(
+        ok("audit-precedence", file, job.crawl_log, "--json", "-").out
+    )
+    return data
+
+
+def require_all_noted(audit: Mapping[str, Any]) -> None:
+    """Every listed URI was scheduled with the precedence of the file."""
+    noted = audit["annotations"]
+    assert noted["right"] > 200
+    assert noted["as_unlisted"] == noted["other"] == noted["known"] == 0
+
+
+@pytest.fixture(scope="module")
+def second(home: Path, folder: Path, proxy: str, work: Path) -> Job:
+    job = job_of(home, folder, proxy, "second")
+    said = make_ready(home, job, work)
+    assert "The job is ready." in said
+    run_job(home, job, options=named_options(folder))
+    return job
+
+
+# ---- the store -------------------------------------------------------------------------------
+
+
+def test_heritrix_finds_every_uri_that_was_captured_or_linked_to(
+    home: Path, first: Job, second: Job, work: Path, tmp_path: Path
+) -> None:
+    """By its own policy: pages of all charsets, and targets that only links name."""
+    linked = tmp_path / "linked.txt"
+    # Heritrix takes a host without www for the one with it, and has read no page of it
+    uris = [uri for uri in named_answers() if not uri.startswith("http://a.example/")]
+    uris.append("http://a.example/")
+    linked.write_text("".join(f"{uri}\n" for uri in uris))
+    said = ok(
+        "verify-precedence", work / "precedence.txt", first.crawl_log, linked,
+        "--state", second.state, "--heritrix", home, "--json", "-",
+    )  # fmt: skip
+    counts = json.loads(said.out)
+    assert counts["right"] == counts["lines"] > 250
+    assert counts["missing"] == counts["other"] == counts["replaced"] == 0
+    fetched = [fetch for fetch in pages(first.crawl_log) if not fetch.hops.endswith(("P", "I"))]
+    assert counts["uris"] == len(fetched) + len(uris)
+    assert counts["unlisted"] == counts["no_URI"] == 0
+    queries = {fetch.uri for fetch in fetched if "/find?" in fetch.uri}
+    assert len(queries) > 8 * (len(HOSTS) - 1)  # of one host with and without www, either
+
+
+def test_another_file_and_an_unknown_uri_are_told(
+    home: Path, second: Job, work: Path, tmp_path: Path
+) -> None:
+    lines = (work / "precedence.txt").read_text().splitlines()
+    uri, precedence = lines[0].split()
+    other = tmp_path / "precedence.txt"
+    changed = [f"{uri} {int(precedence) + 1}", "http://new.example/ 3", lines[1], *lines[1:]]
+    other.write_text("\n".join(changed) + "\n")
+    uris = tmp_path / "uris.txt"
+    uris.write_text("http://nowhere.example/\nno uri\n" + uri + "\n")
+    said = crawlrank(
+        "verify-precedence", other, uris, "--state", second.state, "--heritrix", home,
+    )  # fmt: skip
+    assert said.code == 4
+    assert "1 other and 1 missing" in said.err
+    table = [line.rsplit(None, 1)[-1] for line in said.out.splitlines()[2:12]]
+    assert table == [str(len(changed)), str(len(changed) - 2), "0", "1", "1", str(len(lines)),
+                     "3", "1", "1", "1"]  # fmt: skip
+
+
+def test_a_line_that_a_later_one_replaces_is_no_fault(
+    home: Path, first: Job, work: Path, tmp_path: Path
+) -> None:
+    lines = (work / "precedence.txt").read_text().splitlines()
+    file = tmp_path / "work" / "precedence.txt"
+    file.parent.mkdir()
+    file.write_text("\n".join([lines[0].split()[0] + " 9", *lines]) + "\n")
+    state = tmp_path / "state"
+    from pipeline.heritrix.home import HeritrixHome
+    from pipeline.heritrix.precedence_store import load
+    from pipeline.heritrix.verification import verify
+
+    assert load(HeritrixHome(home), file, state) == len(lines) + 1
+    counts = verify(HeritrixHome(home), state, file).counts
+    assert (counts["right"], counts["replaced"]) == (len(lines), 1)
+    assert counts["stored"] == len(lines)
+
+
+# ---- the order -------------------------------------------------------------------------------
+
+
+def test_with_one_thread_nothing_is_late(second: Job, work: Path) -> None:
+    audit = audit_of(second, work)
+    require_all_noted(audit)
+    assert audit["annotations"]["late"] == 0
+    assert audit["order"]["within_hosts"]["wrong"] == 0
+    assert audit["order"]["by_hop"]["-"]["wrong"] == 0
+    statuses = {fetch.uri: fetch.status for fetch in pages(second.crawl_log)}
+    for path, status in GONE.items():
+        assert statuses[f"http://b.example{path}"] == status
+
+
+def test_without_the_file_hundreds_are(first: Job, work: Path) -> None:
+    audit = audit_of(first, work)
+    assert audit["order"]["within_hosts"]["kept"] < 0.9
+    assert any("uriPrecedencePolicy is missing" in sentence for sentence in audit["advice"])
+
+
+def test_ten_threads_keep_the_order_within_hosts(
+    home: Path, folder: Path, proxy: str, work: Path
+) -> None:
+    job = job_of(home, folder, proxy, "threads", crawlController__maxToeThreads="10")
+    make_ready(home, job, work)
+    run_job(home, job, options=named_options(folder))
+    audit = audit_of(job, work)
+    require_all_noted(audit)
+    assert audit["order"]["within_hosts"]["wrong"] == 0
+    assert audit["annotations"]["late_seeds"] == 0
+
+
+def test_discovery_from_the_seeds_of_the_job(
+    home: Path, folder: Path, proxy: str, work: Path
+) -> None:
+    """All that is found late was found late, and nothing else is wrong."""
+    job = job_of(home, folder, proxy, "found")
+    make_ready(home, job, work, "--keep-seeds")
+    run_job(home, job, options=named_options(folder))
+    audit = audit_of(job, work)
+    require_all_noted(audit)
+    assert audit["order"]["by_hop"]["-"]["uris"] == 1
+    assert not [sentence for sentence in audit["advice"] if "not loaded" in sentence]
+
+
+# ---- over REST -------------------------------------------------------------------------------
+
+
+def test_build_launch_wait_and_audit_over_rest(
+    home: Path, folder: Path, proxy: str, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = job_of(home, folder, proxy, "rest")
+    base = ("recrawl", "--job", job.folder, "--work", work, "--heritrix", home)
+    before = (job.folder / "crawler-beans.cxml").read_bytes()
+    with console(home, folder / "jobs", options=named_options(folder)) as (url, login):
+        monkeypatch.setenv(LOGIN, login)
+        unknown = crawlrank(*base, "--rest", url)
+        assert unknown.code == 3
+        fingerprint = unknown.err.partition("its SHA-256 is ")[2].partition(";")[0]
+        wrong = crawlrank(*base, "--rest", url, "--certificate", "0" * 64)
+        assert (wrong.code, fingerprint in wrong.err) == (3, True)
+        monkeypatch.setenv(LOGIN, "admin:wrong")
+        refused = crawlrank(*base, "--rest", url, "--certificate", fingerprint)
+        assert (refused.code, "user or password are wrong" in refused.err) == (3, True)
+        assert (job.folder / "crawler-beans.cxml").read_bytes() == before
+        monkeypatch.setenv(LOGIN, login)
+        done = ok(*base, "--rest", url, "--certificate", fingerprint.upper())
+        steps = [line[6:] for line in done.err.splitlines() if line.startswith("rest: ")]
+        assert steps == ["build", "launch", "unpause", "Finished: FINISHED"]
+        assert login not in done.out + done.err
+        again = ok(*base, "--rest", url, "--insecure")
+        assert "--insecure" in again.err
+    audit = audit_of(job, work)
+    require_all_noted(audit)
+    assert audit["annotations"]["late"] == 0
+
+
+def test_a_resume_from_a_checkpoint_is_not_late(
+    home: Path, folder: Path, proxy: str, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = job_of(
+        home, folder, proxy, "resumed", disposition__minDelayMs="60", disposition__maxDelayMs="60"
+    )
+    make_ready(home, job, work)
+    with console(home, folder / "jobs", options=named_options(folder)) as (url, login):
+        monkeypatch.setenv(LOGIN, login)
+        engine = HeritrixEngine(url, read_login(None), is_trusted=True)
+
+        def state(*wanted: str) -> None:
+            end = time.monotonic() + 60
+            while (now := engine.job("resumed")) is None or now.state not in wanted:
+                assert time.monotonic() < end, now
+                time.sleep(0.1)
+
+        engine.act("resumed", "build")
+        engine.act("resumed", "launch")
+        state("PAUSED")
+        engine.act("resumed", "unpause")
+        while not job.crawl_log.exists() or len(read_log(job.crawl_log)) < 60:
+            time.sleep(0.1)
+        locked = crawlrank("recrawl", "--job", job.folder, "--work", work, "--heritrix", home)
+        assert (locked.code, "a job of Heritrix has it open" in locked.err) == (3, True)
+        active = crawlrank(
+            "recrawl", "--job", job.folder, "--work", work, "--heritrix", home, "--rest", url,
+            "--insecure",
+        )  # fmt: skip
+        assert (active.code, "the job is Active" in active.err) == (3, True)
+        engine.act("resumed", "pause")
+        state("PAUSED")
+        before = [fetch.uri for fetch in read_log(job.crawl_log)]
+        engine.act("resumed", "checkpoint")
+        time.sleep(3)
+        engine.act("resumed", "terminate")
+        time.sleep(2)
+        engine.act("resumed", "teardown")
+        options = ("--rest", url, "--insecure", "--checkpoint", "latest")
+        said = ok("recrawl", "--job", job.folder, "--work", work, "--heritrix", home, *options)
+        assert "resumed: told to look for its best queue anew" in said.err
+    after = [fetch.uri for fetch in read_log(job.crawl_log)]
+    assert 50 < len(before) < 200
+    assert len(after) > 100
+    assert len({*before} & {*after}) < 20
+    audit = audit_of(job, work)
+    require_all_noted(audit)
+    assert audit["order"]["within_hosts"]["wrong"] == 0
+
+
+# ---- the files of the job --------------------------------------------------------------------
+
+PROFILE = (HERITRIX / "profile-crawler-beans.cxml").read_bytes()
+CONTACT = (b"ENTER_AN_URL_WITH_YOUR_CONTACT_INFO_HERE_FOR_WEBMASTERS_AFFECTED_BY_YOUR_CRAWL",
+           b"http://127.0.0.1/")  # fmt: skip
+FOREIGN = (
+    b"</beans>",
+    b'<bean id="uriPrecedencePolicy" class="org.archive.crawler.frontier.precedence.'
+    b'CostUriPrecedencePolicy"/>\r\n</beans>',
+)
+OTHER_ORDER = (
+    b' <bean id="frontier"',
+    b" <!-- ours -->\r\n <bean\r\n  class='java.lang.Object' id='ours'/>\r\n <bean id=\"frontier\"",
+)
+
+
+@pytest.mark.parametrize(
+    "changes", [[], [OTHER_ORDER], [FOREIGN]], ids=["shipped", "other", "foreign"]
+)
+def test_profiles_build_and_come_back(
+    home: Path, folder: Path, work: Path, changes: list[tuple[bytes, bytes]],
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    data = PROFILE.replace(*CONTACT)
+    for change in changes:
+        assert data.count(change[0]) == 1
+        data = data.replace(*change)
+    name = f"profile-{request.node.callspec.id}"
+    path = folder / "jobs" / name
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "crawler-beans.cxml").write_bytes(data)
+    for _ in range(2):  # also on one that is patched already
+        make_ready(home, Job(path), work)
+        with console(home, folder / "jobs") as (url, login):
+            monkeypatch.setenv(LOGIN, login)
+            engine = HeritrixEngine(url, read_login(None), is_trusted=True)
+            engine.act(name, "build")
+            status = engine.job(name)
+            assert status is not None
+            assert status.is_built, status.log
+    ok("recrawl", "--job", path, "--undo")
+    assert (path / "crawler-beans.cxml").read_bytes() == data
+    assert not (path / "seeds.txt").exists()
