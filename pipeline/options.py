@@ -26,6 +26,7 @@ LIGHTEST, HEAVIEST = 1e-6, 1e6  # weights of links
 ClassesOver = Literal["captured", "all"]
 Ties = Literal["key", "links", "together"]
 Spellings = Literal["all", "captured"]
+Alias = Literal["scheme", "www"]
 Policy = Literal["cycle", "random", "greedy"]
 VirtualPage = Literal["teleport", "edge"]
 SiteBy = Literal["host", "domain"]
@@ -50,11 +51,12 @@ class PrecedenceOptions(CutOptions):
     """How classes are cut and which URIs are listed; DESIGN, precedence.
 
     unlisted: precedence of URIs that are not in the file, 1 to MAX_BINS + 1; None: bins + 1.
-    eta: the certificate's bound per node, None where it is not known.
+    eta: the certificate's bound per node, None where it is not known. aliases: further lines.
     """
 
     unlisted: int | None = None
     spellings: Spellings = "all"
+    aliases: tuple[Alias, ...] = ()
     eta: float | None = None
 
     @property
@@ -219,4 +221,5 @@ class RunOptions:
             "--classes-over": precedence.classes_over,
             "--ties": precedence.ties,
             "--spellings": precedence.spellings,
+            **({"--aliases": ",".join(precedence.aliases)} if precedence.aliases else {}),
         }

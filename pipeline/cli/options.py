@@ -21,12 +21,13 @@ from jobs.kernel.formats.order import DIGITS
 from jobs.kernel.machine.cores import A_CORE, at_a_time
 from jobs.mapreduce.launcher import RUNNERS, Launcher
 from pipeline.cli.groups import Command, Decorator, field_option, grouped, option
-from pipeline.cli.parameter_types import LocalPath, Number, Size
+from pipeline.cli.parameter_types import LocalPath, Number, Size, Words
 from pipeline.contract import COMBINED, TOLERANCE, TOLERANCE_OF_JOBS, Stop
 from pipeline.data.memory import Memory, half_of_machine
 from pipeline.options import (
     MAX_BINS,
     NODES,
+    Alias,
     CutOptions,
     PrecedenceOptions,
     RunOptions,
@@ -261,6 +262,14 @@ precedence_options = grouped(
         PrecedenceOptions(),
         "spellings",
         "Spellings of a page that are listed: all, or those that were captured.",
+    ),
+    click.option(  # whose default, nothing, needs no word
+        "--aliases",
+        type=Words(get_args(Alias)),
+        default="",
+        metavar="KINDS",
+        help="Also list each page with the other scheme (scheme), with or without www. (www), or"
+        " both: scheme,www. Two to four times the lines.",
     ),
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -59,3 +60,20 @@ class Size(click.ParamType):  # type: ignore[type-arg]
         if memory.total < LEAST:
             self.fail(f"{value} is too little: at least {LEAST >> 20}MB", param, ctx)
         return memory
+
+
+class Words(click.ParamType):  # type: ignore[type-arg]
+    """Some words of a list, with commas between them, each once; none is the empty text."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words, self.name = words, ",".join(words)
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        if isinstance(value, tuple):
+            return value
+        words = tuple(filter(None, str(value).split(",")))
+        if not {*words} <= {*self.words} or len({*words}) < len(words):
+            self.fail(f"{value!r} is not made of {', '.join(self.words)}", param, ctx)
+        return tuple(sorted(words))

@@ -92,7 +92,7 @@ def export_precedence(
         return
     assert output is not None  # or lint_file would have been needed
     if form != "heritrix":
-        _require_heritrix(form, "unlisted", "spellings")
+        _require_heritrix(form, "unlisted", "spellings", "aliases")
     if (uris or report) if work else ranking:
         raise click.UsageError("--uris and --report go with SCORES, --ranking with --work")
     check_files(output, inputs=[scores, *([uris] if uris else [])] if scores else [])

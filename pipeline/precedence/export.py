@@ -31,6 +31,7 @@ from pipeline.data.datasets import require_name, write_file
 from pipeline.data.graph import Floats, Mask
 from pipeline.data.memory import half_of_machine
 from pipeline.options import PrecedenceOptions, Ties
+from pipeline.precedence.aliases import CapturedHosts
 from pipeline.precedence.beans import beans_fragment
 from pipeline.precedence.caveats import Caveat, CutCounts, LinkCounts, caveats_of
 from pipeline.precedence.lines import Formed, Lines
@@ -79,6 +80,10 @@ class PrecedenceSummary:
     rejected_by_reason: dict[str, int] = field(default_factory=dict)
     rejected_examples: list[str] = field(default_factory=list)
     duplicates_removed: int = 0
+    alias_lines: int = 0
+    hosts_captured: int = 0
+    hosts_captured_by_one_scheme: int = 0
+    hosts_captured_with_or_without_www_alone: int = 0
     classes: list[ClassSummary] = field(default_factory=list)
     caveats: list[Caveat] = field(default_factory=list)
 
@@ -146,6 +151,7 @@ def _export(
         closing(lines.pieces(db)) as pieces,
     ):
         write_file(_require_uris(pieces, lines, path_or_url), output)
+        _describe_hosts(lines.captured_hosts(db), summary)
     _describe_lines(lines, formed, summary)
     return summary
 
@@ -196,7 +202,10 @@ def _classified(
     _describe_nodes(classes, scores, formed.captured, summary)
     only = options.spellings == "captured" and formed.any_captured
     places = places_of(classes.order)
-    return Lines(formed, classes.classes, places, bins=options.bins, only=only), summary
+    lines = Lines(
+        formed, classes.classes, places, bins=options.bins, only=only, kinds=options.aliases
+    )
+    return lines, summary
 
 
 def _describe_nodes(
@@ -221,10 +230,17 @@ def _describe_nodes(
         summary.classes.append(entry)
 
 
+def _describe_hosts(hosts: CapturedHosts, summary: PrecedenceSummary) -> None:
+    summary.hosts_captured = hosts.hosts
+    summary.hosts_captured_by_one_scheme = hosts.one_scheme
+    summary.hosts_captured_with_or_without_www_alone = hosts.one_www
+
+
 def _describe_lines(lines: Lines, formed: Formed, summary: PrecedenceSummary) -> None:
     changes, counts = lines.changes, lines.counts.tolist()
     summary.uris = sum(counts)
-    summary.duplicates_removed = changes.formed - summary.uris
+    summary.alias_lines = lines.aliases
+    summary.duplicates_removed = changes.formed - (summary.uris - lines.aliases)
     summary.captured_uris_without_score = formed.captured_unscored
     summary.spellings_rewritten = changes.rewritten
     summary.rejected_by_reason = changes.by_reason

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 
 import duckdb
@@ -20,7 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.data.database import batches, feed
-from pipeline.options import MAX_BINS
+from pipeline.options import MAX_BINS, Alias
+from pipeline.precedence.aliases import CapturedHosts, aliases, count_hosts
 from pipeline.precedence.heritrix_column import forms
 from pipeline.precedence.scored import NO_NODE
 from pipeline.ranking.classes import Numbers, Order, Preferences, preferred_first
@@ -33,16 +34,19 @@ FORMED = pa.schema(
         ("rewritten", pa.bool_()), ("reason", pa.string()),
     ]
 )  # fmt: skip
+SPELLED = pa.schema([("form", pa.string())])
 LINES = pa.schema([("form", pa.string()), ("place", pa.int64()), ("precedence", pa.int16())])
+ALIAS = 1 << 48  # is added to the places of aliases: a line of the form itself is better
 MET = (
-    "SELECT form, min(place) AS place, min(precedence) AS precedence FROM lines"
+    "SELECT form, min(place) AS place, arg_min(precedence, place) AS precedence FROM lines"
     " WHERE hash(form) IN (SELECT h FROM meeting) GROUP BY form"
 )
-SORTED = "SELECT form, precedence FROM lines ORDER BY place, form"
+SORTED = (
+    f"SELECT form, precedence, place >= {ALIAS} AS alias FROM {{}} ORDER BY place % {ALIAS}, form"
+)
 APART = (
-    "SELECT form, precedence FROM (SELECT * FROM lines"
-    " WHERE hash(form) NOT IN (SELECT h FROM meeting) UNION ALL SELECT * FROM met)"
-    " ORDER BY place, form"
+    "(SELECT * FROM lines WHERE hash(form) NOT IN (SELECT h FROM meeting)"
+    " UNION ALL SELECT * FROM met)"
 )
 TAILS = pa.array([f" {precedence}\n" for precedence in range(MAX_BINS + 1)])
 
@@ -122,12 +126,20 @@ class Changes:
 
 class Lines:
     """The lines in order. classes, places: by position; a key without score comes last, in the
-    last class (bins). Memory: 5 bytes a node."""
+    last class (bins). kinds: of the aliases to list besides. Memory: 5 bytes a node."""
 
     def __init__(
-        self, formed: Formed, classes: Numbers, places: Order, *, bins: int, only: bool
+        self,
+        formed: Formed,
+        classes: Numbers,
+        places: Order,
+        *,
+        bins: int,
+        only: bool,
+        kinds: Sequence[Alias] = (),
     ) -> None:
-        self._formed, self._only = formed, only
+        self._formed, self._only, self._kinds = formed, only, kinds
+        self.aliases = 0
         self._classes, self._places, self._bins = classes, places, bins
         self.changes = Changes()
         self.counts: npt.NDArray[np.int64] = np.zeros(bins + 1, np.int64)  # by precedence
@@ -139,14 +151,16 @@ class Lines:
             with _reader(db, self._rows()):
                 db.execute("CREATE TABLE met AS " + MET)
         with _reader(db, self._rows()):
-            for batch in batches(db, APART if meeting else SORTED):
+            for batch in batches(db, SORTED.format(APART if meeting else "lines")):
+                self.aliases += pc.sum(batch["alias"]).as_py() or 0
                 precedences = batch["precedence"].to_numpy()
                 self.counts += np.bincount(precedences, minlength=len(self.counts))
                 yield _written(batch)
 
     def _find_meeting(self, db: duckdb.DuckDBPyConnection) -> int:
         """Make the table `meeting` of hashes that several rows share; returns its length."""
-        ranges, changes = 1 + self._formed.rows // HASHES, self.changes
+        rows = self._formed.rows * 2 ** len(self._kinds)
+        ranges, changes = 1 + rows // HASHES, self.changes
         shared: list[npt.NDArray[np.uint64]] = []
         for number in range(ranges):
             query = f"SELECT hash(form) AS h FROM lines WHERE hash(form) % {ranges} = {number}"
@@ -169,6 +183,23 @@ class Lines:
             classes = np.where(scored, self._classes[nodes], np.int16(self._bins))
             columns = [with_form["form"], pa.array(places), pa.array(classes)]
             yield pa.record_batch(columns, LINES)
+            columns[1] = pa.array(places + ALIAS)
+            for others in aliases(with_form["form"], self._kinds):
+                batch = pa.record_batch([others, *columns[1:]], LINES)
+                yield batch.filter(others.is_valid())
+
+    def captured_hosts(self, db: duckdb.DuckDBPyConnection) -> CapturedHosts:
+        """What the hosts of captured spellings were met as."""
+        feed(db, "spelled", SPELLED, self._captured())
+        try:
+            return count_hosts(db)
+        finally:
+            db.unregister("spelled")
+
+    def _captured(self) -> Iterator[pa.RecordBatch]:
+        for wanted in self._formed.wanted(only_captured=True):
+            with_form = wanted.filter(pc.is_null(wanted["reason"]))
+            yield with_form.select(["form"])
 
 
 @contextlib.contextmanager

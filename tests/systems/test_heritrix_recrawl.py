@@ -20,7 +20,10 @@ from support.crawls import crawlrank, ok
 from support.paths import HERITRIX
 from support.systems.heritrix_crawls import home
 
+from pipeline.heritrix.home import HeritrixHome
+from pipeline.heritrix.precedence_store import load
 from pipeline.heritrix.rest import LOGIN, HeritrixEngine, read_login
+from pipeline.heritrix.verification import verify
 
 __all__ = ["home"]
 pytestmark = pytest.mark.heritrix
@@ -128,6 +131,22 @@ def test_heritrix_finds_every_uri_that_was_captured_or_linked_to(
     assert len(queries) > 8 * (len(HOSTS) - 1)  # of one host with and without www, either
 
 
+def test_aliases_find_what_a_crawl_may_meet_under_another_name(
+    home: Path, work: Path, tmp_path: Path
+) -> None:
+    """Of the host without www no page was read, and of none by https; both may be met next time."""
+    file, state, uris = tmp_path / "precedence.txt", tmp_path / "state", tmp_path / "uris.txt"
+    ok("export-precedence", "--work", work, "--output", file, "--aliases", "scheme,www")
+    both = [uri.replace("http:", "https:") for uri in named_answers()] + [*named_answers()]
+    uris.write_text("".join(f"{uri}\n" for uri in both))
+    loaded = load(HeritrixHome(home), file, state)
+    counts = verify(HeritrixHome(home), state, file, [uris]).counts
+    assert loaded == counts["right"] == counts["lines"]
+    assert counts["listed"] == len(both)
+    summary = json.loads(file.with_suffix(".summary.json").read_text())
+    assert summary["hosts_captured"] == summary["hosts_captured_by_one_scheme"] == len(HOSTS) - 1
+
+
 def test_another_file_and_an_unknown_uri_are_told(
     home: Path, second: Job, work: Path, tmp_path: Path
 ) -> None:
@@ -156,10 +175,6 @@ def test_a_line_that_a_later_one_replaces_is_no_fault(
     file.parent.mkdir()
     file.write_text("\n".join([lines[0].split()[0] + " 9", *lines]) + "\n")
     state = tmp_path / "state"
-    from pipeline.heritrix.home import HeritrixHome
-    from pipeline.heritrix.precedence_store import load
-    from pipeline.heritrix.verification import verify
-
     assert load(HeritrixHome(home), file, state) == len(lines) + 1
     counts = verify(HeritrixHome(home), state, file).counts
     assert (counts["right"], counts["replaced"]) == (len(lines), 1)
