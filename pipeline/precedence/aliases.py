@@ -65,7 +65,9 @@ def _other_scheme(uris: pa.StringArray) -> pa.StringArray:
 
 def _other_www(uris: pa.StringArray) -> pa.StringArray:
     fields = pc.extract_regex(uris, _NAME)
-    other = pc.if_else(pc.equal(fields.field("www"), "www."), "", "www.")
+    # `www.example` is no name of a site without its www.
+    added = pc.if_else(pc.starts_with(fields.field("host"), "www."), None, "www.")
+    other = pc.if_else(pc.equal(fields.field("www"), "www."), "", added)
     return _joined(
         fields, fields.field("scheme"), other, fields.field("host"), fields.field("rest")
     )

@@ -1,23 +1,38 @@
-"""The whole loop on the made site, step by step, with what comes out of each."""
+"""The recrawl of the made site in several ways, with what each comes to, and two pictures.
+
+Prints a line for each crawl: the URIs whose order counts; those with the precedence of the file, as
+Heritrix noted; those fetched behind a later class of their host; pairs in order within hosts, from
+host to host and in all; Kendall's tau-b. Leaves without.svg and with.svg in the folder.
+"""
 
 from __future__ import annotations
 
 import argparse
+import json
 import random
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-
-from scipy.stats import kendalltau
+from typing import Any
 
 from heritrix.distribution import heritrix_home
-from heritrix.job import Job
-from heritrix.log import pages
+from heritrix.job import Job, Plan, write_job
 from heritrix.made_site import Site
-from heritrix.recrawl import first_crawl, rank, read_precedences, recrawl
-from heritrix.running import look_into
+from heritrix.recrawl import NOTED, first_crawl, rank, scope
+from heritrix.running import run_job
 from heritrix.serving import serving
 from heritrix.site_parts import make_site
+from pipeline.precedence.beans import ANNOTATOR
+
+PARTS = ("within_hosts", "across_hosts", "all")
+#: crawl -> settings of its job, options of recrawl
+CRAWLS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
+    "recrawl": ({}, ()),
+    "recrawl, 10 threads": ({"crawlController.maxToeThreads": "10"}, ()),
+    "recrawl --top 100": ({}, ("--top", "100")),
+    "recrawl --keep-seeds, one seed": ({}, ("--keep-seeds",)),
+}
 
 
 def main() -> None:
@@ -32,44 +47,53 @@ def main() -> None:
 
 
 def loop(folder: Path, site: Site, bins: int) -> None:
-    home = heritrix_home()
-    site.write(folder)
-    first = first_crawl(home, folder / "first", site)
-    file = rank(first.archives, folder / "work", "--bins", str(bins))
-    listed = read_precedences(file)
-    captured = [fetch.uri for fetch in pages(first.crawl_log)]
-    print(f"first crawl: {len(captured)} URIs captured; {len(listed)} lines in {file.name}")
-    seeds = [uri for uri in listed if uri.startswith(tuple(site.hosts))]
-    random.Random(1).shuffle(seeds)
-    second = recrawl(home, folder / "second", site, seeds, file)
-    rows = look_into(home, "LookUp.java", str(second.state), text="\n".join(captured))
-    found = sum(value == str(listed[uri]) for uri, _, value in rows[1:])
-    print(f"Heritrix finds {found} of {len(captured)} captured URIs in its store of {rows[0][0]}")
-    one = [f"{site.hosts[0]}/"]
-    threads = {"crawlController.maxToeThreads": "25"}
-    jobs = {
-        "first crawl, from one seed": first,
-        "all listed as seeds, no file": recrawl(home, folder / "without", site, seeds, None),
-        "all listed as seeds": second,
-        "the same, 25 threads": recrawl(home, folder / "threads", site, seeds, file, threads),
-        "from one seed": recrawl(home, folder / "found", site, one, file),
-    }
-    print(f"{'crawl':30}{'pages':>6}{'tau-b':>8}{'descents':>10}")
-    for name, job in jobs.items():
-        print(f"{name:30}{row(order(job, listed, bins + 1))}")
+    home, jobs = heritrix_home(), folder / "jobs"
+    first = first_crawl(home, jobs / "first", site)
+    work = rank(first.archives, folder / "work", "--bins", str(bins)).parent
+    print(
+        f"{'crawl':32}{'URIs':>6}{'noted':>7}{'late':>6}{'within':>9}{'across':>9}{'all':>9}{'tau-b':>8}"
+    )
+    show("first crawl, from one seed", audit(work, first))
+    made = {}
+    for number, (name, (settings, options)) in enumerate(CRAWLS.items()):
+        job = write_job(
+            home, jobs / f"job-{number}", planned([f"{site.hosts[0]}/"], site, settings)
+        )
+        crawlrank("recrawl", "--job", job.folder, "--work", work, "--heritrix", home, *options)
+        run_job(home, job)
+        made[name] = job
+        show(name, audit(work, job))
+    seeds = (made["recrawl"].folder / "seeds.txt").read_text().splitlines()
+    random.Random(1).shuffle(seeds)  # best first, they alone would make the order within hosts
+    without = write_job(home, jobs / "without", planned(seeds, site, {}))
+    run_job(home, without)
+    show("its seeds shuffled, no file", audit(work, without))
+    for name, job in {"without": without, "with": made["recrawl"]}.items():
+        audit(work, job, "--plot", str(folder / f"{name}.svg"))
 
 
-def order(job: Job, listed: Mapping[str, int], unlisted: int) -> list[int]:
-    """Precedences of the pages in the order in which they were fetched."""
-    return [listed.get(fetch.uri, unlisted) for fetch in pages(job.crawl_log)]
+def planned(seeds: Sequence[str], site: Site, settings: dict[str, str]) -> Plan:
+    return Plan(seeds, scope(site), settings, None, ANNOTATOR, NOTED)
 
 
-def row(precedences: Sequence[int]) -> str:
-    """Pages; Kendall's tau-b of place and precedence; how often a page comes right after one of
-    a later class."""
-    tau = kendalltau(range(len(precedences)), precedences).statistic
-    descents = sum(after < before for before, after in pairwise(precedences))
-    return f"{len(precedences):6}{tau:8.3f}{descents:10}"
+def crawlrank(*words: object) -> str:
+    command = [sys.executable, "-m", "pipeline", *map(str, words)]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def audit(work: Path, job: Job, *options: str) -> dict[str, Any]:
+    file = work / "precedence.txt"
+    text = crawlrank("audit-precedence", file, job.crawl_log, "--json", "-", *options)
+    results: dict[str, Any] = json.loads(text)
+    return results
+
+
+def show(name: str, results: dict[str, Any]) -> None:
+    noted, order = results["annotations"] or {"right": "-", "late": "-"}, results["order"]
+    shares = "".join(f"{order[part]['kept']:9.1%}" for part in PARTS)
+    count = results["counts"]["ordered"]
+    tau = order["all"]["tau_b"]
+    print(f"{name:32}{count:6}{noted['right']:>7}{noted['late']:>6}{shares}{tau:8.3f}")
 
 
 if __name__ == "__main__":
