@@ -21,7 +21,7 @@ from jobs.kernel.formats.order import DIGITS
 from jobs.kernel.machine.cores import A_CORE, at_a_time
 from jobs.mapreduce.launcher import RUNNERS, Launcher
 from pipeline.cli.groups import Command, Decorator, field_option, grouped, option
-from pipeline.cli.parameter_types import LocalPath, Number, Size, Words
+from pipeline.cli.parameter_types import LocalPath, Number, Size, SomeOf
 from pipeline.contract import COMBINED, TOLERANCE, TOLERANCE_OF_JOBS, Stop
 from pipeline.data.memory import Memory, half_of_machine
 from pipeline.options import (
@@ -265,8 +265,8 @@ precedence_options = grouped(
     ),
     click.option(  # whose default, nothing, needs no word
         "--aliases",
-        type=Words(get_args(Alias)),
-        default="",
+        type=SomeOf(get_args(Alias)),
+        default=(),
         metavar="KINDS",
         help="Also list each page with the other scheme (scheme), with or without www. (www), or"
         " both: scheme,www. Two to four times the lines.",

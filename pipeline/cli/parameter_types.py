@@ -62,7 +62,7 @@ class Size(click.ParamType):  # type: ignore[type-arg]
         return memory
 
 
-class Words(click.ParamType):  # type: ignore[type-arg]
+class SomeOf(click.ParamType):  # type: ignore[type-arg]
     """Some words of a list, with commas between them, each once; none is the empty text."""
 
     def __init__(self, words: Sequence[str]) -> None:
