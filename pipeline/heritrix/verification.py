@@ -60,12 +60,12 @@ class Verification:
 
     def require(self, state: Path) -> None:
         """Raise NotConverged where a crawl would not keep to the file."""
-        wrong = {name: self.counts[name] for name in FAULTS if self.counts[name]}
-        if wrong:
-            counts = " and ".join(f"{count:,} {name}" for name, count in wrong.items())
+        other, missing = (self.counts[name] for name in FAULTS)
+        if other or missing:
             raise NotConverged(
-                f"{state}: of {self.counts['lines']:,} lines of the precedence file {counts}."
-                " Load this file: `crawlrank recrawl` does it, before the launch."
+                f"{state}: of {self.counts['lines']:,} lines of the precedence file Heritrix gives"
+                f" {other:,} another precedence, and does not find {missing:,}. Load this file:"
+                " `crawlrank recrawl` does it, before the launch."
             )
 
     def as_data(self) -> dict[str, Any]:

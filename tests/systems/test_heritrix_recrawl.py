@@ -161,7 +161,7 @@ def test_another_file_and_an_unknown_uri_are_told(
         "verify-precedence", other, uris, "--state", second.state, "--heritrix", home,
     )  # fmt: skip
     assert said.code == 4
-    assert "1 other and 1 missing" in said.err
+    assert "1 another precedence, and does not find 1" in said.err
     table = [line.rsplit(None, 1)[-1] for line in said.out.splitlines()[2:12]]
     assert table == [str(len(changed)), str(len(changed) - 2), "0", "1", "1", str(len(lines)),
                      "3", "1", "1", "1"]  # fmt: skip
