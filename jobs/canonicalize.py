@@ -8,7 +8,8 @@ Hops I and P are never edges (Heritrix writes an inferred favicon.ico for every 
 nor is C, the canonical address that a page names. Such lines are counted and dropped, as are lines
 whose URIs are not those of pages (usable.py) and URIs of which surt makes no key. With `--keep-www`
 keys keep the `www.` or `www2.` of their host, which surt takes off. With `--folds`, a file of few
-folds, keys that fold are replaced at once; jobs/fold_keys.py does it for many.
+folds, keys that fold are replaced at once, and links from and to keys that are gone left out;
+jobs/fold_keys.py does it for many.
 
 The shuffle has, under the target's key, one line for each distinct link of a map task and one for
 each distinct spelling with its counts: at most two lines for a link and one for a capture, each as
@@ -20,7 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
+from jobs.kernel.captures.choosing import NOTHING_LEFT, NOWHERE, UNLISTED
 from jobs.kernel.formats.datasets import CAPTURES
 from jobs.kernel.formats.lines import (
     UNLINKED,
@@ -41,6 +44,19 @@ COMBINED = 200_000
 EXAMPLES = 5
 
 
+class PageKey(NamedTuple):
+    """The key of a page that it folds into, or its own. gone: NOWHERE or UNLISTED, if nothing is
+    left of it; then the key is its own."""
+
+    key: bytes
+    gone: bytes = b""
+
+    @property
+    def source(self) -> bytes:
+        """What stands for it as the source of a link: what is gone is no page that gives."""
+        return NOWHERE if self.gone else self.key
+
+
 class Canonicalize(MergingJob):
     def configure_args(self) -> None:
         super().configure_args()
@@ -54,10 +70,15 @@ class Canonicalize(MergingJob):
         self._links: set[tuple[bytes, bytes]] = set()
         self._spellings: dict[tuple[bytes, bytes], Counts] = {}
 
-    def _key_of(self, uri: bytes) -> bytes | None:
+    def _key_of(self, uri: bytes) -> PageKey | None:
         key = self._own_key(uri)
-        if key is None or not self.options.folds:
-            return key
+        if key is None:
+            return None
+        end = self._end_of(key) if self.options.folds else key
+        return PageKey(key, end) if end in NOTHING_LEFT else PageKey(end)
+
+    def _end_of(self, key: bytes) -> bytes:
+        """The key that it folds into, or itself."""
         if self._folds is None:  # read when needed, as in the driver the file has another path
             with Path(self.options.folds).open("rb") as lines:
                 folds = (parse_fold(line.rstrip(b"\n")) for line in lines)
@@ -92,12 +113,15 @@ class Canonicalize(MergingJob):
             yield from self._dropped("no-key", target if target_key is None else source)
             return
         self.counts["links"] += 1
-        self._links.add((target_key, source_key))
-        self._spelled(target_key, target, (0, 1, UNKNOWN))
+        if not target_key.gone:
+            self._links.add((target_key.key, source_key.source))
+        self._spelled(target_key, target, (0, not target_key.gone, UNKNOWN))
         self._spelled(source_key, source, (0, 0, UNKNOWN))
 
-    def _spelled(self, key: bytes, uri: bytes, counts: Counts) -> None:
-        spelling = (key, uri)
+    def _spelled(self, key: PageKey, uri: bytes, counts: Counts) -> None:
+        if key.gone == UNLISTED:
+            return
+        spelling = (key.key, uri)
         known = self._spellings.get(spelling)
         self._spellings[spelling] = counts if known is None else added(known, counts)
 

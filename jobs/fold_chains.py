@@ -4,6 +4,7 @@ Reads fold candidates (`key<TAB>kind<TAB>target_key`, of jobs/select_links.py). 
 `key<TAB>target_key<TAB>kind<TAB>hops`, sorted by key within a part: the end of the chain that
 begins with the key, the kind of its first step, and the number of steps. A key with several targets
 stays (`unfolded.ambiguous`), as do members of a loop and keys that lead into it (`unfolded.loop`).
+With `--circle-target` these fold into that, over no step (`folds.loop`).
 
   edges  one target for each key. Shuffle: one line a candidate.
   jump   every key takes its target's target, so that a round doubles the known length of a chain:
@@ -44,10 +45,16 @@ class FoldChains(Job):
         return run(inputs, output, launcher)
 
 
-def run(candidates: Sequence[PathOrUrl], output: PathOrUrl, launcher: Launcher) -> Outcome:
+def run(
+    candidates: Sequence[PathOrUrl],
+    output: PathOrUrl,
+    launcher: Launcher,
+    circle_target: bytes | None = None,
+) -> Outcome:
     """Write the folds of the candidates to the new folder `output`."""
+    args = [f"--circle-target={circle_target.decode()}"] if circle_target else []
     if launcher.is_small(candidates, IN_MEMORY):
-        return launch(FoldChainsWhole, candidates, output, launcher, ["--reducers", "1"])
+        return launch(FoldChainsWhole, candidates, output, launcher, [*args, "--reducers", "1"])
     with launcher.workplace("fold_chains") as tmp:
         edges = join(tmp, "round-0")
         outcome = launch(FoldChainsEdges, candidates, edges, launcher)
@@ -58,7 +65,7 @@ def run(candidates: Sequence[PathOrUrl], output: PathOrUrl, launcher: Launcher) 
             jumped = join(tmp, f"round-{number}")
             outcome = launch(FoldChainsJump, [edges], jumped, launcher)
             ended, edges = outcome.counters["ended"], jumped
-        outcome = launch(FoldChainsEnd, [edges], output, launcher)
+        outcome = launch(FoldChainsEnd, [edges], output, launcher, args)
         outcome.counters += counters
     return outcome
 

@@ -67,7 +67,7 @@ def run(
     `candidates`, which are returned."""
     args = ["--captures", "latest" if rules.latest else "union"]
     args += ["--redirects"] * rules.redirects + ["--canonical"] * rules.canonical
-    args += ["--keep-www"] * keep_www
+    args += ["--gone", rules.gone] + ["--keep-www"] * keep_www
     with launcher.workplace("select_links") as tmp:
         stages = _Stages(launcher, args, tmp)
         folds = [join(candidates, "decide")]

@@ -190,7 +190,7 @@ class RunOptions:
     @property
     def selects(self) -> bool:
         """Whether the run has a step select-links."""
-        return any(self.rules)
+        return self.rules.selects
 
     def parameters(self) -> dict[str, Any]:
         """The options that results depend on, by name."""

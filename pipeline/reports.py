@@ -193,6 +193,8 @@ _SELECTED = {
     "links.without-capture": "links without a capture to date them, kept",
     "folds.redirect": "pages that become one with the target of their redirect",
     "folds.canonical": "pages that become one with their canonical address",
+    "folds.gone": "pages whose latest capture is 404 or 410, whose links do not count",
+    "folds.loop": "redirects in a circle, or before one, whose links do not count",
     "unfolded.ambiguous": "pages with several such targets at a time, not changed",
     "unfolded.loop": "pages in a loop of such targets or before one, not changed",
 }

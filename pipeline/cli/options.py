@@ -9,7 +9,7 @@ from typing import get_args
 
 import click
 
-from jobs.kernel.captures.choosing import CaptureRules
+from jobs.kernel.captures.choosing import CaptureRules, Gone
 from jobs.kernel.captures.extraction_options import (
     DEFAULTS,
     ExtractionOptions,
@@ -164,8 +164,8 @@ keep_www_option = field_option(
 )
 
 
-def _rules(take: str, folds: tuple[str, ...]) -> CaptureRules:
-    return CaptureRules(take == "latest", "redirects" in folds, "canonical" in folds)
+def _rules(take: str, folds: tuple[str, ...], gone: Gone) -> CaptureRules:
+    return CaptureRules(take == "latest", "redirects" in folds, "canonical" in folds, gone)
 
 
 def rules_options(name: str) -> Callable[[Command], Command]:
@@ -188,6 +188,14 @@ def rules_options(name: str) -> Callable[[Command], Command]:
             multiple=True,
             help="Pages that become one. redirects: a redirect and its target; canonical: a page"
             " and the target of its `link rel=canonical`. May be given twice.",
+        ),
+        option(
+            "--gone",
+            type=click.Choice(get_args(Gone)),
+            default="last",
+            help=f"Pages whose latest capture is 404 or 410, with {name} latest, and redirects in a"
+            " circle, with --fold redirects alone. last: no link from or to them counts, and they"
+            " get the last class; drop: nor are they listed; keep: they are pages as all others.",
         ),
     )
 

@@ -45,7 +45,7 @@ def crawls(draw: Any) -> tuple[list[Link], list[Capture]]:
     for _ in range(draw(st.integers(1, 9))):
         kind = draw(st.sampled_from([b"response", b"response", b"revisit"]))
         status = draw(
-            st.sampled_from([b"-", b"200", b"200", b"204", b"301", b"302", b"304", b"404"])
+            st.sampled_from([b"-", b"200", b"200", b"204", b"301", b"302", b"304", b"404", b"410"])
         )
         referring = kind == b"revisit"
         row = Capture(
@@ -56,7 +56,7 @@ def crawls(draw: Any) -> tuple[list[Link], list[Capture]]:
             refers_to_timestamp=draw(TIMES) if referring else b"-",
         )  # fmt: skip
         captures.append(row)
-        hops = [b"R"] if status[:1] == b"3" else [b"L", b"C", b"R"] if status != b"404" else []
+        hops = [b"R"] if status[:1] == b"3" else [b"L", b"C", b"R"] if status < b"4" else []
         for hop in draw(st.lists(st.sampled_from(hops), max_size=3)) if hops else []:
             links.append(Link(draw(URI), row.uri, hop, row.timestamp))
     for _ in range(draw(st.integers(0, 2))):
@@ -64,12 +64,14 @@ def crawls(draw: Any) -> tuple[list[Link], list[Capture]]:
     return links, captures
 
 
-RULES = st.builds(CaptureRules, st.booleans(), st.booleans(), st.booleans())
+GONE = st.sampled_from(["last", "drop", "keep"])
+RULES = st.builds(CaptureRules, st.booleans(), st.booleans(), st.booleans(), GONE)
 
 
 def expected(links: list[Link], captures: list[Capture], rules: CaptureRules) -> Selection:
     fold = {name for name in ("redirects", "canonical") if getattr(rules, name)}
-    return Oracle(links, captures, latest=rules.latest, fold=fold).select()
+    oracle = Oracle(links, captures, latest=rules.latest, fold=fold, gone=rules.gone)
+    return oracle.select()
 
 
 def by_jobs(

@@ -79,13 +79,58 @@ def test_the_latest_capture_and_what_a_revisit_stands_for(
     assert from_page(files, "/kept") == {"/gone", "/a"}
     assert from_page(files, "/lost") == {"/a"}
     assert from_page(files, "/gone") == {"/"}
-    assert from_page(files, "/b") == {"/into-loop", "/dead"}  # a page that is gone keeps its links
+    assert from_page(files, "/b") == set()
     counters = selection(tmp_path / "latest" / "inline")["counters"]
     assert counters["revisits"] == 3
     assert counters["revisits.original"] == 2
     assert counters["revisits.own-outlinks"] == 1
+    assert counters["folds.gone"] == 1
     said = ok("status", "--work", tmp_path / "latest" / "embedded")
     assert "whose latest capture is a revisit" in said.out
+
+
+GONE = [
+    (gone, options)
+    for gone in ("last", "drop", "keep")
+    for options in (
+        ("--captures", "latest"),
+        ("--fold", "redirects"),
+        ("--captures", "latest", "--fold", "redirects"),
+        ("--captures", "latest", "--fold", "redirects", "--fold", "canonical"),
+    )
+]
+
+
+@pytest.mark.parametrize(("gone", "options"), GONE)
+@pytest.mark.parametrize("nodes", ["linked", "all"])
+def test_pages_that_are_gone(
+    archives: list[Path], tmp_path: Path, gone: str, options: tuple[str, ...], nodes: str
+) -> None:
+    """/b answers 404 in the second crawl, and /loop/1 and /loop/2 redirect to each other."""
+    rules = (*options, "--gone", gone, "--nodes", nodes, "--bins", 3)
+    files = ranked(tmp_path, archives, *rules)
+    keys, listed = {path for link in links(files) for path in link}, precedences(files)
+    lost = {"/b"} if "latest" in options else set()
+    if "redirects" in options and "canonical" not in options:
+        lost |= {"/loop/1", "/loop/2", "/into-loop"}
+    scored = {
+        line.split("\t")[1].removeprefix(SITE)
+        for line in files["score_uri.txt"].decode().splitlines()
+    }
+    for path in lost:
+        if gone == "keep":
+            assert path in keys
+            assert path in scored
+        else:
+            assert path not in keys
+            assert (path in listed) == (gone == "last")
+            assert (path in scored) == (gone == "last" and nodes == "all")
+    if gone == "last" and nodes == "linked":
+        assert {listed[path] for path in lost} <= {"3"}
+        for engine in ("embedded", "inline"):
+            said = ok("explain", "--work", tmp_path / engine, SITE + min(lost)).out
+            assert "no link from or to it counts (--gone)" in said
+    assert {"/", "/a", "/news"} <= keys
 
 
 def test_folds(archives: list[Path], tmp_path: Path) -> None:

@@ -17,10 +17,17 @@ Selection = tuple[Counter[bytes], set[Fold], Counter[str]]  # links, folds, coun
 
 class Oracle:
     def __init__(
-        self, links: Sequence[Link], captures: Sequence[Capture], *, latest: bool, fold: set[str]
+        self,
+        links: Sequence[Link],
+        captures: Sequence[Capture],
+        *,
+        latest: bool,
+        fold: set[str],
+        gone: str,
     ) -> None:
         self.links, self.captures = links, [one for one in captures if key_of(one.uri)]
         self.latest, self.fold = latest, fold
+        self.nothing = {"last": b"-", "drop": b".", "keep": b""}[gone]
         self.counters: Counter[str] = Counter()
 
     def of(self, key: bytes, statuses: Iterable[int]) -> list[Capture]:
@@ -62,6 +69,10 @@ class Oracle:
     def step(self, key: bytes) -> tuple[str, bytes] | None:
         """Into which key this one folds first, and why."""
         good, away = self.good(key), self.redirects(key, away=True)
+        newest = self.of(key, range(1000))
+        last = {one.status for one in newest if one.timestamp == newest[0].timestamp}
+        if self.latest and self.nothing and last and last <= {b"404", b"410"}:
+            return "gone", self.nothing
         if "redirects" in self.fold and away:
             later = not good or self.when(away[0].timestamp) > self.when(good[0].timestamp)
             if later if self.latest else not good:
@@ -135,6 +146,8 @@ class Oracle:
         )
         for key in {key_of(one.uri) or b"" for one in self.captures}:
             redirected = steps.get(key, ("", b""))[0] == "redirect"
+            if steps.get(key, ("", b""))[0] == "gone":
+                continue
             away = [(one, None) for one in self.redirects(key, away=True)]
             for one, uri in away if redirected else self.taken(key):
                 taken.setdefault((one.uri, one.timestamp), set()).add(uri)
@@ -166,7 +179,10 @@ class Oracle:
             while to in steps and to not in seen:
                 seen.append(to)
                 to = steps[to][1]
-            if to in seen:
+            if to in seen and self.nothing and self.fold == {"redirects"}:
+                folds.add(Fold(key, self.nothing, b"loop", 0))
+                self.counters["folds.loop"] += 1
+            elif to in seen:
                 self.counters["unfolded.loop"] += 1
             else:
                 folds.add(Fold(key, to, kind.encode(), len(seen)))

@@ -13,16 +13,24 @@ capture; with `latest`, also if the redirect is later than those. Then the redir
 only ones of the key. A canonical address folds its page's key likewise. Redirects to the key itself
 count for nothing. If there are several targets at the same time, none is taken. Timestamps compare
 as bytes, so the unknown one, `-`, comes first.
+
+A key is gone with `latest` if all its latest captures have status 404 or 410: it folds into
+nothing, no link of it counts and none to it. So do redirects in a circle, and what leads into one,
+unless canonical addresses fold too: a page in such a circle has a content of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from jobs.kernel.formats.rows import UNKNOWN, Capture
 
-REDIRECT, CANONICAL = b"redirect", b"canonical"
+REDIRECT, CANONICAL, VANISHED, CIRCLE = b"redirect", b"canonical", b"gone", b"loop"
+NOWHERE, UNLISTED = b"-", b"."  # targets of what is gone: listed as a page without score, or not
+NOTHING_LEFT = (NOWHERE, UNLISTED)
+MISSING = (b"404", b"410")
+Gone = Literal["last", "drop", "keep"]
 CaptureName = tuple[bytes, bytes]  # URI and timestamp
 FoldTarget = tuple[bytes, bytes]  # kind of fold, and the key that it leads to
 
@@ -41,11 +49,28 @@ class Named(NamedTuple):
 
 
 class CaptureRules(NamedTuple):
-    """latest: take the links of the latest captures alone. redirects, canonical: what folds."""
+    """latest: take the links of the latest captures alone. redirects, canonical: what folds. gone:
+    what becomes of pages that are gone: the last class, no line, or as if they were not."""
 
     latest: bool = False
     redirects: bool = False
     canonical: bool = False
+    gone: Gone = "last"
+
+    @property
+    def selects(self) -> bool:
+        """Whether there is anything to select."""
+        return self.latest or self.redirects or self.canonical
+
+    @property
+    def nowhere(self) -> bytes | None:
+        """The target of keys that are gone, if any is."""
+        return None if self.gone == "keep" else NOWHERE if self.gone == "last" else UNLISTED
+
+    @property
+    def circle_target(self) -> bytes | None:
+        """The target of keys that redirect in a circle, if they are gone."""
+        return self.nowhere if self.redirects and not self.canonical else None
 
     def parameters(self) -> dict[str, str]:
         """By option name."""
@@ -53,6 +78,7 @@ class CaptureRules(NamedTuple):
         return {
             "--captures": "latest" if self.latest else "union",
             "--fold": " ".join(filter(None, folds)) or "none",
+            **({"--gone": self.gone} if self.selects else {}),
         }
 
 
@@ -79,6 +105,12 @@ def is_redirect(capture: Capture) -> bool:
     return is_3xx and not is_good(capture)
 
 
+def is_vanished(captures: Sequence[Capture]) -> bool:
+    """Whether the latest captures of a key, which has some, say that it is not there any more."""
+    last = max(capture.timestamp for capture in captures)
+    return all(row.status in MISSING for row in captures if row.timestamp == last)
+
+
 def is_original(capture: Capture) -> bool:
     return is_good(capture) and capture.kind != b"revisit"
 
@@ -88,6 +120,8 @@ def choose(
 ) -> Chosen:
     """What becomes of a key. With `latest` the caller looks for the canonical addresses of its
     captures, as originals elsewhere have theirs, too."""
+    if rules.latest and rules.nowhere and captures and is_vanished(captures):
+        return Chosen([], [], 0, [(VANISHED, rules.nowhere)])
     good = [capture for capture in captures if is_good(capture)]
     redirects = {(row.uri, row.timestamp) for row in captures if is_redirect(row)}
     leading = [link for link in named if link.hop == b"R" and link.capture in redirects]

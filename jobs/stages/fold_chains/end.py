@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jobs.kernel.formats.rows import Fold
-from jobs.mapreduce.job import Job, KeyValue
+from jobs.mapreduce.job import KeyValue
 from jobs.stages.fold_chains.jump import DONE
-from jobs.stages.fold_chains.steps import fold_line
+from jobs.stages.fold_chains.steps import CirclesJob, fold_line
 
 
-class FoldChainsEnd(Job):
+class FoldChainsEnd(CirclesJob):
     def map_line(self, line: bytes) -> Iterator[KeyValue]:
         key, _, rest = line.partition(b"\t")
         yield key, rest
@@ -20,7 +20,7 @@ class FoldChainsEnd(Job):
             if state == DONE:
                 yield fold_line(Fold(key, target, kind, int(hops)), self.counts)
             else:
-                self.counts["unfolded.loop"] += 1
+                yield from self.circle(key)
 
 
 if __name__ == "__main__":

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from jobs.kernel.captures.choosing import folded
+from jobs.kernel.captures.choosing import CIRCLE, folded
 from jobs.kernel.formats.lines import format_fold
 from jobs.kernel.formats.rows import Fold
+from jobs.mapreduce.job import Job
 
 FoldStep = tuple[bytes, bytes]  # kind, target
 
@@ -21,6 +22,21 @@ def only_step(key: bytes, rows: Iterable[Sequence[bytes]], counts: Counter[str])
     if steps:
         counts["unfolded.ambiguous"] += 1
     return None
+
+
+class CirclesJob(Job):
+    """A stage that knows what becomes of keys in loops, or before one."""
+
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_passthru_arg("--circle-target", help="what members of a loop fold into")
+
+    def circle(self, key: bytes) -> Iterator[bytes]:
+        """The line of a key that is in a loop or leads into one, if it has any."""
+        if target := self.options.circle_target:
+            yield fold_line(Fold(key, target.encode(), CIRCLE, 0), self.counts)
+        else:
+            self.counts["unfolded.loop"] += 1
 
 
 def fold_line(fold: Fold, counts: Counter[str]) -> bytes:

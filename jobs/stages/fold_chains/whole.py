@@ -7,14 +7,14 @@ from itertools import groupby
 from operator import itemgetter
 
 from jobs.kernel.formats.rows import Fold
-from jobs.mapreduce.job import Job, KeyValue
-from jobs.stages.fold_chains.steps import FoldStep, fold_line, only_step
+from jobs.mapreduce.job import KeyValue
+from jobs.stages.fold_chains.steps import CirclesJob, FoldStep, fold_line, only_step
 
 WHOLE = b"0"  # the key of all candidates
 End = tuple[bytes, int] | None  # of a chain: its last key and the steps to it; None of a loop
 
 
-class FoldChainsWhole(Job):
+class FoldChainsWhole(CirclesJob):
     def load_args(self, args: list[str]) -> None:
         super().load_args(args)
         self._steps: dict[bytes, FoldStep] = {}
@@ -36,7 +36,7 @@ class FoldChainsWhole(Job):
             if end := ends[key]:
                 yield fold_line(Fold(key, end[0], kind, end[1]), self.counts)
             else:
-                self.counts["unfolded.loop"] += 1
+                yield from self.circle(key)
 
 
 def follow(key: bytes, steps: Mapping[bytes, FoldStep], ends: dict[bytes, End]) -> None:

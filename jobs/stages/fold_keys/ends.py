@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from jobs.kernel.captures.choosing import NOTHING_LEFT
 from jobs.kernel.formats.lines import parse_fold
 from jobs.mapreduce.job import Job, KeyValue
 
@@ -12,7 +13,8 @@ FOLD = b"F"  # sorts before the links and spellings of its key
 
 class EndsJob(Job):
     """Joins folds with other rows at their keys. map_row gives the key of a row and its value,
-    with_end(end, value) the row with the end in place of the key."""
+    with_end(end, value) the row with the end in place of the key, without_end(key, end, value) the
+    rows of a key that is gone."""
 
     def map_line(self, line: bytes) -> Iterator[KeyValue]:
         if line.count(b"\t") == 3:
@@ -29,8 +31,13 @@ class EndsJob(Job):
         for value in values:
             if value[:1] == FOLD:
                 end = value[1:]
+            elif end in NOTHING_LEFT:
+                yield from self.without_end(key, end, value)
             else:
                 yield self.with_end(end, value)
+
+    def without_end(self, key: bytes, end: bytes, value: bytes) -> Iterator[bytes]:
+        raise NotImplementedError
 
     def with_end(self, end: bytes, value: bytes) -> bytes:
         raise NotImplementedError

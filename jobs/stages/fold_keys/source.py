@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from jobs.kernel.captures.choosing import NOWHERE
 from jobs.kernel.formats.datasets import URIS
 from jobs.kernel.formats.lines import parse_canonical_link, parse_else
 from jobs.mapreduce.job import KeyValue
@@ -13,6 +16,10 @@ class FoldKeysSource(EndsJob):
     def map_row(self, line: bytes) -> KeyValue:
         target, source = parse_else(parse_canonical_link, line, URIS)
         return source, LINK + target
+
+    def without_end(self, key: bytes, end: bytes, value: bytes) -> Iterator[bytes]:
+        """What is gone is no page that gives."""
+        yield self.with_end(NOWHERE, value)
 
     def with_end(self, end: bytes, value: bytes) -> bytes:
         return b"%s %s" % (value[1:], end)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from jobs.kernel.captures.choosing import NOWHERE
 from jobs.mapreduce.job import KeyValue
 from jobs.stages.fold_keys.ends import EndsJob
 from jobs.stages.merging import SPELLING, keyed
@@ -10,6 +13,12 @@ from jobs.stages.merging import SPELLING, keyed
 class FoldKeysTarget(EndsJob):
     def map_row(self, line: bytes) -> KeyValue:
         return keyed(line)
+
+    def without_end(self, key: bytes, end: bytes, value: bytes) -> Iterator[bytes]:
+        """Its spellings without links, if they are to be listed; no link leads to it."""
+        if value[:1] == SPELLING and end == NOWHERE:
+            uri, captures, _, last = value.split(b"\t")
+            yield self.with_end(key, b"\t".join((uri, captures, b"0", last)))
 
     def with_end(self, end: bytes, value: bytes) -> bytes:
         return b"%s%s%s" % (end, b"\t" if value[:1] == SPELLING else b" ", value[1:])

@@ -7,8 +7,9 @@ capture, for another URI or `-`), `id` and `time` (a revisit, and where its orig
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import get_args
 
-from jobs.kernel.captures.choosing import CaptureRules
+from jobs.kernel.captures.choosing import CaptureRules, Gone
 from jobs.kernel.formats.datasets import CAPTURES
 from jobs.kernel.formats.lines import parse_capture, parse_else, parse_link
 from jobs.kernel.formats.rows import UNKNOWN, Capture, Link
@@ -28,6 +29,7 @@ class CapturesJob(Job):
         self.add_passthru_arg("--captures", choices=("union", "latest"), default="union")
         self.add_passthru_arg("--redirects", action="store_true", help="fold redirects")
         self.add_passthru_arg("--canonical", action="store_true", help="fold canonical addresses")
+        self.add_passthru_arg("--gone", choices=get_args(Gone), default="last")
         self.add_passthru_arg("--keep-www", action="store_true", help="keep `www.` in keys")
 
     def load_args(self, args: list[str]) -> None:
@@ -35,7 +37,7 @@ class CapturesJob(Job):
         options = self.options
         self.key_of = usable_key_function(keep_www=options.keep_www)
         self.rules = CaptureRules(
-            options.captures == "latest", options.redirects, options.canonical
+            options.captures == "latest", options.redirects, options.canonical, options.gone
         )
 
     def map_line(self, line: bytes) -> Iterator[KeyValue]:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from jobs.kernel.captures.choosing import NOTHING_LEFT
 from jobs.kernel.errors import BadInput
 from jobs.kernel.keys.heritrix_form import HeritrixRejects
 from pipeline.analysis.compare.similar import similar_uris
@@ -65,13 +66,15 @@ class Folded:
 @dataclass
 class Explanation:
     """One page. uri: as the user wrote it. shown: as the scores show it. key: of the page that it
-    folds into, or its own; asked_fold: its own, if it folds. site: that gives it its score, in a
-    ranking of sites. made_of: the rankings that it is made of, with their weights. No link to a
-    page has a part of its own in such scores."""
+    folds into, or its own; asked_fold: its own, if it folds; gone: the kind of its first step, if
+    nothing is left of it. site: that gives it its score, in a ranking of sites. made_of: the
+    rankings that it is made of, with their weights. No link to a page has a part of its own in such
+    scores."""
 
     uri: str
     key: str
     asked_fold: Folded | None = None
+    gone: str | None = None
     folded_count: int = 0
     folded: list[Folded] = field(default_factory=list)
     shown: str | None = None
@@ -110,7 +113,7 @@ def explain(finished: Finished, uri: str, key: str, top: int) -> Explanation:
     if not rows and node is None:
         raise _unknown(finished, uri, key)
     if node is None:
-        result.why_no_score = _why_no_score(finished)
+        result.why_no_score = _why_no_score(finished, result.gone)
     else:
         _add_score(result, finished, finished.nodes([node])[node], top)
     _add_spellings(result, finished, rows)
@@ -128,8 +131,19 @@ def _unknown(finished: Finished, uri: str, key: str) -> BadInput:
     return BadInput(str(finished.work), f"no page with the key {key}", f"the page of {uri}", cure)
 
 
-def _why_no_score(finished: Finished) -> str:
+WHY_GONE = {
+    "gone": "its latest capture is 404 or 410",
+    "loop": "it redirects in a circle, or into one",
+    "redirect": "it redirects to what is gone",
+    "canonical": "it names a canonical address that is gone",
+}
+
+
+def _why_no_score(finished: Finished, gone: str | None) -> str:
     bins = finished.parameters["--bins"]
+    if gone:
+        why = f"{WHY_GONE[gone]}, and no link from or to it counts (--gone)"
+        return f"{why}; captured, it is in the last class, {bins}"
     if finished.parameters["--nodes"] == "linked":
         why = "no kept link leads to it, and --nodes linked ranks linked pages only"
         return f"{why}; captured, it is in the last class, {bins}"
@@ -179,6 +193,9 @@ def _add_folds(result: Explanation, finished: Finished) -> str:
     """Add the pages that fold into it, and the page that it folds into; the key of that one."""
     row = "SELECT target_key, kind, hops FROM {folded} WHERE key = $key"
     for target, kind, hops in finished.rows(row, key=result.key):
+        if target.encode() in NOTHING_LEFT:
+            result.gone = kind
+            return result.key
         result.asked_fold, result.key = Folded(result.key, kind, hops), target
     rows = finished.rows(
         "SELECT key, kind, hops, count(*) OVER () FROM {folded} WHERE target_key = $key"

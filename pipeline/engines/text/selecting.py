@@ -47,7 +47,7 @@ def select_links(
         dated, undated, of_captures = (outcome.counters.pop(name, 0) for name in TIMES)
         if timed and undated and of_captures and not dated:
             raise _without_times(links)
-        fold_outcome = fold_chains.run(folders, folded, near)
+        fold_outcome = fold_chains.run(folders, folded, near, rules.circle_target)
     rows = {"selected": outcome.rows["main"]} if output else {}
     counters = Counter({**outcome.counters, **fold_outcome.counters})
     return StepResult({**rows, "folds": fold_outcome.rows["main"]}, dict(sorted(counters.items())))

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from jobs.kernel.captures.choosing import NOTHING_LEFT, UNLISTED
 from jobs.kernel.formats.datasets import FOLDS
 from pipeline.data.database import batches, database, feed
 from pipeline.data.parquet import parquet_batches, schema_of
@@ -127,7 +128,14 @@ def _sorted(
         rows = "SELECT * FROM spellings"
         if folds:
             feed(db, "folds", FOLDED, parquet_batches(folds, FOLDED.names))
-            final = "coalesce(target_key, spellings.key) AS key"
-            rows = f"""SELECT spellings.* REPLACE ({final}) FROM spellings
+            gone = ", ".join(f"'{target.decode()}'" for target in NOTHING_LEFT)
+            final = f"CASE WHEN target_key IN ({gone}) THEN spellings.key"
+            final += " ELSE coalesce(target_key, spellings.key) END AS key,"
+            final += f" CASE WHEN target_key IN ({gone}) THEN 0 ELSE links END AS links"
+            state = (
+                f"coalesce(target_key IN ({gone}), false) AS gone,"
+                f" coalesce(target_key = '{UNLISTED.decode()}', false) AS unlisted"
+            )
+            rows = f"""SELECT spellings.* REPLACE ({final}), {state} FROM spellings
                 LEFT JOIN folds ON folds.key = spellings.key"""
         yield from batches(db, f"FROM ({rows}) ORDER BY key, uri")

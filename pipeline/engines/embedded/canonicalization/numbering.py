@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from jobs.kernel.formats import datasets
 from jobs.kernel.formats.rows import UNKNOWN
+from pipeline.data.arrays import Int64Array
 from pipeline.data.csr import Ids, id_type
 from pipeline.data.database import write_behind
 from pipeline.data.growing import Growing
@@ -49,9 +50,10 @@ class KeyNumbers:
 
     def __init__(self, sizes: list[int]) -> None:
         self.firsts = np.cumsum([0, *sizes])  # position of each partition's first spelling
-        self.uris = int(self.firsts[-1])
-        self.by_position = np.zeros(self.uris, id_type(self.uris))
-        self.count = 0
+        kind = id_type(int(self.firsts[-1]))
+        self.none = np.iinfo(kind).max  # of spellings whose links do not count
+        self.by_position = np.zeros(int(self.firsts[-1]), kind)
+        self.count = self.uris = 0
         self._key: Any = None  # the latest
 
     @property
@@ -59,14 +61,29 @@ class KeyNumbers:
         return self.by_position.nbytes
 
     def numbered(self, rows: pa.RecordBatch) -> pa.Table:
-        """Rows of the dataset uris."""
+        """Rows of the dataset uris. Where keys fold, the columns gone and unlisted say which links
+        do not count, and which rows do not."""
+        if "gone" in rows.schema.names:
+            self.by_position[rows["position"].filter(rows["gone"]).to_numpy()] = self.none
+            return self._numbered(rows.filter(pc.invert(rows["unlisted"])))
+        return self._numbered(rows)
+
+    def _numbered(self, rows: pa.RecordBatch) -> pa.Table:
+        if not len(rows):
+            return URIS_SCHEMA.empty_table()
         keys = rows["key"]
         new = np.ones(len(rows), np.bool_)
         new[1:] = pc.not_equal(keys[1:], keys[:-1]).to_numpy(zero_copy_only=False)
         new[0] = keys[0] != self._key
         self._require_order(keys)
         numbers = self.count - 1 + np.cumsum(new)
-        self.by_position[rows["position"].to_numpy()] = numbers
+        positions = rows["position"].to_numpy()
+        if "gone" in rows.schema.names:
+            counts = ~rows["gone"].to_numpy(zero_copy_only=False)
+            self.by_position[positions[counts]] = numbers[counts]
+        else:
+            self.by_position[positions] = numbers
+        self.uris += len(rows)
         self._key, self.count = keys[-1], int(numbers[-1]) + 1
         digits = pc.utf8_lpad(rows["last"].cast(pa.string()), 14, "0")
         last = pc.if_else(pc.equal(rows["last"], UNSEEN), UNKNOWN.decode(), digits)
@@ -107,5 +124,12 @@ class PartNumbers:
                 self._begins[partition] = end = begin + size
                 positions = self._positions[partition][begin:end]
                 first = self._keys.firsts[partition]
-                numbers.append(self._keys.by_position[first + positions].astype(kind))
+                numbers.append(self._numbers(first + positions, kind))
         return np.concatenate([*numbers, np.full(1, np.iinfo(kind).max, kind)])
+
+    def _numbers(self, positions: Int64Array, kind: type[np.uint32] | type[np.uint64]) -> Ids:
+        """By position, in a type that may be smaller, whose greatest value stands for none too."""
+        numbers = self._keys.by_position[positions]
+        smaller = numbers.astype(np.uint32) if kind is np.uint32 else numbers.astype(np.uint64)
+        smaller[numbers == self._keys.none] = np.iinfo(kind).max
+        return smaller

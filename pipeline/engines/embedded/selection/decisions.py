@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.kernel.captures.choosing import CaptureRules
+from jobs.kernel.captures.choosing import NOWHERE, CaptureRules
 from jobs.kernel.formats.datasets import FOLDS
 from pipeline.data.database import batches
 from pipeline.data.growing import save
@@ -28,16 +28,21 @@ FOLDS_SCHEMA = schema_of(FOLDS.columns)
 OTHERS_SCHEMA = pa.schema([("part", pa.int32()), ("number", pa.int64()), ("uri", pa.string())])
 EdgeRows = npt.NDArray[np.int64]
 
-# leads: links of redirects. away: those of each key's latest redirect to another key. going: the
-# keys that a key folds into by redirect, if it is later than its good captures or it has none.
+# vanished: keys that are not there any more. leads: links of redirects. away: those of each key's
+# latest redirect to another key. going: the keys that a key folds into by redirect, if it is later
+# than its good captures or it has none.
 DECIDING = """
 CREATE VIEW original AS SELECT * FROM capture WHERE good AND NOT revisit;
 CREATE TABLE last_good AS SELECT key, max(timestamp) AS last FROM capture WHERE good GROUP BY key;
+CREATE TABLE vanished AS SELECT key FROM capture
+    JOIN (SELECT key, max(timestamp) AS newest FROM capture GROUP BY key) USING (key)
+    WHERE $vanish AND timestamp = newest GROUP BY key HAVING bool_and(missing);
 CREATE TABLE leads AS SELECT DISTINCT * FROM named
     SEMI JOIN (FROM capture WHERE redirect) USING (uri, timestamp) WHERE hop = 'R';
 CREATE TABLE away AS SELECT * FROM leads WHERE target_key <> key
     QUALIFY timestamp = max(timestamp) OVER (PARTITION BY key);
 CREATE TABLE going AS SELECT DISTINCT key, target_key FROM away LEFT JOIN last_good USING (key)
+    ANTI JOIN vanished USING (key)
     WHERE $redirects AND (last IS NULL OR ($latest AND timestamp > last));
 CREATE TABLE gone AS SELECT key FROM going GROUP BY key HAVING count(*) = 1;
 """
@@ -46,7 +51,7 @@ CREATE TABLE gone AS SELECT key FROM going GROUP BY key HAVING count(*) = 1;
 # the links of it.
 TAKING = """
 CREATE VIEW latest AS SELECT capture.* FROM capture JOIN last_good USING (key)
-    ANTI JOIN gone USING (key) WHERE good AND timestamp = last;
+    ANTI JOIN gone USING (key) ANTI JOIN vanished USING (key) WHERE good AND timestamp = last;
 CREATE TABLE unchanged AS SELECT row_number() OVER () AS row, latest.* FROM latest WHERE revisit;
 CREATE TABLE origin AS SELECT row, o.key, o.uri, o.timestamp FROM unchanged l JOIN original o
     ON o.key = l.key AND o.digest = l.digest WHERE l.digest <> '-'
@@ -62,6 +67,7 @@ CREATE TABLE taken AS
     SELECT uri, timestamp, NULL AS recipient, key FROM away SEMI JOIN gone USING (key)
     UNION ALL SELECT uri, timestamp, NULL, key FROM
         (FROM leads ANTI JOIN last_good USING (key) ANTI JOIN gone USING (key)
+         ANTI JOIN vanished USING (key)
          QUALIFY timestamp = max(timestamp) OVER (PARTITION BY key))
     UNION ALL SELECT uri, timestamp, NULL, key FROM latest WHERE NOT revisit
     UNION ALL SELECT uri, timestamp, NULL, key FROM unchanged ANTI JOIN origin USING (row)
@@ -88,7 +94,8 @@ SELECT key, target_key FROM named WHERE hop = 'C'
 """
 EDGES = """
 CREATE TABLE candidate AS SELECT key, 'redirect' AS kind, target_key FROM going
-    UNION SELECT key, 'canonical', target_key FROM ({named}) WHERE $canonical;
+    UNION SELECT key, 'canonical', target_key FROM ({named}) WHERE $canonical
+    UNION SELECT key, 'gone', '$nowhere' FROM vanished;
 CREATE TABLE choice AS SELECT key, kind, min(target_key) AS target_key, count(*) AS targets
     FROM candidate JOIN (SELECT key, max(kind) AS kind FROM candidate GROUP BY key)
     USING (key, kind) GROUP BY key, kind;
@@ -101,7 +108,10 @@ SELECT coalesce(next.row, -1) AS next FROM edge LEFT JOIN edge AS next ON next.k
 """
 ENDED = """
 SELECT edge.key, last.target_key, edge.kind, hops FROM edge JOIN chain USING (row)
-    JOIN edge AS last ON last.row = chain.last ORDER BY edge.key
+    JOIN edge AS last ON last.row = chain.last
+"""
+CIRCLES = """
+UNION ALL SELECT key, '$nowhere', 'loop', 0 FROM edge ANTI JOIN chain USING (row)
 """
 
 
@@ -109,7 +119,11 @@ def decide(db: duckdb.DuckDBPyConnection, parts: Path, rules: CaptureRules) -> C
     """Make the tables of which the functions below write folds and verdicts."""
     for name in ("capture", "named", "groups"):
         db.execute(f"CREATE VIEW {name} AS FROM '{parts}/{name}-*.parquet'")
-    values = {"$redirects": rules.redirects, "$latest": rules.latest, "$canonical": rules.canonical}
+    values = {
+        "$redirects": rules.redirects, "$latest": rules.latest, "$canonical": rules.canonical,
+        "$vanish": rules.latest and rules.nowhere is not None,
+        "$nowhere": (rules.nowhere or NOWHERE).decode(),
+    }  # fmt: skip
 
     def execute(statements: str) -> None:
         for word, value in values.items():
@@ -136,8 +150,11 @@ def _count(db: duckdb.DuckDBPyConnection, rows: str) -> int:
     return int(count)
 
 
-def write_folds(db: duckdb.DuckDBPyConnection, output: Path) -> Counter[str]:
-    """Write each key that folds, with the key at the end of its chain, in a new folder."""
+def write_folds(
+    db: duckdb.DuckDBPyConnection, output: Path, circle_target: bytes | None
+) -> Counter[str]:
+    """Write each key that folds, with the key at the end of its chain, in a new folder.
+    circle_target: what keys in a loop, or before one, fold into."""
     output.parent.mkdir(parents=True)
     db.execute("SET preserve_insertion_order = true")
     following = np.concatenate(
@@ -146,13 +163,18 @@ def write_folds(db: duckdb.DuckDBPyConnection, output: Path) -> Counter[str]:
     last, hops = chain_ends(following)
     ended = np.flatnonzero(hops)
     chain = pa.table({"row": ended, "last": last[ended], "hops": hops[ended]})
-    counters = Counter({"unfolded.loop": len(hops) - len(ended), "folds": len(ended)})
+    query, counters = ENDED, Counter({"folds": len(ended)})
+    if circle_target:
+        query += CIRCLES.replace("$nowhere", circle_target.decode())
+        counters["folds"] = len(hops)
+    else:
+        counters["unfolded.loop"] = len(hops) - len(ended)
     db.register("chain", chain)
     with (
         output.open("wb") as stream,
         pq.ParquetWriter(stream, FOLDS_SCHEMA, compression="zstd", **CHECKED) as file,
     ):
-        for batch in batches(db, ENDED):
+        for batch in batches(db, f"FROM ({query}) ORDER BY key"):
             file.write_batch(batch.cast(FOLDS_SCHEMA))
             counters.update(f"folds.{kind}" for kind in batch["kind"].to_pylist())
     db.unregister("chain")

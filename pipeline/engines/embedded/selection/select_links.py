@@ -52,7 +52,7 @@ def select_links(
         with database(folder, budget=left, threads=processes) as (db, near):
             (near / "parts").symlink_to(folder.absolute())
             counters = decide(db, near / "parts", rules)
-            counters += write_folds(db, folds / FOLDS)
+            counters += write_folds(db, folds / FOLDS, rules.circle_target)
             if rules.latest:
                 write_verdicts(db, folder, groups)
         if rules.latest:

@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from jobs.kernel.captures.choosing import MISSING
 from jobs.kernel.formats.hops import FOLD_HOPS
 from jobs.kernel.formats.rows import UNKNOWN
 from jobs.kernel.keys.keys import KeyFunction, forgetful_key_function
@@ -36,6 +37,7 @@ CAPTURES = pa.schema(
     [
         ("key", pa.string()), ("uri", pa.string()), ("timestamp", pa.string()),
         ("good", pa.bool_()), ("redirect", pa.bool_()), ("revisit", pa.bool_()),
+        ("missing", pa.bool_()),
         *((name, pa.string()) for name in KNOWN_AS), ("refers_to_key", pa.string()),
     ]
 )  # fmt: skip
@@ -44,6 +46,7 @@ GROUPS = pa.schema(
     [("part", pa.int32()), ("number", pa.int64()), ("uri", pa.string()), ("timestamp", pa.string())]
 )
 UNKNOWN_TEXT = UNKNOWN.decode()
+MISSING_STATUSES = pa.array(map(int, MISSING), pa.int32())
 GroupNumbers = npt.NDArray[np.int64]
 
 
@@ -105,6 +108,7 @@ def _captures(part: Path, key_of: KeyFunction) -> Iterator[pa.Table]:
             [
                 keys, rows["uri"], rows["timestamp"].fill_null(UNKNOWN_TEXT), good,
                 pc.and_not(pc.equal(in_class, 3), unchanged), revisit,
+                pc.is_in(status, MISSING_STATUSES),
                 *(rows[name].fill_null(UNKNOWN_TEXT) for name in KNOWN_AS),
                 _keys(rows["refers_to_uri"].fill_null(""), key_of),
             ],
