@@ -7,6 +7,8 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -64,15 +66,16 @@ class HeritrixHome:
                 errors="replace",
                 start_new_session=True,  # so that what it has started ends with it
             )
-            with _ended(process, limit) as timer:
+            with _ended(process, limit) as is_over:
                 assert process.stdout is not None  # it is a pipe
                 last = deque[str](maxlen=LAST_LINES)
                 for line in process.stdout:
                     last.append(line)
                     yield line.rstrip("\n")
                 code = process.wait()
-            if code or timer.expired:
-                how = f"not at its end after {limit:g} s" if timer.expired else f"exit code {code}"
+            if code or is_over.is_set():
+                late = f"not at its end after {limit:g} s"
+                how = late if is_over.is_set() else f"exit code {code}"
                 raise _failure(where, arguments, how, last, errors)
 
 
@@ -90,8 +93,6 @@ def java() -> str:
 @contextlib.contextmanager
 def _pipes() -> Iterator[tuple[IO[str], IO[str]]]:
     """Files for what a program reads and for its errors: a pipe for each could block."""
-    import tempfile
-
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8") as given,
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors,
@@ -99,26 +100,21 @@ def _pipes() -> Iterator[tuple[IO[str], IO[str]]]:
         yield given, errors
 
 
-class _Timer:
-    expired = False
-
-
 @contextlib.contextmanager
-def _ended(process: subprocess.Popen[str], limit: float) -> Iterator[_Timer]:
-    """Around a process, which ends with the block, or when its time is over."""
-    import threading
-
-    state = _Timer()
+def _ended(process: subprocess.Popen[str], limit: float) -> Iterator[threading.Event]:
+    """Around a process, which ends with the block, or when its time is over: the event is set
+    then."""
+    is_over = threading.Event()
 
     def expire() -> None:
-        state.expired = True
+        is_over.set()
         _kill(process)
 
     timer = threading.Timer(limit, expire)
     timer.daemon = True
     timer.start()
     try:
-        yield state
+        yield is_over
     finally:
         timer.cancel()
         if process.poll() is None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from jobs.kernel.errors import BadInput
+from pipeline.heritrix import job_folder
 from pipeline.heritrix.job_folder import JobFolder
 
 
@@ -89,3 +90,33 @@ def test_folders_that_are_no_jobs(tmp_path: Path) -> None:
     (tmp_path / "none" / "b.cxml").touch()
     with pytest.raises(BadInput, match="2 files of beans"):
         JobFolder(tmp_path / "none")
+
+
+@pytest.mark.parametrize("puts", [0, 1])
+@pytest.mark.parametrize("again", [False, True])
+def test_a_write_that_is_killed_is_taken_back(
+    puts: int, again: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between its files, whether it is given once more or not."""
+    one = job(tmp_path / "job")
+    write(one, tmp_path, seeds=b"a")
+    before, real, done = contents(one), job_folder._put, list[Path]()
+
+    def killed(source: Path, target: Path) -> None:
+        if len(done) == puts:
+            raise KeyboardInterrupt
+        done.append(target)
+        real(source, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(job_folder, "_put", killed)
+        with pytest.raises(KeyboardInterrupt):
+            write(one, tmp_path, beans=b"second", seeds=b"b")
+    if again:
+        write(one, tmp_path, beans=b"second", seeds=b"b")
+        assert contents(one) == {"crawler-beans.cxml": b"second", "seeds.txt": b"b"}
+        one.undo()
+    one.undo()
+    assert contents(one) == before
+    one.undo()
+    assert contents(one) == {"crawler-beans.cxml": b"first"}

@@ -1,0 +1,123 @@
+"""Programs of Heritrix that end well, badly, late or not at all, played by scripts of a shell."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from jobs.kernel.errors import BadInput
+from pipeline.heritrix.home import HeritrixFails, HeritrixHome
+from pipeline.heritrix.precedence_store import LOCK, Lookups, load, require_unlocked
+
+LOCKED = "com.sleepycat.je.EnvironmentLockedException: The environment cannot be locked"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> HeritrixHome:
+    (tmp_path / "heritrix" / "lib").mkdir(parents=True)
+    (tmp_path / "heritrix" / "lib" / "heritrix-engine-3.13.0.jar").touch()
+    return HeritrixHome(tmp_path / "heritrix")
+
+
+@pytest.fixture
+def java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A script that stands for Java, to be written."""
+    (tmp_path / "java" / "bin").mkdir(parents=True)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "java"))
+    return tmp_path / "java" / "bin" / "java"
+
+
+def says(java: Path, script: str) -> None:
+    java.write_text(f"#!/bin/sh\n{script}\n")
+    java.chmod(0o755)
+
+
+def test_lines_come_with_what_the_program_reads(home: HeritrixHome, java: Path) -> None:
+    says(java, 'echo "$@"; cat')
+    words, *lines = home.run("Main", "a b", where=Path("x"), limit=20, text=["é\n", "2\n"])
+    assert words.endswith(f"-cp {home.folder / 'lib' / '*'} Main a b")
+    assert lines == ["é", "2"]
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("echo one; echo two >&2; exit 7", "Main: exit code 7: one two"),
+        ("seq 1 1000; exit 1", "exit code 1: 991 992"),
+        ("kill -9 $$", "exit code -9"),
+        ("echo begun; sleep 60", "not at its end after 1 s: begun"),
+        (f"echo '{LOCKED}' >&2; exit 1", "a job of Heritrix has it open"),
+    ],
+)
+def test_programs_that_fail(home: HeritrixHome, java: Path, script: str, message: str) -> None:
+    says(java, script)
+    began = time.monotonic()
+    with pytest.raises(HeritrixFails) as caught:
+        list(home.run("org.Main", where=Path("jobs/x/state"), limit=1))
+    assert message in str(caught.value)
+    assert str(caught.value).startswith("jobs/x/state: ")
+    assert time.monotonic() - began < 30
+
+
+def test_a_program_ends_with_who_reads_it(home: HeritrixHome, java: Path, tmp_path: Path) -> None:
+    says(java, f"echo $$ > {tmp_path}/pid; echo one; sleep 60")
+    lines = home.run("Main", where=tmp_path, limit=60)
+    assert next(lines) == "one"
+    lines.close()  # type: ignore[attr-defined]
+    pid = (tmp_path / "pid").read_text().strip()
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_no_java(home: HeritrixHome, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    with pytest.raises(BadInput, match="Java 17 or later"):
+        list(home.run("Main", where=Path("x"), limit=1))
+
+
+def test_a_loader_that_does_not_say_how_many(
+    home: HeritrixHome, java: Path, tmp_path: Path
+) -> None:
+    says(java, "echo 'unacceptable source file'")
+    with pytest.raises(HeritrixFails, match="PrecedenceLoader says: unacceptable source file"):
+        load(home, tmp_path / "p.txt", tmp_path / "state")
+    says(java, "echo '100... '; echo '101 entries loaded'; echo 'more'")
+    assert load(home, tmp_path / "p.txt", tmp_path / "state") == 101
+
+
+def test_lookups_with_too_few_answers(home: HeritrixHome, java: Path, tmp_path: Path) -> None:
+    (tmp_path / "00000000.jdb").touch()
+    says(java, "echo 5; echo 1; echo -")
+    lookups = Lookups(home, tmp_path, ["http://a/", "b", "c"])
+    assert lookups.stored == 5
+    assert lookups.some(2) == ["1", "-"]
+    with pytest.raises(HeritrixFails, match="0 answers for 1 URIs"):
+        lookups.some(1)
+    says(java, "echo 0")
+    with pytest.raises(BadInput, match="no precedences in it"):
+        Lookups(home, tmp_path, [])
+
+
+def test_a_store_that_another_process_has_open(tmp_path: Path) -> None:
+    require_unlocked(tmp_path)
+    (tmp_path / LOCK).write_bytes(b"x")
+    require_unlocked(tmp_path)
+    holds = (
+        "import fcntl, sys; f = open(sys.argv[1], 'r+b'); fcntl.lockf(f, fcntl.LOCK_EX, 1);"
+        " print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", holds, tmp_path / LOCK],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        assert process.stdout
+        assert process.stdin
+        assert process.stdout.readline() == b"held\n"
+        with pytest.raises(HeritrixFails, match="a job of Heritrix has it open"):
+            require_unlocked(tmp_path)
+        process.stdin.close()
+    require_unlocked(tmp_path)
