@@ -36,11 +36,13 @@ from jobs.kernel.formats.rows import UNKNOWN
 from jobs.kernel.formats.side_lines import DROPPED
 from jobs.kernel.formats.usable import why_unusable
 from jobs.kernel.keys.keys import key_keeping_www, key_of
+from jobs.kernel.keys.query_charsets import is_foreign
 from jobs.mapreduce.alone import main
 from jobs.mapreduce.job import KeyValue
 from jobs.stages.merging import LINK, SPELLING, Counts, MergingJob, added
 
 COMBINED = 200_000
+FOREIGN = "links.foreign"  # counter of links whose query is in another charset than UTF-8
 EXAMPLES = 5
 
 
@@ -113,6 +115,8 @@ class Canonicalize(MergingJob):
             yield from self._dropped("no-key", target if target_key is None else source)
             return
         self.counts["links"] += 1
+        if b"%" in target and is_foreign(target):
+            self.counts[FOREIGN] += 1
         if not target_key.gone:
             self._links.add((target_key.key, source_key.source))
         self._spelled(target_key, target, (0, not target_key.gone, UNKNOWN))

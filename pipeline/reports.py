@@ -71,6 +71,7 @@ def status_tables(
         yield _archives_table(list(manifest.archives.values()))
     if SELECT in manifest.steps:
         yield selection_table(manifest.steps[SELECT])
+    yield charsets_table(manifest.steps.get("canonicalize", {}))
     yield _dropped_table(manifest)
     table = TextTable("damage", "reason", ">count")
     for reason, count in damage_by_reason(manifest).most_common():
@@ -206,6 +207,16 @@ def selection_table(entry: dict[str, Any]) -> TextTable:
     for name, meaning in _SELECTED.items():
         if count := entry["counters"].get(name):
             table.add(meaning, count)
+    return table
+
+
+def charsets_table(entry: dict[str, Any]) -> TextTable:
+    """The pages that links name in another charset than they were captured in."""
+    table = TextTable("other charsets", "what", ">count")
+    if count := entry.get("counters", {}).get("folds.charset"):
+        table.add(
+            "pages whose links have the query in the charset of their page, found in UTF-8", count
+        )
     return table
 
 

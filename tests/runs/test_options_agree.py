@@ -59,7 +59,7 @@ def test_every_two_options_meet_in_all_four_ways() -> None:
 @pytest.fixture(scope="module")
 def archives(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Two crawls of a site, and what the other options see: a PDF, embedded images, a script, a
-    host by two names, and outlinks beside a page that are not in it."""
+    host by two names, outlinks beside a page that are not in it, and a query in two charsets."""
     folder = tmp_path_factory.mktemp("crawls")
     body = (
         "<a href=/paper.pdf>p</a><img src=/logo.png><script>go('/by-script.html')</script>"
@@ -73,6 +73,8 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         paper.replace(b"Content-Length: ", b"Content-Length:", 1),
         html_record(f"{WWW}/www", "<a href=/more>m</a>", 3),
         html_record(f"{SITE}/www", "<a href=/a>a</a>", 4),
+        response(f"{SITE}/a", b"<meta charset=latin1><a href='/find?q=caf\xe9'>f</a>"),
+        html_record(f"{SITE}/find?q=caf%C3%A9", "<a href=/c>c</a>", 3),
     ]
     third = write_records(folder / "three.warc.gz", records)
     return [first_crawl(folder), second_crawl(folder), third]

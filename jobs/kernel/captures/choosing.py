@@ -27,6 +27,7 @@ from typing import Literal, NamedTuple
 from jobs.kernel.formats.rows import UNKNOWN, Capture
 
 REDIRECT, CANONICAL, VANISHED, CIRCLE = b"redirect", b"canonical", b"gone", b"loop"
+CHARSET, WHOLE = b"charset", b"whole"  # a query in another charset; a page that folds into none
 NOWHERE, UNLISTED = b"-", b"."  # targets of what is gone: listed as a page without score, or not
 NOTHING_LEFT = (NOWHERE, UNLISTED)
 MISSING = (b"404", b"410")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from jobs.kernel.captures.choosing import NOTHING_LEFT
+from jobs.kernel.captures.choosing import CHARSET, NOTHING_LEFT
 from jobs.kernel.errors import BadInput
 from jobs.kernel.keys.heritrix_form import HeritrixRejects
 from pipeline.analysis.compare.similar import similar_uris
@@ -55,8 +55,8 @@ class Spelling:
 
 @dataclass(frozen=True)
 class Folded:
-    """A page that folds into another one. kind: by a redirect or a canonical address. hops: over so
-    many steps."""
+    """A page that folds into another one. kind: by a redirect, a canonical address or the charset
+    of a query. hops: over so many steps."""
 
     key: str
     kind: str
@@ -111,7 +111,8 @@ def explain(finished: Finished, uri: str, key: str, top: int) -> Explanation:
     rows = _spellings(finished, key)
     node = finished.node_of(key)
     if not rows and node is None:
-        raise _unknown(finished, uri, key)
+        key = _add_charset(result, finished)
+        rows, node = _spellings(finished, key), finished.node_of(key)
     if node is None:
         result.why_no_score = _why_no_score(finished, result.gone)
     else:
@@ -187,6 +188,17 @@ def _spellings(finished: Finished, key: str) -> list[tuple[Any, ...]]:
         f" LIMIT {SPELLINGS}",
         key=key,
     )
+
+
+def _add_charset(result: Explanation, finished: Finished) -> str:
+    """Add that links name the page in another charset than it was captured in; the key of that
+    page. Raises BadInput where no link does."""
+    query = "SELECT key FROM {spelled} WHERE uri = $uri LIMIT 1"
+    listed = finished.rows(query, uri=result.uri) if finished.has_uris else []
+    if not listed:
+        raise _unknown(finished, result.uri, result.key)
+    result.asked_fold, result.key = Folded(result.key, CHARSET.decode(), 1), listed[0][0]
+    return result.key
 
 
 def _add_folds(result: Explanation, finished: Finished) -> str:

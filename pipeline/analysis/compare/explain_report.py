@@ -62,8 +62,15 @@ def _page(page: Explanation) -> TextTable:
     return table
 
 
+FOLDS = {
+    "redirect": "a redirect",
+    "canonical": "a page with a canonical address",
+    "charset": "a link in the charset of its page",
+}
+
+
 def _folded(fold: Folded) -> str:
-    kind = "a redirect" if fold.kind == "redirect" else "a page with a canonical address"
+    kind = FOLDS[fold.kind]
     return kind if fold.hops == 1 else f"{kind}, {fold.hops} steps away"
 
 

@@ -110,7 +110,12 @@ class EmbeddedEngine(WorkFolder):
         examples = [uri.decode("utf-8", "replace") for uri in counts.examples]
         return {
             "rows": {"uris": counts.uris},
-            "counters": {"keys": counts.keys, "links": counts.links, **dropped},
+            "counters": {
+                "keys": counts.keys,
+                "links": counts.links,
+                **dropped,
+                **(+counts.folded),
+            },
             "examples": [f"no-key\t{uri}" for uri in examples],
         }
 

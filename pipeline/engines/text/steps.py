@@ -14,7 +14,7 @@ from jobs import assign_ids as assign_ids_job
 from jobs import fold_chains
 from jobs import fold_keys as fold_keys_job
 from jobs import join_scores as join_scores_job
-from jobs.canonicalize import Canonicalize
+from jobs.canonicalize import FOREIGN, Canonicalize
 from jobs.extract_links import ExtractLinks
 from jobs.gen_graph import GenGraph
 from jobs.kernel.captures.extraction_options import ExtractionOptions
@@ -26,10 +26,11 @@ from jobs.kernel.formats.order import DIGITS
 from jobs.kernel.formats.usable import require_usable
 from jobs.kernel.links.pdf_links import require_reader
 from jobs.kernel.storage.opening import PathOrUrl, as_path_or_url
-from jobs.kernel.storage.stores import join
+from jobs.kernel.storage.stores import join, remove
 from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
 from jobs.mapreduce.outcome import Outcome
+from jobs.stages.respelling import Respell
 from pipeline.contract import ArchiveReport, Round, StepResult, Stop
 from pipeline.data.datasets import ORDER, by_score, deliver
 from pipeline.data.row_groups import deliver_rows
@@ -91,15 +92,44 @@ def canonicalize(
     outputs = {output: ORDER["canonical_links"], uris: ORDER["uris"]}
     with (
         delivering(launcher, outputs) as (near, (canonical, spelled)),
-        near.scratch("folds") as tmp,
+        near.workplace("respelled") as tmp,
     ):
-        if folds and not near.is_small(folds, fold_chains.IN_MEMORY):
-            outcome = _folded(inputs, folds, canonical, spelled, near, args)
-        else:
-            args += ["--folds", str(_few_folds(folds, tmp))] if folds else []
-            outcome = launch(Canonicalize, inputs, canonical, near, args, {"uris": spelled})
+        outcome = _canonicalized(inputs, folds, canonical, spelled, near, args)
+        if outcome.counters.pop(FOREIGN, 0):
+            more = _respelled(spelled, join(tmp, "folds"), near, args)
+            if more.rows["main"]:
+                for dataset in (canonical, spelled):
+                    remove(dataset)
+                all_folds = [*folds, join(tmp, "folds")]
+                outcome = _canonicalized(inputs, all_folds, canonical, spelled, near, args)
+                del outcome.counters[FOREIGN]
+            outcome.counters += more.counters
         require_usable(", ".join(map(str, inputs)), outcome.rows["uris"], outcome.counters)
     return canonicalized(outcome)
+
+
+def _canonicalized(
+    inputs: Locations,
+    folds: Locations,
+    links: PathOrUrl,
+    uris: PathOrUrl,
+    launcher: Launcher,
+    args: list[str],
+) -> Outcome:
+    if folds and not launcher.is_small(folds, fold_chains.IN_MEMORY):
+        return _folded(inputs, folds, links, uris, launcher, args)
+    with launcher.scratch("folds") as tmp:
+        more = ["--folds", str(_few_folds(folds, tmp))] if folds else []
+        return launch(Canonicalize, inputs, links, launcher, [*args, *more], {"uris": uris})
+
+
+def _respelled(uris: PathOrUrl, folds: PathOrUrl, launcher: Launcher, args: list[str]) -> Outcome:
+    """Write the folds of pages that were linked to in another charset than they were captured
+    in."""
+    with launcher.workplace("respell") as tmp:
+        candidates = join(tmp, "candidates")
+        launch(Respell, [uris], candidates, launcher, args)
+        return fold_chains.run([candidates], folds, launcher)
 
 
 def _few_folds(folds: Locations, tmp: Path) -> Path:

@@ -14,10 +14,12 @@ any number of parts, except for that one sort.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 
 from jobs.kernel.captures.choosing import NOTHING_LEFT, UNLISTED
@@ -43,6 +45,7 @@ from pipeline.engines.embedded.canonicalization.partition_spellings import (
     merge_partition,
     spellings,
 )
+from pipeline.engines.embedded.canonicalization.respelling import has_respelled, respell
 from pipeline.engines.embedded.canonicalization.spelling_table import PartCounts
 from pipeline.engines.embedded.columns import string_bytes
 from pipeline.engines.embedded.part_pool import PROCESS_BYTES, part_results
@@ -55,10 +58,17 @@ PartPaths = tuple[Path | None, Path | None]  # of links and captures, where ther
 
 @dataclass
 class SpellingCounts(PartCounts):
-    """Counts of all parts. uris: rows of the dataset; keys: distinct ones."""
+    """Counts of all parts. uris: rows of the dataset; keys: distinct ones. folded: keys that were
+    linked to in another charset, by counter."""
 
     uris: int = 0
     keys: int = 0
+    folded: Counter[str] = field(default_factory=Counter)
+
+    def with_parts(self, parts: Iterable[PartCounts]) -> SpellingCounts:
+        for part in parts:
+            self.add(part)
+        return self
 
 
 def canonicalize(
@@ -81,8 +91,8 @@ def canonicalize(
     memory for all processes together. tmp: a folder for what does not fit. Raises BadInput for a
     part that cannot be read.
     """
-    uris.mkdir(parents=True)
-    numbers.mkdir(parents=True)
+    for folder in (uris, numbers):
+        folder.mkdir(parents=True)
     parts, share = _parts(links, captures), budget // processes - PROCESS_BYTES
     partitions = _partitions(parts, share, processes)
     with tempfile.TemporaryDirectory(dir=tmp) as name:
@@ -94,13 +104,11 @@ def canonicalize(
         sizes = part_results(merge_partition, merges, processes, lambda work: work.spellings)
         keys = KeyNumbers(sizes)
         left = budget - keys.nbytes - PROCESS_BYTES
-        write_uris(map(keys.numbered, _sorted(merges, left, threads, folds)), uris / URIS)
-        part_numbers = PartNumbers(merges, keys)
-        total = SpellingCounts(uris=keys.uris, keys=keys.count)
-        for work, part in zip(works, counts, strict=True):
-            part_numbers.write(work, part, numbers)
-            total.add(part)
-    return total
+        with database(setup.folder, budget=left, threads=threads) as (db, _):
+            folded = respell(db, merges)
+            write_uris(map(keys.numbered, _sorted(db, merges, folds)), uris / URIS)
+        PartNumbers(merges, keys).write_all(works, counts, numbers)
+        return SpellingCounts(uris=keys.uris, keys=keys.count, folded=folded).with_parts(counts)
 
 
 def _parts(links: Path, captures: Path) -> list[PartPaths]:
@@ -120,22 +128,21 @@ def _partitions(parts: list[PartPaths], share: int, processes: int) -> int:
 
 
 def _sorted(
-    merges: list[PartitionWork], budget: int, threads: int, folds: Path | None
+    db: duckdb.DuckDBPyConnection, merges: list[PartitionWork], folds: Path | None
 ) -> Iterator[pa.RecordBatch]:
     """The rows of all partitions by key, then uri. folds: keys and those that they fold into."""
-    with database(merges[0].setup.folder, budget=budget, threads=threads) as (db, _):
-        feed(db, "spellings", POSITIONED, spellings(merges))
-        rows = "SELECT * FROM spellings"
-        if folds:
-            feed(db, "folds", FOLDED, parquet_batches(folds, FOLDED.names))
-            gone = ", ".join(f"'{target.decode()}'" for target in NOTHING_LEFT)
-            final = f"CASE WHEN target_key IN ({gone}) THEN spellings.key"
-            final += " ELSE coalesce(target_key, spellings.key) END AS key,"
-            final += f" CASE WHEN target_key IN ({gone}) THEN 0 ELSE links END AS links"
-            state = (
-                f"coalesce(target_key IN ({gone}), false) AS gone,"
-                f" coalesce(target_key = '{UNLISTED.decode()}', false) AS unlisted"
-            )
-            rows = f"""SELECT spellings.* REPLACE ({final}), {state} FROM spellings
-                LEFT JOIN folds ON folds.key = spellings.key"""
-        yield from batches(db, f"FROM ({rows}) ORDER BY key, uri")
+    feed(db, "spellings", POSITIONED, spellings(merges))
+    rows = "SELECT * FROM spellings"
+    if has_respelled(db):
+        rows = f"""SELECT s.* REPLACE (coalesce(target_key, s.key) AS key) FROM ({rows}) s
+            LEFT JOIN respelled ON respelled.key = s.key"""
+    if folds:
+        feed(db, "folds", FOLDED, parquet_batches(folds, FOLDED.names))
+        gone = ", ".join(f"'{target.decode()}'" for target in NOTHING_LEFT)
+        rows = f"""SELECT s.* REPLACE (
+            CASE WHEN target_key IN ({gone}) THEN s.key ELSE coalesce(target_key, s.key) END AS key,
+            CASE WHEN target_key IN ({gone}) THEN 0 ELSE links END AS links),
+            coalesce(target_key IN ({gone}), false) AS gone,
+            coalesce(target_key = '{UNLISTED.decode()}', false) AS unlisted
+            FROM ({rows}) s LEFT JOIN folds ON folds.key = s.key"""
+    yield from batches(db, f"FROM ({rows}) ORDER BY key, uri")

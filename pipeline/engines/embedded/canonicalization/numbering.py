@@ -6,7 +6,7 @@ dictionary before the source dictionary, its key number; the type's greatest val
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +104,13 @@ class PartNumbers:
         self._keys = keys
         self._positions = [np.load(work.positions, mmap_mode="r") for work in merges]
         self._begins = [0] * len(merges)
+
+    def write_all(
+        self, works: Sequence[CountWork], counts: Sequence[PartCounts], folder: Path
+    ) -> None:
+        """The files of all parts, in the order of the tables that were merged."""
+        for work, part in zip(works, counts, strict=True):
+            self.write(work, part, folder)
 
     def write(self, work: CountWork, counts: PartCounts, folder: Path) -> None:
         """The file of a part in the folder numbers, if the part has links."""

@@ -1,0 +1,55 @@
+"""Fold candidates of pages that were linked to in another charset than they were captured in.
+
+Reads uris. Writes `key<TAB>kind<TAB>target_key`, of which jobs/fold_chains.py makes folds: an
+uncaptured key folds into the only captured one that its query is in UTF-8. Shuffle: a line for each
+spelling whose query has escapes beyond ASCII, and one for each charset that it may be in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jobs.kernel.captures.choosing import CHARSET, WHOLE
+from jobs.kernel.formats.lines import parse_uri_row
+from jobs.kernel.keys.keys import key_keeping_www, key_of
+from jobs.kernel.keys.query_charsets import in_utf_8, is_beyond_ascii, is_foreign
+from jobs.mapreduce.job import Job, KeyValue
+
+CAPTURED, ASKED, OWN = b"0", b"1", b"2"  # a captured key sorts before those that ask for it
+
+
+class Respell(Job):
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_passthru_arg("--keep-www", action="store_true", help="keep `www.` in keys")
+
+    def load_args(self, args: list[str]) -> None:
+        super().load_args(args)
+        self._key_of = key_keeping_www if self.options.keep_www else key_of
+
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
+        row = parse_uri_row(line)
+        if not is_beyond_ascii(row.uri) or (own := self._key_of(row.uri)) is None:
+            return
+        if row.captures:
+            yield own, CAPTURED + row.key
+        elif is_foreign(row.uri):
+            yield own, OWN + row.key
+            for uri in in_utf_8(row.uri):
+                if key := self._key_of(uri):
+                    yield key, ASKED + row.key
+
+    def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
+        """A key that was captured itself folds into none."""
+        captured = b""
+        for value in values:
+            if value[:1] == CAPTURED:
+                captured = value[1:]
+            elif captured and value[:1] == OWN:
+                yield b"\t".join((value[1:], WHOLE, value[1:]))
+            elif captured:
+                yield b"\t".join((value[1:], CHARSET, captured))
+
+
+if __name__ == "__main__":
+    Respell.run()
