@@ -209,6 +209,11 @@ def _show_change(wanted: Recrawl, preparation: Preparation, changed: list[str]) 
     if preparation.seeds is not None:
         table.add("seeds.txt", f"{preparation.seeds:,} pages, best first")
     show([table], None)
+    if preparation.gone:
+        click.echo(
+            f"Of these pages {preparation.gone:,} are gone (404, 410) or redirect in a circle, and"
+            " have a good class all the same: rank with --captures latest --fold redirects."
+        )
     if not changed:
         click.echo("Seeds and beans are as they were.")
 

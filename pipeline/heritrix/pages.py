@@ -39,9 +39,12 @@ class SeedRule:
     top: int | None = None
 
 
-def seeds(precedence: Path, finished: Finished, rule: SeedRule, bins: int) -> Iterator[str]:
+def seeds(
+    precedence: Path, finished: Finished, rule: SeedRule, bins: int
+) -> Iterator[tuple[str, bool]]:
     """The pages among the URIs of the file, in its order and spelling. Reads the file and datasets
-    of the run into the database of the folder. bins: the last class. Raises BadInput."""
+    of the run into the database of the folder. With each, whether it is gone. bins: the last class.
+    Raises BadInput."""
     db, report = finished.db, EntriesReport()
     feed(db, "rows", ROWS, read_entries(precedence, report))
     db.execute(
@@ -64,11 +67,11 @@ def seeds(precedence: Path, finished: Finished, rule: SeedRule, bins: int) -> It
         f"LIMIT {rule.top}" if rule.top else "",
     ]
     query = (
-        "SELECT uri FROM listed JOIN worth ON uri = form"
+        "SELECT uri, gone FROM listed JOIN worth ON uri = form"
         f" WHERE (NOT gone OR precedence < {bins}) {' '.join(limits)}"
     )
     for batch in batches(db, query):
-        yield from batch.column(0).to_pylist()
+        yield from zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True)
 
 
 def _read_captures(db: duckdb.DuckDBPyConnection, finished: Finished) -> None:

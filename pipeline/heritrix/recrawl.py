@@ -48,12 +48,13 @@ class Recrawl:
 @dataclass(frozen=True)
 class Preparation:
     """edits: what changes in the beans, a sentence each. beans: the new file. seeds: how many, in
-    the file seeds_file; None where they stay."""
+    the file seeds_file; None where they stay. gone: how many of them are gone."""
 
     state: Path
     edits: list[str]
     beans: bytes
     seeds: int | None
+    gone: int
     seeds_file: Path
 
     def diff(self, job: JobFolder) -> Iterator[str]:
@@ -78,9 +79,11 @@ def prepared(recrawl: Recrawl, tmp: Path) -> Preparation:
     patched = edits.done()
     if JobBeans(patched, str(job.beans)).patched(wanted).made:
         raise AssertionError("beans that are as wanted are changed again")
-    count = _write_seeds(recrawl, recrawl.rule, summary.bins, tmp) if recrawl.rule else None
+    count, gone = None, 0
+    if recrawl.rule:
+        count, gone = _write_seeds(recrawl, recrawl.rule, summary.bins, tmp)
     state = job.path / beans.state_folder()
-    return Preparation(state, edits.made, patched, count, tmp / SEEDS)
+    return Preparation(state, edits.made, patched, count, gone, tmp / SEEDS)
 
 
 def load_and_verify(home: HeritrixHome, recrawl: Recrawl, state: Path) -> Verification:
@@ -137,20 +140,22 @@ def _summary(ranking: Path) -> _Summary:
         ) from error
 
 
-def _write_seeds(recrawl: Recrawl, rule: SeedRule, bins: int, tmp: Path) -> int:
-    count, threads = 0, os.cpu_count() or 1
+def _write_seeds(recrawl: Recrawl, rule: SeedRule, bins: int, tmp: Path) -> tuple[int, int]:
+    """How many were written, and how many of them are gone."""
+    count, gone, threads = 0, 0, os.cpu_count() or 1
     budget = half_of_machine().budget
     with (
         database(tmp, budget=budget, threads=threads) as (db, near),
         (tmp / SEEDS).open("w", encoding="utf-8") as file,
     ):
         finished = open_finished(recrawl.ranking, db, near, "ranked")
-        for uri in seeds(recrawl.precedence, finished, rule, bins):
+        for uri, is_gone in seeds(recrawl.precedence, finished, rule, bins):
             file.write(f"{uri}\n")
             count += 1
+            gone += is_gone
     if not count:
         raise BadInput(
             str(recrawl.precedence), "no page of it was captured", "at least one, for the seeds",
             "Give more classes or pages, or --keep-seeds for the seeds that the job has.",
         )  # fmt: skip
-    return count
+    return count, gone

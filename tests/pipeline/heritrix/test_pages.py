@@ -66,7 +66,11 @@ def listed(work: Path) -> dict[str, int]:
 def seeds_of(work: Path, tmp: Path, rule: SeedRule = ALL, bins: int = 4) -> list[str]:
     with database(tmp, budget=1 << 30, threads=1) as (db, near):
         finished = open_finished(work, db, near, "ranked")
-        return list(seeds(work / "precedence.txt", finished, rule, bins))
+        made = list(seeds(work / "precedence.txt", finished, rule, bins))
+    assert {uri.removeprefix(HOST) for uri, gone in made if gone} == GONE & {
+        uri.removeprefix(HOST) for uri, _ in made
+    }
+    return [uri for uri, _ in made]
 
 
 def test_pages_and_what_is_linked_in_the_order_of_the_file(work: Path, tmp_path: Path) -> None:
