@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from support.systems.heritrix_crawls import home
 
 from pipeline.heritrix.home import HeritrixHome
 from pipeline.heritrix.precedence_store import load
-from pipeline.heritrix.rest import LOGIN, HeritrixEngine, read_login
+from pipeline.heritrix.rest import LOGIN, HeritrixEngine, JobStatus, read_login
 from pipeline.heritrix.verification import verify
 
 __all__ = ["home"]
@@ -269,15 +269,18 @@ def test_a_resume_from_a_checkpoint_is_not_late(
         monkeypatch.setenv(LOGIN, login)
         engine = HeritrixEngine(url, read_login(None), is_trusted=True)
 
-        def state(*wanted: str) -> None:
-            end = time.monotonic() + 60
-            while (now := engine.job("resumed")) is None or now.state not in wanted:
+        def wait_until(is_so: Callable[[JobStatus], bool]) -> None:
+            end = time.monotonic() + 120
+            while (now := engine.job("resumed")) is None or not is_so(now):
                 assert time.monotonic() < end, now
                 time.sleep(0.1)
 
+        def is_paused(now: JobStatus) -> bool:
+            return now.state == "PAUSED"
+
         engine.act("resumed", "build")
         engine.act("resumed", "launch")
-        state("PAUSED")
+        wait_until(is_paused)
         engine.act("resumed", "unpause")
         while not job.crawl_log.exists() or len(read_log(job.crawl_log)) < 60:
             time.sleep(0.1)
@@ -289,12 +292,12 @@ def test_a_resume_from_a_checkpoint_is_not_late(
         )  # fmt: skip
         assert (active.code, "the job is Active" in active.err) == (3, True)
         engine.act("resumed", "pause")
-        state("PAUSED")
+        wait_until(is_paused)
         before = [fetch.uri for fetch in read_log(job.crawl_log)]
         engine.act("resumed", "checkpoint")
-        time.sleep(3)
+        wait_until(lambda _: any(job.folder.rglob("cp*/valid")))
         engine.act("resumed", "terminate")
-        time.sleep(2)
+        wait_until(lambda now: now.is_finished)
         engine.act("resumed", "teardown")
         options = ("--rest", url, "--insecure", "--checkpoint", "latest")
         said = ok("recrawl", "--job", job.folder, "--work", work, "--heritrix", home, *options)
