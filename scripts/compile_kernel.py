@@ -42,7 +42,12 @@ class CompiledKernel(BuildHookInterface):  # type: ignore[type-arg]
         place = Path(self._place.name)
         shutil.copytree(Path(self.root, "jobs"), place / "jobs")
         folders = [place / PACKAGE / folder for folder in FOLDERS]
-        modules = (path for folder in folders for path in sorted(folder.glob("[!_]*.py")))
+        modules = (
+            path
+            for folder in folders
+            for path in sorted(folder.glob("[!_]*.py"))
+            if not path.name.startswith("scan_")  # which numba compiles
+        )
         files = [path.relative_to(place).as_posix() for path in modules]
         (place / "setup.py").write_text(SETUP.format(files=files), encoding="utf-8")
         compiled = subprocess.run(

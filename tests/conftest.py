@@ -17,6 +17,8 @@ from hypothesis import HealthCheck, settings
 from support.crawls import MORE_WEB, WEB, write_warc
 from support.drawing import examples
 
+from jobs.kernel.markup.scanner import SCAN
+
 settings.register_profile(
     "steady",
     deadline=None,
@@ -31,6 +33,12 @@ for interruption in (signal.SIGINT, signal.SIGQUIT):
     if signal.getsignal(interruption) == signal.SIG_IGN:
         default = signal.default_int_handler if interruption == signal.SIGINT else signal.SIG_DFL
         signal.signal(interruption, default)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make what is compiled once, before the processes of the tests would, each for itself."""
+    if not hasattr(config, "workerinput") and SCAN.kept() is None:
+        SCAN.made()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

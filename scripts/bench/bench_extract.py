@@ -99,6 +99,39 @@ def lexbor(archives: list[Path], out: Path) -> None:
     write_links(archives, out, hrefs, lru_cache(1_000_000)(surt.surt))
 
 
+def stack(archives: list[Path], out: Path) -> None:
+    """The fastest there are: FastWARC, selectolax with lexbor, ada-url, surt in an lru_cache."""
+    import ada_url
+    import surt
+    from fastwarc.warc import ArchiveIterator, WarcRecordType
+    from selectolax.lexbor import LexborHTMLParser
+
+    key = lru_cache(1_000_000)(surt.surt)
+
+    def keys(uri: str, body: bytes) -> Iterator[str]:
+        hrefs = (anchor.attributes["href"] for anchor in LexborHTMLParser(body).css("a[href]"))
+        for href in dict.fromkeys(hrefs):
+            try:
+                target = ada_url.join_url(uri, href or "")
+            except ValueError:
+                continue
+            if target.startswith(("http://", "https://")):
+                yield key(target.partition("#")[0])
+
+    with out.open("w", encoding="utf-8") as lines:
+        for archive in archives:
+            with archive.open("rb") as stream:
+                for record in ArchiveIterator(stream, record_types=WarcRecordType.response):
+                    headers = record.http_headers
+                    if not headers or headers.status_code != 200:
+                        continue
+                    if "html" in (record.http_content_type or ""):
+                        uri = record.headers["WARC-Target-URI"]
+                        source = key(uri)
+                        for target in dict.fromkeys(keys(uri, record.reader.read())):
+                            lines.write(f"{target} {source}\n")
+
+
 def crawlrank(archives: list[Path], out: Path) -> None:
     """crawlrank's extraction and keys."""
     from jobs.kernel.captures.extraction import extract
@@ -120,6 +153,7 @@ def crawlrank(archives: list[Path], out: Path) -> None:
 WAYS: dict[str, Callable[[list[Path], Path], None]] = {
     "crawlrank": crawlrank,
     "compiled": crawlrank,
+    "stack": stack,
     "lexbor": lexbor,
     "soup": soup,
 }

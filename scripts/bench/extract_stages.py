@@ -22,10 +22,12 @@ from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.rows import Link
 from jobs.kernel.keys.keys import KeyFunction, key_function
 from jobs.kernel.links.documents import document
-from jobs.kernel.links.html_links import html_link_groups, read_page
+from jobs.kernel.links.html_documents import Document
+from jobs.kernel.links.html_links import html_link_groups
 from jobs.kernel.links.html_selection import HtmlOptions
 from jobs.kernel.markup.charsets import as_utf8, charset_of
 from jobs.kernel.markup.html_pieces import is_simple, pieces
+from jobs.kernel.markup.page_text import PageText
 
 BLOCK = 2**16
 NAV = HtmlOptions(nav=True)
@@ -83,8 +85,7 @@ def parse(archives: list[Path]) -> None:
 
 def select(archives: list[Path]) -> None:
     for page in pages(archives):
-        charset = charset_of(page.body, page.media_type)
-        read_page(page.body, page.media_type, charset, NAV)
+        Document(PageText(page.body, page.media_type), NAV)
 
 
 def join(archives: list[Path]) -> None:

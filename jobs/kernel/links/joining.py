@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 
 from jobs.kernel.keys.uris import LONGEST, parsed, resolve
 from jobs.kernel.links.dropped import Examples, count_dropped
@@ -40,6 +41,8 @@ _LAST_NAME = re.compile(rf"(?![.%]){_NAME}*{_QUERY.replace('/', '')}").fullmatch
 _DOTS = re.compile(r"(?:\A|/)(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE).search
 _OF_DIRECTORY = re.compile(r"[/.]|https?://|[A-Za-z0-9_~][^:]*\Z").match
 
+# A reference, or the bytes of a page that it is read from, by a subclass of Base
+RawReference = str | bytes
 UriOrReason = bytes | str  # as `resolve` returns it: a URI, or the reason why there is none
 
 
@@ -48,7 +51,7 @@ class _Directory:
 
     def __init__(self, path: str) -> None:
         self.path, self.origin = path, path[: path.index("/", len("https://"))]
-        self.known: dict[str, UriOrReason] = {}
+        self.known: dict[RawReference, UriOrReason] = {}
 
 
 class _Directories:
@@ -79,7 +82,7 @@ class Base:
     """The URI that references are resolved against: of a page, or of its `<base>`."""
 
     def __init__(self, uri: str, charset: str = "utf-8") -> None:
-        self._uri, self._charset = uri, charset
+        self.uri, self._charset = uri, charset
         self._page: bytes | None
         path, _, name = uri.rpartition("/")
         directory = _directories.known((path, charset))
@@ -88,7 +91,7 @@ class Base:
         else:
             normal = _absolute(uri) or parsed(uri)
             if isinstance(normal, str):
-                self._page, self._known = None, dict[str, UriOrReason]()
+                self._page, self._known = None, dict[RawReference, UriOrReason]()
                 return
             self._page, directory = normal, _directories.of_page(normal.decode(), charset)
         self._directory, self._known = directory, directory.known
@@ -98,22 +101,34 @@ class Base:
         target = self._known.get(reference)
         return self._resolved(reference) if target is None else target
 
-    def _resolved(self, reference: str) -> UriOrReason:
-        if self._page is None or len(reference) > _LONGEST_REFERENCE:
-            return resolve(reference, self._uri, self._charset)
-        if reference.startswith("#") and reference.isascii():
-            return self._page
-        target: UriOrReason | None = self._joined(reference)
-        kept = target is not None or _OF_DIRECTORY(reference)
-        if target is None:
-            target = resolve(reference, self._uri, self._charset)
-        if kept and _directories.room > 0 and len(target) <= _LONGEST_TARGET:
-            _directories.room -= 1
-            self._known[reference] = target
+    def text(self, reference: RawReference) -> str:
+        return str(reference)
+
+    def _resolved(self, reference: RawReference) -> UriOrReason:
+        target, kept = self._target(self.text(reference))
+        self._remember(reference, target, kept)
         return target
 
+    def _target(self, reference: str) -> tuple[UriOrReason, bool]:
+        """The target, and whether it depends on the directory alone."""
+        if self._page is None or len(reference) > _LONGEST_REFERENCE:
+            return resolve(reference, self.uri, self._charset), False
+        if reference.startswith("#") and reference.isascii():
+            return self._page, False
+        target: UriOrReason | None = self._joined(reference)
+        if target is not None:
+            return target, True
+        kept = _OF_DIRECTORY(reference) is not None
+        return resolve(reference, self.uri, self._charset), kept
+
+    def _remember(self, reference: RawReference, target: UriOrReason, kept: bool) -> None:
+        short = len(target) <= _LONGEST_TARGET and len(reference) <= _LONGEST_TARGET
+        if kept and short and _directories.room > 0:
+            _directories.room -= 1
+            self._known[reference] = target
+
     def targets(
-        self, references: list[str], counters: Counter[str], examples: Examples
+        self, references: Sequence[RawReference], counters: Counter[str], examples: Examples
     ) -> list[bytes]:
         """The targets of many references; each reason for none is counted as `dropped.REASON`."""
         known, resolved = self._known.get, self._resolved
@@ -122,7 +137,7 @@ class Base:
         if len(targets) < len(joined):
             for reference, target in zip(references, joined, strict=True):
                 if isinstance(target, str):
-                    count_dropped(target, reference, counters, examples)
+                    count_dropped(target, self.text(reference), counters, examples)
         return targets
 
     def _joined(self, reference: str) -> bytes | None:

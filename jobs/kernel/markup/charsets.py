@@ -89,6 +89,7 @@ _CODECS = {
 }
 
 
+_ESCAPE = b"\x1b"  # without it, ISO-2022-JP is ASCII
 _OTHER_THAN_ASCII = frozenset({"utf-16-le", "utf-16-be", "iso2022_jp"})  # of bytes below 0x80
 
 
@@ -150,6 +151,13 @@ def _guess(body: bytes) -> str:
         cut = error.start >= len(body) - 3 and not body[: error.start].isascii()
         return "utf-8" if cut else "cp1252"  # a body may end inside a character
     return "utf-8"
+
+
+def reads_ascii_as_it_is(body: bytes, content_type: str) -> bool:
+    """Whether each byte of the page below 0x80 is that character of ASCII, whatever its charset."""
+    if body.startswith(UTF_16_MARKS) or _labelled(content_type) in _OTHER_THAN_ASCII:
+        return False
+    return _ESCAPE not in body or charset_of(body, content_type) not in _OTHER_THAN_ASCII
 
 
 def as_utf8(body: bytes, charset: str) -> bytes:

@@ -7,10 +7,10 @@ from functools import cached_property
 from urllib.parse import unquote
 
 from jobs.kernel.archive.records import Record
-from jobs.kernel.links.html_links import Document, read_page
+from jobs.kernel.links.html_documents import Document
 from jobs.kernel.links.html_selection import HtmlOptions
-from jobs.kernel.markup.charsets import charset_of
 from jobs.kernel.markup.html_pieces import LONGEST_PAGE
+from jobs.kernel.markup.page_text import PageText
 
 _AUTHORITY = re.compile(r"\s*(?:[a-z]+:)?[/\\]{2,}([^/\\?#]*)", re.IGNORECASE).match
 
@@ -23,9 +23,8 @@ class Markup:
 
     @cached_property
     def _document(self) -> Document:
-        body = self.body[:LONGEST_PAGE]
-        charset = charset_of(body, self._media_type)
-        return read_page(body, self._media_type, charset, HtmlOptions(forms=True))
+        page = PageText(self.body[:LONGEST_PAGE], self._media_type)
+        return Document(page, HtmlOptions(forms=True))
 
     @property
     def is_nofollow(self) -> bool:
@@ -35,8 +34,7 @@ class Markup:
     @cached_property
     def _written(self) -> frozenset[str]:
         """The last names of its references, and the hosts of those without a path."""
-        groups = (references for references, _ in self._document.references)
-        return frozenset(last_name(reference) for group in groups for reference in group)
+        return frozenset(map(last_name, self._document.written()))
 
     def has_reference(self, uri: str) -> bool:
         """Whether a reference of the page has the last name of this URI, or its host where it has

@@ -13,9 +13,10 @@ from jobs.kernel.archive.records import Record
 from jobs.kernel.archive.sources import read_records
 from jobs.kernel.keys.uris import LONGEST, as_crawled, resolve
 from jobs.kernel.links.documents import document
-from jobs.kernel.links.html_links import read_page
+from jobs.kernel.links.html_documents import Document
 from jobs.kernel.links.joining import Base
 from jobs.kernel.markup.charsets import charset_of
+from jobs.kernel.markup.page_text import PageText
 from jobs.kernel.storage.opening import opened
 
 BASES = [
@@ -71,8 +72,7 @@ def test_the_references_of_a_real_crawl() -> None:
                 continue
             pages = [*pages[-2:], record.uri]
             charset = charset_of(record.body, record.media_type)
-            runs = read_page(record.body, record.media_type, charset).references
-            references = [reference for run, _ in runs for reference in run]
+            references = [*Document(PageText(record.body, record.media_type)).written()]
             for page in pages:
                 base = Base(page, charset)
                 for reference in references:

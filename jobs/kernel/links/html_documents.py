@@ -1,0 +1,245 @@
+"""What an HTML page refers to, as written, by the rules in link_rules.py and in its style sheets.
+
+The page is read as the HTML standard says, with scripting off: comments, scripts and templates give
+no links; noscript is read; noframes is not, as a browser shows frames. Most pages are scanned
+(jobs/kernel/markup/scanner.py), and the others are parsed by lexbor: both give the same, but for
+links that a parser repeats, where it opens an `a` again, or moves, out of a table. The document in
+an iframe's `srcdoc` belongs to the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+
+from selectolax.lexbor import LexborCSSSelector, LexborHTMLParser, LexborNode
+
+from jobs.kernel.links.css_links import css_references
+from jobs.kernel.links.html_selection import (
+    DEFAULT_OPTIONS,
+    SPECIAL,
+    AttributeRule,
+    HtmlOptions,
+    Selection,
+    selection_for,
+)
+from jobs.kernel.links.joining import RawReference
+from jobs.kernel.links.link_rules import Attributes, asks_nofollow, robots_nofollow
+from jobs.kernel.markup.html_pieces import is_simple, pieces
+from jobs.kernel.markup.html_tags import MARK
+from jobs.kernel.markup.page_text import PageText
+from jobs.kernel.markup.scanner import CONTENTS, ScannedTag, Scanner
+
+# Hop, context such as `a/@href`, and nofollow: whether the page asks not to count the link (`rel`,
+# robots meta, X-Robots-ScannedTag).
+Kind = tuple[str, str, bool]
+ReferenceGroup = tuple[list[RawReference], Kind]  # neighbours of one kind
+_ANCHOR: Kind = ("L", "a/@href", False)
+_DEEPEST_SRCDOC = 3
+MOST_REFERENCES = 2**18  # of a page, with repetitions; they take some 50 MB
+_DEEPEST_SVG = 512
+_OF_SVG = frozenset({"image", "use"})
+_HTML_IN_SVG = frozenset({"foreignObject", "foreignobject", "desc", "title"})
+_FOLLOWED = frozenset({"a", "area", "form"})
+# Making it takes longer than parsing a small page, so all pages share it.
+_find = LexborCSSSelector().find  # type: ignore[no-untyped-call]
+
+
+class _Undecided(Exception):
+    """A page whose tree has to be known."""
+
+
+class Document:
+    """The references of a page as written; they can be resolved at the end only, as the base of the
+    page may come last.
+
+    size: the number of references. left_out: documents in srcdoc that are too deep, or cut.
+    """
+
+    def __init__(
+        self, page: PageText, options: HtmlOptions = DEFAULT_OPTIONS, depth: int = 0
+    ) -> None:
+        self.page, self.options, self._depth = page, options, depth
+        self._clear()
+        selection = selection_for(page, options)
+        try:
+            scanned = _scanner(selection).scanned(page.markup)
+            if scanned is not None:
+                self._take(scanned, selection)
+                return
+        except _Undecided:
+            self._clear()
+        self._parse(page.utf8, selection)
+
+    def _clear(self) -> None:
+        self.base: str | None = None
+        self.references: list[ReferenceGroup] = []
+        self.size = self.left_out = self._begin = 0
+        self.framed: list[Document] = []
+        self.nofollow = False
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether no more references are read, as there are too many."""
+        return self.size >= MOST_REFERENCES
+
+    def written(self) -> Iterator[str]:
+        """The references as text."""
+        for group, _ in self.references:
+            for reference in group:
+                yield reference if isinstance(reference, str) else self.page.value(reference)
+
+    # scanned
+
+    def _take(self, scanned: list[bytes | ScannedTag], selection: Selection) -> None:
+        if scanned and not any(type(one) is ScannedTag for one in scanned):
+            self.references.append((scanned, _ANCHOR))  # type: ignore[arg-type]
+        else:
+            kind, add = None, list[RawReference]().append
+            for one in scanned:
+                if type(one) is bytes:
+                    if kind is not _ANCHOR:
+                        kind, add = _ANCHOR, self._group(_ANCHOR).append
+                    add(one)
+                else:
+                    kind = None
+                    self._take_tag(one, selection)  # type: ignore[arg-type]
+        self._count()
+
+    def _take_tag(self, tag: ScannedTag, selection: Selection) -> None:
+        contents = tag.attributes.pop(CONTENTS, None)
+        attributes: Attributes = {
+            name: self.page.value(raw) for name, raw in tag.attributes.items()
+        }
+        if tag.foreign and _is_styled(attributes):
+            raise _Undecided  # SVG has names of its own for elements
+        self._add_element(tag.element, attributes, selection, tag.foreign)
+        if contents is not None:
+            self._add_style(self.page.text(contents), "style")
+
+    # parsed
+
+    def _parse(self, text: bytes, selection: Selection) -> None:
+        if is_simple(text):
+            self._read(text, selection, selection.selector)
+            return
+        for piece in pieces(text, selection.rules, selection.attributes):
+            if self.is_cut:
+                break
+            self._read(piece, selection, selection.marked)
+
+    def _read(self, piece: bytes, selection: Selection, selector: str) -> None:
+        kind, add = None, list[RawReference]().append
+        self._begin = len(self.references)
+        root = LexborHTMLParser(piece).root
+        for node in _find(selector, root) if root is not None else ():
+            element, attributes = node.tag or "", node.attributes
+            if selector is selection.marked:
+                element = element.removeprefix(MARK)
+            if (
+                element == "a" and "href" in attributes and not selection.styled
+                and "rel" not in attributes and "xlink:href" not in attributes
+            ):  # nearly all elements; by rules it takes three times as long  # fmt: skip
+                if kind is not _ANCHOR:
+                    kind, add = _ANCHOR, self._group(_ANCHOR).append
+                add(attributes["href"] or "")
+                continue
+            kind = None
+            may_be = element in _OF_SVG or "xlink:href" in attributes
+            self._add_element(element, attributes, selection, may_be and _is_of_svg(node))
+            if element == "style" and element in selection.rules:
+                self._add_style(node.text(), "style")
+        self._count()
+
+    # both
+
+    def _count(self) -> None:
+        self.size += sum([len(group) for group, _ in self.references[self._begin :]])
+
+    def _group(self, kind: Kind) -> list[RawReference]:
+        """The group of this piece that the next reference of this kind joins."""
+        if len(self.references) == self._begin or self.references[-1][1] != kind:
+            self.references.append(([], kind))
+        return self.references[-1][0]
+
+    def _add_element(
+        self, element: str, attributes: Attributes, selection: Selection, in_svg: bool
+    ) -> None:
+        if "xlink:href" in attributes and ("href" in attributes or not in_svg):
+            del attributes["xlink:href"]  # as SVG 2 says
+        if element in selection.rules and (element not in _OF_SVG or in_svg):
+            self._add(element, attributes, selection.rules[element])
+            if element in SPECIAL:
+                self._special(element, attributes)
+        if selection.styled and (style := attributes.get("style")):
+            self._add_style(style, f"{element}/@style")
+
+    def _add(self, element: str, attributes: Attributes, rules: list[AttributeRule]) -> None:
+        relations = attributes.get("rel")
+        flag = bool(relations) and element in _FOLLOWED and asks_nofollow(relations or "")
+        for attribute, context, hop, read in rules:
+            if attribute not in attributes:
+                continue
+            value = attributes[attribute] or ""
+            if read is not None:
+                for reference, own_hop in islice(read(value, attributes), MOST_REFERENCES):
+                    if _embeds(reference):
+                        self._group((own_hop, context, flag)).append(reference)
+            elif hop == "L" or _embeds(value):
+                self._group((hop, context, flag)).append(value)
+
+    def _special(self, element: str, attributes: Attributes) -> None:
+        if element == "base":
+            if self.base is None and "href" in attributes:
+                self.base = attributes["href"] or ""
+        elif element == "meta":
+            if (attributes.get("name") or "").strip().lower() == "robots":
+                self.nofollow |= robots_nofollow(attributes.get("content") or "")
+        elif inner := attributes.get("srcdoc"):
+            self._add_framed(inner)
+
+    def _add_framed(self, html: str) -> None:
+        if self._depth == _DEEPEST_SRCDOC:
+            self.left_out += 1
+            return
+        text = PageText(html.encode("utf-8", "replace"), "; charset=utf-8")
+        framed = Document(text, self.options._replace(canonical=False), self._depth + 1)
+        self.framed.append(framed)
+        self.left_out += framed.left_out + framed.is_cut
+
+    def _add_style(self, css: str, context: str) -> None:
+        if "(" in css or "@" in css:
+            for reference in islice(css_references(css), MOST_REFERENCES):
+                self._group(("E", context, False)).append(reference)
+
+
+@cache
+def _scanner_of(names: tuple[str, ...], attributes: frozenset[str]) -> Scanner:
+    return Scanner(names, attributes)
+
+
+def _scanner(selection: Selection) -> Scanner:
+    return _scanner_of(selection.names, selection.attributes)
+
+
+def _is_styled(attributes: Attributes) -> bool:
+    return any(css_references(attributes.get("style") or ""))
+
+
+def _is_of_svg(node: LexborNode) -> bool:
+    """Whether an `svg` holds the node, and no element in between may hold HTML."""
+    parent = node.parent
+    for _ in range(_DEEPEST_SVG):
+        if parent is None or parent.tag in _HTML_IN_SVG:
+            return False
+        if parent.tag == "svg":
+            return True
+        parent = parent.parent
+    return True
+
+
+def _embeds(reference: str) -> bool:
+    """Whether a reference leads out of the page; only links for readers may name a part of it."""
+    text = reference.strip()
+    return bool(text) and text[0] != "#"

@@ -1,0 +1,169 @@
+"""Machine code that numba makes once, and that processes load without numba.
+
+Loading numba and what it keeps takes half a second of every process; this takes some hundredths, as
+it loads nothing but llvmlite, and calls with addresses. The code is kept where numba would keep it:
+beside the module, or in the user's folder of caches. Its name changes with the sources, with
+llvmlite and with the processor.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import hashlib
+import importlib
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar, cast
+
+_DIGEST = 32  # bytes of SHA-256 in front of the code
+# What numba calls where a function raises or gives memory back, which none does here.
+_DECLARED = re.compile(r"^declare \S.*? @((?:numba_|NRT_|Py)\w+)\(.*$\n", re.MULTILINE)
+_CTYPES = {"bytes": ctypes.c_char_p, "int64": ctypes.c_int64}  # all others are addresses
+
+NativeFunction = Callable[..., int]
+_loaded: dict[str, tuple[NativeFunction, Any]] = {}  # each with the owner of its code
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def part(function: F) -> F:
+    """A function of arrays that others are made of; without counts of references to them."""
+    import numba
+
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+    return cast(F, numba.njit(**options)(function))
+
+
+class Native(NamedTuple):
+    """A function of a module that numba can compile. arguments: `bytes`, `int64`, or the type of
+    the numbers at an address. It returns an int64, and neither raises nor allocates. sources: the
+    modules that it is made of."""
+
+    module: str
+    function: str
+    arguments: tuple[str, ...]
+    sources: tuple[str, ...]
+
+    def kept(self) -> NativeFunction | None:
+        """The function, if its code was kept."""
+        name = self._name()
+        if name in _loaded:
+            return _loaded[name][0]
+        for folder in _folders(self.module):
+            if code := _read(folder / name):
+                return self._load(name, code)
+        return None
+
+    def made(self) -> NativeFunction:
+        """The function; its code is kept where a folder can be written. It takes seconds."""
+        code, name = self._code(), self._name()
+        for folder in _folders(self.module):
+            if _written(folder, name, code):
+                break
+        return self._load(name, code)
+
+    def _name(self) -> str:
+        import llvmlite
+        import llvmlite.binding as llvm
+
+        machine = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+        version = (llvmlite.__version__, sys.platform, *machine, *self)
+        digest = hashlib.sha256(repr(version).encode())
+        for source in self.sources:
+            digest.update(_source(source))
+        return f"{self.function}-{digest.hexdigest()[:20]}.native"
+
+    def _code(self) -> bytes:
+        import llvmlite.binding as llvm
+        import numba
+
+        kinds = [_numba_type(numba.types, kind) for kind in self.arguments]
+        function = getattr(importlib.import_module(self.module), self.function)
+        options: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy"}
+        made = numba.cfunc(numba.types.int64(*kinds), **options)(function)
+        text = made.inspect_llvm().replace(made.native_name, self.function)
+        code: bytes = _machine(3).emit_object(llvm.parse_assembly(_without_numba(text)))
+        return code
+
+    def _load(self, name: str, code: bytes) -> NativeFunction:
+        import llvmlite.binding as llvm
+
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(0))
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        kinds = [_CTYPES.get(kind, ctypes.c_void_p) for kind in self.arguments]
+        address = engine.get_function_address(self.function)
+        function = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(address)
+        _loaded[name] = function, engine
+        return function
+
+
+def _without_numba(text: str) -> str:
+    """LLVM's text that ends the process where it would call numba or Python."""
+    never = set(_DECLARED.findall(text))
+    text = re.sub(r"@(\w+)\(", lambda m: "@abort(" if m[1] in never else m[0], text)
+    return (
+        re.sub(r"^declare .*@abort\(.*$\n", "", text, flags=re.MULTILINE)
+        + "declare void @abort()\n"
+    )
+
+
+def _numba_type(types: Any, kind: str) -> Any:
+    number = "uint8" if kind == "bytes" else kind.removesuffix("*")
+    numba_type = getattr(types, number)
+    return numba_type if kind == "int64" else types.CPointer(numba_type)
+
+
+def _machine(level: int) -> Any:
+    """What makes code for this processor, or takes it."""
+    import llvmlite.binding as llvm
+
+    with contextlib.suppress(RuntimeError):  # newer ones initialize themselves, and say so
+        llvm.initialize()
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.Target.from_default_triple().create_target_machine(
+        llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), level, jit=True
+    )
+
+
+def _source(module: str) -> bytes:
+    spec = find_spec(module)
+    source = spec.loader.get_source(module) if spec and spec.loader else None  # type: ignore[attr-defined]
+    return (source or "").encode()
+
+
+def _folders(module: str) -> Iterator[Path]:
+    """Where code may be kept: beside the module, or where programs of this user keep such."""
+    spec = find_spec(module)
+    if spec and spec.origin:
+        yield Path(spec.origin).parent / "__pycache__"
+    if home := os.environ.get("XDG_CACHE_HOME") or os.environ.get("HOME"):
+        yield Path(home) / (".cache" * ("XDG_CACHE_HOME" not in os.environ)) / "crawlrank"
+
+
+def _read(path: Path) -> bytes:
+    """The code in a file; nothing if there is none, or it is not whole."""
+    try:
+        kept = path.read_bytes()
+    except OSError:
+        return b""
+    code = kept[_DIGEST:]
+    return code if hashlib.sha256(code).digest() == kept[:_DIGEST] else b""
+
+
+def _written(folder: Path, name: str, code: bytes) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+            file.write(hashlib.sha256(code).digest() + code)
+        Path(file.name).replace(folder / name)
+        (folder / name).chmod(0o644)
+    except OSError:
+        return False
+    return True

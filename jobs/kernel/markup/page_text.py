@@ -1,0 +1,60 @@
+"""The bytes of an HTML page; its charset and its text are made where they are asked for."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from jobs.kernel.markup.character_references import unescaped
+from jobs.kernel.markup.charsets import as_utf8, charset_of, reads_ascii_as_it_is
+from jobs.kernel.markup.html_tokens import RAW
+
+# In XHTML such an element may be empty; in HTML it would hold the rest of the page.
+_XHTML_EMPTY = re.compile(
+    rb"<(" + rb"|".join(sorted(RAW | {b"template"})) + rb")(?=[\s/])"
+    rb"([^<>\"']*(?:(?:\"[^<\"]*\"|'[^<']*')[^<>\"']*)*)/>",
+    re.IGNORECASE,
+)
+
+
+class PageText:
+    """body: as it was sent. media_type: the HTTP header, for the charset."""
+
+    def __init__(self, body: bytes, media_type: str = "") -> None:
+        self._body, self._media_type = body, media_type
+        self._is_xml = "xml" in media_type[:40].lower()
+
+    @cached_property
+    def charset(self) -> str:
+        return charset_of(self._body, self._media_type)
+
+    @cached_property
+    def utf8(self) -> bytes:
+        """The page in UTF-8, as it is parsed."""
+        return self._as_html(as_utf8(self._body, self.charset))
+
+    @cached_property
+    def markup(self) -> bytes:
+        """The bytes to look for tags in; only what is between them may be in another charset."""
+        if reads_ascii_as_it_is(self._body, self._media_type):
+            return self._as_html(self._body)
+        return self.utf8
+
+    def _as_html(self, page: bytes) -> bytes:
+        return _XHTML_EMPTY.sub(rb"<\1\2></\1>", page) if self._is_xml else page
+
+    def value(self, raw: bytes) -> str:
+        """The value of an attribute, of its bytes in the markup, as a parser reads it."""
+        text = self.text(raw)
+        return unescaped(text) if "&" in text else text
+
+    def text(self, raw: bytes) -> str:
+        """Bytes of the markup as text."""
+        if raw.isascii():
+            text = raw.decode("ascii")
+        else:
+            is_utf8 = "utf8" in self.__dict__ and self.markup is self.utf8
+            text = raw.decode("utf-8" if is_utf8 else self.charset, "replace")
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        return text.replace("\0", "\ufffd") if "\0" in text else text

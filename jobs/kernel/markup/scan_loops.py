@@ -1,0 +1,254 @@
+"""One pass over the bytes of an HTML page, for the attributes of its start tags; made machine code
+by jobs/kernel/machine/native.py.
+
+Names are looked up in a table of scan_names.py. What is found is written as rows, see scanner.py.
+Where the tree that a parser builds could matter to a row, the page is left undecided: the pass ends
+and says so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+from jobs.kernel.machine.native import part
+from jobs.kernel.markup import scan_names as names
+from jobs.kernel.markup.scan_names import (
+    COUNT,
+    DEEPEST,
+    FOREIGN,
+    IN_CELL,
+    IN_FORM,
+    IN_SELECT,
+    NESTED,
+    STATE,
+    STYLED,
+    TABLES,
+    TEXT_ONLY,
+)
+from jobs.kernel.markup.scan_rows import TEXT, UNDECIDED, ScanRows, add_row, add_rows
+from jobs.kernel.markup.scan_tokens import (
+    BANG,
+    BRACKET,
+    KIND,
+    LESS,
+    LETTER,
+    NAME_STOP,
+    QUESTION,
+    SLASH,
+    Integers,
+    NameTable,
+    PageBytes,
+    attributes_at,
+    find,
+    has_reference,
+    looked_up,
+    name_at,
+    no_tag_end,
+    raw_end,
+    script_end,
+    tag_end,
+)
+
+array_at: Any = numba.carray  # type: ignore[attr-defined]
+
+
+@part
+def key_of(first: int, last: int) -> int:
+    return int(np.int64(first ^ (last * np.uint64(names.FACTOR))))
+
+
+@part
+def start(
+    page: PageBytes,
+    begin: int,
+    position: int,
+    meaning: int,
+    key: int,
+    attributes: NameTable,
+    state: Integers,
+    stack: Integers,
+    spans: Integers,
+    rows: ScanRows,
+) -> int:
+    """Where to go on behind the start tag at `begin`, or UNDECIDED. position: behind its name.
+    meaning: of the name."""
+    if may_not_start(meaning, state):
+        return UNDECIDED
+    styled, name_size = state[STYLED], position - begin - 1
+    if styled or meaning & names.WANTED:
+        for i in range(len(spans)):
+            spans[i, 0] = -1
+        end = attributes_at(page, position, attributes, spans)
+        if end != 0:
+            add_rows(page, begin, meaning, state, spans, rows)
+    else:
+        end = tag_end(page, position)
+    if end == 0:
+        return len(page)
+    if state[FOREIGN] or meaning & names.IS_SVG:
+        return open_foreign(end, meaning, key, state, stack)
+    end = abs(end)
+    if meaning & names.KNOWN:
+        open_html(meaning, state)
+    if meaning & names.HAS_TEXT:
+        last = text_end(page, end, meaning, begin + 1, name_size)
+        if styled and meaning & names.IS_STYLE and has_reference(page, end, last):
+            add_row(rows, state, begin, meaning & 255, TEXT, end, last)
+        end = last
+    return end
+
+
+@part
+def may_not_start(meaning: int, state: Integers) -> bool:
+    """Whether a tree would be needed for a start tag: in SVG most names of HTML end it."""
+    if meaning & names.UNDECIDED:
+        return True
+    if state[FOREIGN]:
+        is_link = not meaning & names.WANTED or bool(meaning & names.LINKS_IN_SVG)
+        return bool(state[TEXT_ONLY]) or bool(meaning & names.ENDS_SVG) or not is_link
+    if meaning & names.IS_IMAGE:
+        return bool(meaning & names.WANTED)
+    return bool(state[IN_SELECT]) and not meaning & names.OF_SELECT
+
+
+@part
+def text_end(page: PageBytes, position: int, meaning: int, begin: int, size: int) -> int:
+    """Behind the contents of an element that hold no tags."""
+    if meaning & names.IS_PLAINTEXT:
+        return len(page)
+    if meaning & names.IS_SCRIPT:
+        return script_end(page, position, begin, size)
+    return raw_end(page, position, begin, size)
+
+
+@part
+def open_foreign(end: int, meaning: int, key: int, state: Integers, stack: Integers) -> int:
+    """Open an element of SVG, unless its tag closes it."""
+    if end < 0:
+        return -end
+    if state[FOREIGN] == DEEPEST:
+        return UNDECIDED
+    stack[state[FOREIGN]] = key
+    state[FOREIGN] += 1
+    state[TEXT_ONLY] = 1 if meaning & names.TEXT_IN_SVG else 0
+    return end
+
+
+@part
+def open_html(meaning: int, state: Integers) -> None:
+    """Take note of the elements that change what others mean."""
+    if meaning & names.IS_SELECT:
+        state[IN_SELECT] = 1
+    elif meaning & names.IS_FORM:
+        state[IN_FORM] = 1
+    elif meaning & names.IS_TABLE:
+        if state[TABLES] and not state[IN_CELL]:
+            state[NESTED] = 1  # this tag may end the table before it
+        state[TABLES] += 1
+        state[IN_CELL] = 0
+    elif meaning & names.IS_PART:
+        state[IN_CELL] = 1 if meaning & names.IS_CELL else 0
+
+
+@part
+def end_tag(
+    page: PageBytes, position: int, meaning: int, key: int, state: Integers, stack: Integers
+) -> int:
+    """Where to go on behind an end tag, or UNDECIDED. position: behind its name."""
+    end = abs(tag_end(page, position))
+    if end == 0:
+        return len(page)
+    if state[FOREIGN]:
+        state[FOREIGN] -= 1
+        state[TEXT_ONLY] = 0
+        return end if stack[state[FOREIGN]] == key else UNDECIDED
+    if state[IN_SELECT]:
+        if not meaning & (names.IS_SELECT | names.OF_SELECT):
+            return UNDECIDED
+        state[IN_SELECT] = 1 if meaning & names.OF_SELECT else 0
+    elif meaning & names.IS_FORM:
+        state[IN_FORM] = 0
+    elif meaning & names.IS_TABLE:
+        state[TABLES] = max(0, state[TABLES] - 1)
+        state[IN_CELL] = 1
+    elif meaning & names.IS_PART:
+        state[IN_CELL] = 0
+    return end
+
+
+@part
+def no_tag(page: PageBytes, position: int, byte: int, state: Integers) -> int:
+    """Where to go on behind a `<` that begins no tag, or UNDECIDED: in SVG it may be a CDATA
+    section. byte: the next one."""
+    if byte not in (BANG, QUESTION, SLASH):
+        return position + 1
+    if state[FOREIGN] and position + 2 < len(page) and page[position + 2] == BRACKET:
+        return UNDECIDED
+    return no_tag_end(page, position)
+
+
+@part
+def scan(
+    page: PageBytes,
+    elements: NameTable,
+    attributes: NameTable,
+    plan: Integers,
+    state: Integers,
+    stack: Integers,
+    spans: Integers,
+    rows: ScanRows,
+) -> int:
+    """The number of rows, or UNDECIDED. elements, attributes: tables; plan: see scan_names.py; the
+    others but rows: room for this function."""
+    for i in range(STATE):
+        state[i] = 0
+    state[STYLED] = styled = plan[names.WITH_STYLE]
+    position, size = 0, len(page)
+    while True:
+        position = find(page, position, LESS)
+        if position + 1 >= size:
+            return int(state[COUNT])
+        byte = page[position + 1]
+        is_end = byte == SLASH and position + 2 < size
+        begin = position + 2 if is_end else position + 1
+        if KIND[page[begin]] & LETTER:
+            end, first, last = name_at(page, begin, NAME_STOP)
+            meaning, key = looked_up(first, last, end - begin, elements), key_of(first, last)
+            matters = meaning & names.END_MATTERS if is_end else meaning & names.MATTERS or styled
+            if not (matters or state[IN_SELECT] or state[FOREIGN]):
+                position = abs(tag_end(page, end)) or size
+            elif is_end:
+                position = end_tag(page, end, meaning, key, state, stack)
+            else:
+                position = start(
+                    page, position, end, meaning, key, attributes, state, stack, spans, rows
+                )
+        else:
+            position = no_tag(page, position, byte, state)
+        if position < 0 or state[COUNT] < 0:
+            return UNDECIDED
+
+
+def scan_at(
+    page: Any,
+    size: int,
+    elements: Any,
+    attributes: Any,
+    plan: Any,
+    state: Any,
+    stack: Any,
+    spans: Any,
+    rows: Any,
+    most: int,
+) -> int:
+    """`scan` with addresses for arrays. size: of the page. most: rows."""
+    options = array_at(plan, names.PLAN)
+    words = (names.SLOTS, 4)
+    return scan(
+        array_at(page, size), array_at(elements, words), array_at(attributes, words),
+        options, array_at(state, STATE), array_at(stack, DEEPEST),
+        array_at(spans, (options[names.ATTRIBUTES] + 1, 2)), array_at(rows, (most, 5)),
+    )  # fmt: skip

@@ -1,0 +1,93 @@
+"""The rows of a scan: an attribute that is read of a start tag, each; made machine code by
+jobs/kernel/machine/native.py.
+
+A row is the position of the tag, the number of its element (PLAIN for an `a` of which nothing but
+`href` matters, OTHER for one that is not among those wanted; FOREIGN_ROW is added in SVG), the
+number of the attribute, and where its value begins and ends.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from jobs.kernel.machine.native import part
+from jobs.kernel.markup import scan_names as names
+from jobs.kernel.markup.scan_names import BASES, BODIES, COUNT, FOREIGN, IN_FORM, NESTED, TABLES
+from jobs.kernel.markup.scan_tokens import Integers, PageBytes, has_reference
+
+ScanRows = npt.NDArray[np.int32]
+
+UNDECIDED = -1
+# numbers of attributes, and of elements in rows
+HREF, REL, XLINK, STYLE, TEXT = range(5)
+PLAIN, OTHER, FOREIGN_ROW = 0, 255, 256
+
+
+@part
+def add_rows(
+    page: PageBytes, begin: int, meaning: int, state: Integers, spans: Integers, rows: ScanRows
+) -> None:
+    """Add those of a tag."""
+    if spans[STYLE, 0] >= 0 and not has_reference(page, spans[STYLE, 0], spans[STYLE, 1]):
+        spans[STYLE, 0] = -1
+    filled = 0
+    for which in range(len(spans) - 1):
+        filled += spans[which, 0] >= 0
+    if filled == 0:
+        return
+    if not is_decided(meaning, state, spans):
+        state[COUNT] = UNDECIDED
+    elif is_ignored(meaning, state):
+        return
+    elif meaning & names.IS_ANCHOR and is_plain(spans):
+        add_row(rows, state, begin, PLAIN, HREF, spans[HREF, 0], spans[HREF, 1])
+    else:
+        element = meaning & 255 if meaning & names.WANTED else OTHER
+        element |= FOREIGN_ROW if state[FOREIGN] else 0
+        for which in range(len(spans) - 1):
+            if spans[which, 0] >= 0:
+                add_row(rows, state, begin, element, which, spans[which, 0], spans[which, 1])
+
+
+@part
+def is_plain(spans: Integers) -> bool:
+    """Whether nothing but `href` matters of an `a`."""
+    others = spans[REL, 0] >= 0 or spans[XLINK, 0] >= 0 or spans[STYLE, 0] >= 0
+    return bool(spans[HREF, 0] >= 0 and not others)
+
+
+@part
+def add_row(
+    rows: ScanRows, state: Integers, begin: int, element: int, attribute: int, first: int, last: int
+) -> None:
+    """Add a row; where there are too many, the page is left undecided."""
+    count = state[COUNT]
+    if 0 <= count < len(rows):
+        rows[count, 0], rows[count, 1], rows[count, 2] = begin, element, attribute
+        rows[count, 3], rows[count, 4] = first, last
+        state[COUNT] += 1
+    else:
+        state[COUNT] = UNDECIDED
+
+
+@part
+def is_decided(meaning: int, state: Integers, spans: Integers) -> bool:
+    """Whether it is known without a tree which element has the attributes of a tag."""
+    if meaning & names.IS_BASE and spans[HREF, 0] >= 0:
+        state[BASES] += 1
+        return bool(state[BASES] == 1)
+    if meaning & names.IS_BODY:
+        state[BODIES] += 1
+        return bool(state[BODIES] == 1)
+    return not (meaning & names.IS_PART and state[TABLES] and state[NESTED])
+
+
+@part
+def is_ignored(meaning: int, state: Integers) -> bool:
+    """Whether a parser makes no element of a tag."""
+    if meaning & names.IS_FORM:
+        return bool(state[IN_FORM])
+    if meaning & names.IS_PART:
+        return bool(state[TABLES] == 0)
+    return bool(meaning & names.IS_NOTHING)
