@@ -21,7 +21,7 @@ from mrjob.step import MRStep
 
 from jobs.kernel.archive.damage import MAX_LISTED, of_unread
 from jobs.kernel.captures.counters import require_pages
-from jobs.kernel.captures.extraction import extract
+from jobs.kernel.captures.extraction import extract_runs
 from jobs.kernel.captures.extraction_options import (
     DEFAULTS,
     ExtractionOptions,
@@ -31,7 +31,7 @@ from jobs.kernel.captures.extraction_options import (
 )
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.lines import format_capture, format_link
-from jobs.kernel.formats.rows import Anchor, Capture, Link
+from jobs.kernel.formats.rows import Anchor, Capture, LinkRun
 from jobs.kernel.formats.side_lines import ANCHORS, ARCHIVE, CAPTURES, DAMAGE, READ, to_json
 from jobs.kernel.links.pdf_links import require_reader
 from jobs.kernel.storage.digesting import digested
@@ -121,9 +121,9 @@ class ExtractLinks(Job):
             reported_position(file, self._report),
             digested(file, partial(end.__setitem__, "digest")) as stream,
         ):
-            for item in extract(stream, uri.rpartition("/")[2], options, counters):
-                if isinstance(item, Link):
-                    yield format_link(item)
+            for item in extract_runs(stream, uri.rpartition("/")[2], options, counters):
+                if isinstance(item, LinkRun):
+                    yield from map(format_link, item.links())
                 elif isinstance(item, Capture):
                     yield CAPTURES + b"\t" + format_capture(item)
                 elif isinstance(item, Anchor):

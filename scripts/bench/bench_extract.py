@@ -25,8 +25,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 from urllib.parse import urldefrag, urljoin
@@ -134,19 +132,17 @@ def stack(archives: list[Path], out: Path) -> None:
 
 def crawlrank(archives: list[Path], out: Path) -> None:
     """crawlrank's extraction and keys."""
-    from jobs.kernel.captures.extraction import extract
+    from jobs.kernel.captures.extraction import extract_runs
     from jobs.kernel.captures.extraction_options import ExtractionOptions
-    from jobs.kernel.formats.rows import Link
+    from jobs.kernel.formats.rows import LinkRun
     from jobs.kernel.keys.keys import key_of
 
     with out.open("wb") as lines:
         for archive in archives:
             with archive.open("rb") as stream:
-                found = extract(stream, archive.name, ExtractionOptions(), Counter())
-                links = (item for item in found if isinstance(item, Link))
-                for page, of_page in groupby(links, attrgetter("source")):
-                    if source := key_of(page):
-                        keys = filter(None, map(key_of, [link.target for link in of_page]))
+                for run in extract_runs(stream, archive.name, ExtractionOptions(), Counter()):
+                    if isinstance(run, LinkRun) and (source := key_of(run.source)):
+                        keys = filter(None, map(key_of, run.targets))
                         lines.write((b" %s\n" % source).join([*keys, b""]))
 
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from jobs.kernel.archive.metadata import provenance
 from jobs.kernel.archive.metadata_matching import Names, capture_keys, described_keys, names
 from jobs.kernel.archive.records import Record
-from jobs.kernel.formats.rows import Capture
-from jobs.kernel.keys.uris import LONGEST, field
+from jobs.kernel.captures.counters import count_type
+from jobs.kernel.formats.rows import UNKNOWN, Capture
+from jobs.kernel.keys.uris import LONGEST, as_crawled, field
 
 WAITING = 1000
 
@@ -112,3 +114,43 @@ class CaptureRows:
     def _give_up(self, values: _Provenance) -> None:
         self._counters["metadata.unmatched"] += not values.used
         values.used = True
+
+
+@lru_cache(1000)  # most records of an archive have one of few
+def _media_type(value: str) -> bytes:
+    """Of the value of a header, without its parameters."""
+    return field(value.partition(";")[0].lower())
+
+
+def capture_of(
+    record: Record, uri: bytes, archive: bytes, counters: Counter[str], referring: bool
+) -> Capture:
+    """The row of a record, which is counted. referring: with what a revisit refers to."""
+    status = str(record.status) if record.status else "-"
+    counters["captures"] += 1
+    counters[f"captures.{record.kind}"] += 1
+    counters[f"captures.status.{status}"] += 1
+    media_type = _media_type(record.media_type)
+    count_type(media_type.decode(), counters)
+    row = Capture(
+        uri,
+        record.timestamp.encode() or UNKNOWN,
+        status.encode(),
+        media_type,
+        field(record.digest),
+        record.kind.encode(),
+        archive,
+        b"%d" % record.offset,
+    )
+    return row._replace(**_references(record)) if referring else row
+
+
+def _references(record: Record) -> dict[str, bytes]:
+    """The id of a record and, of a revisit, what it refers to."""
+    columns = {"id": field(record.record_id)}
+    if record.kind == "revisit":
+        uri = as_crawled(record.refers_to_uri)
+        columns["refers_to"] = field(record.refers_to)
+        columns["refers_to_uri"] = uri if isinstance(uri, bytes) else UNKNOWN
+        columns["refers_to_timestamp"] = record.refers_to_timestamp.encode() or UNKNOWN
+    return columns

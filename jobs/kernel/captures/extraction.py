@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from functools import partial
 from typing import BinaryIO
 
 from jobs.kernel.archive.archive_software import is_of_heritrix
@@ -41,11 +41,11 @@ from jobs.kernel.archive.metadata_matching import MetadataMatching
 from jobs.kernel.archive.records import Record
 from jobs.kernel.archive.sources import read_archives
 from jobs.kernel.archive.wat import described
-from jobs.kernel.captures.capture_rows import CaptureRows
-from jobs.kernel.captures.counters import count_type, named_reason
+from jobs.kernel.captures.capture_rows import CaptureRows, capture_of
+from jobs.kernel.captures.counters import named_reason
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.hops import NOFOLLOW_HOPS
-from jobs.kernel.formats.rows import UNKNOWN, Anchor, Capture, Link
+from jobs.kernel.formats.rows import Anchor, Capture, Link, LinkRun
 from jobs.kernel.keys.uris import as_crawled, field
 from jobs.kernel.links.anchor_words import anchor_words
 from jobs.kernel.links.body_links import body_links, resolved
@@ -57,6 +57,7 @@ from jobs.kernel.links.html_selection import HtmlOptions
 from jobs.kernel.links.page_links import PageLinks
 
 Item = Link | Anchor | Capture | Damage
+Row = LinkRun | Anchor | Capture | Damage
 CAPTURED = ("response", "resource", "revisit")
 KINDS = (*CAPTURED, "metadata", "request", "warcinfo", "conversion", "continuation")
 BASE = "base/@href"  # Heritrix lists it like a link
@@ -70,6 +71,21 @@ def extract(
     counters: Counter[str],
     examples: Examples | None = None,
 ) -> Iterator[Item]:
+    """As `extract_runs`, with the links one by one."""
+    for item in extract_runs(stream, archive_name, options, counters, examples):
+        if isinstance(item, LinkRun):
+            yield from item.links()
+        else:
+            yield item
+
+
+def extract_runs(
+    stream: BinaryIO,
+    archive_name: str,
+    options: ExtractionOptions,
+    counters: Counter[str],
+    examples: Examples | None = None,
+) -> Iterator[Row]:
     """The links and captures of an archive, and its damage, as they come.
 
     A page gives one link for each distinct target and hop. Memory: a few times max_record.
@@ -92,12 +108,6 @@ def extract(
                         counters["wat"] += 1
                     yield from extraction.of_record(item)
             yield from extraction.rest()
-
-
-@lru_cache(1000)  # most records of an archive have one of few
-def _media_type(value: str) -> bytes:
-    """Of the value of a header, without its parameters."""
-    return field(value.partition(";")[0].lower())
 
 
 class _Extraction:
@@ -132,7 +142,7 @@ class _Extraction:
         self._counters[f"damage.{damage.reason}"] += 1
         return damage
 
-    def of_record(self, record: Record) -> list[Item]:
+    def of_record(self, record: Record) -> list[Row]:
         self._counters["records"] += 1
         self._counters[f"records.{record.kind if record.kind in KINDS else 'other'}"] += 1
         self._counters["bytes"] += record.size
@@ -143,20 +153,20 @@ class _Extraction:
             return self._capture(record)
         if not is_metadata(record):
             return []
-        items: list[Item] = [*self._rows.add_metadata(record)]
+        items: list[Row] = [*self._rows.add_metadata(record)]
         if self._options.outlinks != "html" and self._options.bodies:
             for counting in self._matching.add_metadata(record):
                 items += self._or_damage(counting, self._outlinks)
         return items
 
-    def rest(self) -> Iterator[Item]:
+    def rest(self) -> Iterator[Row]:
         yield from self._rows.rest()
         for record in self._matching.rest():
             yield from self._or_damage(record, self._outlinks)
 
     def _or_damage(
-        self, record: Record, links_of: Callable[[Record], Iterator[Link | Anchor | Damage]]
-    ) -> list[Link | Anchor | Damage]:
+        self, record: Record, links_of: Callable[[Record], Iterator[LinkRun | Anchor | Damage]]
+    ) -> list[LinkRun | Anchor | Damage]:
         """The links of a record or, if a parser fails on them, damage instead of all of them."""
         before = dict(self._counters)
         try:
@@ -168,18 +178,18 @@ class _Extraction:
             self._counters.update(before)
             return [self.counted(Damage(record.offset, "failed", words(error)))]
 
-    def _capture(self, record: Record) -> list[Item]:
+    def _capture(self, record: Record) -> list[Row]:
         uri = as_crawled(record.uri)
         if isinstance(uri, str):
             self._dropped(f"capture.{named_reason(uri, record.uri)}", record.uri)
             return []
-        row = self._row(record, uri)
-        items: list[Item] = [*self._rows.add_capture(record, row)]
+        row = capture_of(record, uri, self._archive, self._counters, self._options.timestamps)
+        items: list[Row] = [*self._rows.add_capture(record, row)]
         if self._options.bodies:
             items += self._or_damage(record, partial(self._links_of, uri))
         return items
 
-    def _links_of(self, uri: bytes, record: Record) -> Iterator[Link | Anchor | Damage]:
+    def _links_of(self, uri: bytes, record: Record) -> Iterator[LinkRun | Anchor | Damage]:
         """The links of a capture."""
         status = 200 if record.status is None else record.status
         good, outlinks = 200 <= status < 300, self._options.outlinks
@@ -198,25 +208,6 @@ class _Extraction:
         for metadata in self._matching.add_capture(record, lines_count):
             yield from self._or_damage(metadata, self._outlinks)
 
-    def _row(self, record: Record, uri: bytes) -> Capture:
-        status = str(record.status) if record.status else "-"
-        self._counters["captures"] += 1
-        self._counters[f"captures.{record.kind}"] += 1
-        self._counters[f"captures.status.{status}"] += 1
-        media_type = _media_type(record.media_type)
-        count_type(media_type.decode(), self._counters)
-        row = Capture(
-            uri,
-            record.timestamp.encode() or b"-",
-            status.encode(),
-            media_type,
-            field(record.digest),
-            record.kind.encode(),
-            self._archive,
-            b"%d" % record.offset,
-        )
-        return row._replace(**_references(record)) if self._options.timestamps else row
-
     def _dropped(self, reason: str, uri: str) -> None:
         count_dropped(reason, uri, self._counters, self._examples)
 
@@ -227,7 +218,7 @@ class _Extraction:
         name = document("" if body is not record.body else record.media_type, body, record.uri)
         return body, "" if name == "pdf" and not self._options.pdf else name
 
-    def _header(self, record: Record, uri: bytes, status: int, all_fields: bool) -> list[Link]:
+    def _header(self, record: Record, uri: bytes, status: int, all_fields: bool) -> list[LinkRun]:
         fields = record.http_headers
         references = [*location(fields, status)]
         if all_fields:
@@ -235,7 +226,9 @@ class _Extraction:
         links = resolved(references, uri.decode(), self._counters, self._examples)
         return self._links.add(uri, links, "header")
 
-    def _body(self, record: Record, body: bytes, uri: bytes, name: str, tagged: bool) -> list[Link]:
+    def _body(
+        self, record: Record, body: bytes, uri: bytes, name: str, tagged: bool
+    ) -> list[LinkRun]:
         links = body_links(
             name,
             body,
@@ -258,7 +251,7 @@ class _Extraction:
             self._counters["anchors"] += 1
             yield Anchor(target, uri, text.encode())
 
-    def _outlinks(self, record: Record) -> Iterator[Link | Anchor | Damage]:
+    def _outlinks(self, record: Record) -> Iterator[LinkRun | Anchor | Damage]:
         source = as_crawled(record.uri)
         if isinstance(source, str):
             self._dropped(f"metadata.{named_reason(source, record.uri)}", record.uri)
@@ -285,14 +278,3 @@ class _Extraction:
                     self._dropped(target, line.uri)
             elif isinstance(line, Junk) and not junk:
                 junk.append(line.beginning)
-
-
-def _references(record: Record) -> dict[str, bytes]:
-    """The id of a record and, of a revisit, what it refers to."""
-    columns = {"id": field(record.record_id)}
-    if record.kind == "revisit":
-        uri = as_crawled(record.refers_to_uri)
-        columns["refers_to"] = field(record.refers_to)
-        columns["refers_to_uri"] = uri if isinstance(uri, bytes) else UNKNOWN
-        columns["refers_to_timestamp"] = record.refers_to_timestamp.encode() or UNKNOWN
-    return columns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 UNKNOWN = b"-"
@@ -15,6 +16,19 @@ class Link(NamedTuple):
     source: bytes
     hop: bytes = b"L"
     timestamp: bytes = UNKNOWN
+
+
+class LinkRun(NamedTuple):
+    """Links of a page that follow each other, of one hop: nearly all of them."""
+
+    targets: list[bytes]
+    source: bytes
+    hop: bytes = b"L"
+    timestamp: bytes = UNKNOWN
+
+    def links(self) -> Iterator[Link]:
+        _, *others = self
+        return (Link(target, *others) for target in self.targets)
 
 
 class Anchor(NamedTuple):

@@ -85,13 +85,16 @@ class _PageBase(Base):
         return self._text.value(reference) if isinstance(reference, bytes) else reference
 
     def _resolved(self, reference: RawReference) -> UriOrReason:
+        if isinstance(reference, bytes) and (plain := self._plain(reference)):
+            self._remember(reference, plain, kept=True)
+            return plain
         text = self.text(reference)
         if not text.isascii():
             return self._beyond_ascii(text)
         if text is reference:
             return super()._resolved(text)
         target, kept = self._target(text)
-        self._remember(reference, target, kept)
+        self._remember(reference, target, kept=kept)
         return target
 
     def _beyond_ascii(self, text: str) -> UriOrReason:

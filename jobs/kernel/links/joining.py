@@ -25,6 +25,7 @@ from jobs.kernel.links.dropped import Examples, count_dropped
 
 REMEMBERED = 2**16  # references, some 20 MB; the next two bound their sizes
 _LONGEST_REFERENCE = 256  # characters
+_SLASH = ord("/")
 _LONGEST_TARGET = 512  # characters of a directory, bytes of a target
 
 _NAME = r"[A-Za-z0-9_~!$&'()*+,;=@.%-]"
@@ -37,6 +38,7 @@ _AS_IT_STANDS = re.compile(
 ).fullmatch
 # More than half of all references. If no slash is followed by a slash or a dot, no name is dots.
 _PLAIN = re.compile(r"/?[A-Za-z0-9_~][A-Za-z0-9_~./-]*").fullmatch
+_PLAIN_BYTES = re.compile(rb"/?[A-Za-z0-9_~][A-Za-z0-9_~./-]*").fullmatch
 _LAST_NAME = re.compile(rf"(?![.%]){_NAME}*{_QUERY.replace('/', '')}").fullmatch
 _DOTS = re.compile(r"(?:\A|/)(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE).search
 _OF_DIRECTORY = re.compile(r"[/.]|https?://|[A-Za-z0-9_~][^:]*\Z").match
@@ -51,6 +53,7 @@ class _Directory:
 
     def __init__(self, path: str) -> None:
         self.path, self.origin = path, path[: path.index("/", len("https://"))]
+        self.path_bytes, self.origin_bytes = self.path.encode(), self.origin.encode()
         self.known: dict[RawReference, UriOrReason] = {}
 
 
@@ -106,7 +109,7 @@ class Base:
 
     def _resolved(self, reference: RawReference) -> UriOrReason:
         target, kept = self._target(self.text(reference))
-        self._remember(reference, target, kept)
+        self._remember(reference, target, kept=kept)
         return target
 
     def _target(self, reference: str) -> tuple[UriOrReason, bool]:
@@ -121,7 +124,21 @@ class Base:
         kept = _OF_DIRECTORY(reference) is not None
         return resolve(reference, self.uri, self._charset), kept
 
-    def _remember(self, reference: RawReference, target: UriOrReason, kept: bool) -> None:
+    def _plain(self, reference: bytes) -> bytes | None:
+        """The target of bytes that are joined without being read as text, as most are."""
+        if (
+            self._page is None
+            or len(reference) > _LONGEST_REFERENCE
+            or not _PLAIN_BYTES(reference)
+            or b"/." in reference
+            or b"//" in reference
+            or len(self._directory.path) >= _LONGEST_TARGET
+        ):
+            return None
+        before = self._directory
+        return (before.origin_bytes if reference[0] == _SLASH else before.path_bytes) + reference
+
+    def _remember(self, reference: RawReference, target: UriOrReason, *, kept: bool) -> None:
         short = len(target) <= _LONGEST_TARGET and len(reference) <= _LONGEST_TARGET
         if kept and short and _directories.room > 0:
             _directories.room -= 1

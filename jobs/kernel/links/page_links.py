@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from functools import partial
-from itertools import repeat
 
 from jobs.kernel.formats.hops import CANONICAL_HOP, LINK_HOPS, NAV_HOPS
-from jobs.kernel.formats.rows import UNKNOWN, Link
+from jobs.kernel.formats.rows import UNKNOWN, LinkRun
 from jobs.kernel.links.html_links import LinkGroup
 from jobs.kernel.links.link_rules import NAV_CONTEXTS
 
-_link = partial(tuple.__new__, Link)  # in half the time of Link(target, source, hop, timestamp)
 _COUNTED = {hop: (hop.encode(), f"links.{hop}") for hop in LINK_HOPS + CANONICAL_HOP}
 
 
@@ -51,9 +48,9 @@ class PageLinks:
         """How many more links the page may have."""
         return self._most - sum(map(len, self._targets.values()))
 
-    def add(self, source: bytes, groups: Iterable[LinkGroup], origin: str) -> list[Link]:
+    def add(self, source: bytes, groups: Iterable[LinkGroup], origin: str) -> list[LinkRun]:
         """The new links of these groups; origin: a document's name, `header` or `metadata`."""
-        links, counters = list[Link](), self._counters
+        runs, counters, count = list[LinkRun](), self._counters, 0
         room = self.room
         for targets, hop, context, nofollow in groups:
             if not targets or not self._keeps(targets, hop, context, nofollow):
@@ -64,25 +61,24 @@ class PageLinks:
                 new = dict.fromkeys([target for target in new if target not in known])
             if len(new) < len(targets):
                 counters["dropped.duplicate"] += len(targets) - len(new)
-            is_full = len(links) + len(new) > room
+            is_full = count + len(new) > room
             if is_full:
                 counters["dropped.over-limit"] += 1
-                new = dict.fromkeys([*new][: room - len(links)])
+                new = dict.fromkeys([*new][: room - count])
             if new:
                 counters[counted] += len(new)
-                links += map(
-                    _link, zip(new, repeat(source), repeat(letter), repeat(self._timestamp))
-                )
+                count += len(new)
+                runs.append(LinkRun([*new], source, letter, self._timestamp))
                 if known is None:
                     self._targets[hop] = new
                 else:
                     known.update(new)
             if is_full:
                 break  # so that the other references are not even joined
-        if links:
-            counters["links"] += len(links)
-            counters[f"links.from.{origin}"] += len(links)
-        return links
+        if runs:
+            counters["links"] += count
+            counters[f"links.from.{origin}"] += count
+        return runs
 
     def _keeps(self, targets: list[bytes], hop: str, context: str, nofollow: bool) -> bool:
         """Whether links of this kind are kept; those that are not are counted."""

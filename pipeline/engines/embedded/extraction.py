@@ -9,16 +9,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from jobs.kernel.archive.damage import MAX_LISTED, Damage, of_unread
 from jobs.kernel.captures.counters import require_pages
-from jobs.kernel.captures.extraction import Item, extract
+from jobs.kernel.captures.extraction import Row, extract_runs
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import BadInput, died
-from jobs.kernel.formats.rows import Capture, Link
+from jobs.kernel.formats.rows import Capture, LinkRun
 from jobs.kernel.storage.digesting import digested
 from jobs.kernel.storage.opening import opened, size_of
 from jobs.kernel.storage.positions import reported_position
@@ -114,7 +113,7 @@ def extract_archive(work: ArchiveWork, tell: Tell) -> ArchiveReport:
             reported_position(file, tell),
             digested(file, digests.append) as stream,
         ):
-            items = extract(stream, name, work.options, counters)
+            items = extract_runs(stream, name, work.options, counters)
             _write(items, links, captures, damage)
         require_pages(name, counters)
     except BadInput as bad:
@@ -135,24 +134,18 @@ def _writers(work: ArchiveWork) -> Iterator[tuple[LinksWriter, CapturesWriter]]:
 
 
 def _write(
-    items: Iterator[Item],
+    items: Iterator[Row],
     links: LinksWriter,
     captures: CapturesWriter,
     damage: list[list[Any]],
 ) -> None:
     for kind, group in groupby(items, type):
-        if kind is Link:
-            _add(links, cast(Iterator[Link], group))
+        if kind is LinkRun:
+            for run in cast(Iterator[LinkRun], group):
+                links.add(run.source, run.targets, [run.hop] * len(run.targets), run.timestamp)
         elif kind is Capture:
             captures.add(cast(Iterator[Capture], group))
         elif kind is Damage:
             for item in group:  # there may be millions in a row
                 if len(damage) < MAX_LISTED:
                     damage.append(list(item))
-
-
-def _add(writer: LinksWriter, links: Iterator[Link]) -> None:
-    """Consecutive links, written page by page."""
-    for (source, when), page in groupby(links, attrgetter("source", "timestamp")):
-        targets, _, hops, _ = zip(*page, strict=True)
-        writer.add(source, targets, hops, when)
