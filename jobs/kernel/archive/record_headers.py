@@ -30,7 +30,11 @@ _URI_FIELD = re.compile(  # with its folded lines
     re.IGNORECASE | re.MULTILINE,
 )
 
-Fields = list[tuple[str, str]]  # names in lower case, as case does not matter in them
+HeaderField = tuple[str, str]  # a name in lower case, as case does not matter in it, and its value
+Fields = list[HeaderField]
+# Half of all lines repeat one of few.
+_known_fields: dict[str, HeaderField] = {}
+_MOST_KNOWN, _LONGEST_KNOWN = 2**12, 100  # lines; characters
 
 
 class Header(NamedTuple):
@@ -150,9 +154,8 @@ def parse_lines(block: bytes) -> tuple[str, Fields]:
     """
     try:
         start, *lines = block.rstrip().decode().split("\n")
-        fields = [
-            (name.lower(), value.strip()) for line in lines for name, value in [line.split(":", 1)]
-        ]
+        known = _known_fields.get
+        fields = [known(line) or _field(line) for line in lines]
     except ValueError:  # not UTF-8, or a line without a colon, or empty
         return _by_warcio(block)
     names = "".join([name for name, _ in fields])
@@ -161,6 +164,16 @@ def parse_lines(block: bytes) -> tuple[str, Fields]:
     protocol, _, status = start.rstrip().partition(" ")
     first_line = f"{protocol} {status.strip()}"
     return first_line, fields if first_line != " " else []
+
+
+def _field(line: str) -> HeaderField:
+    name, value = line.split(":", 1)
+    field = name.lower(), value.strip()
+    if len(_known_fields) >= _MOST_KNOWN:
+        _known_fields.clear()
+    if len(line) <= _LONGEST_KNOWN:
+        _known_fields[line] = field
+    return field
 
 
 def _by_warcio(block: bytes) -> tuple[str, Fields]:
