@@ -37,8 +37,8 @@ for interruption in (signal.SIGINT, signal.SIGQUIT):
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make what is compiled once, before the processes of the tests would, each for itself."""
-    if not hasattr(config, "workerinput") and SCAN.kept() is None:
-        SCAN.made()
+    if not hasattr(config, "workerinput"):
+        SCAN.ready()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

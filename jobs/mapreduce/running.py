@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import time
 import zipfile
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from mrjob.step import StepFailedException
 from jobs.kernel.errors import CrawlrankError, JobFailed
 from jobs.kernel.formats.reading import parts
 from jobs.kernel.machine.shortage import shortage_in
+from jobs.kernel.markup.scanner import SCAN
 from jobs.kernel.storage.opening import FILE, PathOrUrl, as_path_or_url, local_path, size_of
 from jobs.kernel.storage.stores import join
 from jobs.mapreduce.failures import CURE, NodesLost, failure, nodes_were_lost
@@ -127,12 +127,18 @@ def _size(archive: str) -> int:
 
 
 def write_zip(path: Path) -> Path:
-    """Write the package `jobs`, as tasks on clusters import it; equal files give equal bytes."""
+    """Write the package `jobs`, as tasks on clusters import it, with the machine code of its
+    scanner; equal files give equal bytes."""
     root = Path(__file__).resolve().parents[1]
+    entries = {
+        source.relative_to(root.parent).as_posix(): source.read_bytes()
+        for source in root.rglob("*.py")
+    }
+    entries.update([SCAN.entry()])
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        for source in sorted(root.rglob("*.py")):
-            entry = zipfile.ZipInfo(os.fspath(source.relative_to(root.parent)), EPOCH)
+        for name, contents in sorted(entries.items()):
+            entry = zipfile.ZipInfo(name, EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
-            file.writestr(entry, source.read_bytes())
+            file.writestr(entry, contents)
     return path

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 
 from jobs.kernel.links.html_links import html_link_groups
 from jobs.kernel.links.html_selection import DEFAULT_OPTIONS, HtmlOptions
-from jobs.kernel.machine.native import NativeFunction
 from jobs.kernel.markup import scanner
 from support.inputs.mutated_pages import Page
 
@@ -21,19 +19,12 @@ OPTIONS = (
 )
 
 
-@cache
-def scan_function() -> NativeFunction:
-    return scanner.SCAN.kept() or scanner.SCAN.made()
-
-
 @contextmanager
 def reading_pages(*, scanned: bool) -> Iterator[scanner.Code]:
     """Pages are scanned as far as they can be, or all parsed."""
     before, scanner.code = scanner.code, scanner.Code()
-    if scanned:
-        scanner.code.function = scan_function()
-    else:
-        scanner.code.never()
+    if not scanned:
+        scanner.code.function = lambda *_: -1
     try:
         yield scanner.code
     finally:

@@ -2,8 +2,9 @@
 
 Loading numba and what it keeps takes half a second of every process; this takes some hundredths, as
 it loads nothing but llvmlite, and calls with addresses. The code is kept where numba would keep it:
-beside the module, or in the user's folder of caches. Its name changes with the sources, with
-llvmlite and with the processor.
+beside the module, or in the user's folder of caches. It is made for all processors of its
+architecture, so that the nodes of a cluster can take it from the zip of the package. Its name
+changes with the sources.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import ctypes
 import hashlib
 import importlib
 import os
+import platform
 import re
 import sys
 import tempfile
@@ -21,6 +23,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
+_BESIDE = "__pycache__"
 _DIGEST = 32  # bytes of SHA-256 in front of the code
 # What numba calls where a function raises or gives memory back, which none does here.
 _DECLARED = re.compile(r"^declare \S.*? @((?:numba_|NRT_|Py)\w+)\(.*$\n", re.MULTILINE)
@@ -49,31 +52,38 @@ class Native(NamedTuple):
     arguments: tuple[str, ...]
     sources: tuple[str, ...]
 
+    def ready(self) -> NativeFunction:
+        """The function, by code that was kept, or that is made now, which takes seconds."""
+        return self.kept() or self.made()
+
     def kept(self) -> NativeFunction | None:
         """The function, if its code was kept."""
         name = self._name()
         if name in _loaded:
             return _loaded[name][0]
-        for folder in _folders(self.module):
-            if code := _read(folder / name):
-                return self._load(name, code)
-        return None
+        kept = (_code_in(contents) for contents in _all_kept(self.module, name))
+        code = next(filter(None, kept), None)
+        return self._load(name, code) if code else None
 
     def made(self) -> NativeFunction:
-        """The function; its code is kept where a folder can be written. It takes seconds."""
+        """The function; its code is kept where a folder can be written."""
         code, name = self._code(), self._name()
         for folder in _folders(self.module):
             if _written(folder, name, code):
                 break
         return self._load(name, code)
 
-    def _name(self) -> str:
-        import llvmlite
-        import llvmlite.binding as llvm
+    def entry(self) -> tuple[str, bytes]:
+        """The path of the code in a zip that holds the module, and the contents of that file."""
+        self.ready()
+        package, _, _ = self.module.rpartition(".")
+        name = self._name()
+        contents = next(filter(_code_in, _all_kept(self.module, name)), None)
+        path = "/".join([*package.split("."), _BESIDE, name])
+        return path, contents or _contents(self._code())
 
-        machine = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
-        version = (llvmlite.__version__, sys.platform, *machine, *self)
-        digest = hashlib.sha256(repr(version).encode())
+    def _name(self) -> str:
+        digest = hashlib.sha256(repr((sys.platform, platform.machine(), *self)).encode())
         for source in self.sources:
             digest.update(_source(source))
         return f"{self.function}-{digest.hexdigest()[:20]}.native"
@@ -120,16 +130,14 @@ def _numba_type(types: Any, kind: str) -> Any:
 
 
 def _machine(level: int) -> Any:
-    """What makes code for this processor, or takes it."""
+    """What makes code for all processors of this architecture, or takes it."""
     import llvmlite.binding as llvm
 
     with contextlib.suppress(RuntimeError):  # newer ones initialize themselves, and say so
         llvm.initialize()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    return llvm.Target.from_default_triple().create_target_machine(
-        llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten(), level, jit=True
-    )
+    return llvm.Target.from_default_triple().create_target_machine(opt=level, jit=True)
 
 
 def _source(module: str) -> bytes:
@@ -140,28 +148,44 @@ def _source(module: str) -> bytes:
 
 def _folders(module: str) -> Iterator[Path]:
     """Where code may be kept: beside the module, or where programs of this user keep such."""
-    spec = find_spec(module)
-    if spec and spec.origin:
-        yield Path(spec.origin).parent / "__pycache__"
+    if beside := _beside(module):
+        yield beside
     if home := os.environ.get("XDG_CACHE_HOME") or os.environ.get("HOME"):
         yield Path(home) / (".cache" * ("XDG_CACHE_HOME" not in os.environ)) / "crawlrank"
 
 
-def _read(path: Path) -> bytes:
-    """The code in a file; nothing if there is none, or it is not whole."""
-    try:
-        kept = path.read_bytes()
-    except OSError:
-        return b""
-    code = kept[_DIGEST:]
-    return code if hashlib.sha256(code).digest() == kept[:_DIGEST] else b""
+def _beside(module: str) -> Path | None:
+    spec = find_spec(module)
+    return Path(spec.origin).parent / _BESIDE if spec and spec.origin else None
+
+
+def _all_kept(module: str, name: str) -> Iterator[bytes]:
+    """The contents of all files of this name, those in a zip that holds the module included."""
+    spec = find_spec(module)
+    get: Callable[[str], bytes] | None = getattr(spec and spec.loader, "get_data", None)
+    if get and (beside := _beside(module)):
+        with contextlib.suppress(OSError):
+            yield get(str(beside / name))
+    for folder in _folders(module):
+        with contextlib.suppress(OSError):
+            yield (folder / name).read_bytes()
+
+
+def _contents(code: bytes) -> bytes:
+    return hashlib.sha256(code).digest() + code
+
+
+def _code_in(contents: bytes) -> bytes | None:
+    """The code in a file's contents, if they are whole."""
+    code = contents[_DIGEST:]
+    return code if code and contents == _contents(code) else None
 
 
 def _written(folder: Path, name: str, code: bytes) -> bool:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-            file.write(hashlib.sha256(code).digest() + code)
+            file.write(_contents(code))
         Path(file.name).replace(folder / name)
         (folder / name).chmod(0o644)
     except OSError:

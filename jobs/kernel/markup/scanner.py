@@ -2,14 +2,12 @@
 
 Pages for which a tree would be needed are left to a parser: those with `template`, `frameset` or
 MathML, with tags in a `select`, in a title of SVG or between elements of SVG that do not match, and
-the like. The pass is machine code (jobs/kernel/machine/native.py). It is used where it was made
-before, and made by a process that has parsed so much that it will pay.
+the like. The pass is machine code (jobs/kernel/machine/native.py).
 """
 
 from __future__ import annotations
 
 import re
-import sys
 from array import array
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -25,7 +23,6 @@ SCAN = Native(
     (_BYTES, _NUMBER, _WORDS, _WORDS, *[_NUMBERS] * 4, _ROWS, _NUMBER),
     tuple(f"{_HERE}.scan_{name}" for name in ("loops", "rows", "tokens", "names")),
 )
-MADE_AFTER = 2**27  # bytes of pages: to scan instead of to parse them would save 2 s of the 4 s
 CONTENTS = ""  # the name under which a style element's contents are among its attributes
 _FIRST = ("href", "rel", "xlink:href", "style", CONTENTS)  # as scan_loops.py has them
 _OTHER, _FOREIGN = 255, 256
@@ -46,23 +43,8 @@ class Code:
     were left to the parser."""
 
     def __init__(self) -> None:
-        self._bytes, self._asked = 0, False
-        self.function: NativeFunction | None = None
+        self.function: NativeFunction | None = None  # until a page is scanned
         self.pages = self.parsed = 0
-
-    def ready(self, size: int) -> NativeFunction | None:
-        """The code, if it is to be used for a page of this size."""
-        if self.function is None:
-            if not self._asked:
-                self._asked, self.function = True, SCAN.kept()
-            self._bytes += size
-            if self._bytes > MADE_AFTER and self.function is None:
-                self._bytes, self.function = 0, SCAN.made()
-        return self.function
-
-    def never(self) -> None:
-        """Leave all pages to the parser."""
-        self._asked, self._bytes, self.function = True, -sys.maxsize, None
 
 
 code = Code()
@@ -99,9 +81,7 @@ class Scanner:
     def scanned(self, page: bytes) -> list[bytes | ScannedTag] | None:
         """In the order of the page: the `href` of each `a` of which nothing else is read, and other
         tags with what is read of them. None if a parser has to read the page."""
-        scan = code.ready(len(page))
-        if scan is None:
-            return None
+        scan = code.function = code.function or SCAN.ready()
         code.pages += 1
         count = scan(page, len(page), *self._addresses, _MOST_ROWS)
         if count < 0:

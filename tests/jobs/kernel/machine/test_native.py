@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,33 @@ def test_code_that_is_not_as_it_was_written_is_not_taken(
     assert made.kept() is None
     path.write_bytes(flipped[:20])
     assert made.kept() is None
+
+
+def test_a_zip_brings_its_code(made: Native, tmp_path: Path) -> None:
+    """Nodes of a cluster import the package from a zip and have nowhere to keep code."""
+    (tmp_path / "of_package").mkdir()
+    (tmp_path / "of_package/__init__.py").touch()
+    (tmp_path / "of_package/code.py").write_text(MODULE)
+    native_code = Native("of_package.code", "total_at", ARGUMENTS, ("of_package.code",))
+    path, contents = native_code.entry()
+    with zipfile.ZipFile(tmp_path / "package.zip", "w") as file:
+        for name in ("of_package/__init__.py", "of_package/code.py"):
+            file.write(tmp_path / name, name)
+        file.writestr(path, contents)
+    code = (
+        "import sys; from jobs.kernel.machine.native import Native\n"
+        f"print(Native(*{tuple(native_code)!r}).ready()(b'aa', 2), 'numba' in sys.modules)"
+    )
+    environment = {"PYTHONPATH": os.pathsep.join([str(tmp_path / "package.zip"), *sys.path[1:]])}
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd="/",
+    )
+    assert run.stdout.split() == [str(4 * ord("a")), "False"]
 
 
 def test_code_of_other_sources_is_not_taken(made: Native, tmp_path: Path) -> None:
