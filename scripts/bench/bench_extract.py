@@ -1,14 +1,14 @@
 """Time from archive to canonical links on disk: crawlrank beside what people write today.
 
     python scripts/bench/bench_extract.py ARCHIVE… [--repeat 3] [--skip soup] [--json FILE]
-                                    [--profile] [--processes 2] [--compiled DIR]
+                                    [--profile] [--processes 2] [--compiled DIR] [--copies 4]
 
 Each way runs in a process of its own, one after the other, in turn; the table gives the median of
 processor seconds, and the ratio to crawlrank. All write `target_key source_key` lines, distinct
 within a page. Needs the extra `bench` (beautifulsoup4, lxml). --profile: the seconds of each stage,
 see scripts/bench/extract_stages.py. --processes: the same archives twice for each process, by one
 process and shared between so many; the ratio is of seconds on the clock. --compiled: crawlrank once
-more, as `make compiled` leaves it in DIR.
+more, as `make compiled` leaves it in DIR. --copies: so many of each archive, under other hosts.
 """
 
 from __future__ import annotations
@@ -233,11 +233,26 @@ def main() -> None:
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--compiled", type=Path)
+    parser.add_argument("--copies", type=int, default=1)
     parser.add_argument("--way", choices=list(WAYS), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.way:
         print(json.dumps(measure(options.way, options.archives)))
         return
+    with tempfile.TemporaryDirectory() as folder:
+        if options.copies > 1:
+            sys.path.insert(0, str(ROOT))
+            from bench_pipeline import copied
+
+            turns = range(options.copies)
+            options.archives = [copied(a, Path(folder), t) for t in turns for a in options.archives]
+        figures = compared(options)
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=1) + "\n")
+
+
+def compared(options: argparse.Namespace) -> dict[str, Any]:
+    """What was asked for, printed too."""
     packages = dict.fromkeys(WAYS, ROOT)
     if options.compiled:
         packages["compiled"] = options.compiled
@@ -257,8 +272,7 @@ def main() -> None:
         one, many = several(options.archives, count)
         print(f"{count} processes: {many:.2f} s for {one:.2f} s, {one / many:.2f} times")
         figures["processes"] = {"count": count, "one": one, "many": many}
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=1) + "\n")
+    return figures
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ import re
 import shutil
 import sys
 import tempfile
-from functools import partial
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 from measuring import watched
@@ -29,7 +29,8 @@ from pipeline.workfolder.manifest import Manifest
 
 SHARE = 0.30
 LEVEL = 6  # of gzip, as crawlers write
-HOST = re.compile(rb"(?<=://)([a-z0-9-]+\.)*([a-z0-9-]+)(?=\.[a-z]{2,}[:/\s\"'<])")
+_HOST = re.compile(rb"(?<=://)((?:[a-z0-9-]+\.)*)(?!xn--)([a-z0-9-]+)(?=\.[a-z]{2,}[:/\s\"'<])")
+_START = re.compile(rb"^WARC/1\.[01]\r\n", re.MULTILINE)
 
 
 def main() -> None:
@@ -63,27 +64,29 @@ def repeated(archives: list[Path], folder: Path, wanted: float) -> tuple[list[Pa
     size = turn = 0
     while size < wanted:
         for archive in archives:
-            made.append(folder / f"{turn:03}-{archive.name}")
-            with gzip.open(archive) as old:
-                records = old.read()
-            rename = partial(other_host, turn)
-            other = HOST.sub(rename, records) if turn else records
-            made[-1].write_bytes(members(other))
+            made.append(copied(archive, folder, turn))
             size += made[-1].stat().st_size
         turn += 1
     return made, size
 
 
-def other_host(turn: int, found: re.Match[bytes]) -> bytes:
-    """Lengths in headers stay right: the name's first letters turn into a number's."""
-    name = found[2]
-    number = b"%0*x" % (min(3, len(name)), turn)
-    return (found[1] or b"") + number[-len(name) :] + name[len(number) :]
+def copied(archive: Path, folder: Path, turn: int) -> Path:
+    """The archive with a member a record; for a turn above 0, up to 25, with other hosts.
+
+    Each letter of a host's last label but one is so many letters behind, so that different hosts
+    stay different.
+    """
+    letters = ascii_lowercase.encode()
+    shifted = bytes.maketrans(letters, letters[turn:] + letters[:turn])
+    with gzip.open(archive) as old:
+        records = _HOST.sub(lambda found: found[1] + found[2].translate(shifted), old.read())
+    path = folder / f"{turn:02}-{archive.name}"
+    path.write_bytes(_members(records))
+    return path
 
 
-def members(records: bytes) -> bytes:
-    """A member a record, as crawlers write."""
-    starts = [found.start() for found in re.finditer(rb"^WARC/1\.[01]\r\n", records, re.MULTILINE)]
+def _members(records: bytes) -> bytes:
+    starts = [found.start() for found in _START.finditer(records)]
     ends = [*starts[1:], len(records)]
     return b"".join(
         gzip.compress(records[begin:end], LEVEL) for begin, end in zip(starts, ends, strict=True)

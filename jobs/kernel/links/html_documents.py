@@ -29,12 +29,12 @@ from jobs.kernel.links.link_rules import Attributes, asks_nofollow, robots_nofol
 from jobs.kernel.markup.html_pieces import is_simple, pieces
 from jobs.kernel.markup.html_tags import MARK
 from jobs.kernel.markup.page_text import PageText
-from jobs.kernel.markup.scanner import CONTENTS, ScannedTag, Scanner
+from jobs.kernel.markup.scanner import CONTENTS, References, ScannedTag, Scanner
 
 # Hop, context such as `a/@href`, and nofollow: whether the page asks not to count the link (`rel`,
-# robots meta, X-Robots-ScannedTag).
+# robots meta, X-Robots-Tag).
 Kind = tuple[str, str, bool]
-ReferenceGroup = tuple[list[RawReference], Kind]  # neighbours of one kind
+ReferenceGroup = tuple[list[RawReference] | References, Kind]  # neighbours of one kind
 _ANCHOR: Kind = ("L", "a/@href", False)
 _DEEPEST_SRCDOC = 3
 MOST_REFERENCES = 2**18  # of a page, with repetitions; they take some 50 MB
@@ -92,19 +92,12 @@ class Document:
 
     # scanned
 
-    def _take(self, scanned: list[bytes | ScannedTag], selection: Selection) -> None:
-        if scanned and not any(type(one) is ScannedTag for one in scanned):
-            self.references.append((scanned, _ANCHOR))  # type: ignore[arg-type]
-        else:
-            kind, add = None, list[RawReference]().append
-            for one in scanned:
-                if type(one) is bytes:
-                    if kind is not _ANCHOR:
-                        kind, add = _ANCHOR, self._group(_ANCHOR).append
-                    add(one)
-                else:
-                    kind = None
-                    self._take_tag(one, selection)  # type: ignore[arg-type]
+    def _take(self, scanned: list[References | ScannedTag], selection: Selection) -> None:
+        for one in scanned:
+            if type(one) is References:
+                self.references.append((one, _ANCHOR))
+            else:
+                self._take_tag(one, selection)  # type: ignore[arg-type]
         self._count()
 
     def _take_tag(self, tag: ScannedTag, selection: Selection) -> None:
@@ -159,9 +152,13 @@ class Document:
 
     def _group(self, kind: Kind) -> list[RawReference]:
         """The group of this piece that the next reference of this kind joins."""
-        if len(self.references) == self._begin or self.references[-1][1] != kind:
-            self.references.append(([], kind))
-        return self.references[-1][0]
+        if len(self.references) > self._begin:
+            group, latest = self.references[-1]
+            if latest == kind and isinstance(group, list):
+                return group
+        made: list[RawReference] = []
+        self.references.append((made, kind))
+        return made
 
     def _add_element(
         self, element: str, attributes: Attributes, selection: Selection, in_svg: bool

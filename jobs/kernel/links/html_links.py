@@ -6,7 +6,7 @@ Contexts are in Heritrix's style (`a/@href`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from jobs.kernel.formats.hops import NOFOLLOW_HOPS
 from jobs.kernel.keys.idna2003 import as_idna_2003
@@ -85,9 +85,6 @@ class _PageBase(Base):
         return self._text.value(reference) if isinstance(reference, bytes) else reference
 
     def _resolved(self, reference: RawReference) -> UriOrReason:
-        if isinstance(reference, bytes) and (plain := self._plain(reference)):
-            self._remember(reference, plain, kept=True)
-            return plain
         text = self.text(reference)
         if not text.isascii():
             return self._beyond_ascii(text)
@@ -119,8 +116,10 @@ def _resolved(
     one_by_one = document.size > most
     for references, (hop, context, flag) in document.references:
         flag = flag or (nofollow and hop in NOFOLLOW_HOPS)
-        groups: Sequence[list[RawReference]] = [references]
-        for group in ([reference] for reference in references) if one_by_one else groups:
-            yield base.targets(group, counters, examples), hop, context, flag
+        if one_by_one:
+            for reference in references:
+                yield base.targets([reference], counters, examples), hop, context, flag
+        else:
+            yield base.targets(references, counters, examples), hop, context, flag
     for inner in document.framed:
         yield from _resolved(inner, uri, page, counters, examples, most, nofollow)

@@ -22,10 +22,10 @@ from collections.abc import Sequence
 
 from jobs.kernel.keys.uris import LONGEST, parsed, resolve
 from jobs.kernel.links.dropped import Examples, count_dropped
+from jobs.kernel.markup.scanner import References
 
 REMEMBERED = 2**16  # references, some 20 MB; the next two bound their sizes
 _LONGEST_REFERENCE = 256  # characters
-_SLASH = ord("/")
 _LONGEST_TARGET = 512  # characters of a directory, bytes of a target
 
 _NAME = r"[A-Za-z0-9_~!$&'()*+,;=@.%-]"
@@ -38,7 +38,6 @@ _AS_IT_STANDS = re.compile(
 ).fullmatch
 # More than half of all references. If no slash is followed by a slash or a dot, no name is dots.
 _PLAIN = re.compile(r"/?[A-Za-z0-9_~][A-Za-z0-9_~./-]*").fullmatch
-_PLAIN_BYTES = re.compile(rb"/?[A-Za-z0-9_~][A-Za-z0-9_~./-]*").fullmatch
 _LAST_NAME = re.compile(rf"(?![.%]){_NAME}*{_QUERY.replace('/', '')}").fullmatch
 _DOTS = re.compile(r"(?:\A|/)(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE).search
 _OF_DIRECTORY = re.compile(r"[/.]|https?://|[A-Za-z0-9_~][^:]*\Z").match
@@ -53,7 +52,8 @@ class _Directory:
 
     def __init__(self, path: str) -> None:
         self.path, self.origin = path, path[: path.index("/", len("https://"))]
-        self.path_bytes, self.origin_bytes = self.path.encode(), self.origin.encode()
+        # what is put before a reference of each form of scan_references.py
+        self.before = (b"", path.encode(), self.origin.encode(), b"")
         self.known: dict[RawReference, UriOrReason] = {}
 
 
@@ -87,6 +87,7 @@ class Base:
     def __init__(self, uri: str, charset: str = "utf-8") -> None:
         self.uri, self._charset = uri, charset
         self._page: bytes | None
+        self._before: tuple[bytes, ...] = ()  # as of a directory, if that is short
         path, _, name = uri.rpartition("/")
         directory = _directories.known((path, charset))
         if directory and len(uri) <= LONGEST and _LAST_NAME(name):
@@ -98,6 +99,8 @@ class Base:
                 return
             self._page, directory = normal, _directories.of_page(normal.decode(), charset)
         self._directory, self._known = directory, directory.known
+        if len(directory.path) < _LONGEST_TARGET:
+            self._before = directory.before
 
     def join(self, reference: str) -> UriOrReason:
         """As `resolve(reference, uri, charset)`."""
@@ -124,20 +127,6 @@ class Base:
         kept = _OF_DIRECTORY(reference) is not None
         return resolve(reference, self.uri, self._charset), kept
 
-    def _plain(self, reference: bytes) -> bytes | None:
-        """The target of bytes that are joined without being read as text, as most are."""
-        if (
-            self._page is None
-            or len(reference) > _LONGEST_REFERENCE
-            or not _PLAIN_BYTES(reference)
-            or b"/." in reference
-            or b"//" in reference
-            or len(self._directory.path) >= _LONGEST_TARGET
-        ):
-            return None
-        before = self._directory
-        return (before.origin_bytes if reference[0] == _SLASH else before.path_bytes) + reference
-
     def _remember(self, reference: RawReference, target: UriOrReason, *, kept: bool) -> None:
         short = len(target) <= _LONGEST_TARGET and len(reference) <= _LONGEST_TARGET
         if kept and short and _directories.room > 0:
@@ -145,11 +134,23 @@ class Base:
             self._known[reference] = target
 
     def targets(
-        self, references: Sequence[RawReference], counters: Counter[str], examples: Examples
+        self,
+        references: Sequence[RawReference] | References,
+        counters: Counter[str],
+        examples: Examples,
     ) -> list[bytes]:
         """The targets of many references; each reason for none is counted as `dropped.REASON`."""
         known, resolved = self._known.get, self._resolved
-        joined = [known(reference) or resolved(reference) for reference in references]
+        if type(references) is References and self._before:
+            before = self._before
+            joined = [
+                before[form] + raw if form else known(raw) or resolved(raw)
+                for raw, form in zip(references.raw, references.forms, strict=True)
+            ]
+            if all(references.forms):
+                return joined  # type: ignore[return-value]
+        else:
+            joined = [known(reference) or resolved(reference) for reference in references]
         targets = [target for target in joined if type(target) is bytes]
         if len(targets) < len(joined):
             for reference, target in zip(references, joined, strict=True):

@@ -96,7 +96,7 @@ def start(
     if meaning & names.HAS_TEXT:
         last = text_end(page, end, meaning, begin + 1, name_size)
         if styled and meaning & names.IS_STYLE and has_reference(page, end, last):
-            add_row(rows, state, begin, meaning & 255, TEXT, end, last)
+            add_row(rows, state, begin, meaning & 255, TEXT, end, last, 0)
         end = last
     return end
 
@@ -250,5 +250,5 @@ def scan_at(
     return scan(
         array_at(page, size), array_at(elements, words), array_at(attributes, words),
         options, array_at(state, STATE), array_at(stack, DEEPEST),
-        array_at(spans, (options[names.ATTRIBUTES] + 1, 2)), array_at(rows, (most, 5)),
+        array_at(spans, (options[names.ATTRIBUTES] + 1, 2)), array_at(rows, (most, 6)),
     )  # fmt: skip

@@ -35,6 +35,7 @@ IS_FORM, IS_BASE, IS_TABLE, IS_PART, IS_CELL = 1 << 18, 1 << 19, 1 << 20, 1 << 2
 IS_BODY, ENDS_SVG, TEXT_IN_SVG, LINKS_IN_SVG = 1 << 23, 1 << 24, 1 << 25, 1 << 26
 IS_NOTHING, IS_IMAGE, IS_ANCHOR = 1 << 27, 1 << 28, 1 << 29
 MATTERS, END_MATTERS = 1 << 30, 1 << 31  # outside SVG and select
+IS_META = 1 << 32
 HAS_TEXT = IS_RAW | IS_SCRIPT | IS_PLAINTEXT
 
 _MEANINGS = {
@@ -60,6 +61,7 @@ _MEANINGS = {
     IS_NOTHING: (b"frame",),  # outside a frameset
     IS_IMAGE: (b"image",),  # outside SVG it is an `img`, of which lexbor makes none in a table
     IS_ANCHOR: (b"a",),
+    IS_META: (b"meta",),
 }
 
 

@@ -3,7 +3,8 @@ jobs/kernel/machine/native.py.
 
 A row is the position of the tag, the number of its element (PLAIN for an `a` of which nothing but
 `href` matters, OTHER for one that is not among those wanted; FOREIGN_ROW is added in SVG), the
-number of the attribute, and where its value begins and ends.
+number of the attribute, where its value begins and ends, and of an `a` with PLAIN the form of the
+reference (scan_references.py), whose fragment is left out unless that is OTHER_FORM.
 """
 
 from __future__ import annotations
@@ -14,13 +15,18 @@ import numpy.typing as npt
 from jobs.kernel.machine.native import part
 from jobs.kernel.markup import scan_names as names
 from jobs.kernel.markup.scan_names import BASES, BODIES, COUNT, FOREIGN, IN_FORM, NESTED, TABLES
+from jobs.kernel.markup.scan_references import (
+    may_ask_nofollow,
+    may_be_robots_or_refresh,
+    reference_form,
+)
 from jobs.kernel.markup.scan_tokens import Integers, PageBytes, has_reference
 
 ScanRows = npt.NDArray[np.int32]
 
 UNDECIDED = -1
 # numbers of attributes, and of elements in rows
-HREF, REL, XLINK, STYLE, TEXT = range(5)
+HREF, REL, XLINK, STYLE, TEXT, HTTP_EQUIV, NAME = range(7)
 PLAIN, OTHER, FOREIGN_ROW = 0, 255, 256
 
 
@@ -38,34 +44,43 @@ def add_rows(
         return
     if not is_decided(meaning, state, spans):
         state[COUNT] = UNDECIDED
-    elif is_ignored(meaning, state):
+    elif is_ignored(page, meaning, state, spans):
         return
-    elif meaning & names.IS_ANCHOR and is_plain(spans):
-        add_row(rows, state, begin, PLAIN, HREF, spans[HREF, 0], spans[HREF, 1])
+    elif meaning & names.IS_ANCHOR and is_plain(page, spans):
+        form, end = reference_form(page, spans[HREF, 0], spans[HREF, 1])
+        add_row(rows, state, begin, PLAIN, HREF, spans[HREF, 0], end, form)
     else:
         element = meaning & 255 if meaning & names.WANTED else OTHER
         element |= FOREIGN_ROW if state[FOREIGN] else 0
         for which in range(len(spans) - 1):
             if spans[which, 0] >= 0:
-                add_row(rows, state, begin, element, which, spans[which, 0], spans[which, 1])
+                add_row(rows, state, begin, element, which, spans[which, 0], spans[which, 1], 0)
 
 
 @part
-def is_plain(spans: Integers) -> bool:
+def is_plain(page: PageBytes, spans: Integers) -> bool:
     """Whether nothing but `href` matters of an `a`."""
-    others = spans[REL, 0] >= 0 or spans[XLINK, 0] >= 0 or spans[STYLE, 0] >= 0
-    return bool(spans[HREF, 0] >= 0 and not others)
+    if spans[HREF, 0] < 0 or spans[XLINK, 0] >= 0 or spans[STYLE, 0] >= 0:
+        return False
+    return spans[REL, 0] < 0 or not may_ask_nofollow(page, spans[REL, 0], spans[REL, 1])
 
 
 @part
 def add_row(
-    rows: ScanRows, state: Integers, begin: int, element: int, attribute: int, first: int, last: int
+    rows: ScanRows,
+    state: Integers,
+    begin: int,
+    element: int,
+    attribute: int,
+    first: int,
+    last: int,
+    form: int,
 ) -> None:
     """Add a row; where there are too many, the page is left undecided."""
     count = state[COUNT]
     if 0 <= count < len(rows):
         rows[count, 0], rows[count, 1], rows[count, 2] = begin, element, attribute
-        rows[count, 3], rows[count, 4] = first, last
+        rows[count, 3], rows[count, 4], rows[count, 5] = first, last, form
         state[COUNT] += 1
     else:
         state[COUNT] = UNDECIDED
@@ -84,8 +99,11 @@ def is_decided(meaning: int, state: Integers, spans: Integers) -> bool:
 
 
 @part
-def is_ignored(meaning: int, state: Integers) -> bool:
-    """Whether a parser makes no element of a tag."""
+def is_ignored(page: PageBytes, meaning: int, state: Integers, spans: Integers) -> bool:
+    """Whether a parser makes no element of a tag, or one that says nothing about links."""
+    if meaning & names.IS_META and spans[STYLE, 0] < 0:
+        equivalent = may_be_robots_or_refresh(page, spans[HTTP_EQUIV, 0], spans[HTTP_EQUIV, 1])
+        return not (equivalent or may_be_robots_or_refresh(page, spans[NAME, 0], spans[NAME, 1]))
     if meaning & names.IS_FORM:
         return bool(state[IN_FORM])
     if meaning & names.IS_PART:

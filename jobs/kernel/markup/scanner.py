@@ -21,12 +21,13 @@ SCAN = Native(
     f"{_HERE}.scan_loops",
     "scan_at",
     (_BYTES, _NUMBER, _WORDS, _WORDS, *[_NUMBERS] * 4, _ROWS, _NUMBER),
-    tuple(f"{_HERE}.scan_{name}" for name in ("loops", "rows", "tokens", "names")),
+    tuple(f"{_HERE}.scan_{name}" for name in ("loops", "rows", "references", "tokens", "names")),
 )
 CONTENTS = ""  # the name under which a style element's contents are among its attributes
-_FIRST = ("href", "rel", "xlink:href", "style", CONTENTS)  # as scan_loops.py has them
+# as scan_rows.py has them
+_FIRST = ("href", "rel", "xlink:href", "style", CONTENTS, "http-equiv", "name")
 _OTHER, _FOREIGN = 255, 256
-_MOST_ROWS, _COLUMNS = 2**17, 5
+_MOST_ROWS, _COLUMNS = 2**17, 6
 _TAG_NAME = re.compile(rb"<([^\t\n\f\r />]+)").match
 
 
@@ -36,6 +37,25 @@ class ScannedTag(NamedTuple):
     element: str
     foreign: bool
     attributes: dict[str, bytes]
+
+
+class References:
+    """The `href` of elements `a` of which nothing else matters, in the order of the page.
+
+    raw: as bytes of the page, without fragment where the form is not OTHER_FORM. forms: see
+    scan_references.py.
+    """
+
+    __slots__ = ("forms", "raw")
+
+    def __init__(self, raw: list[bytes], forms: list[int]) -> None:
+        self.raw, self.forms = raw, forms
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.raw)
 
 
 class Code:
@@ -78,9 +98,8 @@ class Scanner:
         self._addresses = [room.buffer_info()[0] for room in self._room]
         self._rows = memoryview(self._room[-1])
 
-    def scanned(self, page: bytes) -> list[bytes | ScannedTag] | None:
-        """In the order of the page: the `href` of each `a` of which nothing else is read, and other
-        tags with what is read of them. None if a parser has to read the page."""
+    def scanned(self, page: bytes) -> list[References | ScannedTag] | None:
+        """In the order of the page. None if a parser has to read the page."""
         scan = code.function = code.function or SCAN.ready()
         code.pages += 1
         count = scan(page, len(page), *self._addresses, _MOST_ROWS)
@@ -88,22 +107,31 @@ class Scanner:
             code.parsed += 1
             return None
         rows = self._rows[: _COLUMNS * count].tolist()
-        if not any(rows[1::_COLUMNS]):
-            return [page[first:last] for first, last in zip(rows[3::5], rows[4::5], strict=True)]
-        return list(self._tags(page, rows))
-
-    def _tags(self, page: bytes, rows: list[int]) -> Iterator[bytes | ScannedTag]:
-        latest, attributes = -1, dict[str, bytes]()
         columns = [rows[column::_COLUMNS] for column in range(_COLUMNS)]
-        for begin, element, attribute, first, last in zip(*columns, strict=True):
-            value = page[first:last]
-            if not element:
-                yield value
-            elif begin == latest:
-                attributes[self._attributes[attribute]] = value
+        _, elements, _, firsts, lasts, forms = columns
+        values = [page[first:last] for first, last in zip(firsts, lasts, strict=True)]
+        if not any(elements):
+            return [References(values, forms)]
+        return list(self._parts(page, columns, values))
+
+    def _parts(
+        self, page: bytes, columns: list[list[int]], values: list[bytes]
+    ) -> Iterator[References | ScannedTag]:
+        begins, elements, attributes, _, _, forms = columns
+        position, size = 0, len(values)
+        while position < size:
+            first, begin, element = position, begins[position], elements[position]
+            if element:
+                while position < size and begins[position] == begin:
+                    position += 1
+                numbers = attributes[first:position]
+                names = [self._attributes[number] for number in numbers]
+                read = dict(zip(names, values[first:position], strict=True))
+                yield ScannedTag(self._name(page, begin, element), element >= _FOREIGN, read)
             else:
-                latest, attributes = begin, {self._attributes[attribute]: value}
-                yield ScannedTag(self._name(page, begin, element), element >= _FOREIGN, attributes)
+                while position < size and not elements[position]:
+                    position += 1
+                yield References(values[first:position], forms[first:position])
 
     def _name(self, page: bytes, begin: int, element: int) -> str:
         number = element % _FOREIGN

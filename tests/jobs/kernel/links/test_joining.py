@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from jobs.kernel.archive.sources import read_records
 from jobs.kernel.keys.uris import LONGEST, as_crawled, resolve
 from jobs.kernel.links.documents import document
 from jobs.kernel.links.html_documents import Document
+from jobs.kernel.links.html_links import html_link_groups
 from jobs.kernel.links.joining import Base
 from jobs.kernel.markup.charsets import charset_of
 from jobs.kernel.markup.page_text import PageText
@@ -51,6 +53,21 @@ def test_made_references(reference: str, base: str, charset: str) -> None:
 def test_bases_share_what_they_remember_and_no_more(reference: str, base: str, end: str) -> None:
     for other in (base, base + end, base + "?" + end, base + "/" + end):
         assert Base(other).join(reference) == resolve(reference, other)
+
+
+@given(st.lists(MADE, max_size=5), st.sampled_from(BASES))
+def test_references_of_a_page(references: list[str], base: str) -> None:
+    """Those that need nothing but something before them are not even read as text."""
+    written = [reference for reference in references if not {*reference} & {*'"&<\r\0\ud800'}]
+    body = "".join(f'<a href="{reference}">' for reference in written).encode()
+    counters: Counter[str] = Counter()
+    groups = html_link_groups(body, base, "text/html; charset=utf-8", counters)
+    expected = [resolve(reference, base) for reference in written]
+    assert [one for targets, *_ in groups for one in targets] == [
+        target for target in expected if isinstance(target, bytes)
+    ]
+    reasons = Counter(f"dropped.{target}" for target in expected if isinstance(target, str))
+    assert counters == reasons
 
 
 def test_many_references_on_many_bases() -> None:

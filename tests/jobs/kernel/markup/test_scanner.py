@@ -192,7 +192,7 @@ def test_hostile_pages_take_linear_time(name: str) -> None:
         body = b"<a href=first>" + HOSTILE[name] * (size // len(HOSTILE[name]))
         with reading_pages(scanned=True):
             scanned = Scanner(["a", "base"], ["href", "rel", "style"]).scanned(body)
-        assert scanned is None or scanned[0] == b"first"
+        assert scanned is None or next(iter(scanned[0])) == b"first"
 
     assert_linear(read, 2**22)
 
