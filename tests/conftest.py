@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 from support.crawls import MORE_WEB, WEB, write_warc
 from support.drawing import examples
 
-from jobs.kernel.markup.scanner import SCAN
+from jobs.kernel.captures.extraction_code import prepare
 
 settings.register_profile(
     "steady",
@@ -38,7 +38,7 @@ for interruption in (signal.SIGINT, signal.SIGQUIT):
 def pytest_configure(config: pytest.Config) -> None:
     """Make what is compiled once, before the processes of the tests would, each for itself."""
     if not hasattr(config, "workerinput"):
-        SCAN.ready()
+        prepare()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

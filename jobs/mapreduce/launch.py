@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from jobs.kernel.captures.extraction_code import prepare
 from jobs.kernel.errors import BadInput, CrawlrankError, JobFailed
 from jobs.kernel.formats.reading import parts
 from jobs.kernel.machine.shortage import shortage_of
-from jobs.kernel.markup.scanner import SCAN
 from jobs.kernel.storage.opening import PathOrUrl, absolute, is_url
 from jobs.kernel.storage.stores import DONE, exists, join, remove, write
 from jobs.mapreduce.bad_lines import MappedInputs, first_error, first_error_at_url
@@ -84,7 +84,7 @@ def _launch_here(
 ) -> Outcome:
     parts_of_tasks, output = job_run.tmp / "output", Path(job_run.output)
     if job_run.job_class.reads_archives():
-        SCAN.ready()  # made once, and not by each task
+        prepare()
     job_run = job_run._replace(inputs=_files(job_run), output=parts_of_tasks)
     seconds = job_run.run()
     outcome = split_output(parts_of_tasks, output, side)

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from mrjob.step import StepFailedException
 
+from jobs.kernel.captures.extraction_code import CODES
 from jobs.kernel.errors import CrawlrankError, JobFailed
 from jobs.kernel.formats.reading import parts
 from jobs.kernel.machine.shortage import shortage_in
-from jobs.kernel.markup.scanner import SCAN
 from jobs.kernel.storage.opening import FILE, PathOrUrl, as_path_or_url, local_path, size_of
 from jobs.kernel.storage.stores import join
 from jobs.mapreduce.failures import CURE, NodesLost, failure, nodes_were_lost
@@ -127,14 +127,14 @@ def _size(archive: str) -> int:
 
 
 def write_zip(path: Path) -> Path:
-    """Write the package `jobs`, as tasks on clusters import it, with the machine code of its
-    scanner; equal files give equal bytes."""
+    """Write the package `jobs`, as tasks on clusters import it, with machine code; equal
+    files give equal bytes."""
     root = Path(__file__).resolve().parents[1]
     entries = {
         source.relative_to(root.parent).as_posix(): source.read_bytes()
         for source in root.rglob("*.py")
     }
-    entries.update([SCAN.entry()])
+    entries.update([code.entry() for code in CODES])
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         for name, contents in sorted(entries.items()):
             entry = zipfile.ZipInfo(name, EPOCH)

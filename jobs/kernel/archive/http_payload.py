@@ -16,7 +16,14 @@ from typing import Any, NamedTuple
 import zstandard
 
 from jobs.kernel.archive.frames import GZIP_MAGIC, ZSTD_MAGIC
-from jobs.kernel.archive.record_headers import Fields, blank_line, every, first, read_fields
+from jobs.kernel.archive.record_headers import (
+    Fields,
+    FieldScanner,
+    blank_line,
+    every,
+    first,
+    read_fields,
+)
 
 try:
     brotli: Any = importlib.import_module("brotli")
@@ -30,6 +37,12 @@ if brotli is not None:
 MAX_HTTP_HEADER = 2**18
 _STEP = 2**16
 _ZSTD_WINDOW = 2**23  # the most that RFC 9659 allows in this use
+_HTTP_FIELDS = FieldScanner(
+    (
+        *("content-type", "content-encoding", "transfer-encoding"),
+        *("location", "refresh", "link", "x-robots-tag"),
+    )
+)
 _CODINGS = {"transfer-encoding", "content-encoding"}
 _STATUS = re.compile(r"HTTP/?[0-9.]* +([1-9][0-9]{2})(?![0-9])", re.IGNORECASE)
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]{0,1000})?\r?\n")
@@ -58,8 +71,11 @@ def split_message(block: bytes) -> Message:
     """Status, header and payload of a response; a block that begins otherwise is all payload."""
     if block[:5].upper() != b"HTTP/":
         return Message(None, [], block)
-    size = blank_line(block, 0, MAX_HTTP_HEADER) or MAX_HTTP_HEADER
-    line, fields = read_fields(block[:size])
+    if scanned := _HTTP_FIELDS.scanned(block, min(len(block), MAX_HTTP_HEADER)):
+        line, fields, size = scanned
+    else:
+        size = blank_line(block, 0, MAX_HTTP_HEADER) or MAX_HTTP_HEADER
+        line, fields = read_fields(block[:size])
     status = _STATUS.match(line)
     return _message((int(status[1]) if status else None, fields, block[size:]))
 

@@ -87,7 +87,10 @@ def _held(record: Record) -> int:
 
 
 def names(record: Record) -> Names:
-    return _short(record.record_id), _short(record.uri), record.timestamp
+    record_id, uri = record.record_id, record.uri
+    if len(record_id) > LONGEST_NAME or len(uri) > LONGEST_NAME:
+        record_id, uri = _short(record_id), _short(uri)
+    return record_id, uri, record.timestamp
 
 
 def _short(name: str) -> str:

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import io
 import re
+from array import array
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
 from jobs.kernel.archive.byte_runs import ByteRun
 from jobs.kernel.archive.record_starts import LONGEST_LINE, WARC_LINE, arc_line
 from jobs.kernel.keys.uris import as_text
+from jobs.kernel.machine.native import Native, NativeFunction
 
 MAX_HEADER = 2**20
 _CONCURRENT = "warc-concurrent-to"
@@ -57,6 +60,58 @@ class Header(NamedTuple):
 
 
 _header = partial(tuple.__new__, Header)  # half the time of Header(…)
+FIELD_SCAN = Native(
+    "jobs.kernel.archive.scan_fields",
+    "fields_at",
+    ("bytes", "int64", "int64", "uint8*", "int64", "int64*", "int64"),
+    ("jobs.kernel.archive.scan_fields",),
+)
+_MOST_ROWS = 64
+
+
+class ScannedFields(NamedTuple):
+    """Those of the fields that are needed. size: of the header with its empty line."""
+
+    first_line: str
+    fields: Fields
+    size: int
+
+
+class FieldScanner:
+    """Reads the fields of these names in ordinary headers, by machine code."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+        padded = [bytes([len(name), *name.encode()]).ljust(32, b"\0") for name in names]
+        self._room = array("B", b"".join(padded)), array("q", bytes(24 * _MOST_ROWS))
+        table, rows = [room.buffer_info()[0] for room in self._room]
+        self._arguments = (table, len(names), rows, _MOST_ROWS)
+        self._rows = memoryview(self._room[1])
+        self._scan: NativeFunction | None = None
+
+    def scanned(self, data: bytes, size: int) -> ScannedFields | None:
+        """The header at the beginning of data; None if it does not end before that size, or is not
+        ordinary. size: at most that of data."""
+        scan = self._scan = self._scan or FIELD_SCAN.ready()
+        count = scan(data, size, 0, *self._arguments)
+        if count < 0:
+            return None
+        numbers = iter(self._rows[: 3 * count].tolist())
+        rows = zip(numbers, numbers, numbers, strict=True)
+        begin, end, size = next(rows)
+        text, names = data[:size].decode("ascii"), self._names
+        fields = [(names[number], text[first:last]) for number, first, last in rows]
+        return _scanned((text[begin:end], fields, size))
+
+
+_scanned = partial(tuple.__new__, ScannedFields)
+_RECORD_FIELDS = FieldScanner(
+    (
+        *("warc-type", "warc-target-uri", "warc-date", "content-type", "content-length"),
+        *("warc-record-id", "warc-payload-digest", _CONCURRENT, "warc-refers-to"),
+        *("warc-refers-to-target-uri", "warc-refers-to-date"),
+    )
+)
 
 
 def read_header(run: ByteRun) -> Header | None:
@@ -79,13 +134,16 @@ def whole_record_header(data: bytes) -> Header | None:
     start = WARC_LINE.match(data)
     if not start or not data.endswith(b"\r\n\r\n"):
         return None
-    header = _warc_header(data[:LONGEST_LINE], start.end())
+    header = _warc_header(data, start.end())
     if not header.complete or header.length is None:
         return None
     return header if header.size + header.length + 4 == len(data) else None
 
 
 def _warc_header(head: bytes, begin: int) -> Header:
+    """begin: behind the first line."""
+    if scanned := _RECORD_FIELDS.scanned(head, min(len(head), LONGEST_LINE)):
+        return header_of(scanned.fields, scanned.size)
     end = blank_line(head, begin - 1, len(head))
     block = head[:end] if end else head
     next_record = WARC_LINE.search(block, begin) if b"warc/" in block[begin:].lower() else None

@@ -10,7 +10,7 @@ such files, prints, and reads lines of any length. It is the tests' oracle for g
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import BinaryIO, NamedTuple
 
@@ -30,6 +30,7 @@ from jobs.kernel.archive.record_starts import LONGEST_LINE
 from jobs.kernel.archive.run_reader import RunReader
 
 EXPECTED = "a WARC or ARC file, plain, gzip, zstd or lz4"
+_AT_A_TIME, _AT_A_TIME_BYTES = 128, 2**20  # records, and bytes of records
 LONGEST_TYPE = 1024  # characters of a media type with its parameters: a thousand are remembered
 
 
@@ -38,7 +39,8 @@ class Record(NamedTuple):
 
     kind: WARC-Type in lower case; records of an ARC are responses, its file header a warcinfo.
     status: of the HTTP response, None without an HTTP header. media_type: with its parameters, of
-    the HTTP header if there is one, else of the record. body: decoded, empty if the record is
+    the HTTP header if there is one, else of the record. http_headers: at least the fields that say
+    something about links and codings. body: decoded, empty if the record is
     larger than the limit. offset: see byte_runs.py. size: inflated bytes of header and block.
     """
 
@@ -204,3 +206,21 @@ def record_of(
         timestamp14(value("warc-refers-to-date", "")),
     )
     return _make(record), damage
+
+
+def some_at_a_time(items: Iterable[Record | Damage]) -> Iterator[list[Record | Damage]]:
+    """The items in short lists: a seventh of the time, as the same code works for some in a row."""
+    some, size = list[Record | Damage](), 0
+    failure: Exception | None = None
+    try:
+        for item in items:
+            some.append(item)
+            size += item.size if isinstance(item, Record) else 0
+            if size > _AT_A_TIME_BYTES or len(some) == _AT_A_TIME:
+                yield some
+                some, size = [], 0
+    except Exception as error:  # noqa: BLE001 (raised below, behind what was read before it)
+        failure = error
+    yield some
+    if failure is not None:
+        raise failure

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from jobs.kernel.archive.metadata import provenance
 from jobs.kernel.archive.metadata_matching import Names, capture_keys, described_keys, names
@@ -20,6 +20,8 @@ from jobs.kernel.formats.rows import UNKNOWN, Capture
 from jobs.kernel.keys.uris import LONGEST, as_crawled, field
 
 WAITING = 1000
+_capture = partial(tuple.__new__, Capture)  # half the time of Capture(…)
+_DEFAULTS = tuple(Capture._field_defaults.values())
 
 
 @dataclass(slots=True, eq=False)
@@ -132,7 +134,7 @@ def capture_of(
     counters[f"captures.status.{status}"] += 1
     media_type = _media_type(record.media_type)
     count_type(media_type.decode(), counters)
-    row = Capture(
+    values = (
         uri,
         record.timestamp.encode() or UNKNOWN,
         status.encode(),
@@ -142,6 +144,7 @@ def capture_of(
         archive,
         b"%d" % record.offset,
     )
+    row = _capture(values + _DEFAULTS)
     return row._replace(**_references(record)) if referring else row
 
 

@@ -30,7 +30,7 @@ the archive says that it is Heritrix's, queries are in UTF-8 and hosts by IDNA 2
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import BinaryIO
 
@@ -38,7 +38,7 @@ from jobs.kernel.archive.archive_software import is_of_heritrix
 from jobs.kernel.archive.damage import Damage, guard, is_of_record, words
 from jobs.kernel.archive.metadata import Junk, Outlink, is_metadata, read_metadata
 from jobs.kernel.archive.metadata_matching import MetadataMatching
-from jobs.kernel.archive.records import Record
+from jobs.kernel.archive.records import Record, some_at_a_time
 from jobs.kernel.archive.sources import read_archives
 from jobs.kernel.archive.wat import described
 from jobs.kernel.captures.capture_rows import CaptureRows, capture_of
@@ -99,14 +99,8 @@ def extract_runs(
     with guard(archive_name):
         for name, items in read_archives(stream, archive_name, max_record=options.max_record):
             extraction = _Extraction(name, options, counters, examples)
-            for raw in items:
-                item = described(raw)
-                if isinstance(item, Damage):
-                    yield extraction.counted(item)
-                else:
-                    if item is not raw:
-                        counters["wat"] += 1
-                    yield from extraction.of_record(item)
+            for some in some_at_a_time(items):
+                yield from extraction.of_records(some)
             yield from extraction.rest()
 
 
@@ -142,19 +136,54 @@ class _Extraction:
         self._counters[f"damage.{damage.reason}"] += 1
         return damage
 
-    def of_record(self, record: Record) -> list[Row]:
-        self._counters["records"] += 1
-        self._counters[f"records.{record.kind if record.kind in KINDS else 'other'}"] += 1
-        self._counters["bytes"] += record.size
+    def of_records(self, items: Iterable[Record | Damage]) -> list[Row]:
+        """The captures that are complete by then, then links and damage of these items."""
+        counters, rows = self._counters, list[Row]()
+        works: list[tuple[Record, bytes | None] | Damage] = []
+        for raw in items:
+            item = described(raw)
+            if isinstance(item, Damage):
+                works.append(item)
+            else:
+                if item is not raw:
+                    counters["wat"] += 1
+                works.append((item, self._row(item, rows)))
+        for work in works:
+            if isinstance(work, Damage):
+                rows.append(self.counted(work))
+            else:
+                rows += self._linked(*work)
+        return rows
+
+    def _row(self, record: Record, rows: list[Row]) -> bytes | None:
+        """Count a record; if it is a capture, its URI. rows: gets captures that are complete."""
+        counters, kind = self._counters, record.kind
+        counters["records"] += 1
+        counters[f"records.{kind if kind in KINDS else 'other'}"] += 1
+        counters["bytes"] += record.size
+        if kind in CAPTURED:
+            uri = as_crawled(record.uri)
+            if isinstance(uri, str):
+                self._dropped(f"capture.{named_reason(uri, record.uri)}", record.uri)
+                return None
+            row = capture_of(record, uri, self._archive, counters, self._options.timestamps)
+            rows += self._rows.add_capture(record, row)
+            return uri
+        if is_metadata(record):
+            rows += self._rows.add_metadata(record)
+        return None
+
+    def _linked(self, record: Record, uri: bytes | None) -> list[LinkRun | Anchor | Damage]:
+        """The links that are known with a record. uri: of a capture."""
+        if not self._options.bodies:
+            return []
+        if uri is not None:
+            return self._or_damage(record, partial(self._links_of, uri))
         if record.kind == "warcinfo":
             as_heritrix = is_of_heritrix(record.body)
             self._html_options = self._html_options._replace(as_heritrix=as_heritrix)
-        if record.kind in CAPTURED:
-            return self._capture(record)
-        if not is_metadata(record):
-            return []
-        items: list[Row] = [*self._rows.add_metadata(record)]
-        if self._options.outlinks != "html" and self._options.bodies:
+        items: list[LinkRun | Anchor | Damage] = []
+        if self._options.outlinks != "html" and is_metadata(record):
             for counting in self._matching.add_metadata(record):
                 items += self._or_damage(counting, self._outlinks)
         return items
@@ -177,17 +206,6 @@ class _Extraction:
             self._counters.clear()
             self._counters.update(before)
             return [self.counted(Damage(record.offset, "failed", words(error)))]
-
-    def _capture(self, record: Record) -> list[Row]:
-        uri = as_crawled(record.uri)
-        if isinstance(uri, str):
-            self._dropped(f"capture.{named_reason(uri, record.uri)}", record.uri)
-            return []
-        row = capture_of(record, uri, self._archive, self._counters, self._options.timestamps)
-        items: list[Row] = [*self._rows.add_capture(record, row)]
-        if self._options.bodies:
-            items += self._or_damage(record, partial(self._links_of, uri))
-        return items
 
     def _links_of(self, uri: bytes, record: Record) -> Iterator[LinkRun | Anchor | Damage]:
         """The links of a capture."""

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, cast
 from jobs.kernel.archive.damage import MAX_LISTED, Damage, of_unread
 from jobs.kernel.captures.counters import require_pages
 from jobs.kernel.captures.extraction import Row, extract_runs
+from jobs.kernel.captures.extraction_code import prepare
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import BadInput, died
 from jobs.kernel.formats.rows import Capture, LinkRun
-from jobs.kernel.markup.scanner import SCAN
 from jobs.kernel.storage.digesting import digested
 from jobs.kernel.storage.opening import opened, size_of
 from jobs.kernel.storage.positions import reported_position
@@ -70,7 +70,7 @@ def extract_archives(
     works = [ArchiveWork(task, tmp, options or ExtractionOptions()) for task in largest_first]
     for folder in (links, captures):
         folder.mkdir(parents=True, exist_ok=True)
-    SCAN.ready()  # made once, and not by each process
+    prepare()
     for work, report in answers(
         extract_archive, works, processes, lambda work, position: progress.at(work.task, position)
     ):

@@ -9,7 +9,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from warcio.statusandheaders import StatusAndHeadersParser
 
-from jobs.kernel.archive.record_headers import every, first, parse_lines, timestamp14
+from jobs.kernel.archive.record_headers import (
+    FieldScanner,
+    blank_line,
+    every,
+    first,
+    parse_lines,
+    read_fields,
+    timestamp14,
+)
+from jobs.kernel.archive.record_starts import WARC_LINE
 
 WARCIO = StatusAndHeadersParser([], verify=False)
 # All that splits, folds, ends or strips lines somewhere, and what is not UTF-8.
@@ -39,6 +48,35 @@ def test_lines_as_warcio_reads_them(block: bytes) -> None:
     line, fields = parse_lines(block)
     assert fields == [(name.lower(), value.strip()) for name, value in oracle.headers]
     assert line == f"{oracle.protocol} {oracle.statusline}"
+
+
+LINES = [b"A: b", b"b-C:c", b"x: WARC/1.0", b"y: arc/1", b"Z: \t a: b ", b"a:", b"a-: B/1", b": a"]
+ORDINARY = st.lists(st.sampled_from(LINES), min_size=1, max_size=9).map(b"\r\n".join)
+SCANNER = FieldScanner(("a", "b-c"))
+
+
+@given(
+    st.sampled_from([b"WARC/1.0\r\n", b"HTTP/1.1 200 OK \n", b" \r\n", b""]),
+    BLOCKS | ORDINARY,
+    st.sampled_from([b"\r\n\r\nbody", b"\n\n\n", b"\r\r\n\r\r\nA: b", b"\r\n"]),
+)
+def test_scanned_fields_are_those_of_lines(start: bytes, lines: bytes, end: bytes) -> None:
+    header = start + lines + end
+    scanned = SCANNER.scanned(header, len(header))
+    if scanned is None:
+        return
+    assert scanned.size == blank_line(header, 0, len(header))
+    line, fields = read_fields(header[: scanned.size])
+    assert scanned.fields == [field for field in fields if field[0] in ("a", "b-c")]
+    assert scanned.first_line.strip() == line.strip()
+    assert not WARC_LINE.search(header[: scanned.size], len(start))
+
+
+@given(ORDINARY)
+def test_ordinary_headers_are_scanned(lines: bytes) -> None:
+    header = b"WARC/1.0\r\nA: b\r\n" + lines + b"\r\n\r\n"
+    assert (SCANNER.scanned(header, len(header)) is None) == (b"WARC/1.0" in lines)
+    assert SCANNER.scanned(header, len(header) - 1) is None
 
 
 @given(st.lists(st.tuples(NAMES, st.text("ab", max_size=3)), min_size=1))

@@ -1,0 +1,14 @@
+"""The machine code that extraction uses."""
+
+from __future__ import annotations
+
+from jobs.kernel.archive.record_headers import FIELD_SCAN
+from jobs.kernel.markup.scanner import SCAN
+
+CODES = (FIELD_SCAN, SCAN)
+
+
+def prepare() -> None:
+    """Make it once, before several processes would, each for itself."""
+    for code in CODES:
+        code.ready()
