@@ -34,6 +34,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # of `make fuzz`
 COUNT ?= 20000
+PAGES ?= 200000
 SEED  ?= 1
 
 .PHONY: help setup pipeline test lint types unit quick test-large test-kill test-heritrix test-hadoop test-spark compiled test-compiled fuzz bench benchmarks clean
@@ -118,8 +119,9 @@ test-spark: setup ## Jobs on a real Spark of this machine; needs a JDK (17 or 21
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pyspark==4.0.1
 	$(BIN)/pytest -m "spark$(SHORTER)" $(call with,spark)
 
-fuzz: setup ## Extraction of 20,000 mutated archives (COUNT, SEED); finds go to work/fuzz
+fuzz: setup ## Extraction of 20,000 mutated archives and 200,000 pages (COUNT, PAGES, SEED); finds go to work/fuzz
 	$(BIN)/python scripts/fuzz.py --count $(COUNT) --seed $(SEED) --out work/fuzz
+	$(BIN)/python scripts/fuzz_pages.py --count $(PAGES) --seed $(SEED) --out work/fuzz
 
 bench: setup ## Speed of extraction where REFERENCE has archives, and of OPIC
 	$(BIN)/python scripts/bench/bench_opic.py

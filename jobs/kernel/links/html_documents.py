@@ -26,6 +26,7 @@ from jobs.kernel.links.html_selection import (
 )
 from jobs.kernel.links.joining import RawReference
 from jobs.kernel.links.link_rules import Attributes, asks_nofollow, robots_nofollow
+from jobs.kernel.markup import scanner
 from jobs.kernel.markup.html_pieces import is_simple, pieces
 from jobs.kernel.markup.html_tags import MARK
 from jobs.kernel.markup.page_text import PageText
@@ -65,11 +66,12 @@ class Document:
         selection = selection_for(page, options)
         try:
             scanned = _scanner(selection).scanned(page.markup)
-            if scanned is not None:
+            if scanned is not None and page.is_read_by_parts:
                 self._take(scanned, selection)
                 return
         except _Undecided:
             self._clear()
+        scanner.code.parsed += 1
         self._parse(page.utf8, selection)
 
     def _clear(self) -> None:
@@ -105,8 +107,8 @@ class Document:
         attributes: Attributes = {
             name: self.page.value(raw) for name, raw in tag.attributes.items()
         }
-        if tag.foreign and _is_styled(attributes):
-            raise _Undecided  # SVG has names of its own for elements
+        if not tag.element.isascii() or (tag.foreign and _is_styled(attributes)):
+            raise _Undecided  # a name in the charset of the page, or of SVG, which has its own
         self._add_element(tag.element, attributes, selection, tag.foreign)
         if contents is not None:
             self._add_style(self.page.text(contents), "style")

@@ -93,6 +93,10 @@ _ESCAPE = b"\x1b"  # without it, ISO-2022-JP is ASCII
 _OTHER_THAN_ASCII = frozenset({"utf-16-le", "utf-16-be", "iso2022_jp"})  # of bytes below 0x80
 
 
+# whose characters may have a byte below 0x80 as their last
+_OF_SEVERAL_BYTES = frozenset({"gb18030", "big5hkscs", "cp932", "cp949", "euc_jp", "iso2022_jp"})
+
+
 def charset_of(body: bytes, content_type: str) -> str:
     """A Python codec that decodes the page; content_type: the value of the HTTP header."""
     if body.startswith(_MARKS):
@@ -158,6 +162,18 @@ def reads_ascii_as_it_is(body: bytes, content_type: str) -> bool:
     if body.startswith(UTF_16_MARKS) or _labelled(content_type) in _OTHER_THAN_ASCII:
         return False
     return _ESCAPE not in body or charset_of(body, content_type) not in _OTHER_THAN_ASCII
+
+
+def decodes_by_parts(body: bytes, charset: str) -> bool:
+    """Whether the parts between marks of ASCII decode alone as they do in the page: where bytes are
+    no text, the next one may seem to belong to them."""
+    if charset not in _OF_SEVERAL_BYTES or body.isascii():
+        return True
+    try:
+        body.decode(charset)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def as_utf8(body: bytes, charset: str) -> bytes:

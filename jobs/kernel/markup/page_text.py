@@ -6,7 +6,12 @@ import re
 from functools import cached_property
 
 from jobs.kernel.markup.character_references import unescaped
-from jobs.kernel.markup.charsets import as_utf8, charset_of, reads_ascii_as_it_is
+from jobs.kernel.markup.charsets import (
+    as_utf8,
+    charset_of,
+    decodes_by_parts,
+    reads_ascii_as_it_is,
+)
 from jobs.kernel.markup.html_tokens import RAW
 
 # In XHTML such an element may be empty; in HTML it would hold the rest of the page.
@@ -18,11 +23,14 @@ _XHTML_EMPTY = re.compile(
 
 
 class PageText:
-    """body: as it was sent. media_type: the HTTP header, for the charset."""
+    """body: as it was sent. media_type: the HTTP header, for the charset. markup: the bytes to look
+    for tags in; only what is between them may be in another charset."""
 
     def __init__(self, body: bytes, media_type: str = "") -> None:
         self._body, self._media_type = body, media_type
         self._is_xml = "xml" in media_type[:40].lower()
+        self._is_as_sent = reads_ascii_as_it_is(body, media_type)
+        self.markup = self._as_html(body) if self._is_as_sent else self.utf8
 
     @cached_property
     def charset(self) -> str:
@@ -33,12 +41,11 @@ class PageText:
         """The page in UTF-8, as it is parsed."""
         return self._as_html(as_utf8(self._body, self.charset))
 
-    @cached_property
-    def markup(self) -> bytes:
-        """The bytes to look for tags in; only what is between them may be in another charset."""
-        if reads_ascii_as_it_is(self._body, self._media_type):
-            return self._as_html(self._body)
-        return self.utf8
+    @property
+    def is_read_by_parts(self) -> bool:
+        """Whether each value in the markup can be decoded alone."""
+        body = self._body
+        return not self._is_as_sent or body.isascii() or decodes_by_parts(body, self.charset)
 
     def _as_html(self, page: bytes) -> bytes:
         return _XHTML_EMPTY.sub(rb"<\1\2></\1>", page) if self._is_xml else page
@@ -53,8 +60,7 @@ class PageText:
         if raw.isascii():
             text = raw.decode("ascii")
         else:
-            is_utf8 = "utf8" in self.__dict__ and self.markup is self.utf8
-            text = raw.decode("utf-8" if is_utf8 else self.charset, "replace")
+            text = raw.decode(self.charset if self._is_as_sent else "utf-8", "replace")
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
         return text.replace("\0", "\ufffd") if "\0" in text else text

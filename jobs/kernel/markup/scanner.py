@@ -104,7 +104,6 @@ class Scanner:
         code.pages += 1
         count = scan(page, len(page), *self._addresses, _MOST_ROWS)
         if count < 0:
-            code.parsed += 1
             return None
         rows = self._rows[: _COLUMNS * count].tolist()
         columns = [rows[column::_COLUMNS] for column in range(_COLUMNS)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from functools import cache
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import NamedTuple
 
 from jobs.kernel.archive.records import Record
 from jobs.kernel.archive.sources import read_records
+from jobs.kernel.errors import BadInput
 from jobs.kernel.links.documents import document
 from support.paths import REFERENCE, SAMPLES
 
@@ -75,7 +77,7 @@ def pages(*, reference: bool) -> list[Page]:
 
 def _pages(archive: Path) -> list[Page]:
     kept: list[Page] = []
-    with archive.open("rb") as stream:
+    with archive.open("rb") as stream, contextlib.suppress(BadInput):  # of some that are no archive
         for record in read_records(stream, archive.name):
             if not isinstance(record, Record) or record.kind != "response":
                 continue
