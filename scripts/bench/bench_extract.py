@@ -215,12 +215,14 @@ def print_ways(rows: list[dict[str, Any]]) -> None:
 
 def stages(archives: list[Path], repeat: int) -> list[dict[str, Any]]:
     """Printed, a row for each stage."""
-    from extract_stages import profile
+    from extract_stages import left_to_parser, profile
 
-    rows = []
+    rows: list[dict[str, Any]] = []
     for stage, seconds, what in profile(archives, repeat):
         print(f"{stage:<12}{seconds:>8.2f}  {what}")
         rows.append({"stage": stage, "seconds": seconds, "what": what})
+    pages, parsed = left_to_parser(archives)
+    print(f"of {pages:,} pages {parsed:,} are left to lexbor, {parsed / max(1, pages):.2%}")
     return rows
 
 

@@ -6,32 +6,29 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from selectolax.lexbor import LexborHTMLParser
-
 from jobs.kernel.archive.frames import zlib
 from jobs.kernel.archive.records import Record
 from jobs.kernel.archive.sources import read_records
-from jobs.kernel.captures.extraction import extract
+from jobs.kernel.captures.extraction import extract_runs
 from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.formats.rows import Link
+from jobs.kernel.formats.rows import LinkRun
 from jobs.kernel.keys.keys import KeyFunction, key_function
 from jobs.kernel.links.documents import document
 from jobs.kernel.links.html_documents import Document
 from jobs.kernel.links.html_links import html_link_groups
-from jobs.kernel.links.html_selection import HtmlOptions
-from jobs.kernel.markup.charsets import as_utf8, charset_of
-from jobs.kernel.markup.html_pieces import is_simple, pieces
+from jobs.kernel.links.html_selection import HtmlOptions, selection_for
+from jobs.kernel.markup import scanner as scanning
 from jobs.kernel.markup.page_text import PageText
+from jobs.kernel.markup.scanner import Scanner
 
 BLOCK = 2**16
 NAV = HtmlOptions(nav=True)
-NAVIGATION = (["a", "area", "base", "frame", "iframe", "meta"], frozenset(["href", "content"]))
 
 
 def inflate(archives: list[Path]) -> None:
@@ -65,22 +62,16 @@ def read(archives: list[Path]) -> None:
         pass
 
 
-def prepared(page: Record) -> Iterable[bytes]:
-    """What the parser is given of a page."""
-    text = as_utf8(page.body, charset_of(page.body, page.media_type))
-    return [text] if is_simple(text) else pieces(text, *NAVIGATION)
-
-
 def prepare(archives: list[Path]) -> None:
     for page in pages(archives):
-        for _ in prepared(page):
-            pass
+        PageText(page.body, page.media_type)
 
 
-def parse(archives: list[Path]) -> None:
+def scan(archives: list[Path]) -> None:
+    selection = selection_for(PageText(b""), NAV)
+    scanner = Scanner(selection.names, selection.attributes)
     for page in pages(archives):
-        for piece in prepared(page):
-            LexborHTMLParser(piece)
+        scanner.scanned(PageText(page.body, page.media_type).markup)
 
 
 def select(archives: list[Path]) -> None:
@@ -95,31 +86,32 @@ def join(archives: list[Path]) -> None:
             pass
 
 
-def links(archives: list[Path]) -> Iterator[Link]:
+def runs(archives: list[Path]) -> Iterator[LinkRun]:
     for archive in archives:
         with archive.open("rb") as stream:
-            for item in extract(stream, archive.name, ExtractionOptions(), Counter()):
-                if isinstance(item, Link):
+            for item in extract_runs(stream, archive.name, ExtractionOptions(), Counter()):
+                if isinstance(item, LinkRun):
                     yield item
 
 
 def collect(archives: list[Path]) -> None:
-    for _ in links(archives):
+    for _ in runs(archives):
         pass
 
 
 def keys(archives: list[Path], key_of: KeyFunction) -> None:
-    for link in links(archives):
-        key_of(link.target)
-        key_of(link.source)
+    for run in runs(archives):
+        key_of(run.source)
+        for target in run.targets:
+            key_of(target)
 
 
 STAGES = {
     "inflate": (inflate, "zlib-ng"),
     "read": (read, "records, headers, bodies"),
-    "prepare": (prepare, "kind of document, charset, pieces of large pages"),
-    "parse": (parse, "lexbor"),
-    "select": (select, "elements and attributes"),
+    "prepare": (prepare, "kind of document, charset"),
+    "scan": (scan, "one pass over the bytes"),
+    "select": (select, "tags by the rules, and pages that are left to lexbor"),
     "join": (join, "references to targets"),
     "links": (collect, "captures, distinct links, counters"),
 }
@@ -142,3 +134,10 @@ def profile(archives: list[Path], repeat: int) -> list[tuple[str, float, str]]:
         (name, totals[place + 1] - totals[place], what)
         for place, (name, (_, what)) in enumerate(passes.items())
     ]
+
+
+def left_to_parser(archives: list[Path]) -> tuple[int, int]:
+    """How many pages there are, and how many of these lexbor has to read."""
+    scanning.code = scanning.Code()
+    select(archives)
+    return scanning.code.pages, scanning.code.parsed
