@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -56,10 +57,10 @@ def answers(
 ) -> Iterator[tuple[AnyTask, AnyAnswer | Died]]:
     """Each task with its answer, as they are done. on_progress: called with how far a task is.
 
-    work: a function at the top of a module, which workers import. processes: at most, as cores.py
-    bounds them. ahead: no task begins that many behind the first that is not done. An exception in
-    `work` is raised here and ends all. With one process nothing is started, unless tasks are to be
-    apart from this process.
+    work: a function at the top of a module, which workers import. tasks: more may be appended while
+    answers come. processes: at most, as cores.py bounds them. ahead: no task begins that many
+    behind the first that is not done. An exception in `work` is raised here and ends all. With one
+    process nothing is started, unless tasks are to be apart from this process.
     """
     processes = min(at_a_time(processes), len(tasks))
     if processes <= 1 and not apart:
@@ -91,7 +92,7 @@ class _Todo(Generic[AnyTask]):
 
     def __init__(self, tasks: Sequence[AnyTask], ahead: int | None) -> None:
         self._tasks, self._next, self._undone = tasks, 0, set[int]()
-        self._ahead = len(tasks) if ahead is None else ahead
+        self._ahead = sys.maxsize if ahead is None else ahead
 
     def hand_out(self, workers: Sequence[_Worker]) -> list[_Worker]:
         """Give the next tasks to workers that have none; the workers that have one then."""

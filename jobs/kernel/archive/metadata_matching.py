@@ -20,7 +20,13 @@ Names = tuple[str, str, str]  # of a capture: record id or '', URI, timestamp
 
 
 class MetadataMatching:
-    """Which metadata records count, as soon as that is known."""
+    """Which metadata records count, as soon as that is known.
+
+    alone: whether each could be matched by the surest of its keys, to a capture before it, so that
+    nothing before the first record matters.
+    """
+
+    alone = True
 
     def __init__(self) -> None:
         # Until the first metadata record: most archives have none, and keys take time to make.
@@ -61,6 +67,7 @@ class MetadataMatching:
                 if self._verdicts[key]:
                     yield record
                 return
+            self.alone = False
         self._waiting[record.offset] = record
         self._by_key.update(dict.fromkeys(described_keys(record), record.offset))
         self._bytes += _held(record)

@@ -27,7 +27,7 @@ from jobs.kernel.archive.record_headers import (
     whole_record_header,
 )
 from jobs.kernel.archive.record_starts import LONGEST_LINE
-from jobs.kernel.archive.run_reader import RunReader
+from jobs.kernel.archive.run_reader import ArchiveRange, RunReader
 
 EXPECTED = "a WARC or ARC file, plain, gzip, zstd or lz4"
 _AT_A_TIME, _AT_A_TIME_BYTES = 128, 2**20  # records, and bytes of records
@@ -64,9 +64,11 @@ class Record(NamedTuple):
 _make = partial(tuple.__new__, Record)  # half the time of Record(…)
 
 
-def records_of(file: BinaryIO, max_record: int) -> Iterator[Record | Damage]:
+def records_of(
+    file: BinaryIO, max_record: int, part: ArchiveRange | None = None
+) -> Iterator[Record | Damage]:
     """The records and the damage between them, in the order of the file. Raises OSError."""
-    reader = RunReader(file, max_record)
+    reader = RunReader(file, max_record, part)
     while True:
         yield from _read_whole(reader, max_record)
         run = reader.next_run()
@@ -103,7 +105,7 @@ def _read_run(run: ByteRun, reader: RunReader, max_record: int) -> Iterator[Reco
     for count in itertools.count():
         if not run.skip_blank_lines() or reader.flooded(run, count):
             return
-        if run.at_frame():
+        if run.at_frame() or reader.is_behind(run):
             reader.leave(run.offset)
             return
         header = read_header(run)

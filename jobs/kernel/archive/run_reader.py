@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -21,18 +22,44 @@ BOMB_RATIO = 200  # deflate reaches 1032, zstd 30,000; archives of text reach 10
 _FEW_RECORDS = 2**16  # are no bomb, whatever the size of their run
 _WHOLE = 2**20  # bytes of a frame that is inflated at once
 _HEADS = (LONGEST_LINE, 2**18, 2**23)  # the last two hold the first block of a zstd and lz4 frame
+REREADS = 2**30
+
+
+class ArchiveRange:
+    """The records of an archive that begin between two offsets of its file, and how reading these
+    ended, by which ranges are known to fit together.
+
+    as_heritrix: whether a warcinfo record before the range says that Heritrix wrote it; afterwards,
+    whether one before its end does. behind: where reading would have gone on, -1 at the end of the
+    file. rereads: bytes read again behind damage. has_arc, has_warc: records in plain stretches.
+    alone: whether the range gives by itself what it gives in the archive.
+    """
+
+    __slots__ = (
+        *("begin", "end", "as_heritrix"),
+        *("behind", "rereads", "has_arc", "has_warc", "alone"),
+    )
+
+    def __init__(
+        self, begin: int = 0, end: int = sys.maxsize, *, as_heritrix: bool = False
+    ) -> None:
+        self.begin, self.end, self.as_heritrix = begin, end, as_heritrix
+        self.behind, self.rereads = -1, 0
+        self.has_arc = self.has_warc = False
+        self.alone = True
 
 
 class RunReader:
     """The runs of a file. Each must be read to its end, or left, before the next is opened.
 
     rereads: bytes that may still be read again behind damage. Without the limit, every false start
-    in a hostile file could cost the whole file.
+    in a hostile file could cost the whole file. part: what is read of the file.
     """
 
-    def __init__(self, file: BinaryIO, max_record: int, rereads: int = 2**30) -> None:
+    def __init__(self, file: BinaryIO, max_record: int, part: ArchiveRange | None = None) -> None:
         self._max_record = max_record
-        self.rereads = rereads
+        self.rereads = REREADS
+        self.part = part or ArchiveRange()
         self._read = FileBytes(file).read
         self._file = file
         self._consumed = 0  # bytes of the file that the frames of this run have taken
@@ -41,6 +68,10 @@ class RunReader:
         self._damage: list[Damage] = []
         self._next = 0  # file offset behind the run
         self._search = False
+        if self.part.begin:
+            self._behind_skippable(0)  # the dictionary of the frames
+            self._damage.clear()
+            self._next = self.part.begin
 
     def take_damage(self) -> list[Damage]:
         """The damage outside of records since the last call, each once: bytes that are inflated
@@ -54,7 +85,12 @@ class RunReader:
         """(offset, bytes) of the next frame, if it is small and whole and both it and the frame
         behind it begin with a record. Most do, and need no run. Else None: see `next_run`."""
         frame = self._looked_at
-        if frame is None or frame.begin != self._next or self._search:
+        if (
+            frame is None
+            or frame.begin != self._next
+            or self._search
+            or self._next >= self.part.end
+        ):
             return None
         chunks, room = [], min(_WHOLE, self._max_record)
         try:
@@ -83,6 +119,10 @@ class RunReader:
         """The next run, when the one before was read to its end or left."""
         start, search = self._next, self._search
         self._search = False
+        if start >= self.part.end and not search:
+            self.part.behind = self._behind_skippable(start)
+            self.part.rereads = REREADS - self.rereads
+            return None
         if self._looked_at and self._looked_at.begin == start and not search:
             return self._frame_run(start)
         if not search:
@@ -113,6 +153,7 @@ class RunReader:
             if head.startswith(DICTIONARY_MAGIC):
                 if not dictionaries:
                     break
+                self.part.alone &= offset == 0
                 data = self._read(offset + 8, min(size - 8, LONGEST_DICTIONARY + 1))
                 if problem := self._frames.set_dictionary(data):
                     self._damage.append(Damage(offset, "bad-zstd", f"dictionary: {problem}"))
@@ -131,6 +172,12 @@ class RunReader:
         self._damage.append(Damage(run.start, "bomb", f"more than {records} records"))
         self._search, self._next = True, self._next if run.plain else run.start + self._consumed
         return True
+
+    def is_behind(self, run: ByteRun) -> bool:
+        """Whether the next record of a plain stretch is no longer of this part of the file."""
+        self.part.has_arc |= run.plain and run.arc_seen
+        self.part.has_warc |= run.plain and run.warc_seen
+        return run.plain and run.offset >= self.part.end
 
     def leave(self, offset: int) -> None:
         """End the run: a frame begins at this file offset."""

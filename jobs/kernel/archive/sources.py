@@ -17,24 +17,30 @@ from typing import BinaryIO, NamedTuple
 from jobs.kernel.archive.damage import MAX_RECORD, Damage, shown
 from jobs.kernel.archive.frames import SUFFIXES, CompressedFrames
 from jobs.kernel.archive.records import EXPECTED, Record, records_of
+from jobs.kernel.archive.run_reader import ArchiveRange
 from jobs.kernel.archive.wacz import ArchiveRecords, Wacz
 from jobs.kernel.archive.zip_list import ENTRY_MAGIC, LIST_END_MAGIC
 from jobs.kernel.errors import BadInput
 
 
 def read_records(
-    stream: BinaryIO, name: str, *, max_record: int = MAX_RECORD
+    stream: BinaryIO,
+    name: str,
+    *,
+    max_record: int = MAX_RECORD,
+    part: ArchiveRange | None = None,
 ) -> Iterator[Record | Damage]:
     """The records of a WARC or ARC file in the order of the file, and the damage between them.
 
     name: for messages. max_record: bytes of a block, and of a decoded body; memory stays within a
-    few times that. A stream that cannot seek is copied to a temporary file first.
+    few times that. part: of the file, with the order and damage of it alone. A stream that cannot
+    seek is copied to a temporary file first.
     Raises BadInput if the file cannot be read, or not one record of it.
     """
     readable = False
     with _seekable(stream, name) as file:
         try:
-            for item in records_of(file, max_record):
+            for item in records_of(file, max_record, part):
                 readable = readable or isinstance(item, Record)
                 yield item
             if not readable:
@@ -44,8 +50,10 @@ def read_records(
             raise _unreadable(name, error) from error
 
 
-def _read_warc(file: BinaryIO, name: str, max_record: int) -> Iterator[ArchiveRecords]:
-    yield ArchiveRecords(name, read_records(file, name, max_record=max_record))
+def _read_warc(
+    file: BinaryIO, name: str, max_record: int, part: ArchiveRange | None = None
+) -> Iterator[ArchiveRecords]:
+    yield ArchiveRecords(name, read_records(file, name, max_record=max_record, part=part))
 
 
 def _read_wacz(file: BinaryIO, name: str, max_record: int) -> Iterator[ArchiveRecords]:
@@ -110,12 +118,18 @@ def has_archive_name(name: str) -> bool:
     return not name.startswith(".") and name.lower().endswith(_ENDINGS)
 
 
-def read_archives(stream: BinaryIO, name: str, *, max_record: int) -> Iterator[ArchiveRecords]:
-    """The archive itself or, of a WACZ, those in it as `NAME!archive/x.warc.gz`.
+def read_archives(
+    stream: BinaryIO, name: str, *, max_record: int, part: ArchiveRange | None = None
+) -> Iterator[ArchiveRecords]:
+    """The archive itself or, of a WACZ, those in it as `NAME!archive/x.warc.gz`. part: of a file
+    that is no WACZ.
 
     Raises BadInput where nothing can be read, as `read_records` does, while items are read.
     """
     with _seekable(stream, name) as file:
+        if part is not None:
+            yield from _read_warc(file, name, max_record, part)
+            return
         head = file.read(16)
         file.seek(0)
         readers = (row.read for row in FORMATS if row.read and head.startswith(row.beginnings))

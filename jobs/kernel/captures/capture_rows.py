@@ -48,7 +48,9 @@ class _Provenance:
 
 class CaptureRows:
     """Of one archive. Counts `metadata.unmatched`: records whose capture is not here, or too far
-    away."""
+    away. alone: as in MetadataMatching."""
+
+    alone = True
 
     def __init__(self, counters: Counter[str]) -> None:
         self._counters = counters
@@ -90,6 +92,7 @@ class CaptureRows:
             if row and not row.complete:
                 row.add(values.via, values.hops)
                 return self._leaving()
+            self.alone = False
         self._provenance.update(dict.fromkeys(keys, values))
         while len(self._provenance) > 2 * WAITING:
             self._give_up(self._provenance.popitem(last=False)[1])

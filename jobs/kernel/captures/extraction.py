@@ -36,14 +36,16 @@ from typing import BinaryIO
 
 from jobs.kernel.archive.archive_software import is_of_heritrix
 from jobs.kernel.archive.damage import Damage, guard, is_of_record, words
-from jobs.kernel.archive.metadata import Junk, Outlink, is_metadata, read_metadata
+from jobs.kernel.archive.metadata import is_metadata
 from jobs.kernel.archive.metadata_matching import MetadataMatching
 from jobs.kernel.archive.records import Record, some_at_a_time
+from jobs.kernel.archive.run_reader import ArchiveRange
 from jobs.kernel.archive.sources import read_archives
 from jobs.kernel.archive.wat import described
 from jobs.kernel.captures.capture_rows import CaptureRows, capture_of
 from jobs.kernel.captures.counters import named_reason
 from jobs.kernel.captures.extraction_options import ExtractionOptions
+from jobs.kernel.captures.outlink_lines import outlink_groups
 from jobs.kernel.formats.hops import NOFOLLOW_HOPS
 from jobs.kernel.formats.rows import Anchor, Capture, Link, LinkRun
 from jobs.kernel.keys.uris import as_crawled, field
@@ -52,7 +54,6 @@ from jobs.kernel.links.body_links import body_links, resolved
 from jobs.kernel.links.documents import document, unpacked
 from jobs.kernel.links.dropped import Examples, count_dropped
 from jobs.kernel.links.header_links import header_nofollow, header_references, location
-from jobs.kernel.links.html_links import LinkGroup
 from jobs.kernel.links.html_selection import HtmlOptions
 from jobs.kernel.links.page_links import PageLinks
 
@@ -60,7 +61,6 @@ Item = Link | Anchor | Capture | Damage
 Row = LinkRun | Anchor | Capture | Damage
 CAPTURED = ("response", "resource", "revisit")
 KINDS = (*CAPTURED, "metadata", "request", "warcinfo", "conversion", "continuation")
-BASE = "base/@href"  # Heritrix lists it like a link
 LINKING_FIELDS = frozenset({"location", "refresh", "link", "x-robots-tag"})
 
 
@@ -85,8 +85,9 @@ def extract_runs(
     options: ExtractionOptions,
     counters: Counter[str],
     examples: Examples | None = None,
+    part: ArchiveRange | None = None,
 ) -> Iterator[Row]:
-    """The links and captures of an archive, and its damage, as they come.
+    """The links and captures of an archive, or part of it, and its damage, as they come.
 
     A page gives one link for each distinct target and hop. Memory: a few times max_record.
     counters grow while the iterator runs; counters.py lists them. examples: the first URIs of
@@ -97,11 +98,16 @@ def extract_runs(
     """
     examples = {} if examples is None else examples
     with guard(archive_name):
-        for name, items in read_archives(stream, archive_name, max_record=options.max_record):
+        most = options.max_record
+        for name, items in read_archives(stream, archive_name, max_record=most, part=part):
             extraction = _Extraction(name, options, counters, examples)
+            if part is not None:
+                extraction.begin(as_heritrix=part.as_heritrix)
             for some in some_at_a_time(items):
                 yield from extraction.of_records(some)
             yield from extraction.rest()
+            if part is not None:
+                extraction.end(part)
 
 
 class _Extraction:
@@ -130,6 +136,13 @@ class _Extraction:
             canonical=canonical,
             timestamps=options.timestamps,
         )
+
+    def begin(self, *, as_heritrix: bool) -> None:
+        self._html_options = self._html_options._replace(as_heritrix=as_heritrix)
+
+    def end(self, part: ArchiveRange) -> None:
+        part.as_heritrix = self._html_options.as_heritrix
+        part.alone &= self._matching.alone and self._rows.alone
 
     def counted(self, damage: Damage) -> Damage:
         self._counters["damage"] += 1
@@ -180,8 +193,7 @@ class _Extraction:
         if uri is not None:
             return self._or_damage(record, partial(self._links_of, uri))
         if record.kind == "warcinfo":
-            as_heritrix = is_of_heritrix(record.body)
-            self._html_options = self._html_options._replace(as_heritrix=as_heritrix)
+            self.begin(as_heritrix=is_of_heritrix(record.body))
         items: list[LinkRun | Anchor | Damage] = []
         if self._options.outlinks != "html" and is_metadata(record):
             for counting in self._matching.add_metadata(record):
@@ -278,21 +290,7 @@ class _Extraction:
         if self._links.page != (source, record.timestamp):
             self._links.begin(source, record.timestamp)
         junk: list[str] = []
-        yield from self._links.add(source, self._heritrix_links(record.body, junk), "metadata")
+        groups = outlink_groups(record.body, junk, self._counters, self._examples)
+        yield from self._links.add(source, groups, "metadata")
         if junk:
             yield self.counted(Damage(record.offset, "bad-metadata", ascii(junk[0])))
-
-    def _heritrix_links(self, body: bytes, junk: list[str]) -> Iterator[LinkGroup]:
-        """The outlinks of a metadata record. The first line that is none goes to junk."""
-        for line in read_metadata(body):
-            if isinstance(line, Outlink):
-                if line.context.lower() == BASE:
-                    self._counters["dropped.base"] += 1
-                    continue
-                target = as_crawled(line.uri)
-                if isinstance(target, bytes):
-                    yield [target], line.hop, line.context, False
-                else:
-                    self._dropped(target, line.uri)
-            elif isinstance(line, Junk) and not junk:
-                junk.append(line.beginning)

@@ -20,7 +20,7 @@ from jobs.kernel.archive.records import Record
 from jobs.kernel.archive.sources import WAT, read_archives
 from jobs.kernel.archive.wat import is_wat
 from jobs.kernel.captures.counters import require_pages
-from jobs.kernel.captures.extraction import BASE
+from jobs.kernel.captures.outlink_lines import BASE
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.hops import NAV_HOPS
 from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form

@@ -86,6 +86,12 @@ class _Writer(contextlib.AbstractContextManager[Any]):
             if kind is None:
                 self._flush()
 
+    def _copy(self, tables: Iterable[pa.Table]) -> None:
+        """Row groups of another file of such rows, behind which no rows wait."""
+        for table in tables:
+            self._file.write_table(table, row_group_size=len(table))
+            self.rows += len(table)
+
     def _flush(self) -> None:
         raise NotImplementedError
 
@@ -107,8 +113,12 @@ class LinksWriter(_Writer):
             write_statistics=False,  # the least and greatest URI of a block, which nobody asks for
             store_schema=False,  # so that all see strings
         )
-        self._block = block
+        self._block, self._names = block, names
         self._columns = [_Column() for _ in names]
+
+    def append(self, path: Path) -> None:
+        """The links of another part, while none were added one by one. Raises BadInput."""
+        self._copy(_row_groups(path, self._names, encoded=True))
 
     def add(
         self,
@@ -160,6 +170,10 @@ class CapturesWriter(_Writer):
         self._schema = REFERRING_SCHEMA if referring else CAPTURE_SCHEMA
         super().__init__(path, self._schema)
         self._rows: list[Capture] = []
+
+    def append(self, path: Path) -> None:
+        """The captures of another part, while none were added one by one. Raises BadInput."""
+        self._copy(capture_blocks(path, self._schema.names))
 
     def add(self, captures: Iterable[Capture]) -> None:
         """Captures as extraction gives them. Raises ValueError for a field of another type."""

@@ -1,49 +1,33 @@
 """extract-links: links and captures of archives to Parquet, by a pool of processes.
 
-An archive is a task; the largest ones begin first. Memory: 300 MiB a process.
+An archive is a task, or its ranges are (range_extraction.py); the largest archives begin first.
+Memory: 300 MiB a process.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from itertools import groupby
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import cast
 
-from jobs.kernel.archive.damage import MAX_LISTED, Damage, of_unread
-from jobs.kernel.captures.counters import require_pages
-from jobs.kernel.captures.extraction import Row, extract_runs
 from jobs.kernel.captures.extraction_code import prepare
 from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.errors import BadInput, died
-from jobs.kernel.formats.rows import Capture, LinkRun
-from jobs.kernel.storage.digesting import digested
-from jobs.kernel.storage.opening import opened, size_of
-from jobs.kernel.storage.positions import reported_position
+from jobs.kernel.errors import died
+from jobs.kernel.machine.cores import at_a_time
+from jobs.kernel.storage.opening import size_of
 from pipeline.contract import ArchiveReport, ArchiveTask
-from pipeline.data.workers import Died, Tell, answers
-from pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
-
-
-class ArchiveWork(NamedTuple):
-    """What a process needs to extract an archive. tmp: the folder of its links and captures."""
-
-    task: ArchiveTask
-    tmp: Path
-    options: ExtractionOptions
-
-    @property
-    def links(self) -> Path:
-        return self.tmp / f"links-{self.task.part}"
-
-    @property
-    def captures(self) -> Path:
-        return self.tmp / f"captures-{self.task.part}"
-
-    def report(self, counters: dict[str, int], *results: Any) -> ArchiveReport:
-        return ArchiveReport(str(self.task.archive), self.task.part, counters, *results)
+from pipeline.data.workers import Died, answers
+from pipeline.engines.embedded.archive_extraction import ArchiveWork
+from pipeline.engines.embedded.range_extraction import (
+    WHOLE,
+    Joining,
+    JoinWork,
+    RangeReport,
+    RangeWork,
+    Work,
+    extract,
+    works_of,
+)
 
 
 def extract_archives(
@@ -65,17 +49,13 @@ def extract_archives(
     parser.
     """
     sizes = {task.content: size_of(task.archive) for task in tasks}
-    progress = _BytesRead(sum(sizes.values()), on_read)
-    largest_first = sorted(tasks, key=lambda task: -sizes[task.content])
-    works = [ArchiveWork(task, tmp, options or ExtractionOptions()) for task in largest_first]
+    progress = _BytesRead(sizes, on_read)
+    prepare()
+    works = _works(tasks, sizes, tmp, options or ExtractionOptions(), processes)
     for folder in (links, captures):
         folder.mkdir(parents=True, exist_ok=True)
-    prepare()
-    for work, report in answers(
-        extract_archive, works, processes, lambda work, position: progress.at(work.task, position)
-    ):
+    for work, report in _reports(works, processes, progress):
         task = work.task
-        progress.at(task, sizes[task.content])
         if isinstance(report, Died):  # its parts are not whole: the next run reads it again
             yield task, work.report({}, [], died(report.how))
             continue
@@ -84,70 +64,60 @@ def extract_archives(
         yield task, report
 
 
+def _reports(
+    works: list[Work], processes: int, progress: _BytesRead
+) -> Iterator[tuple[ArchiveWork, ArchiveReport | Died]]:
+    """Of each archive. works: to which joining the ranges of an archive is added."""
+    joining = Joining(works)
+    for work, answer in answers(extract, works, processes, progress.at):
+        progress.done(work)
+        if not isinstance(work, RangeWork):
+            archive = work if isinstance(work, ArchiveWork) else work.archive
+            yield archive, cast("ArchiveReport | Died", answer)
+            continue
+        joined = joining.add(work, cast("RangeReport | Died", answer))
+        if isinstance(joined, JoinWork):
+            works.append(joined)
+        elif joined:
+            yield work.archive, joined
+
+
+def _works(
+    tasks: Sequence[ArchiveTask],
+    sizes: Mapping[str, int],
+    tmp: Path,
+    options: ExtractionOptions,
+    processes: int,
+) -> list[Work]:
+    """Those of the largest archives first."""
+    works: list[Work] = []
+    processes = at_a_time(processes)
+    for task in sorted(tasks, key=lambda task: -sizes[task.content]):
+        work = ArchiveWork(task, tmp, options)
+        share = sum(sizes.values()) // processes
+        works += works_of(work, sizes[task.content], share) if processes > 1 else [work]
+    return works
+
+
 class _BytesRead:
-    """Sums the bytes read of all archives."""
+    """Sums the bytes read of all archives. sizes: of these, by content."""
 
-    def __init__(self, total: int, on_read: Callable[[int, int], None]) -> None:
-        self._total, self._on_read, self._sum = total, on_read, 0
-        self._positions: dict[str, int] = {}
+    def __init__(self, sizes: Mapping[str, int], on_read: Callable[[int, int], None]) -> None:
+        self._sizes, self._on_read, self._sum = sizes, on_read, 0
+        self._positions: dict[tuple[str, int], int] = {}
 
-    def at(self, task: ArchiveTask, position: int) -> None:
-        self._sum += position - self._positions.get(task.content, 0)
-        self._positions[task.content] = position
-        self._on_read(self._sum, self._total)
+    def at(self, work: Work, position: int) -> None:
+        """position: in the archive, or in the range of it."""
+        if isinstance(work, JoinWork):
+            return
+        key = (work.task.content, 0) if isinstance(work, ArchiveWork) else work.key
+        self._sum += position - self._positions.get(key, 0)
+        self._positions[key] = position
+        self._on_read(self._sum, sum(self._sizes.values()))
 
-
-def extract_archive(work: ArchiveWork, tell: Tell) -> ArchiveReport:
-    """Read an archive and write both its parts, by a process of the pool. tell: called with the
-    bytes read now and then.
-
-    Parts of an archive that could not be read to its end are valid files without rows.
-    """
-    archive = work.task.archive
-    name = str(archive).rpartition("/")[2]
-    counters: Counter[str] = Counter()
-    damage: list[list[Any]] = []
-    digests: list[str] = []
-    try:
-        with (
-            _writers(work) as (links, captures),
-            opened(archive) as file,
-            reported_position(file, tell),
-            digested(file, digests.append) as stream,
-        ):
-            items = extract_runs(stream, name, work.options, counters)
-            _write(items, links, captures, damage)
-        require_pages(name, counters)
-    except BadInput as bad:
-        with _writers(work):
-            error = [bad.found, bad.expected, bad.cure]
-        return work.report(of_unread(counters), damage, error, *digests)
-    return work.report(dict(counters), damage, None, *digests)
-
-
-@contextmanager
-def _writers(work: ArchiveWork) -> Iterator[tuple[LinksWriter, CapturesWriter]]:
-    dated = work.options.timestamps
-    with (
-        LinksWriter(work.links, dated=dated) as links,
-        CapturesWriter(work.captures, referring=dated) as captures,
-    ):
-        yield links, captures
-
-
-def _write(
-    items: Iterator[Row],
-    links: LinksWriter,
-    captures: CapturesWriter,
-    damage: list[list[Any]],
-) -> None:
-    for kind, group in groupby(items, type):
-        if kind is LinkRun:
-            for run in cast(Iterator[LinkRun], group):
-                links.add(run.source, run.targets, [run.hop] * len(run.targets), run.timestamp)
-        elif kind is Capture:
-            captures.add(cast(Iterator[Capture], group))
-        elif kind is Damage:
-            for item in group:  # there may be millions in a row
-                if len(damage) < MAX_LISTED:
-                    damage.append(list(item))
+    def done(self, work: Work) -> None:
+        if isinstance(work, ArchiveWork):
+            self.at(work, self._sizes[work.task.content])
+        elif isinstance(work, RangeWork) and work.number != WHOLE:
+            end = min(work.part.end, self._sizes[work.archive.task.content])
+            self.at(work, end - work.part.begin)

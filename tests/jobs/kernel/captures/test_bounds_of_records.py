@@ -17,7 +17,7 @@ from jobs.kernel.captures.extraction import extract
 from jobs.kernel.captures.extraction_options import DEFAULTS, ExtractionOptions
 from pipeline.analysis.inspect.inspection import inspect_archive
 from pipeline.contract import ArchiveTask
-from pipeline.engines.embedded.extraction import ArchiveWork, extract_archive
+from pipeline.engines.embedded.archive_extraction import ArchiveWork, extract_archive
 
 EMPTY = b"WARC/1.0\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
 WITHOUT_LENGTH = b"WARC/1.0\r\nA: b\r\n\r\n"

@@ -17,7 +17,8 @@ from jobs.kernel.formats.lines import format_capture, format_link, parse_capture
 from jobs.kernel.formats.rows import UNKNOWN, Capture
 from pipeline.contract import ArchiveReport, ArchiveTask
 from pipeline.data.workers import Tell
-from pipeline.engines.embedded import extraction
+from pipeline.engines.embedded import extraction, range_extraction
+from pipeline.engines.embedded.archive_extraction import ArchiveWork
 from pipeline.engines.embedded.columns import CAPTURE_SCHEMA
 from pipeline.engines.embedded.extraction import extract_archives
 from pipeline.engines.text import steps
@@ -101,16 +102,21 @@ def test_an_unreadable_archive_leaves_the_others(tmp_path: Path, processes: int)
     assert pq.read_table(part).num_rows == 0
 
 
-def dying(work: extraction.ArchiveWork, tell: Tell) -> ArchiveReport:
-    if Path(work.task.archive).name.startswith("heritrix"):
+def dying(work: range_extraction.Work, tell: Tell) -> Any:
+    archive = work if isinstance(work, ArchiveWork) else work.archive
+    is_first = isinstance(work, ArchiveWork) or getattr(work, "number", 1) == 1
+    if is_first and Path(archive.task.archive).name.startswith("heritrix"):
         os.kill(os.getpid(), signal.SIGKILL)
-    return extraction.extract_archive(work, tell)
+    return range_extraction.extract(work, tell)
 
 
+@pytest.mark.parametrize("size", [range_extraction.RANGE, 10_000])
 def test_a_parser_that_crashes_costs_one_archive(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    monkeypatch.setattr(extraction, "extract_archive", dying)
+    monkeypatch.setattr(range_extraction, "RANGE", size)
+    monkeypatch.setattr(range_extraction, "SHARES", 1000)
+    monkeypatch.setattr(extraction, "extract", dying)
     reports, _ = extracted(tmp_path / "work", LOOPBACK, *DAMAGED.iterdir())
     error = reports[str(LOOPBACK)].error
     assert error

@@ -1,0 +1,198 @@
+"""A large archive in ranges, each a task of the pool, so that all processes work to the end.
+
+The ranges' links and captures are joined in the order of the archive, by another task. Where ranges
+turn out not to fit together (archive_ranges.py), that task reads the archive as a whole.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jobs.kernel.archive.damage import MAX_LISTED, guard
+from jobs.kernel.archive.run_reader import ArchiveRange
+from jobs.kernel.captures.archive_ranges import fit, ranges_of
+from jobs.kernel.captures.counters import MAX_TYPES, TYPES, require_pages
+from jobs.kernel.errors import BadInput
+from jobs.kernel.storage.digesting import Digesting
+from jobs.kernel.storage.opening import is_url, opened
+from jobs.kernel.storage.positions import reported_position
+from pipeline.contract import ArchiveReport
+from pipeline.data.workers import Died, Tell
+from pipeline.engines.embedded.archive_extraction import (
+    ArchiveWork,
+    extract_archive,
+    extract_items,
+    writers,
+)
+
+RANGE = 1 << 24  # bytes of an archive
+SHARES = 16  # an archive below this part of what each process has to do is not cut
+WHOLE = -1  # number of the work that digests the archive
+
+
+class RangeWork(NamedTuple):
+    """A range of an archive to extract, or with WHOLE the archive to digest. number: from 0 on."""
+
+    archive: ArchiveWork
+    number: int
+    part: ArchiveRange
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Of the work among that of all archives."""
+        return self.archive.task.content, self.number
+
+    @property
+    def output(self) -> ArchiveWork:
+        """With the names of the files that the range is extracted to."""
+        task = self.archive.task
+        return self.archive._replace(task=task._replace(part=f"{task.part}.{self.number}"))
+
+
+class RangeReport(NamedTuple):
+    """part: after it was read. digest: of the archive, where that was the work. is_read: whether
+    the range could be read."""
+
+    part: ArchiveRange
+    counters: dict[str, int]
+    damage: list[list[Any]]
+    digest: str = ""
+    is_read: bool = True
+
+
+class JoinWork(NamedTuple):
+    """The ranges of an archive, all of them read. reports: by number."""
+
+    archive: ArchiveWork
+    reports: Mapping[int, RangeReport]
+
+    def ranges(self) -> Iterator[tuple[RangeWork, RangeReport]]:
+        for number in range(len(self.reports) - 1):
+            report = self.reports[number]
+            yield RangeWork(self.archive, number, report.part), report
+
+    @property
+    def fits(self) -> bool:
+        reports = [report for _, report in self.ranges()]
+        types = {name for report in reports for name in report.counters if name.startswith(TYPES)}
+        is_read = all(report.is_read for report in reports) and len(types) < MAX_TYPES
+        return is_read and fit([report.part for report in reports])
+
+
+Work = ArchiveWork | RangeWork | JoinWork
+
+
+def works_of(work: ArchiveWork, size: int, share: int) -> list[Work]:
+    """The work of an archive. size: of it, in bytes. share: of all archives, for each process. An
+    archive that has to be fetched is fetched once, as a whole."""
+    archive = work.task.archive
+    if size < max(RANGE + RANGE // 2, share // SHARES) or is_url(archive):
+        return [work]
+    try:
+        with opened(archive) as file, guard(str(archive)):
+            parts = ranges_of(file, work.options.max_record, RANGE)
+    except BadInput:
+        return [work]  # which says why
+    if len(parts) == 1:
+        return [work]
+    ranges: list[Work] = [RangeWork(work, number, part) for number, part in enumerate(parts)]
+    return [RangeWork(work, WHOLE, ArchiveRange()), *ranges]
+
+
+class Joining:
+    """The works on ranges of archives, and their reports until all of an archive are there."""
+
+    def __init__(self, works: Sequence[Work]) -> None:
+        self._missing = Counter(work.archive for work in works if isinstance(work, RangeWork))
+        self._done: dict[ArchiveWork, list[tuple[RangeWork, RangeReport | Died]]] = {}
+
+    def add(self, work: RangeWork, report: RangeReport | Died) -> JoinWork | Died | None:
+        """What follows: nothing yet, the work of joining all ranges, or that a process died."""
+        archive = work.archive
+        self._done.setdefault(archive, []).append((work, report))
+        self._missing[archive] -= 1
+        if self._missing[archive]:
+            return None
+        reports: dict[int, RangeReport] = {}
+        dead: list[Died] = []
+        for one, its in self._done.pop(archive):
+            if isinstance(its, Died):
+                dead.append(its)
+            else:
+                reports[one.number] = its
+        if not dead:
+            return JoinWork(archive, reports)
+        for number in range(-1, len(reports) + len(dead)):
+            remove_output(RangeWork(archive, number, ArchiveRange()))
+        return dead[0]
+
+
+def extract(work: Work, tell: Tell) -> ArchiveReport | RangeReport:
+    """Any work, by a process of the pool. tell: called with the bytes read now and then."""
+    if isinstance(work, ArchiveWork):
+        return extract_archive(work, tell)
+    if isinstance(work, JoinWork):
+        return join_ranges(work)
+    return digest(work) if work.number == WHOLE else extract_range(work, tell)
+
+
+def extract_range(work: RangeWork, tell: Tell) -> RangeReport:
+    """Read a range and write its links and captures. tell: called with the bytes of it read."""
+    begin, end = work.part.begin, work.part.end
+    counters: Counter[str] = Counter()
+    damage: list[list[Any]] = []
+
+    def tell_part(position: int) -> None:
+        tell(max(0, min(position, end) - begin))
+
+    try:
+        with opened(work.archive.task.archive) as file, reported_position(file, tell_part):
+            extract_items(work.output, file, counters, damage, work.part)
+    except BadInput:
+        return RangeReport(work.part, {}, [], is_read=False)
+    return RangeReport(work.part, dict(counters), damage)
+
+
+def digest(work: RangeWork) -> RangeReport:
+    """Of all bytes of an archive, '' if they cannot be read."""
+    with suppress(OSError, BadInput), opened(work.archive.task.archive) as file:
+        return RangeReport(work.part, {}, [], Digesting(file).hexdigest())
+    return RangeReport(work.part, {}, [])
+
+
+def join_ranges(work: JoinWork) -> ArchiveReport:
+    """The report of the archive, once its links and captures are written."""
+    try:
+        report = _joined(work)
+    except BadInput:
+        report = None
+    for one, _ in work.ranges():
+        remove_output(one)
+    return report or extract_archive(work.archive, lambda far: None)
+
+
+def _joined(work: JoinWork) -> ArchiveReport | None:
+    """None where the ranges do not fit. Raises BadInput for an archive that is none."""
+    if not work.fits:
+        return None
+    counters: Counter[str] = Counter()
+    damage: list[list[Any]] = []
+    with writers(work.archive) as (links, captures):
+        for one, report in work.ranges():
+            links.append(one.output.links)
+            captures.append(one.output.captures)
+            for name, count in report.counters.items():
+                counters[name] += count
+            damage += report.damage[: MAX_LISTED - len(damage)]
+    require_pages(Path(work.archive.task.archive).name, counters)
+    digest = work.reports[WHOLE].digest
+    return work.archive.report(dict(counters), damage, None, *([digest] if digest else []))
+
+
+def remove_output(work: RangeWork) -> None:
+    for path in (work.output.links, work.output.captures):
+        path.unlink(missing_ok=True)
