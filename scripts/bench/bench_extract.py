@@ -6,8 +6,9 @@
 Each way runs in a process of its own, one after the other, in turn; the table gives the median of
 processor seconds, and the ratio to crawlrank. All write `target_key source_key` lines, distinct
 within a page. Needs the extra `bench` (beautifulsoup4, lxml). --profile: the seconds of each stage,
-see scripts/bench/extract_stages.py. --processes: the same archives twice for each process, by one
-process and shared between so many; the ratio is of seconds on the clock. --compiled: crawlrank once
+see scripts/bench/extract_stages.py. --processes: the archives and one large one, all of them sixteen
+times in one file, by one process and by a pool of so many; the ratio is of seconds on the clock, of
+starting to Parquet on disk. --compiled: crawlrank once
 more, as `make compiled` leaves it in DIR. --copies: so many of each archive, under other hosts.
 """
 
@@ -30,7 +31,8 @@ from typing import Any
 from urllib.parse import urldefrag, urljoin
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIES = 2  # of the archives for each process: long enough to share the time of starting
+Child = subprocess.Popen[str]
+COPIES = 16  # of the archives, in the large one
 
 
 def html_responses(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -179,14 +181,15 @@ def table(runs: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
     return rows
 
 
-def run(way: str, archives: list[Path], packages: Path) -> subprocess.Popen[str]:
+def run(way: str, archives: list[Path], packages: Path, processes: str = "1") -> Child:
     """packages: the folder that has crawlrank's."""
-    command = [sys.executable, __file__, *map(str, archives), "--way", way]
+    command = [sys.executable, __file__, *map(str, archives)]
+    command += ["--way", way, "--processes", processes]
     environment = {**os.environ, "PYTHONPATH": str(packages)}
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
 
 
-def told(process: subprocess.Popen[str]) -> dict[str, Any]:
+def told(process: Child) -> dict[str, Any]:
     output, _ = process.communicate()
     if process.returncode:
         sys.exit(process.returncode)
@@ -194,16 +197,34 @@ def told(process: subprocess.Popen[str]) -> dict[str, Any]:
     return row
 
 
-def several(archives: list[Path], processes: int) -> tuple[float, float]:
-    """Wall seconds of the same work by one process and by so many."""
-    walls = []
-    for count in (1, processes):
+def pooled(archives: list[Path], processes: int) -> float:
+    """Seconds on the clock of the step extract-links, in this process."""
+    from pipeline.engines.embedded.extraction import extract_archives
+    from pipeline.workfolder.archives import archive_tasks, given_archives
+
+    tasks = archive_tasks(given_archives(archives))
+    with tempfile.TemporaryDirectory() as tmp:
+        folder = Path(tmp)
         began = time.perf_counter()
-        shares = [archives * (COPIES * processes // count)] * count
-        for process in [run("crawlrank", share, ROOT) for share in shares]:
-            told(process)
-        walls.append(time.perf_counter() - began)
-    return walls[0], walls[1]
+        for _, report in extract_archives(
+            tasks, folder / "links", folder / "captures", tmp=folder, processes=processes
+        ):
+            if report.error:
+                sys.exit(f"{report.path}: {report.error}")
+        return time.perf_counter() - began
+
+
+def several(archives: list[Path], processes: int, repeat: int) -> tuple[float, float]:
+    """The least seconds of one process, and of so many, in turn."""
+    walls: dict[int, list[float]] = {1: [], processes: []}
+    with tempfile.TemporaryDirectory() as tmp:
+        large = Path(tmp, "large.warc.gz")
+        large.write_bytes(b"".join(archive.read_bytes() for archive in archives) * COPIES)
+        for _ in range(repeat):
+            for count, seconds in walls.items():
+                child = run("pool", [large, *archives], ROOT, str(count))
+                seconds.append(told(child)["wall"])
+    return min(walls[1]), min(walls[processes])
 
 
 def print_ways(rows: list[dict[str, Any]]) -> None:
@@ -236,8 +257,11 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--compiled", type=Path)
     parser.add_argument("--copies", type=int, default=1)
-    parser.add_argument("--way", choices=list(WAYS), help=argparse.SUPPRESS)
+    parser.add_argument("--way", choices=[*WAYS, "pool"], help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.way == "pool":
+        print(json.dumps({"wall": pooled(options.archives, options.processes)}))
+        return
     if options.way:
         print(json.dumps(measure(options.way, options.archives)))
         return
@@ -271,7 +295,7 @@ def compared(options: argparse.Namespace) -> dict[str, Any]:
         figures["stages"] = stages(options.archives, options.repeat)
     if options.processes > 1:
         count = options.processes
-        one, many = several(options.archives, count)
+        one, many = several(options.archives, count, options.repeat)
         print(f"{count} processes: {many:.2f} s for {one:.2f} s, {one / many:.2f} times")
         figures["processes"] = {"count": count, "one": one, "many": many}
     return figures

@@ -29,8 +29,8 @@ from pipeline.engines.embedded.archive_extraction import (
     writers,
 )
 
-RANGE = 1 << 24  # bytes of an archive
-SHARES = 16  # an archive below this part of what each process has to do is not cut
+LEAST, MOST = 1 << 22, 1 << 24  # bytes of a range
+SHARES = 16  # ranges for each process, if all archives were cut
 WHOLE = -1  # number of the work that digests the archive
 
 
@@ -87,14 +87,17 @@ Work = ArchiveWork | RangeWork | JoinWork
 
 
 def works_of(work: ArchiveWork, size: int, share: int) -> list[Work]:
-    """The work of an archive. size: of it, in bytes. share: of all archives, for each process. An
-    archive that has to be fetched is fetched once, as a whole."""
-    archive = work.task.archive
-    if size < max(RANGE + RANGE // 2, share // SHARES) or is_url(archive):
+    """The work of an archive. size: of it, in bytes. share: of all archives, for each process.
+
+    An archive is cut where it would keep one process busy for long after the others. One that has
+    to be fetched is fetched once, as a whole.
+    """
+    archive, fair = work.task.archive, max(LEAST, share // SHARES)
+    if size < fair + fair // 2 or is_url(archive):
         return [work]
     try:
         with opened(archive) as file, guard(str(archive)):
-            parts = ranges_of(file, work.options.max_record, RANGE)
+            parts = ranges_of(file, work.options.max_record, min(fair, MOST))
     except BadInput:
         return [work]  # which says why
     if len(parts) == 1:

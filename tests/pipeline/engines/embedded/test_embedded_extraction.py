@@ -110,11 +110,11 @@ def dying(work: range_extraction.Work, tell: Tell) -> Any:
     return range_extraction.extract(work, tell)
 
 
-@pytest.mark.parametrize("size", [range_extraction.RANGE, 10_000])
+@pytest.mark.parametrize("least", [range_extraction.LEAST, 10_000])
 def test_a_parser_that_crashes_costs_one_archive(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, least: int
 ) -> None:
-    monkeypatch.setattr(range_extraction, "RANGE", size)
+    monkeypatch.setattr(range_extraction, "LEAST", least)
     monkeypatch.setattr(range_extraction, "SHARES", 1000)
     monkeypatch.setattr(extraction, "extract", dying)
     reports, _ = extracted(tmp_path / "work", LOOPBACK, *DAMAGED.iterdir())

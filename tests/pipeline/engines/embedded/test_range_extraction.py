@@ -47,7 +47,7 @@ def test_ranges_give_what_the_archive_gives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
     whole, _ = extracted(tmp_path / "whole", CUT, 1, **options)
-    monkeypatch.setattr(range_extraction, "RANGE", 10_000)
+    monkeypatch.setattr(range_extraction, "LEAST", 10_000)
     monkeypatch.setattr(range_extraction, "SHARES", 1000)
     joined: list[range_extraction.JoinWork] = []
     add = range_extraction.Joining.add
