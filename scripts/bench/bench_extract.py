@@ -6,9 +6,9 @@
 Each way runs in a process of its own, one after the other, in turn; the table gives the median of
 processor seconds, and the ratio to crawlrank. All write `target_key source_key` lines, distinct
 within a page. Needs the extra `bench` (beautifulsoup4, lxml). --profile: the seconds of each stage,
-see scripts/bench/extract_stages.py. --processes: the archives and one large one, all of them sixteen
-times in one file, by one process and by a pool of so many; the ratio is of seconds on the clock, of
-starting to Parquet on disk. --compiled: crawlrank once
+see scripts/bench/extract_stages.py. --processes: the archives, and one large one that is all of
+them sixteen times over, by one process and by a pool of so many; the ratio is of seconds on the
+clock, from the start to Parquet on disk. --compiled: crawlrank once
 more, as `make compiled` leaves it in DIR. --copies: so many of each archive, under other hosts.
 """
 

@@ -10,7 +10,7 @@ import importlib
 import re
 import zlib
 from collections.abc import Iterator
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import zstandard
@@ -37,12 +37,11 @@ if brotli is not None:
 MAX_HTTP_HEADER = 2**18
 _STEP = 2**16
 _ZSTD_WINDOW = 2**23  # the most that RFC 9659 allows in this use
-_HTTP_FIELDS = FieldScanner(
-    (
-        *("content-type", "content-encoding", "transfer-encoding"),
-        *("location", "refresh", "link", "x-robots-tag"),
-    )
+HTTP_NAMES = (
+    *("content-type", "content-encoding", "transfer-encoding"),
+    *("location", "refresh", "link", "x-robots-tag"),
 )
+_HTTP_FIELDS = FieldScanner(HTTP_NAMES)
 _CODINGS = {"transfer-encoding", "content-encoding"}
 _STATUS = re.compile(r"HTTP/?[0-9.]* +([1-9][0-9]{2})(?![0-9])", re.IGNORECASE)
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]{0,1000})?\r?\n")
@@ -76,8 +75,14 @@ def split_message(block: bytes) -> Message:
     else:
         size = blank_line(block, 0, MAX_HTTP_HEADER) or MAX_HTTP_HEADER
         line, fields = read_fields(block[:size])
+    return _message((status_of(line), fields, block[size:]))
+
+
+@lru_cache(1000)  # nearly all have one of few
+def status_of(line: str) -> int | None:
+    """line: the first one of a response."""
     status = _STATUS.match(line)
-    return _message((int(status[1]) if status else None, fields, block[size:]))
+    return int(status[1]) if status else None
 
 
 def decode(fields: Fields, payload: bytes, limit: int) -> Decoded:

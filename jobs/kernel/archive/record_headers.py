@@ -66,7 +66,16 @@ FIELD_SCAN = Native(
     ("bytes", "int64", "int64", "uint8*", "int64", "int64*", "int64"),
     ("jobs.kernel.archive.scan_fields",),
 )
-_MOST_ROWS = 64
+RESPONSE_SCAN = Native(
+    FIELD_SCAN.module,
+    "response_at",
+    (
+        *("bytes", "int64", "int64*", "uint8*", "int64", "uint8*", "int64"),
+        *("int64*", "int64", "int64*"),
+    ),
+    FIELD_SCAN.sources,
+)
+MOST_ROWS = 64
 
 
 class ScannedFields(NamedTuple):
@@ -77,15 +86,20 @@ class ScannedFields(NamedTuple):
     size: int
 
 
+def name_table(names: Sequence[str]) -> array[int]:
+    """For scan_fields.py."""
+    padded = [bytes([len(name), *name.encode()]).ljust(32, b"\0") for name in names]
+    return array("B", b"".join(padded))
+
+
 class FieldScanner:
     """Reads the fields of these names in ordinary headers, by machine code."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names
-        padded = [bytes([len(name), *name.encode()]).ljust(32, b"\0") for name in names]
-        self._room = array("B", b"".join(padded)), array("q", bytes(24 * _MOST_ROWS))
+        self._room = name_table(names), array("q", bytes(24 * MOST_ROWS))
         table, rows = [room.buffer_info()[0] for room in self._room]
-        self._arguments = (table, len(names), rows, _MOST_ROWS)
+        self._arguments = (table, len(names), rows, MOST_ROWS)
         self._rows = memoryview(self._room[1])
         self._scan: NativeFunction | None = None
 
@@ -105,13 +119,12 @@ class FieldScanner:
 
 
 _scanned = partial(tuple.__new__, ScannedFields)
-_RECORD_FIELDS = FieldScanner(
-    (
-        *("warc-type", "warc-target-uri", "warc-date", "content-type", "content-length"),
-        *("warc-record-id", "warc-payload-digest", _CONCURRENT, "warc-refers-to"),
-        *("warc-refers-to-target-uri", "warc-refers-to-date"),
-    )
+RECORD_NAMES = (
+    *("warc-type", "warc-target-uri", "warc-date", "content-type", "content-length"),
+    *("warc-record-id", "warc-payload-digest"),
+    *(_CONCURRENT, "warc-refers-to", "warc-refers-to-target-uri", "warc-refers-to-date"),
 )
+_RECORD_FIELDS = FieldScanner(RECORD_NAMES)
 
 
 def read_header(run: ByteRun) -> Header | None:

@@ -16,7 +16,11 @@ from typing import BinaryIO, NamedTuple
 
 from jobs.kernel.archive.byte_runs import ByteRun, FrameSearch
 from jobs.kernel.archive.damage import Damage, shown
-from jobs.kernel.archive.http_payload import MAX_HTTP_HEADER, decode, split_message
+from jobs.kernel.archive.http_payload import (
+    MAX_HTTP_HEADER,
+    decode,
+    split_message,
+)
 from jobs.kernel.archive.record_headers import (
     Fields,
     Header,
@@ -27,11 +31,11 @@ from jobs.kernel.archive.record_headers import (
     whole_record_header,
 )
 from jobs.kernel.archive.record_starts import LONGEST_LINE
+from jobs.kernel.archive.responses import LONGEST_TYPE, ResponseReader
 from jobs.kernel.archive.run_reader import ArchiveRange, RunReader
 
 EXPECTED = "a WARC or ARC file, plain, gzip, zstd or lz4"
 _AT_A_TIME, _AT_A_TIME_BYTES = 128, 2**20  # records, and bytes of records
-LONGEST_TYPE = 1024  # characters of a media type with its parameters: a thousand are remembered
 
 
 class Record(NamedTuple):
@@ -61,7 +65,9 @@ class Record(NamedTuple):
     refers_to_timestamp: str = ""
 
 
+RecordRead = tuple[Record, list[tuple[str, str]]]  # with (reason, detail) of damage in its body
 _make = partial(tuple.__new__, Record)  # half the time of Record(…)
+_read_response = ResponseReader().read
 
 
 def records_of(
@@ -87,18 +93,31 @@ def records_of(
 def _read_whole(reader: RunReader, max_record: int) -> Iterator[Record | Damage]:
     """Records that are one frame each, up to the first that is not."""
     while whole := reader.next_whole():
-        offset, data = whole
-        header = whole_record_header(data)
-        if header is None or header.length is None or header.length > max_record:
-            reader.again(offset)
+        read = _response(*whole, max_record) or _read_frame(*whole, max_record)
+        if read is None:
+            reader.again(whole[0])
             return
-        end = header.size + header.length
-        record, damage = record_of(header, data[header.size : end], offset, end, max_record)
-        del data  # frees it while the record is used
+        del whole  # frees its bytes while the record is used
+        record, damage = read
         for reason, detail in damage:
-            yield Damage(offset, reason, detail)
+            yield Damage(record.offset, reason, detail)
         yield record
         yield from reader.take_damage()
+
+
+def _response(offset: int, data: bytes, max_record: int) -> RecordRead | None:
+    """As `_read_frame`, of ordinary responses only."""
+    read = _read_response(offset, data, max_record)
+    return (_make(read[0]), read[1]) if read else None
+
+
+def _read_frame(offset: int, data: bytes, max_record: int) -> RecordRead | None:
+    """The record that is exactly these bytes; None if there is none, or a larger one."""
+    header = whole_record_header(data)
+    if header is None or header.length is None or header.length > max_record:
+        return None
+    end = header.size + header.length
+    return record_of(header, data[header.size : end], offset, end, max_record)
 
 
 def _read_run(run: ByteRun, reader: RunReader, max_record: int) -> Iterator[Record | Damage]:
@@ -181,10 +200,8 @@ def _large_block(
     return run.take_until_start(max_record).rstrip(b"\r\n"), "bad-length"
 
 
-def record_of(
-    header: Header, block: bytes, offset: int, size: int, max_record: int
-) -> tuple[Record, list[tuple[str, str]]]:
-    """The record, and (reason, detail) of each part of its body that does not decode."""
+def record_of(header: Header, block: bytes, offset: int, size: int, max_record: int) -> RecordRead:
+    """The record, and the damage to its body."""
     media_type, body, status = header.media_type, block, None
     fields: Fields = []
     damage: list[tuple[str, str]] = []

@@ -22,6 +22,7 @@ UNDECIDED = -1
 WIDTH = 32  # of a row of `names`: the length of a name, and its bytes in lower case
 _TAB, _NEWLINE, _RETURN, _SPACE, _SLASH, _ZERO, _NINE, _COLON, _LAST = b"\t\n\r /09:~"
 _WARC = (99, 114, 97, 119)  # backwards
+_HTTP = (72, 84, 84, 80, 47)
 
 array_at: Any = numba.carray  # type: ignore[attr-defined]
 
@@ -137,3 +138,59 @@ def fields_at(data: Any, size: int, begin: int, names: Any, many: int, rows: Any
     return fields(
         array_at(data, size), begin, array_at(names, (many, WIDTH)), array_at(rows, (most, 3))
     )
+
+
+@part
+def take_slots(rows: HeaderRows, count: int, slots: HeaderRows, first: int) -> bool:
+    """Put the values of these rows in slots by the numbers of their names; whether each name is
+    there once."""
+    for row in range(1, count):
+        slot = first + rows[row, 0]
+        if slots[slot, 0] >= 0:
+            return False
+        slots[slot, 0], slots[slot, 1] = rows[row, 1], rows[row, 2]
+    return True
+
+
+@part
+def response(
+    data: Bytes,
+    limits: HeaderRows,
+    names: Bytes,
+    others: Bytes,
+    rows: HeaderRows,
+    slots: HeaderRows,
+) -> int:
+    """Behind the header of a record; its fields are in slots then, and those of the HTTP response
+    that begins the block. UNDECIDED if one is not ordinary, or has a field twice."""
+    for slot in range(len(slots)):
+        slots[slot, 0] = slots[slot, 1] = UNDECIDED
+    size = len(data) - 4  # without the empty lines behind a record
+    count = fields(data[: min(size, limits[0, 0])], 0, names, rows)
+    if count < 0 or not take_slots(rows, count, slots, 2):
+        return UNDECIDED
+    block = int(rows[0, 2])
+    for i in range(len(_HTTP)):
+        if block + i >= size or data[block + i] != _HTTP[i]:
+            return UNDECIDED
+    count = fields(data[: min(size, block + limits[0, 1])], block, others, rows)
+    if count < 0 or not take_slots(rows, count, slots, 2 + len(names)):
+        return UNDECIDED
+    slots[0, 0], slots[0, 1] = block, rows[0, 2]
+    slots[1, 0], slots[1, 1] = rows[0, 0], rows[0, 1]
+    return block
+
+
+def response_at(
+    data: Any, size: int, limits: Any, names: Any, many: int, others: Any, more: int,
+    rows: Any, most: int, slots: Any,
+) -> int:  # fmt: skip
+    """`response` with addresses for arrays. size: of data. limits: of the two headers, in bytes.
+    many, more: names of the fields of the two. slots: two and one for each name. The first two have
+    the positions behind both headers, and begin and end of the first line of HTTP's; each other
+    begin and end of the value of a name, or -1."""
+    return response(
+        array_at(data, size), array_at(limits, (1, 2)),
+        array_at(names, (many, WIDTH)), array_at(others, (more, WIDTH)),
+        array_at(rows, (most, 3)), array_at(slots, (2 + many + more, 2)),
+    )  # fmt: skip

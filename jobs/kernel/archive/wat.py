@@ -19,7 +19,8 @@ from typing import Any
 
 from jobs.kernel.archive.damage import Damage
 from jobs.kernel.archive.record_headers import Fields, arc_header, first, header_of
-from jobs.kernel.archive.records import LONGEST_TYPE, Record, record_of
+from jobs.kernel.archive.records import Record, record_of
+from jobs.kernel.archive.responses import LONGEST_TYPE
 from jobs.kernel.keys.uris import as_text
 from jobs.kernel.markup.charsets import charset_of
 

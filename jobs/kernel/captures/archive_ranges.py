@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from typing import BinaryIO, cast
 
-from jobs.kernel.archive.archive_software import is_of_heritrix
 from jobs.kernel.archive.metadata import is_metadata
 from jobs.kernel.archive.records import Record, records_of
 from jobs.kernel.archive.run_reader import REREADS, ArchiveRange
 from jobs.kernel.archive.sources import WACZ
+from jobs.kernel.captures.archive_software import is_of_heritrix
 
 _LOOKED_AT = 100  # records behind the size that a range is meant to have
 

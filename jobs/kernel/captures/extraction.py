@@ -34,7 +34,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import BinaryIO
 
-from jobs.kernel.archive.archive_software import is_of_heritrix
 from jobs.kernel.archive.damage import Damage, guard, is_of_record, words
 from jobs.kernel.archive.metadata import is_metadata
 from jobs.kernel.archive.metadata_matching import MetadataMatching
@@ -42,6 +41,7 @@ from jobs.kernel.archive.records import Record, some_at_a_time
 from jobs.kernel.archive.run_reader import ArchiveRange
 from jobs.kernel.archive.sources import read_archives
 from jobs.kernel.archive.wat import described
+from jobs.kernel.captures.archive_software import is_of_heritrix
 from jobs.kernel.captures.capture_rows import CaptureRows, capture_of
 from jobs.kernel.captures.counters import named_reason
 from jobs.kernel.captures.extraction_options import ExtractionOptions

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from jobs.kernel.archive.record_headers import FIELD_SCAN
+from jobs.kernel.archive.record_headers import FIELD_SCAN, RESPONSE_SCAN
 from jobs.kernel.markup.scanner import SCAN
 
-CODES = (FIELD_SCAN, SCAN)
+CODES = (FIELD_SCAN, RESPONSE_SCAN, SCAN)
 
 
 def prepare() -> None:

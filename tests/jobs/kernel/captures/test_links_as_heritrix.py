@@ -16,7 +16,7 @@ from support.crawls import ok
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from jobs.kernel.archive.archive_software import is_of_heritrix
+from jobs.kernel.captures.archive_software import is_of_heritrix
 from jobs.kernel.captures.extraction import extract
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.rows import Anchor, Link
