@@ -18,10 +18,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from jobs.kernel.keys.uris import LONGEST, parsed, resolve
 from jobs.kernel.links.dropped import Examples, count_dropped
+from jobs.kernel.markup.scan_names import MOST_UP
 from jobs.kernel.markup.scanner import References
 
 REMEMBERED = 2**16  # references, some 20 MB; the next two bound their sizes
@@ -40,7 +41,7 @@ _AS_IT_STANDS = re.compile(
 _PLAIN = re.compile(r"/?[A-Za-z0-9_~][A-Za-z0-9_~./-]*").fullmatch
 _LAST_NAME = re.compile(rf"(?![.%]){_NAME}*{_QUERY.replace('/', '')}").fullmatch
 _DOTS = re.compile(r"(?:\A|/)(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE).search
-_OF_DIRECTORY = re.compile(r"[/.]|https?://|[A-Za-z0-9_~][^:]*\Z").match
+_OF_DIRECTORY = re.compile(r"[/.]|https?://|(?:mailto|javascript|tel):|[A-Za-z0-9_~][^:]*\Z").match
 
 # A reference, or the bytes of a page that it is read from, by a subclass of Base
 RawReference = str | bytes
@@ -52,9 +53,15 @@ class _Directory:
 
     def __init__(self, path: str) -> None:
         self.path, self.origin = path, path[: path.index("/", len("https://"))]
-        # what is put before a reference of each form of scan_references.py
-        self.before = (b"", path.encode(), self.origin.encode(), b"")
+        # what is put before a reference of each form of scan_names.py but the last
+        self.before = (b"", path.encode(), self.origin.encode(), b"", *self._above())
         self.known: dict[RawReference, UriOrReason] = {}
+
+    def _above(self) -> Iterator[bytes]:
+        above = self.path
+        for _ in range(MOST_UP):
+            above = _parent(above, self.origin)
+            yield above.encode()
 
 
 class _Directories:
@@ -100,7 +107,7 @@ class Base:
             self._page, directory = normal, _directories.of_page(normal.decode(), charset)
         self._directory, self._known = directory, directory.known
         if len(directory.path) < _LONGEST_TARGET:
-            self._before = directory.before
+            self._before = (*directory.before, self._page)
 
     def join(self, reference: str) -> UriOrReason:
         """As `resolve(reference, uri, charset)`."""
@@ -179,12 +186,15 @@ class Base:
         before = directory.path
         climbs = path.startswith("../")
         while path.startswith("../"):
-            path = path[3:]
-            if len(before) > len(directory.origin) + 1:
-                before = before[: before.rindex("/", 0, -1) + 1]
+            path, before = path[3:], _parent(before, directory.origin)
         if path.startswith("/") or not (path or (climbs and not query)):
             return None
         return _as_text(before, path, query)
+
+
+def _parent(path: str, origin: str) -> str:
+    """The directory above one, which has none above it if it is the host's."""
+    return path[: path.rindex("/", 0, -1) + 1] if len(path) > len(origin) + 1 else path
 
 
 def _with_scheme(host: str, origin: str) -> str:

@@ -27,6 +27,12 @@ STATE = 11
 DEEPEST = 64  # elements of SVG in each other
 Table: TypeAlias = "array[int]"  # SLOTS rows of four: first bytes, last bytes, length, meaning
 
+# Forms of references (scan_references.py). OTHER_FORM is left to joining; the others have the
+# directory, the host or nothing before them, or a directory above (UP and the two behind it), or
+# are the page itself.
+OTHER_FORM, RELATIVE, ROOTED, ABSOLUTE, UP, _, _, PAGE = range(8)
+MOST_UP = 3
+
 # What the name of an element means to a scan, besides its number in the lowest 8 bits.
 WANTED, KNOWN = 1 << 8, 1 << 9
 IS_RAW, IS_SCRIPT, IS_PLAINTEXT, IS_STYLE = 1 << 10, 1 << 11, 1 << 12, 1 << 13

@@ -1,8 +1,8 @@
 """The form of a reference as it is written in a page: which ones a target can be made of by putting
 something before them; made machine code by jobs/kernel/machine/native.py.
 
-These are the references that jobs/kernel/links/joining.py joins as text, but for those with `../`
-or `&`, and for addresses without a path.
+These are the references that jobs/kernel/links/joining.py joins as text, but for those with `&`,
+with more than three `../`, and addresses without a path.
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from jobs.kernel.machine.native import part
+from jobs.kernel.markup.scan_names import ABSOLUTE, MOST_UP, OTHER_FORM, PAGE, RELATIVE, ROOTED, UP
 from jobs.kernel.markup.scan_tokens import LOWER, PageBytes
 
-# OTHER_FORM is left to joining; the others have the directory, the host or nothing before them.
-OTHER_FORM, RELATIVE, ROOTED, ABSOLUTE = range(4)
 LONGEST = 256  # bytes
 IN_HOST, IN_PATH, IN_QUERY = 1, 2, 4
 _SLASH, _COLON, _DOT, _DASH, _HASH, _ASK, _PERCENT, _TWO, _P, _S = b"/:.-#?%2ps"
@@ -29,27 +28,53 @@ PARTS[ord("'")] = IN_PATH  # browsers escape it in queries
 
 
 @part
-def reference_form(page: PageBytes, first: int, last: int) -> tuple[int, int]:
-    """The form of the reference between two positions, and where its fragment begins."""
+def reference_form(page: PageBytes, first: int, last: int) -> tuple[int, int, int]:
+    """The form of the reference between two positions, and where the part of it begins and ends
+    that is put behind what the form says."""
     if first == last or last - first > LONGEST:
-        return OTHER_FORM, last
-    form, position = RELATIVE, first
-    if page[first] == _SLASH:
+        return OTHER_FORM, first, last
+    form, begin, end = form_of(page, first, last)
+    for behind in range(end, last):
+        if page[end] != _HASH or page[behind] > 127 or page[behind] == 38:
+            return OTHER_FORM, first, last
+    if form == OTHER_FORM:
+        return OTHER_FORM, first, last
+    return form, begin, end
+
+
+@part
+def form_of(page: PageBytes, first: int, last: int) -> tuple[int, int, int]:
+    """As `reference_form`, whatever follows."""
+    if page[first] == _HASH:
+        return PAGE, first, first
+    form, position, begin = RELATIVE, first, first
+    if page[first] == _DOT:
+        while begin - first < 3 * MOST_UP and is_up(page, begin, last):
+            form, begin = (UP if form == RELATIVE else form + 1), begin + 3
+        position = begin
+        if begin < last and page[begin] == _SLASH:
+            return OTHER_FORM, first, last
+    elif page[first] == _SLASH:
         form = ROOTED
         if first + 1 < last and page[first + 1] == _SLASH:
-            return OTHER_FORM, last
+            return OTHER_FORM, first, last
     elif page[first] == _HTTP[0] and first + 8 < last and scheme_end(page, first):
         form, position = ABSOLUTE, host_end(page, scheme_end(page, first), last)
     end = path_end(page, position, last)
     if end == position:
-        return OTHER_FORM, last
+        return OTHER_FORM, first, last
     if end < last and page[end] == _ASK:
         while end < last and PARTS[page[end]] & IN_QUERY:
             end += 1
-    for behind in range(end, last):
-        if page[end] != _HASH or page[behind] > 127 or page[behind] == 38:
-            return OTHER_FORM, last
-    return form, end
+    return form, begin, end
+
+
+@part
+def is_up(page: PageBytes, begin: int, last: int) -> bool:
+    """Whether `../` begins here."""
+    if begin + 3 > last:
+        return False
+    return bool(page[begin] == _DOT == page[begin + 1] and page[begin + 2] == _SLASH)
 
 
 @part
@@ -86,16 +111,26 @@ def host_end(page: PageBytes, begin: int, last: int) -> int:
 
 @part
 def path_end(page: PageBytes, begin: int, last: int) -> int:
-    """Behind a path that stays as it is; `begin` if it would not: names may not be dots."""
+    """Behind a path that stays as it is; `begin` if it would not, as names of one or two dots."""
     position = begin
     while position < last and PARTS[page[position]] & IN_PATH:
         byte = page[position]
-        if byte == _DOT and (position == begin or page[position - 1] == _SLASH):
+        is_first = position == begin or page[position - 1] == _SLASH
+        if byte == _DOT and is_first and is_dots(page, position, last):
             return begin
         if byte == _PERCENT and position + 1 < last and page[position + 1] == _TWO:
             return begin
         position += 1
     return position
+
+
+@part
+def is_dots(page: PageBytes, position: int, last: int) -> bool:
+    """Whether the name that begins with a dot here has no other character, or one more."""
+    end = position + 1
+    if end < last and page[end] == _DOT:
+        end += 1
+    return bool(end == last or not PARTS[page[end]] & IN_PATH or page[end] == _SLASH)
 
 
 @part

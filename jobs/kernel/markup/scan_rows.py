@@ -4,7 +4,7 @@ jobs/kernel/machine/native.py.
 A row is the position of the tag, the number of its element (PLAIN for an `a` of which nothing but
 `href` matters, OTHER for one that is not among those wanted; FOREIGN_ROW is added in SVG), the
 number of the attribute, where its value begins and ends, and of an `a` with PLAIN the form of the
-reference (scan_references.py), whose fragment is left out unless that is OTHER_FORM.
+reference (scan_references.py), of which the value is a part then.
 """
 
 from __future__ import annotations
@@ -47,14 +47,23 @@ def add_rows(
     elif is_ignored(page, meaning, state, spans):
         return
     elif meaning & names.IS_ANCHOR and is_plain(page, spans):
-        form, end = reference_form(page, spans[HREF, 0], spans[HREF, 1])
-        add_row(rows, state, begin, PLAIN, HREF, spans[HREF, 0], end, form)
+        form, first, last = reference_form(page, spans[HREF, 0], spans[HREF, 1])
+        add_row(rows, state, begin, PLAIN, HREF, first, last, form)
     else:
         element = meaning & 255 if meaning & names.WANTED else OTHER
         element |= FOREIGN_ROW if state[FOREIGN] else 0
         for which in range(len(spans) - 1):
             if spans[which, 0] >= 0:
                 add_row(rows, state, begin, element, which, spans[which, 0], spans[which, 1], 0)
+
+
+@part
+def is_only_named(spans: Integers) -> bool:
+    """Whether nothing can be a link among the attributes of an `a`."""
+    for which in range(len(spans) - 1):
+        if which != REL and which != HTTP_EQUIV and which != NAME and spans[which, 0] >= 0:
+            return False
+    return True
 
 
 @part
@@ -106,6 +115,8 @@ def is_ignored(page: PageBytes, meaning: int, state: Integers, spans: Integers) 
         return not (equivalent or may_be_robots_or_refresh(page, spans[NAME, 0], spans[NAME, 1]))
     if meaning & names.IS_FORM:
         return bool(state[IN_FORM])
+    if meaning & names.IS_ANCHOR and is_only_named(spans):
+        return True
     if meaning & names.IS_PART:
         return bool(state[TABLES] == 0)
     return bool(meaning & names.IS_NOTHING)

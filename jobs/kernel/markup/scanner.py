@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from jobs.kernel.machine.native import Native, NativeFunction
 from jobs.kernel.markup import scan_names
+from jobs.kernel.markup.scan_names import MOST_UP, UP
 
 _HERE = "jobs.kernel.markup"
 _BYTES, _NUMBER, _WORDS, _NUMBERS, _ROWS = "bytes", "int64", "uint64*", "int64*", "int32*"
@@ -28,6 +29,7 @@ CONTENTS = ""  # the name under which a style element's contents are among its a
 _FIRST = ("href", "rel", "xlink:href", "style", CONTENTS, "http-equiv", "name")
 _OTHER, _FOREIGN = 255, 256
 _MOST_ROWS, _COLUMNS = 2**17, 6
+_LEFT_OUT = {UP + n: b"../" * (n + 1) for n in range(MOST_UP)} | {UP + MOST_UP: b"#"}
 _TAG_NAME = re.compile(rb"<([^\t\n\f\r />]+)").match
 
 
@@ -42,8 +44,8 @@ class ScannedTag(NamedTuple):
 class References:
     """The `href` of elements `a` of which nothing else matters, in the order of the page.
 
-    raw: as bytes of the page, without fragment where the form is not OTHER_FORM. forms: see
-    scan_references.py.
+    raw: what of them is put behind a directory or the like, as the form says; all of it if that is
+    OTHER_FORM. forms: see scan_names.py. Iterating gives whole references without fragments.
     """
 
     __slots__ = ("forms", "raw")
@@ -55,7 +57,8 @@ class References:
         return len(self.raw)
 
     def __iter__(self) -> Iterator[bytes]:
-        return iter(self.raw)
+        forms_and_raw = zip(self.forms, self.raw, strict=True)
+        return (_LEFT_OUT[form] + raw if form >= UP else raw for form, raw in forms_and_raw)
 
 
 class Code:
