@@ -8,7 +8,6 @@ WAT and WET files are WARC files; the kind of their records tells them.
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -142,6 +141,8 @@ def _seekable(stream: BinaryIO, name: str) -> Iterator[BinaryIO]:
     if stream.seekable():
         yield stream
         return
+    import tempfile  # takes longer to load than a small archive to read
+
     with tempfile.TemporaryFile() as copy:
         try:
             shutil.copyfileobj(stream, copy)

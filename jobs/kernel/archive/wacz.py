@@ -11,7 +11,6 @@ import re
 import struct
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple, cast
 
 from jobs.kernel.archive.damage import Damage, shown
@@ -35,17 +34,15 @@ class ArchiveRecords(NamedTuple):
     items: Items
 
 
-@dataclass
 class _ZipEntry:
     """offset: of its header. begin: of its bytes, as many as size, or up to the next entry."""
 
-    name: str
-    offset: int
-    problem: str = ""
-    begin: int = 0
-    size: int | None = None
-    crc: int | None = None
-    deflated: bool = False
+    def __init__(self, name: str, offset: int, problem: str = "") -> None:
+        self.name, self.offset, self.problem = name, offset, problem
+        self.begin = 0
+        self.size: int | None = None
+        self.crc: int | None = None
+        self.deflated = False
 
 
 class Wacz:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import Any
 
 from jobs.kernel.archive.metadata import provenance
 from jobs.kernel.archive.metadata_matching import Names, capture_keys, described_keys, names
@@ -24,26 +24,26 @@ _capture = partial(tuple.__new__, Capture)  # half the time of Capture(…)
 _DEFAULTS = tuple(Capture._field_defaults.values())
 
 
-@dataclass(slots=True, eq=False)
 class _WaitingRow:
     """A capture's row until it leaves."""
 
-    capture: Capture
-    names: Names
-    complete: bool = False
+    __slots__ = ("capture", "complete", "names")
+
+    def __init__(self, capture: Capture, names: Names) -> None:
+        self.capture, self.names, self.complete = capture, names, False
 
     def add(self, via: bytes, hops: bytes) -> None:
         self.capture = self.capture._replace(via=via, hops=hops)
         self.complete = True
 
 
-@dataclass(slots=True, eq=False)
 class _Provenance:
     """The values of a metadata record, until its capture comes."""
 
-    via: bytes
-    hops: bytes
-    used: bool = False
+    __slots__ = ("hops", "used", "via")
+
+    def __init__(self, via: bytes, hops: bytes) -> None:
+        self.via, self.hops, self.used = via, hops, False
 
 
 class CaptureRows:
@@ -127,23 +127,30 @@ def _media_type(value: str) -> bytes:
     return field(value.partition(";")[0].lower())
 
 
+@lru_cache(1000)
+def _named(kind: str, status: int | None) -> tuple[Any, ...]:
+    """Both as fields of a row, and the counters of such a capture."""
+    shown = str(status) if status else "-"
+    counted = ("captures", f"captures.{kind}", f"captures.status.{shown}")
+    return kind.encode(), shown.encode(), *counted
+
+
 def capture_of(
     record: Record, uri: bytes, archive: bytes, counters: Counter[str], referring: bool
 ) -> Capture:
     """The row of a record, which is counted. referring: with what a revisit refers to."""
-    status = str(record.status) if record.status else "-"
-    counters["captures"] += 1
-    counters[f"captures.{record.kind}"] += 1
-    counters[f"captures.status.{status}"] += 1
+    kind, status, *names = _named(record.kind, record.status)
+    for name in names:
+        counters[name] += 1
     media_type = _media_type(record.media_type)
     count_type(media_type.decode(), counters)
     values = (
         uri,
         record.timestamp.encode() or UNKNOWN,
-        status.encode(),
+        status,
         media_type,
         field(record.digest),
-        record.kind.encode(),
+        kind,
         archive,
         b"%d" % record.offset,
     )

@@ -61,6 +61,7 @@ Item = Link | Anchor | Capture | Damage
 Row = LinkRun | Anchor | Capture | Damage
 CAPTURED = ("response", "resource", "revisit")
 KINDS = (*CAPTURED, "metadata", "request", "warcinfo", "conversion", "continuation")
+_COUNTED = {kind: f"records.{kind}" for kind in KINDS}
 LINKING_FIELDS = frozenset({"location", "refresh", "link", "x-robots-tag"})
 
 
@@ -172,7 +173,7 @@ class _Extraction:
         """Count a record; if it is a capture, its URI. rows: gets captures that are complete."""
         counters, kind = self._counters, record.kind
         counters["records"] += 1
-        counters[f"records.{kind if kind in KINDS else 'other'}"] += 1
+        counters[_COUNTED.get(kind, "records.other")] += 1
         counters["bytes"] += record.size
         if kind in CAPTURED:
             uri = as_crawled(record.uri)
@@ -206,7 +207,7 @@ class _Extraction:
             yield from self._or_damage(record, self._outlinks)
 
     def _or_damage(
-        self, record: Record, links_of: Callable[[Record], Iterator[LinkRun | Anchor | Damage]]
+        self, record: Record, links_of: Callable[[Record], Iterable[LinkRun | Anchor | Damage]]
     ) -> list[LinkRun | Anchor | Damage]:
         """The links of a record or, if a parser fails on them, damage instead of all of them."""
         before = dict(self._counters)
@@ -219,8 +220,9 @@ class _Extraction:
             self._counters.update(before)
             return [self.counted(Damage(record.offset, "failed", words(error)))]
 
-    def _links_of(self, uri: bytes, record: Record) -> Iterator[LinkRun | Anchor | Damage]:
+    def _links_of(self, uri: bytes, record: Record) -> list[LinkRun | Anchor | Damage]:
         """The links of a capture."""
+        links: list[LinkRun | Anchor | Damage] = []
         status = 200 if record.status is None else record.status
         good, outlinks = 200 <= status < 300, self._options.outlinks
         body, name = self._document(record) if good else (b"", "")
@@ -229,14 +231,15 @@ class _Extraction:
         self._links.begin(uri, record.timestamp)
         fields = LINKING_FIELDS.intersection([name for name, _ in record.http_headers])
         if fields:
-            yield from self._header(record, uri, status, good and outlinks != "metadata")
+            links += self._header(record, uri, status, good and outlinks != "metadata")
         if name and outlinks != "metadata":
-            yield from self._body(record, body, uri, name, "x-robots-tag" in fields)
+            links += self._body(record, body, uri, name, "x-robots-tag" in fields)
         if self._options.anchors and name == "html":
-            yield from self._anchors(record, body, uri)
+            links += self._anchors(record, body, uri)
         lines_count = good and not (name == "html" and outlinks in ("html", "auto"))
         for metadata in self._matching.add_capture(record, lines_count):
-            yield from self._or_damage(metadata, self._outlinks)
+            links += self._or_damage(metadata, self._outlinks)
+        return links
 
     def _dropped(self, reason: str, uri: str) -> None:
         count_dropped(reason, uri, self._counters, self._examples)

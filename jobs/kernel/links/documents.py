@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 import zlib
 from codecs import BOM_UTF8
+from functools import lru_cache
 
 from jobs.kernel.archive.frames import GZIP_MAGIC
 from jobs.kernel.links.xml_links import FEED_ROOTS, SITEMAP_ROOTS, document_of
@@ -53,10 +54,10 @@ _BINARY_STARTS = (
 
 def document(media_type: str, body: bytes, uri: str = "") -> str:
     """A name of the table above, or '' for a body whose links are not read."""
-    name = _type_name(media_type)
-    unknown = "/" not in name or name in UNKNOWN_TYPES
     if not body:
         return ""
+    name = _type_name(media_type)
+    unknown = "/" not in name or name in UNKNOWN_TYPES
     if name == "text/css":
         return "css"
     if name == "application/pdf" or (unknown and body.startswith(_PDF)):
@@ -90,6 +91,7 @@ def unpacked(media_type: str, body: bytes, uri: str, limit: int) -> bytes:
         return body
 
 
+@lru_cache(1000)  # most records of an archive have one of few
 def _type_name(media_type: str) -> str:
     return media_type.partition(";")[0].strip().lower()
 

@@ -36,17 +36,13 @@ class PageLinks:
         self._timestamps, self._timestamp = timestamps, UNKNOWN
         self._drop, self._most, self._counters = drop, most, counters
         self.page = (b"", "")  # URI and timestamp
+        self.room = most  # for links of the page
         self._targets: dict[str, dict[bytes, None]] = {}  # of the page so far, by hop
 
     def begin(self, uri: bytes, timestamp: str) -> None:
-        self.page, self._targets = (uri, timestamp), {}
+        self.page, self._targets, self.room = (uri, timestamp), {}, self._most
         if self._timestamps:
             self._timestamp = timestamp.encode() or UNKNOWN
-
-    @property
-    def room(self) -> int:
-        """How many more links the page may have."""
-        return self._most - sum(map(len, self._targets.values()))
 
     def add(self, source: bytes, groups: Iterable[LinkGroup], origin: str) -> list[LinkRun]:
         """The new links of these groups; origin: a document's name, `header` or `metadata`."""
@@ -76,6 +72,7 @@ class PageLinks:
             if is_full:
                 break  # so that the other references are not even joined
         if runs:
+            self.room -= count
             counters["links"] += count
             counters[f"links.from.{origin}"] += count
         return runs

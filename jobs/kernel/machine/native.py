@@ -17,7 +17,6 @@ import os
 import platform
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -182,6 +181,8 @@ def _code_in(contents: bytes) -> bytes | None:
 
 
 def _written(folder: Path, name: str, code: bytes) -> bool:
+    import tempfile
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:

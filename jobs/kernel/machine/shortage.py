@@ -13,8 +13,8 @@ import math
 import os
 import resource
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from jobs.kernel.errors import Shortage
 
@@ -24,8 +24,7 @@ OUT_OF_MEMORY = "out of memory"
 MORE_MEMORY = "Use fewer --jobs or less --memory, or raise the limit (ulimit -v, the container's)."
 
 
-@dataclass(frozen=True)
-class Want:
+class Want(NamedTuple):
     """code: with which a task ends. numbers: of `errno`. words: in messages.
 
     quoting: whether our message quotes the library, which says how much was wanted.

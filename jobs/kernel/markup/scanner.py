@@ -109,17 +109,17 @@ class Scanner:
         if count < 0:
             return None
         rows = self._rows[: _COLUMNS * count].tolist()
-        columns = [rows[column::_COLUMNS] for column in range(_COLUMNS)]
-        _, elements, _, firsts, lasts, forms = columns
+        elements, firsts, lasts, forms = [rows[column::_COLUMNS] for column in (1, 3, 4, 5)]
         values = [page[first:last] for first, last in zip(firsts, lasts, strict=True)]
         if not any(elements):
             return [References(values, forms)]
+        columns = rows[::_COLUMNS], elements, rows[2::_COLUMNS], forms
         return list(self._parts(page, columns, values))
 
     def _parts(
-        self, page: bytes, columns: list[list[int]], values: list[bytes]
+        self, page: bytes, columns: tuple[list[int], ...], values: list[bytes]
     ) -> Iterator[References | ScannedTag]:
-        begins, elements, attributes, _, _, forms = columns
+        begins, elements, attributes, forms = columns
         position, size = 0, len(values)
         while position < size:
             first, begin, element = position, begins[position], elements[position]

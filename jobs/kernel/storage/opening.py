@@ -13,7 +13,6 @@ import contextlib
 import io
 import os
 import re
-import socket
 import stat
 from collections.abc import Iterator
 from functools import lru_cache
@@ -205,6 +204,8 @@ def _hdfs(url: str) -> tuple[Any, str]:
 def _reach(host: str) -> None:
     """Raises OSError if nothing answers at the port of a host that names one: the client itself
     would try for three minutes."""
+    import socket
+
     name, _, port = host.rpartition(":")
     if not (name and port.isdigit()):
         return
