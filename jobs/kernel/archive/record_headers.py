@@ -69,10 +69,7 @@ FIELD_SCAN = Native(
 RESPONSE_SCAN = Native(
     FIELD_SCAN.module,
     "response_at",
-    (
-        *("bytes", "int64", "int64*", "uint8*", "int64", "uint8*", "int64"),
-        *("int64*", "int64", "int64*"),
-    ),
+    ("bytes", "int64", "uint8*", "int64*", "int64*", "int64*"),
     FIELD_SCAN.sources,
 )
 MOST_ROWS = 64

@@ -7,6 +7,7 @@ from __future__ import annotations
 from array import array
 from typing import Any
 
+from jobs.kernel.archive.frames import GZIP_MAGIC
 from jobs.kernel.archive.http_payload import HTTP_NAMES, MAX_HTTP_HEADER, decode, status_of
 from jobs.kernel.archive.record_headers import (
     MOST_ROWS,
@@ -24,25 +25,19 @@ from jobs.kernel.machine.native import NativeFunction
 ResponseRead = tuple[tuple[Any, ...], list[tuple[str, str]]]
 LONGEST_TYPE = 1024  # characters of a media type with its parameters: a thousand are remembered
 _RARE = 8  # positions of the fields that an ordinary response does not have
-_END = b"\r\n\r\n"
+_TYPE, _END = HTTP_NAMES[0], b"\r\n\r\n"
+_NONE: list[tuple[str, str]] = []  # nobody changes it
 
 
 class ResponseReader:
     """Reads both headers of a record by one call of machine code."""
 
     def __init__(self) -> None:
+        counts = (len(RECORD_NAMES), len(HTTP_NAMES), MOST_ROWS, LONGEST_LINE, MAX_HTTP_HEADER)
         slots = array("q", bytes(16 * (2 + len(RECORD_NAMES) + len(HTTP_NAMES))))
-        self._room = (
-            array("q", (LONGEST_LINE, MAX_HTTP_HEADER)),
-            *map(name_table, (RECORD_NAMES, HTTP_NAMES)),
-            array("q", bytes(24 * MOST_ROWS)),
-            slots,
-        )
-        limits, names, others, rows, filled = [room.buffer_info()[0] for room in self._room]
-        self._arguments = (
-            *(limits, names, len(RECORD_NAMES), others, len(HTTP_NAMES)),
-            *(rows, MOST_ROWS, filled),
-        )
+        rows = array("q", bytes(24 * MOST_ROWS))
+        self._room = name_table(RECORD_NAMES + HTTP_NAMES), array("q", counts), rows, slots
+        self._addresses = [room.buffer_info()[0] for room in self._room]
         self._slots = memoryview(slots)
         self._scan: NativeFunction | None = None
 
@@ -50,7 +45,7 @@ class ResponseReader:
         """The fields of the record that is exactly these bytes, and the damage to its body; None
         if it is no ordinary response."""
         scan = self._scan = self._scan or RESPONSE_SCAN.ready()
-        block, end = scan(data, len(data), *self._arguments), len(data) - 4
+        block, end = scan(data, len(data), *self._addresses), len(data) - 4
         if block < 0 or end - block > max_record or not WARC_LINE.match(data):
             return None
         (
@@ -64,10 +59,12 @@ class ResponseReader:
         ):  # fmt: skip
             return None
         fields = _fields_of(text, others[_RARE:])
-        body, damage = decode(fields, data[http_end:end], max_record)
+        body, damage = data[http_end:end], _NONE
+        if len(fields) > 1 or fields[0][0] != _TYPE or body[:3] == GZIP_MAGIC:
+            body, damage = decode(fields, body, max_record)
         record = (
             "response", unbracketed(text[uri:uri_end]), timestamp14(text[date:date_end]),
-            first(fields, "content-type")[:LONGEST_TYPE], body, offset,
+            first(fields, _TYPE)[:LONGEST_TYPE], body, offset,
             status_of(text[line:line_end]), fields, text[name:name_end], (), "",
             text[digest:digest_end], end, "", "",
         )  # fmt: skip
@@ -77,6 +74,6 @@ class ResponseReader:
 def _fields_of(text: str, spans: list[int]) -> Fields:
     """The fields of HTTP in their order. spans: begin and end of the value of each name."""
     if max(spans[2:]) < 0:  # nearly all
-        return [(HTTP_NAMES[0], text[spans[0] : spans[1]])]
+        return [(_TYPE, text[spans[0] : spans[1]])]
     placed = sorted(zip(spans[::2], spans[1::2], HTTP_NAMES, strict=True))
     return [(name, text[begin:end]) for begin, end, name in placed if begin >= 0]

@@ -17,8 +17,10 @@ from jobs.kernel.machine.native import part
 
 Bytes = npt.NDArray[np.uint8]
 HeaderRows = npt.NDArray[np.int64]
+Limits = npt.NDArray[np.int64]
 
 UNDECIDED = -1
+COUNTS = 5  # numbers that say how much of the rest there is
 WIDTH = 32  # of a row of `names`: the length of a name, and its bytes in lower case
 _TAB, _NEWLINE, _RETURN, _SPACE, _SLASH, _ZERO, _NINE, _COLON, _LAST = b"\t\n\r /09:~"
 _WARC = (99, 114, 97, 119)  # backwards
@@ -155,7 +157,7 @@ def take_slots(rows: HeaderRows, count: int, slots: HeaderRows, first: int) -> b
 @part
 def response(
     data: Bytes,
-    limits: HeaderRows,
+    limits: Limits,
     names: Bytes,
     others: Bytes,
     rows: HeaderRows,
@@ -166,14 +168,14 @@ def response(
     for slot in range(len(slots)):
         slots[slot, 0] = slots[slot, 1] = UNDECIDED
     size = len(data) - 4  # without the empty lines behind a record
-    count = fields(data[: min(size, limits[0, 0])], 0, names, rows)
+    count = fields(data[: min(size, limits[0])], 0, names, rows)
     if count < 0 or not take_slots(rows, count, slots, 2):
         return UNDECIDED
     block = int(rows[0, 2])
     for i in range(len(_HTTP)):
         if block + i >= size or data[block + i] != _HTTP[i]:
             return UNDECIDED
-    count = fields(data[: min(size, block + limits[0, 1])], block, others, rows)
+    count = fields(data[: min(size, block + limits[1])], block, others, rows)
     if count < 0 or not take_slots(rows, count, slots, 2 + len(names)):
         return UNDECIDED
     slots[0, 0], slots[0, 1] = block, rows[0, 2]
@@ -181,16 +183,15 @@ def response(
     return block
 
 
-def response_at(
-    data: Any, size: int, limits: Any, names: Any, many: int, others: Any, more: int,
-    rows: Any, most: int, slots: Any,
-) -> int:  # fmt: skip
-    """`response` with addresses for arrays. size: of data. limits: of the two headers, in bytes.
-    many, more: names of the fields of the two. slots: two and one for each name. The first two have
-    the positions behind both headers, and begin and end of the first line of HTTP's; each other
-    begin and end of the value of a name, or -1."""
+def response_at(data: Any, size: int, names: Any, counts: Any, rows: Any, slots: Any) -> int:
+    """`response` with addresses for arrays. size: of data. names: of the fields of a record, then
+    of HTTP. counts: how many of each, how many rows, and the limits of the two headers in bytes.
+    slots: two and one for each name. The first two get the positions behind both headers, and begin
+    and end of the first line of HTTP's; each other begin and end of the value of a name, or -1."""
+    numbers = array_at(counts, COUNTS)
+    many, more, most = numbers[0], numbers[1], numbers[2]
+    table = array_at(names, (many + more, WIDTH))
     return response(
-        array_at(data, size), array_at(limits, (1, 2)),
-        array_at(names, (many, WIDTH)), array_at(others, (more, WIDTH)),
+        array_at(data, size), numbers[3:], table[:many], table[many:],
         array_at(rows, (most, 3)), array_at(slots, (2 + many + more, 2)),
     )  # fmt: skip

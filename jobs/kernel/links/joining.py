@@ -18,11 +18,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from jobs.kernel.keys.uris import LONGEST, parsed, resolve
 from jobs.kernel.links.dropped import Examples, count_dropped
-from jobs.kernel.markup.scan_names import MOST_UP
 from jobs.kernel.markup.scanner import References
 
 REMEMBERED = 2**16  # references, some 20 MB; the next two bound their sizes
@@ -54,14 +53,11 @@ class _Directory:
     def __init__(self, path: str) -> None:
         self.path, self.origin = path, path[: path.index("/", len("https://"))]
         # what is put before a reference of each form of scan_names.py but the last
-        self.before = (b"", path.encode(), self.origin.encode(), b"", *self._above())
+        first = _parent(path, self.origin)
+        second = _parent(first, self.origin)
+        above = first.encode(), second.encode(), _parent(second, self.origin).encode()
+        self.before = (b"", path.encode(), self.origin.encode(), b"", *above)
         self.known: dict[RawReference, UriOrReason] = {}
-
-    def _above(self) -> Iterator[bytes]:
-        above = self.path
-        for _ in range(MOST_UP):
-            above = _parent(above, self.origin)
-            yield above.encode()
 
 
 class _Directories:

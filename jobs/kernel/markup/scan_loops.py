@@ -232,23 +232,14 @@ def scan(
             return UNDECIDED
 
 
-def scan_at(
-    page: Any,
-    size: int,
-    elements: Any,
-    attributes: Any,
-    plan: Any,
-    state: Any,
-    stack: Any,
-    spans: Any,
-    rows: Any,
-    most: int,
-) -> int:
-    """`scan` with addresses for arrays. size: of the page. most: rows."""
-    options = array_at(plan, names.PLAN)
-    words = (names.SLOTS, 4)
+def scan_at(page: Any, size: int, tables: Any, room: Any, spans: Any, rows: Any, most: int) -> int:
+    """`scan` with addresses for arrays. size: of the page. tables: of elements, then of attributes.
+    room: the plan, then room for the state and the stack. most: rows."""
+    both = array_at(tables, (2 * names.SLOTS, 4))
+    stack = names.PLAN + STATE
+    numbers = array_at(room, stack + DEEPEST)
     return scan(
-        array_at(page, size), array_at(elements, words), array_at(attributes, words),
-        options, array_at(state, STATE), array_at(stack, DEEPEST),
-        array_at(spans, (options[names.ATTRIBUTES] + 1, 2)), array_at(rows, (most, 6)),
+        array_at(page, size), both[: names.SLOTS], both[names.SLOTS :],
+        numbers[: names.PLAN], numbers[names.PLAN : stack], numbers[stack:],
+        array_at(spans, (numbers[names.ATTRIBUTES] + 1, 2)), array_at(rows, (most, 6)),
     )  # fmt: skip

@@ -21,7 +21,7 @@ _BYTES, _NUMBER, _WORDS, _NUMBERS, _ROWS = "bytes", "int64", "uint64*", "int64*"
 SCAN = Native(
     f"{_HERE}.scan_loops",
     "scan_at",
-    (_BYTES, _NUMBER, _WORDS, _WORDS, *[_NUMBERS] * 4, _ROWS, _NUMBER),
+    (_BYTES, _NUMBER, _WORDS, _NUMBERS, _NUMBERS, _ROWS, _NUMBER),
     tuple(f"{_HERE}.scan_{name}" for name in ("loops", "rows", "references", "tokens", "names")),
 )
 CONTENTS = ""  # the name under which a style element's contents are among its attributes
@@ -89,17 +89,15 @@ class Scanner:
             if name and (styled or name != "style")
         }
         slots = len(self._attributes)
-        self._room = (
-            scan_names.element_table(numbers, tables=styled or "background" in wanted),
-            scan_names.attribute_table(named),
-            array("q", [slots, styled]),
-            array("q", bytes(8 * scan_names.STATE)),
-            array("q", bytes(8 * scan_names.DEEPEST)),
-            array("q", bytes(16 * (slots + 1))),
-            array("i", bytes(4 * _COLUMNS * _MOST_ROWS)),
-        )
+        tables = scan_names.element_table(
+            numbers, tables=styled or "background" in wanted
+        ) + scan_names.attribute_table(named)
+        free = [0] * (scan_names.STATE + scan_names.DEEPEST)
+        rows = array("i", bytes(4 * _COLUMNS * _MOST_ROWS))
+        spans = array("q", bytes(16 * (slots + 1)))
+        self._room = tables, array("q", [slots, styled, *free]), spans, rows
         self._addresses = [room.buffer_info()[0] for room in self._room]
-        self._rows = memoryview(self._room[-1])
+        self._rows = memoryview(rows)
 
     def scanned(self, page: bytes) -> list[References | ScannedTag] | None:
         """In the order of the page. None if a parser has to read the page."""
