@@ -14,7 +14,6 @@ import re
 from collections.abc import Generator
 from typing import Any, Protocol
 
-import lz4.frame  # type: ignore[import-untyped]
 import zstandard
 
 from jobs.kernel.archive.record_starts import LONGEST_LINE, starts_record
@@ -177,6 +176,8 @@ class CompressedFrames:
             decoder = self._zstd().decompressobj()
             return _ByParts("zstd", decoder, _zstd_sizes(), zstandard.ZstdError)
         if head.startswith(LZ4_MAGIC):
+            import lz4.frame  # type: ignore[import-untyped]
+
             lz4_decoder = lz4.frame.LZ4FrameDecompressor()
             return _ByParts("lz4", lz4_decoder, _lz4_sizes(), RuntimeError)
         return None

@@ -8,6 +8,7 @@ location offset filename length` (version 2). URLs may contain blanks.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 LONGEST_LINE = 2**14  # of an ARC header: a URL of 8,192 bytes and its fields, twice over
 
@@ -31,20 +32,27 @@ _FIELDS = (
     rb" " + _IP + rb" (?P<date>[^ \n]{1,64}) ",
     rb" [^ \n]{1,64} (?P<date>" + _DIGITS + rb"[^ \n]{0,32}|-) ",
 )
-_ARC_LINES = [
-    re.compile(_URI + fields + _REST % middle) for fields in _FIELDS for middle in (_VERSION_2, b"")
-]
-# Stricter than where a record is expected: it is searched for in bodies and garbage.
-_ARC_ANYWHERE = re.compile(
-    rb"^(?:filedesc://[^\n]{0,2000} -?[0-9]{1,15}|"
-    + _SCHEME
-    + rb"[^\n]{1,9000} (?:"
-    + _IP
-    + rb" [0-9]{12,18}[^ \n]{0,32}|[0-9]{12,18} "
-    + _IP
-    + rb") [^\n]{0,2000} -?[0-9]{1,15})[ \t]*\r?\n",
-    re.MULTILINE,
-)
+
+
+@cache  # takes longer than reading some records of a WARC, which needs none of them
+def _arc_lines() -> list[re.Pattern[bytes]]:
+    middles = (_VERSION_2, b"")
+    return [re.compile(_URI + fields + _REST % middle) for fields in _FIELDS for middle in middles]
+
+
+@cache
+def _arc_anywhere() -> re.Pattern[bytes]:
+    """Stricter than where a record is expected: it is searched for in bodies and garbage."""
+    return re.compile(
+        rb"^(?:filedesc://[^\n]{0,2000} -?[0-9]{1,15}|"
+        + _SCHEME
+        + rb"[^\n]{1,9000} (?:"
+        + _IP
+        + rb" [0-9]{12,18}[^ \n]{0,32}|[0-9]{12,18} "
+        + _IP
+        + rb") [^\n]{0,2000} -?[0-9]{1,15})[ \t]*\r?\n",
+        re.MULTILINE,
+    )
 
 
 def arc_line(head: bytes) -> re.Match[bytes] | None:
@@ -55,7 +63,7 @@ def arc_line(head: bytes) -> re.Match[bytes] | None:
     line = head[: head.find(b"\n") + 1]
     if line.count(b" ") < 4:
         return None
-    return next((match for form in _ARC_LINES if (match := form.match(line))), None)
+    return next((match for form in _arc_lines() if (match := form.match(line))), None)
 
 
 def starts_record(head: bytes) -> bool:
@@ -71,6 +79,6 @@ def find_start(data: bytes | bytearray, begin: int, end: int, *, arc: bool) -> i
     position = -1
     if match := WARC_LINE.search(data, begin, end):
         position = end = match.start()
-    if arc and (match := _ARC_ANYWHERE.search(data, begin, end)):
+    if arc and (match := _arc_anywhere().search(data, begin, end)):
         position = match.start()
     return position

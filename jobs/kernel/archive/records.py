@@ -65,6 +65,13 @@ class Record(NamedTuple):
     refers_to_timestamp: str = ""
 
 
+class ArchiveRecords(NamedTuple):
+    """name: for captures. items: all of them must be read before the next archive is."""
+
+    name: str
+    items: Iterator[Record | Damage]
+
+
 RecordRead = tuple[Record, list[tuple[str, str]]]  # with (reason, detail) of damage in its body
 _make = partial(tuple.__new__, Record)  # half the time of Record(…)
 _read_response = ResponseReader().read

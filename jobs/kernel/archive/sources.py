@@ -7,7 +7,6 @@ WAT and WET files are WARC files; the kind of their records tells them.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -15,9 +14,8 @@ from typing import BinaryIO, NamedTuple
 
 from jobs.kernel.archive.damage import MAX_RECORD, Damage, shown
 from jobs.kernel.archive.frames import SUFFIXES, CompressedFrames
-from jobs.kernel.archive.records import EXPECTED, Record, records_of
+from jobs.kernel.archive.records import EXPECTED, ArchiveRecords, Record, records_of
 from jobs.kernel.archive.run_reader import ArchiveRange
-from jobs.kernel.archive.wacz import ArchiveRecords, Wacz
 from jobs.kernel.archive.zip_list import ENTRY_MAGIC, LIST_END_MAGIC
 from jobs.kernel.errors import BadInput
 
@@ -56,6 +54,8 @@ def _read_warc(
 
 
 def _read_wacz(file: BinaryIO, name: str, max_record: int) -> Iterator[ArchiveRecords]:
+    from jobs.kernel.archive.wacz import Wacz
+
     return Wacz(file, name, partial(read_records, name=name, max_record=max_record)).archives()
 
 
@@ -141,7 +141,8 @@ def _seekable(stream: BinaryIO, name: str) -> Iterator[BinaryIO]:
     if stream.seekable():
         yield stream
         return
-    import tempfile  # takes longer to load than a small archive to read
+    import shutil  # takes longer to load than a small archive to read
+    import tempfile
 
     with tempfile.TemporaryFile() as copy:
         try:

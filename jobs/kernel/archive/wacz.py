@@ -11,10 +11,10 @@ import re
 import struct
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, cast
 
 from jobs.kernel.archive.damage import Damage, shown
-from jobs.kernel.archive.records import EXPECTED, Record
+from jobs.kernel.archive.records import EXPECTED, ArchiveRecords, Record
 from jobs.kernel.archive.zip_list import ENTRY_MAGIC, MOST_ENTRIES, NoList, ZipList
 from jobs.kernel.archive.zip_parts import Bomb, FilePart, InflatedPart
 from jobs.kernel.errors import BadInput
@@ -25,13 +25,6 @@ _HEADER = struct.Struct("<4s5H3L2H")  # of an entry; name and extra field follow
 _ENTRY = re.compile(ENTRY_MAGIC + rb".{26}" + FOLDER.encode() + rb"[^/]", re.DOTALL)
 
 Items = Iterator[Record | Damage]
-
-
-class ArchiveRecords(NamedTuple):
-    """name: for captures. items: all of them must be read before the next archive is."""
-
-    name: str
-    items: Items
 
 
 class _ZipEntry:

@@ -12,7 +12,6 @@ A path such as `A@/href` names the element and the attribute that an `url` comes
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -49,6 +48,8 @@ def described(item: Record | Damage) -> Record | Damage:
         return item
     if sum(map(item.body.count, (b",", b"{", b"["))) > _MOST_VALUES:
         return Damage(item.offset, "bad-wat", f"more than {_MOST_VALUES} values")
+    import json
+
     try:
         envelope = _dict(json.loads(item.body), "Envelope")
     except (ValueError, RecursionError) as error:

@@ -14,7 +14,6 @@ from jobs.kernel.links.html_links import LinkGroup, html_link_groups
 from jobs.kernel.links.html_selection import DEFAULT_OPTIONS, HtmlOptions
 from jobs.kernel.links.joining import Base
 from jobs.kernel.links.link_rules import Reference
-from jobs.kernel.links.pdf_links import pdf_references
 from jobs.kernel.links.robots_links import LONGEST as LONGEST_ROBOTS
 from jobs.kernel.links.robots_links import robots_references
 from jobs.kernel.links.xml_links import xml_references
@@ -93,6 +92,8 @@ def _robots(body: bytes, media_type: str, counters: Counter[str]) -> BaseAndRefe
 
 
 def _pdf(body: bytes, media_type: str, counters: Counter[str]) -> BaseAndReferences:
+    from jobs.kernel.links.pdf_links import pdf_references
+
     return "", ((reference, "L", "Annot/URI") for reference in pdf_references(body, counters))
 
 
