@@ -197,7 +197,7 @@ def told(process: Child) -> dict[str, Any]:
     return row
 
 
-def pooled(archives: list[Path], processes: int) -> float:
+def pooled(archives: list[Path], processes: int) -> dict[str, float]:
     """Seconds on the clock of the step extract-links, in this process."""
     from pipeline.engines.embedded.extraction import extract_archives
     from pipeline.workfolder.archives import archive_tasks, given_archives
@@ -206,12 +206,11 @@ def pooled(archives: list[Path], processes: int) -> float:
     with tempfile.TemporaryDirectory() as tmp:
         folder = Path(tmp)
         began = time.perf_counter()
-        for _, report in extract_archives(
-            tasks, folder / "links", folder / "captures", tmp=folder, processes=processes
-        ):
+        outputs = (folder / "links", folder / "captures")
+        for _, report in extract_archives(tasks, *outputs, tmp=folder, processes=processes):
             if report.error:
                 sys.exit(f"{report.path}: {report.error}")
-        return time.perf_counter() - began
+        return {"wall": time.perf_counter() - began}
 
 
 def several(archives: list[Path], processes: int, repeat: int) -> tuple[float, float]:
@@ -238,10 +237,11 @@ def stages(archives: list[Path], repeat: int) -> list[dict[str, Any]]:
     """Printed, a row for each stage."""
     from extract_stages import left_to_parser, profile
 
-    rows: list[dict[str, Any]] = []
-    for stage, seconds, what in profile(archives, repeat):
-        print(f"{stage:<12}{seconds:>8.2f}  {what}")
-        rows.append({"stage": stage, "seconds": seconds, "what": what})
+    rows = [
+        dict(zip(("stage", "seconds", "what"), r, strict=True)) for r in profile(archives, repeat)
+    ]
+    for row in rows:
+        print(f"{row['stage']:<12}{row['seconds']:>8.2f}  {row['what']}")
     pages, parsed = left_to_parser(archives)
     print(f"of {pages:,} pages {parsed:,} are left to lexbor, {parsed / max(1, pages):.2%}")
     return rows
@@ -259,11 +259,10 @@ def main() -> None:
     parser.add_argument("--copies", type=int, default=1)
     parser.add_argument("--way", choices=[*WAYS, "pool"], help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.way == "pool":
-        print(json.dumps({"wall": pooled(options.archives, options.processes)}))
-        return
     if options.way:
-        print(json.dumps(measure(options.way, options.archives)))
+        pool, archives = options.way == "pool", options.archives
+        row = pooled(archives, options.processes) if pool else measure(options.way, archives)
+        print(json.dumps(row))
         return
     with tempfile.TemporaryDirectory() as folder:
         if options.copies > 1:
