@@ -169,6 +169,14 @@ def measure(way: str, archives: list[Path]) -> dict[str, Any]:
     return {**told, "links": distinct, "peak_mib": peak}
 
 
+def measured(options: argparse.Namespace) -> dict[str, Any]:
+    if options.way == "pool":
+        from extract_stages import pooled
+
+        return pooled(options.archives, options.processes)
+    return measure(options.way, options.archives)
+
+
 def table(runs: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
     """A row for each way: medians, and how many times crawlrank's processor time it took."""
     ours = statistics.median(run["cpu"] for run in runs["crawlrank"])
@@ -197,22 +205,6 @@ def told(process: Child) -> dict[str, Any]:
     return row
 
 
-def pooled(archives: list[Path], processes: int) -> dict[str, float]:
-    """Seconds on the clock of the step extract-links, in this process."""
-    from pipeline.engines.embedded.extraction import extract_archives
-    from pipeline.workfolder.archives import archive_tasks, given_archives
-
-    tasks = archive_tasks(given_archives(archives))
-    with tempfile.TemporaryDirectory() as tmp:
-        folder = Path(tmp)
-        began = time.perf_counter()
-        outputs = (folder / "links", folder / "captures")
-        for _, report in extract_archives(tasks, *outputs, tmp=folder, processes=processes):
-            if report.error:
-                sys.exit(f"{report.path}: {report.error}")
-        return {"wall": time.perf_counter() - began}
-
-
 def several(archives: list[Path], processes: int, repeat: int) -> tuple[float, float]:
     """The least seconds of one process, and of so many, in turn."""
     walls: dict[int, list[float]] = {1: [], processes: []}
@@ -221,8 +213,8 @@ def several(archives: list[Path], processes: int, repeat: int) -> tuple[float, f
         large.write_bytes(b"".join(archive.read_bytes() for archive in archives) * COPIES)
         for _ in range(repeat):
             for count, seconds in walls.items():
-                child = run("pool", [large, *archives], ROOT, str(count))
-                seconds.append(told(child)["wall"])
+                pool = run("pool", [large, *archives], ROOT, str(count))
+                seconds.append(told(pool)["wall"])
     return min(walls[1]), min(walls[processes])
 
 
@@ -237,9 +229,8 @@ def stages(archives: list[Path], repeat: int) -> list[dict[str, Any]]:
     """Printed, a row for each stage."""
     from extract_stages import left_to_parser, profile
 
-    rows = [
-        dict(zip(("stage", "seconds", "what"), r, strict=True)) for r in profile(archives, repeat)
-    ]
+    names = ("stage", "seconds", "what")
+    rows = [dict(zip(names, row, strict=True)) for row in profile(archives, repeat)]
     for row in rows:
         print(f"{row['stage']:<12}{row['seconds']:>8.2f}  {row['what']}")
     pages, parsed = left_to_parser(archives)
@@ -260,9 +251,7 @@ def main() -> None:
     parser.add_argument("--way", choices=[*WAYS, "pool"], help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.way:
-        pool, archives = options.way == "pool", options.archives
-        row = pooled(archives, options.processes) if pool else measure(options.way, archives)
-        print(json.dumps(row))
+        print(json.dumps(measured(options)))
         return
     with tempfile.TemporaryDirectory() as folder:
         if options.copies > 1:

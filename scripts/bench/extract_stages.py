@@ -1,9 +1,11 @@
 """Where the time of extraction goes: each stage is the time of all up to it, less that of the stage
-before, so that no clock runs inside a loop. Used by scripts/bench/bench_extract.py --profile."""
+before, so that no clock runs inside a loop. And the step by a pool of processes. Used by
+scripts/bench/bench_extract.py --profile and --processes."""
 
 from __future__ import annotations
 
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -26,6 +28,8 @@ from jobs.kernel.links.html_selection import HtmlOptions, selection_for
 from jobs.kernel.markup import scanner as scanning
 from jobs.kernel.markup.page_text import PageText
 from jobs.kernel.markup.scanner import Scanner
+from pipeline.engines.embedded.extraction import extract_archives
+from pipeline.workfolder.archives import archive_tasks, given_archives
 
 BLOCK = 2**16
 NAV = HtmlOptions(nav=True)
@@ -141,3 +145,16 @@ def left_to_parser(archives: list[Path]) -> tuple[int, int]:
     scanning.code = scanning.Code()
     select(archives)
     return scanning.code.pages, scanning.code.parsed
+
+
+def pooled(archives: list[Path], processes: int) -> dict[str, float]:
+    """Seconds on the clock of the step extract-links, in this process."""
+    tasks = archive_tasks(given_archives(archives))
+    with tempfile.TemporaryDirectory() as tmp:
+        folder = Path(tmp)
+        began = time.perf_counter()
+        outputs = (folder / "links", folder / "captures")
+        for _, report in extract_archives(tasks, *outputs, tmp=folder, processes=processes):
+            if report.error:
+                sys.exit(f"{report.path}: {report.error}")
+        return {"wall": time.perf_counter() - began}
