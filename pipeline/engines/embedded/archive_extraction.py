@@ -81,17 +81,20 @@ def extract_items(
     part: ArchiveRange | None = None,
 ) -> None:
     """Write the links and captures of an archive, or of part of it. Raises BadInput."""
-    with writers(work) as (links, captures):
+    with writers(work, passing=part is not None) as (links, captures):
         items = extract_runs(stream, work.name, work.options, counters, part=part)
         _write(items, links, captures, damage)
 
 
 @contextmanager
-def writers(work: ArchiveWork) -> Iterator[tuple[LinksWriter, CapturesWriter]]:
+def writers(
+    work: ArchiveWork, *, passing: bool = False
+) -> Iterator[tuple[LinksWriter, CapturesWriter]]:
+    """passing: for files that are joined soon."""
     dated = work.options.timestamps
     with (
-        LinksWriter(work.links, dated=dated) as links,
-        CapturesWriter(work.captures, referring=dated) as captures,
+        LinksWriter(work.links, dated=dated, passing=passing) as links,
+        CapturesWriter(work.captures, referring=dated, passing=passing) as captures,
     ):
         yield links, captures
 

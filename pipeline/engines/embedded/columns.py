@@ -72,25 +72,32 @@ class _Column:
 
 
 class _Writer(contextlib.AbstractContextManager[Any]):
-    """A Parquet file, written row group by row group; not to be used if an error comes."""
+    """A Parquet file, written row group by row group; not to be used if an error comes. passing:
+    only to be appended to another soon, and as Arrow has it in memory."""
 
-    def __init__(self, path: Path, schema: pa.Schema, **options: Any) -> None:
-        self.rows = 0
+    def __init__(self, path: Path, schema: pa.Schema, *, passing: bool, **options: Any) -> None:
+        self.rows, self._schema = 0, schema
         self._stream = path.open("wb")  # pyarrow takes names in UTF-8 only
-        self._file = pq.ParquetWriter(
-            self._stream, schema, compression="zstd", **CHECKED, **options
-        )
+        if passing:
+            self._file = pa.ipc.new_stream(self._stream, schema)
+        else:
+            options = {**CHECKED, **options}
+            self._file = pq.ParquetWriter(self._stream, schema, compression="zstd", **options)
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         with self._stream, self._file:
             if kind is None:
                 self._flush()
 
-    def _copy(self, tables: Iterable[pa.Table]) -> None:
-        """Row groups of another file of such rows, behind which no rows wait."""
-        for table in tables:
-            self._file.write_table(table, row_group_size=len(table))
-            self.rows += len(table)
+    def append(self, path: Path) -> None:
+        """The rows of a passing file, while none were added one by one."""
+        with path.open("rb") as stream, pa.ipc.open_stream(stream) as reader:
+            for batch in reader:
+                self._write(pa.Table.from_batches([batch]))
+                self.rows += len(batch)
+
+    def _write(self, table: pa.Table) -> None:
+        self._file.write_table(table, len(table))
 
     def _flush(self) -> None:
         raise NotImplementedError
@@ -103,22 +110,21 @@ class LinksWriter(_Writer):
     of its block.
     """
 
-    def __init__(self, path: Path, block: int = BLOCK, *, dated: bool = False) -> None:
+    def __init__(
+        self, path: Path, block: int = BLOCK, *, dated: bool = False, passing: bool = False
+    ) -> None:
         names = DATED_COLUMNS if dated else LINK_COLUMNS
         schema = pa.schema([pa.field(name, ENCODED, nullable=False) for name in names])
         super().__init__(
             path,
             schema,
+            passing=passing,
             dictionary_pagesize_limit=DICTIONARY_LIMIT,
             write_statistics=False,  # the least and greatest URI of a block, which nobody asks for
             store_schema=False,  # so that all see strings
         )
-        self._block, self._names = block, names
+        self._block = block
         self._columns = [_Column() for _ in names]
-
-    def append(self, path: Path) -> None:
-        """The links of another part, while none were added one by one. Raises BadInput."""
-        self._copy(_row_groups(path, self._names, encoded=True))
 
     def add(
         self,
@@ -147,8 +153,7 @@ class LinksWriter(_Writer):
     def _flush(self) -> None:
         columns = [column.taken() for column in self._columns]
         if len(columns[0]):
-            table = pa.table(columns, self._file.schema)
-            self._file.write_table(table, row_group_size=len(table))
+            self._write(pa.table(columns, self._schema))
 
 
 class BlocksWriter(LinksWriter):
@@ -157,8 +162,8 @@ class BlocksWriter(LinksWriter):
     def add_block(self, block: Block, kept: npt.NDArray[np.bool_]) -> None:
         """Links of a block that has no timestamps any more."""
         if kept.any():
-            table = pa.table(block.columns(kept), self._file.schema)
-            self._file.write_table(table, row_group_size=len(table))
+            table = pa.table(block.columns(kept), self._schema)
+            self._write(table)
             self.rows += len(table)
 
 
@@ -166,14 +171,10 @@ class CapturesWriter(_Writer):
     """Writes captures; rows: how many so far. referring: with what revisits refer to. Memory:
     CAPTURES_BLOCK captures."""
 
-    def __init__(self, path: Path, *, referring: bool = False) -> None:
-        self._schema = REFERRING_SCHEMA if referring else CAPTURE_SCHEMA
-        super().__init__(path, self._schema)
+    def __init__(self, path: Path, *, referring: bool = False, passing: bool = False) -> None:
+        schema = REFERRING_SCHEMA if referring else CAPTURE_SCHEMA
+        super().__init__(path, schema, passing=passing)
         self._rows: list[Capture] = []
-
-    def append(self, path: Path) -> None:
-        """The captures of another part, while none were added one by one. Raises BadInput."""
-        self._copy(capture_blocks(path, self._schema.names))
 
     def add(self, captures: Iterable[Capture]) -> None:
         """Captures as extraction gives them. Raises ValueError for a field of another type."""
@@ -191,7 +192,7 @@ class CapturesWriter(_Writer):
             .cast(field.type)
             for column, field in zip(zip(*self._rows, strict=True), self._schema, strict=False)
         ]
-        self._file.write_table(pa.table(columns, self._schema))
+        self._write(pa.table(columns, self._schema))
         self.rows += len(self._rows)
         self._rows = []
 
