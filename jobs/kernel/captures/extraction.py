@@ -56,6 +56,7 @@ from jobs.kernel.links.dropped import Examples, count_dropped
 from jobs.kernel.links.header_links import header_nofollow, header_references, location
 from jobs.kernel.links.html_selection import HtmlOptions
 from jobs.kernel.links.page_links import PageLinks
+from jobs.kernel.machine.collecting import seldom_collected
 
 Item = Link | Anchor | Capture | Damage
 Row = LinkRun | Anchor | Capture | Damage
@@ -98,7 +99,7 @@ def extract_runs(
     out and the record is damage.
     """
     examples = {} if examples is None else examples
-    with guard(archive_name):
+    with guard(archive_name), seldom_collected():
         most = options.max_record
         for name, items in read_archives(stream, archive_name, max_record=most, part=part):
             extraction = _Extraction(name, options, counters, examples)

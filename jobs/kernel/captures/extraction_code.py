@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from jobs.kernel.archive.record_headers import FIELD_SCAN, RESPONSE_SCAN
+from jobs.kernel.markup.references import TARGETS
 from jobs.kernel.markup.scanner import SCAN
 
-CODES = (FIELD_SCAN, RESPONSE_SCAN, SCAN)
+CODES = (FIELD_SCAN, RESPONSE_SCAN, SCAN, TARGETS)
 
 
 def prepare() -> None:

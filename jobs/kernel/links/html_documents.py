@@ -30,7 +30,8 @@ from jobs.kernel.markup import scanner
 from jobs.kernel.markup.html_pieces import is_simple, pieces
 from jobs.kernel.markup.html_tags import MARK
 from jobs.kernel.markup.page_text import PageText
-from jobs.kernel.markup.scanner import CONTENTS, References, ScannedTag, Scanner
+from jobs.kernel.markup.references import References
+from jobs.kernel.markup.scanner import CONTENTS, ScannedTag, Scanner
 
 # Hop, context such as `a/@href`, and nofollow: whether the page asks not to count the link (`rel`,
 # robots meta, X-Robots-Tag).

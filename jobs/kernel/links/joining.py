@@ -22,7 +22,7 @@ from collections.abc import Sequence
 
 from jobs.kernel.keys.uris import LONGEST, parsed, resolve
 from jobs.kernel.links.dropped import Examples, count_dropped
-from jobs.kernel.markup.scanner import References
+from jobs.kernel.markup.references import Before, References, targets_of
 
 REMEMBERED = 2**16  # references, some 20 MB; the next two bound their sizes
 _LONGEST_REFERENCE = 256  # characters
@@ -52,11 +52,10 @@ class _Directory:
 
     def __init__(self, path: str) -> None:
         self.path, self.origin = path, path[: path.index("/", len("https://"))]
-        # what is put before a reference of each form of scan_names.py but the last
         first = _parent(path, self.origin)
         second = _parent(first, self.origin)
-        above = first.encode(), second.encode(), _parent(second, self.origin).encode()
-        self.before = (b"", path.encode(), self.origin.encode(), b"", *above)
+        before = path, self.origin, "", first, second, _parent(second, self.origin)
+        self.before = Before([part.encode() for part in before])
         self.known: dict[RawReference, UriOrReason] = {}
 
 
@@ -90,7 +89,7 @@ class Base:
     def __init__(self, uri: str, charset: str = "utf-8") -> None:
         self.uri, self._charset = uri, charset
         self._page: bytes | None
-        self._before: tuple[bytes, ...] = ()  # as of a directory, if that is short
+        self._before: Before | None = None  # of a directory, if that is short
         path, _, name = uri.rpartition("/")
         directory = _directories.known((path, charset))
         if directory and len(uri) <= LONGEST and _LAST_NAME(name):
@@ -103,7 +102,7 @@ class Base:
             self._page, directory = normal, _directories.of_page(normal.decode(), charset)
         self._directory, self._known = directory, directory.known
         if len(directory.path) < _LONGEST_TARGET:
-            self._before = (*directory.before, self._page)
+            self._before = directory.before
 
     def join(self, reference: str) -> UriOrReason:
         """As `resolve(reference, uri, charset)`."""
@@ -143,23 +142,35 @@ class Base:
         examples: Examples,
     ) -> list[bytes]:
         """The targets of many references; each reason for none is counted as `dropped.REASON`."""
+        if type(references) is References and self._page and self._before:
+            return self._scanned(references, self._page, self._before, counters, examples)
         known, resolved = self._known.get, self._resolved
-        if type(references) is References and self._before:
-            before = self._before
-            joined = [
-                before[form] + raw if form else known(raw) or resolved(raw)
-                for raw, form in zip(references.raw, references.forms, strict=True)
-            ]
-            if all(references.forms):
-                return joined  # type: ignore[return-value]
-        else:
-            joined = [known(reference) or resolved(reference) for reference in references]
+        joined = [known(reference) or resolved(reference) for reference in references]
         targets = [target for target in joined if type(target) is bytes]
         if len(targets) < len(joined):
             for reference, target in zip(references, joined, strict=True):
                 if isinstance(target, str):
                     count_dropped(target, self.text(reference), counters, examples)
         return targets
+
+    def _scanned(
+        self,
+        references: References,
+        page: bytes,
+        before: Before,
+        counters: Counter[str],
+        examples: Examples,
+    ) -> list[bytes]:
+        targets, others = targets_of(references, before, page)
+        is_any_missing = False
+        for index, reference in others:
+            target = self._known.get(reference) or self._resolved(reference)
+            if isinstance(target, bytes):
+                targets[index] = target
+            else:
+                is_any_missing = True
+                count_dropped(target, self.text(reference), counters, examples)
+        return list(filter(None, targets)) if is_any_missing else targets
 
     def _joined(self, reference: str) -> bytes | None:
         """The target if it can be joined as text; it depends on the directory alone."""

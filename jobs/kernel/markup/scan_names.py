@@ -20,10 +20,10 @@ FACTOR = 0x9E3779B97F4A7C15  # of Fibonacci hashing
 ATTRIBUTES, WITH_STYLE = range(2)
 PLAN = 2
 # Of its state: what is open, what was seen, the number of rows (negative if the page cannot be
-# decided), and whether `style` is read
+# decided), whether `style` is read, and how many rows are not of plain anchors
 IN_SELECT, IN_FORM, TABLES, IN_CELL, NESTED, BODIES, BASES, FOREIGN, TEXT_ONLY = range(9)
-COUNT, STYLED = 9, 10
-STATE = 11
+COUNT, STYLED, TAGS = 9, 10, 11
+STATE = 12
 DEEPEST = 64  # elements of SVG in each other
 Table: TypeAlias = "array[int]"  # SLOTS rows of four: first bytes, last bytes, length, meaning
 

@@ -14,7 +14,16 @@ import numpy.typing as npt
 
 from jobs.kernel.machine.native import part
 from jobs.kernel.markup import scan_names as names
-from jobs.kernel.markup.scan_names import BASES, BODIES, COUNT, FOREIGN, IN_FORM, NESTED, TABLES
+from jobs.kernel.markup.scan_names import (
+    BASES,
+    BODIES,
+    COUNT,
+    FOREIGN,
+    IN_FORM,
+    NESTED,
+    TABLES,
+    TAGS,
+)
 from jobs.kernel.markup.scan_references import (
     may_ask_nofollow,
     may_be_robots_or_refresh,
@@ -91,6 +100,7 @@ def add_row(
         rows[count, 0], rows[count, 1], rows[count, 2] = begin, element, attribute
         rows[count, 3], rows[count, 4], rows[count, 5] = first, last, form
         state[COUNT] += 1
+        state[TAGS] += element != PLAIN
     else:
         state[COUNT] = UNDECIDED
 

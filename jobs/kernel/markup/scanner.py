@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from jobs.kernel.machine.native import Native, NativeFunction
 from jobs.kernel.markup import scan_names
-from jobs.kernel.markup.scan_names import MOST_UP, UP
+from jobs.kernel.markup.references import COLUMNS, ROW_BYTES, References
 
 _HERE = "jobs.kernel.markup"
 _BYTES, _NUMBER, _WORDS, _NUMBERS, _ROWS = "bytes", "int64", "uint64*", "int64*", "int32*"
@@ -28,8 +28,8 @@ CONTENTS = ""  # the name under which a style element's contents are among its a
 # as scan_rows.py has them
 _FIRST = ("href", "rel", "xlink:href", "style", CONTENTS, "http-equiv", "name")
 _OTHER, _FOREIGN = 255, 256
-_MOST_ROWS, _COLUMNS = 2**17, 6
-_LEFT_OUT = {UP + n: b"../" * (n + 1) for n in range(MOST_UP)} | {UP + MOST_UP: b"#"}
+_MOST_ROWS = 2**17
+_TAGS = scan_names.PLAN + scan_names.TAGS
 _TAG_NAME = re.compile(rb"<([^\t\n\f\r />]+)").match
 
 
@@ -39,26 +39,6 @@ class ScannedTag(NamedTuple):
     element: str
     foreign: bool
     attributes: dict[str, bytes]
-
-
-class References:
-    """The `href` of elements `a` of which nothing else matters, in the order of the page.
-
-    raw: what of them is put behind a directory or the like, as the form says; all of it if that is
-    OTHER_FORM. forms: see scan_names.py. Iterating gives whole references without fragments.
-    """
-
-    __slots__ = ("forms", "raw")
-
-    def __init__(self, raw: list[bytes], forms: list[int]) -> None:
-        self.raw, self.forms = raw, forms
-
-    def __len__(self) -> int:
-        return len(self.raw)
-
-    def __iter__(self) -> Iterator[bytes]:
-        forms_and_raw = zip(self.forms, self.raw, strict=True)
-        return (_LEFT_OUT[form] + raw if form >= UP else raw for form, raw in forms_and_raw)
 
 
 class Code:
@@ -93,9 +73,10 @@ class Scanner:
             numbers, tables=styled or "background" in wanted
         ) + scan_names.attribute_table(named)
         free = [0] * (scan_names.STATE + scan_names.DEEPEST)
-        rows = array("i", bytes(4 * _COLUMNS * _MOST_ROWS))
+        rows = array("i", bytes(ROW_BYTES * _MOST_ROWS))
         spans = array("q", bytes(16 * (slots + 1)))
-        self._room = tables, array("q", [slots, styled, *free]), spans, rows
+        self._numbers = array("q", [slots, styled, *free])
+        self._room = tables, self._numbers, spans, rows
         self._addresses = [room.buffer_info()[0] for room in self._room]
         self._rows = memoryview(rows)
 
@@ -106,32 +87,28 @@ class Scanner:
         count = scan(page, len(page), *self._addresses, _MOST_ROWS)
         if count < 0:
             return None
-        rows = self._rows[: _COLUMNS * count].tolist()
-        elements, firsts, lasts, forms = [rows[column::_COLUMNS] for column in (1, 3, 4, 5)]
-        values = [page[first:last] for first, last in zip(firsts, lasts, strict=True)]
-        if not any(elements):
-            return [References(values, forms)]
-        columns = rows[::_COLUMNS], elements, rows[2::_COLUMNS], forms
-        return list(self._parts(page, columns, values))
+        rows = self._rows[: COLUMNS * count]
+        if not self._numbers[_TAGS]:
+            return [References(page, rows.tobytes())] if count else []
+        return list(self._parts(page, rows))
 
-    def _parts(
-        self, page: bytes, columns: tuple[list[int], ...], values: list[bytes]
-    ) -> Iterator[References | ScannedTag]:
-        begins, elements, attributes, forms = columns
-        position, size = 0, len(values)
+    def _parts(self, page: bytes, rows: memoryview[int]) -> Iterator[References | ScannedTag]:
+        elements = rows[1::COLUMNS].tolist()
+        position, size = 0, len(elements)
         while position < size:
-            first, begin, element = position, begins[position], elements[position]
+            begin, element = position, elements[position]
             if element:
-                while position < size and begins[position] == begin:
+                tag = rows[COLUMNS * begin]
+                read = {}
+                while position < size and rows[COLUMNS * position] == tag:
+                    _, _, number, first, last, _ = rows[COLUMNS * position :][:COLUMNS]
+                    read[self._attributes[number]] = page[first:last]
                     position += 1
-                numbers = attributes[first:position]
-                names = [self._attributes[number] for number in numbers]
-                read = dict(zip(names, values[first:position], strict=True))
-                yield ScannedTag(self._name(page, begin, element), element >= _FOREIGN, read)
+                yield ScannedTag(self._name(page, tag, element), element >= _FOREIGN, read)
             else:
                 while position < size and not elements[position]:
                     position += 1
-                yield References(values[first:position], forms[first:position])
+                yield References(page, rows[COLUMNS * begin : COLUMNS * position].tobytes())
 
     def _name(self, page: bytes, begin: int, element: int) -> str:
         number = element % _FOREIGN
