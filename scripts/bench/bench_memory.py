@@ -263,7 +263,7 @@ def main() -> int:
     parser.add_argument("kinds", nargs="*", help="beginnings of the kinds to measure")
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--mib", type=int, default=1024)
-    parser.add_argument("--limit", type=int, default=300, help="MiB")
+    parser.add_argument("--limit", type=int, default=320, help="MiB")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)

@@ -22,13 +22,13 @@ JOBS = (
 )
 PIPELINE = (
     *("pipeline.terminal", "pipeline.version", "pipeline.contract", "pipeline.options"),
-    *("pipeline.data", "pipeline.ranking"),
+    *("pipeline.data", "pipeline.ranking", "pipeline.online"),
     *("pipeline.workfolder", "pipeline.precedence", "pipeline.engines", "pipeline.analysis"),
     *("pipeline.heritrix", "pipeline.package"),
 )
 TOP = ("pipeline.cli", "pipeline.__main__")
 APART = ("pipeline.engines.text", "pipeline.engines.embedded")
-ARRAYS = ("jobs.kernel.rank", "pipeline.ranking")
+ARRAYS = ("jobs.kernel.rank", "pipeline.ranking", "pipeline.online.freshness")
 FRAMEWORKS = ("mrjob", "click", "pyarrow", "duckdb")
 
 Imports = Mapping[str, set[str]]

@@ -1,0 +1,1 @@
+"""While a crawl runs, and between crawls: which page to fetch next, and how often."""

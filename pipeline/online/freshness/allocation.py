@@ -1,0 +1,178 @@
+"""How often to fetch each page, so that a budget of fetches keeps the most of value fresh.
+
+A page changes at random, l times a day on average (a Poisson process), and is fetched f times a
+day. The plan is the one with the largest sum of v F(f, l) over pages under a budget of all f, where
+v is the page's value. F is one of these objectives:
+
+- `regular`, the default: the share of time in which the copy is that of the server, if fetches are
+  at equal intervals: F = f/l (1 - exp(-l/f)). Source: Cho and Garcia-Molina, Synchronizing a
+  database to improve freshness, SIGMOD 2000.
+- `random`: the same share, if fetches are at random: F = f/(f + l). Source: Azar, Horvitz,
+  Lubetzky, Peres and Shahaf, Tractable near-optimal policies for crawling, PNAS 115, 2018.
+- `harmonic`: F = log(f/(f + l)), which leaves no page unfetched. Source: Kolobov, Peres, Lu and
+  Horvitz, Staying up to date with online content changes using reinforcement learning for
+  scheduling, NeurIPS 2019.
+
+F is concave in f. So a plan is the best one if a fetch more a day is worth the same for all pages
+that are fetched, the price, and not more for the others (the conditions of Karush, Kuhn and
+Tucker). At a given price each page's f follows by itself, and the sum of all f falls with the
+price; the price at which it is the budget is found by steps of the secant in logarithms, kept
+within bounds by halving. Under the first two objectives pages that change too often for their value
+are not fetched at all.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import NamedTuple
+
+import numpy as np
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.rank.array_types import Floats
+from pipeline.online.freshness import loops
+
+OBJECTIVES = {"regular": loops.REGULAR, "random": loops.RANDOM, "harmonic": loops.HARMONIC}
+CLUSTERS = 100
+_NEAR = 1e-13  # of the budget
+_STEPS = 300
+_NONE = np.empty(0)
+
+
+class ChangingPages(NamedTuple):
+    """changes: a day, float64[N], not negative. values: the same, in any unit. objective: a name of
+    OBJECTIVES. most: fetches a day of a page at most."""
+
+    changes: Floats
+    values: Floats
+    objective: str = "regular"
+    most: float = math.inf
+
+    @property
+    def kind(self) -> int:
+        return OBJECTIVES[self.objective]
+
+    def total(self, price: float, counts: Floats = _NONE) -> float:
+        return loops.total_rate(self.kind, self.changes, self.values, counts, price, self.most)
+
+    def rates(self, price: float) -> Floats:
+        """Fetches a day of each page, float64[N], where a fetch more a day has this price."""
+        rates = np.empty(len(self.changes))
+        loops.fill_rates(self.kind, self.changes, self.values, price, self.most, rates)
+        return rates
+
+
+class Allocation(NamedTuple):
+    """rates: fetches a day of each page, float64[N]. price: what a fetch more a day of any of them
+    adds to the objective; 0 if the budget is more than can be used."""
+
+    rates: Floats
+    price: float
+
+
+def allocation(pages: ChangingPages, budget: float, clusters: int | None = None) -> Allocation:
+    """The best plan under a budget of fetches a day. clusters: find the price by as many groups of
+    pages that are much alike, in place of all pages. Raises BadInput."""
+    _require(pages, budget)
+    wanted = (pages.changes > 0) & (pages.values > 0)
+    if not budget or not wanted.any():
+        return Allocation(np.zeros(len(wanted)), 0.0)
+    if budget >= np.count_nonzero(wanted) * pages.most:
+        return Allocation(np.where(wanted, pages.most, 0.0), 0.0)
+    if clusters is not None:
+        return _by_clusters(pages, budget, clusters)
+    low, high = _prices(pages, budget, _NONE)
+    rates, fewer = pages.rates(low), pages.rates(high)
+    at_low, at_high = math.fsum(rates), math.fsum(fewer)
+    if at_low > at_high:  # what is left goes to the pages that differ at the two prices
+        rates = fewer + (rates - fewer) * min(1.0, (budget - at_high) / (at_low - at_high))
+    return Allocation(rates, low)
+
+
+def _by_clusters(pages: ChangingPages, budget: float, clusters: int) -> Allocation:
+    """The price is that of the clusters; each page has the rate that is its own at that price, and
+    all are adjusted to the budget."""
+    few, counts = clustered(pages, clusters)
+    price, _ = _prices(few, budget, counts)
+    rates = pages.rates(price)
+    total = float(rates.sum())
+    if not total:  # no page is as good as the mean of the best ones
+        return allocation(pages, budget)
+    return Allocation(np.minimum(rates * (budget / total), pages.most), price)
+
+
+def freshness_of(pages: ChangingPages, rates: Floats) -> Floats:
+    """F of each page, float64[N]. A page that never changes is fresh."""
+    freshness = np.empty(len(rates))
+    loops.fill_freshness(pages.kind, pages.changes, rates, freshness)
+    return freshness
+
+
+def gains_of(pages: ChangingPages, rates: Floats) -> Floats:
+    """What a fetch more a day of each page adds to the sum, float64[N]."""
+    gains = np.empty(len(rates))
+    loops.fill_gains(pages.kind, pages.changes, rates, gains)
+    return np.where(pages.values > 0, gains, 0) * np.where(pages.values > 0, pages.values, 1)
+
+
+def clustered(pages: ChangingPages, clusters: int) -> tuple[ChangingPages, Floats]:
+    """Groups of pages of nearly the same value and changes, as one page each, and how many pages
+    each stands for, float64[K]. ChangingPages that get nothing are left out."""
+    wanted = np.flatnonzero((pages.changes > 0) & (pages.values > 0))
+    side = max(1, math.isqrt(clusters))
+    worth = pages.values[wanted] / pages.changes[wanted]
+    groups = [
+        part[np.argsort(pages.changes[part], kind="stable")]
+        for part in np.array_split(wanted[np.argsort(worth, kind="stable")], side)
+    ]
+    cells = [cell for group in groups for cell in np.array_split(group, side) if len(cell)]
+    changes = np.array([pages.changes[cell].mean() for cell in cells])
+    values = np.array([pages.values[cell].mean() for cell in cells])
+    counts = np.array([float(len(cell)) for cell in cells])
+    return pages._replace(changes=changes, values=values), counts
+
+
+def _require(pages: ChangingPages, budget: float) -> None:
+    for name, column in (("change rates", pages.changes), ("values", pages.values)):
+        if not (np.isfinite(column) & (column >= 0)).all():
+            wrong = column[~(np.isfinite(column) & (column >= 0))][0]
+            raise BadInput(name, f"{wrong:g}", "numbers of at least 0")
+    if not budget >= 0 or math.isinf(budget):
+        raise BadInput("budget", f"{budget:g}", "fetches a day, at least 0")
+    if not pages.most > 0:
+        raise BadInput("most fetches of a page", f"{pages.most:g}", "a number above 0")
+
+
+def _prices(pages: ChangingPages, budget: float, counts: Floats) -> tuple[float, float]:
+    """Two prices with the budget's between them. At the first one fetches are above the budget by
+    `_NEAR` at most, or the prices are neighbours in double precision."""
+    low, high = _bounds(pages, budget, counts)
+    at_low, at_high = pages.total(low, counts), pages.total(high, counts)
+    for step in range(_STEPS):
+        if at_low <= budget * (1 + _NEAR) or high <= low * (1 + 2 * sys.float_info.epsilon):
+            break
+        price = math.sqrt(low) * math.sqrt(high)
+        if at_high > 0 and step % 3:
+            share = math.log(at_low / budget) / math.log(at_low / at_high)
+            secant = low * math.exp(share * math.log(high / low))
+            price = secant if low < secant < high else price
+        if not low < price < high:
+            break
+        total = pages.total(price, counts)
+        if total >= budget:
+            low, at_low = price, total
+        else:
+            high, at_high = price, total
+    return low, high
+
+
+def _bounds(pages: ChangingPages, budget: float, counts: Floats) -> tuple[float, float]:
+    """A price at which the fetches are not below the budget, and one at which they are."""
+    wanted = (pages.changes > 0) & (pages.values > 0)
+    low = high = float((pages.values[wanted] / pages.changes[wanted]).max())
+    while pages.total(high, counts) >= budget:
+        high *= 4
+    while pages.total(low, counts) < budget:
+        low /= 4
+    return low, high

@@ -1,0 +1,170 @@
+"""How often pages change, from what several visits saw of them.
+
+Changes of a page are a Poisson process of l changes a day. Between two visits one sees only whether
+the page changed. Three estimates of l:
+
+- `simple`: changes seen over days observed. It is too low, as two changes between visits are seen
+  as one.
+- `corrected`: -log((n - X + 1/2) / (n + 1/2)) / t for X changes seen in n intervals of t days each,
+  which removes most of that bias. Source: Cho and Garcia-Molina, Estimating frequency of change,
+  ACM TOIT 3, 2003.
+- `pooled`, for pages with few visits and intervals of all lengths: the pages of a group have rates
+  from one gamma distribution, which is fitted to the group by the EM algorithm; the estimate is the
+  mean of a page's posterior, with the interval that holds 95 % of it. An interval in which the page
+  changed counts 1 - exp(-l t), one in which it did not exp(-l t), and a known time of the last
+  change, `t` days before a visit, l exp(-l t).
+
+A group that tells too little for a prior of its own has that of all pages, and if these tell too
+little, DEFAULT. It does so if it has few pages, or if nearly all of them changed between all
+visits: then only that they change at least so often is known, and intervals can miss the rate.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from jobs.kernel.rank.array_types import Floats, Positions
+from pipeline.online.freshness import rate_loops as loops
+
+SHARE = 0.95  # of the posterior in its interval
+# Half of all pages change within 50 days (Cho and Garcia-Molina, The evolution of the web and
+# implications for an incremental crawler, VLDB 2000), and rates differ by orders of magnitude.
+DEFAULT = (0.5, 16.4)  # shape and days of the gamma distribution whose median is log(2) / 50
+# Pages that did not change for a while, or of which a time of a change is known, that a group needs
+# for a prior of its own; and which share of it they have to be.
+FEWEST, LEAST_SHARE = 30, 0.05
+SAMPLE = 4096  # pages that a prior is fitted to at most
+_ROUNDS, _NEAR, _LONGEST = 30, 1e-4, 30.0
+_STEADIEST = 1e3  # the largest shape of a prior
+
+
+class Seen(NamedTuple):
+    """What visits saw of N pages. exact: how many times of changes are known, float64[N]. quiet:
+    days without a change, float64[N]. spans: days of the intervals with a change, float64[M];
+    offsets: where those of each page begin, int64[N + 1]."""
+
+    exact: Floats
+    quiet: Floats
+    offsets: Positions
+    spans: Floats
+
+    @property
+    def is_something(self) -> npt.NDArray[np.bool_]:
+        """Whether there is anything to see of a page, bool[N]."""
+        return (self.exact > 0) | (self.quiet > 0) | (np.diff(self.offsets) > 0)
+
+    def taken(self, pages: Positions) -> Seen:
+        counts = np.diff(self.offsets)[pages]
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
+        spans = self.spans[np.repeat(self.offsets[:-1][pages], counts) + within]
+        return Seen(self.exact[pages], self.quiet[pages], offsets, spans)
+
+
+class Rates(NamedTuple):
+    """Changes a day of each page, float64[N]: the mean of its posterior, and the ends of the
+    interval. prior: shape and days, float64[G + 1, 2], the last one of all pages. groups: which of
+    them each page has, int64[N]."""
+
+    mean: Floats
+    low: Floats
+    high: Floats
+    prior: Floats
+    groups: Positions
+
+
+def simple(changes: Floats, days: Floats) -> Floats:
+    """Changes seen over days observed; 0 for pages that were not observed."""
+    return np.divide(changes, days, out=np.zeros(len(days)), where=days > 0)
+
+
+def corrected(changes: Floats, intervals: Floats, days: Floats) -> Floats:
+    """The estimate without most of its bias; 0 for pages that were not observed."""
+    logs = -np.log((intervals - changes + 0.5) / (intervals + 0.5))
+    return np.divide(logs * intervals, days, out=np.zeros(len(days)), where=days > 0)
+
+
+def pooled(seen: Seen, groups: Positions, default: tuple[float, float] = DEFAULT) -> Rates:
+    """Rates of pages by groups, numbered from 0. default: the prior if there is nothing to see."""
+    count = int(groups.max()) + 1 if len(groups) else 0
+    visible = np.flatnonzero(seen.is_something)
+    prior = np.tile(np.array(default), (count + 1, 1))
+    own = np.zeros(count + 1, bool)
+    if _tells(seen, visible):
+        prior[:] = _fitted(seen, visible, default)
+        by_group = visible[np.argsort(groups[visible], kind="stable")]
+        parts = np.split(by_group, np.searchsorted(groups[by_group], np.arange(1, count)))
+        for group, pages in enumerate(parts):
+            if _tells(seen, pages):
+                prior[group], own[group] = _fitted(seen, pages, tuple(prior[count])), True
+    having = np.where(own[groups], groups, count)
+    rows = posterior(seen, prior, having)
+    mean, low, high, _ = rows.T
+    return Rates(mean, low, high, prior, having)
+
+
+def _tells(seen: Seen, pages: Positions) -> bool:
+    telling = np.count_nonzero((seen.quiet[pages] > 0) | (seen.exact[pages] > 0))
+    return bool(telling >= max(FEWEST, LEAST_SHARE * len(pages)))
+
+
+def posterior(seen: Seen, prior: Floats, groups: Positions) -> Floats:
+    """Mean, lower end, upper end and mean logarithm of each page's rate, float64[N, 4]."""
+    rows = np.empty((len(seen.exact), 4))
+    tail = (1 - SHARE) / 2
+    loops.describe_all(*seen, prior, groups, tail, rows)
+    return rows
+
+
+def _fitted(seen: Seen, pages: Positions, start: tuple[float, ...]) -> tuple[float, float]:
+    """The gamma distribution that the rates of some pages come from, by EM: the posteriors give the
+    mean of l and of log(l), and these give the next distribution. EM is slow where there is little
+    to see, so each two steps are extended (SQUAREM: Varadhan and Roland, Scandinavian Journal of
+    Statistics 35, 2008)."""
+    some = seen.taken(pages[:: max(1, len(pages) // SAMPLE)])
+    now = np.log(start)
+    for _ in range(_ROUNDS):
+        first = _next(some, now)
+        second = _next(some, first)
+        step, bend = first - now, second - 2 * first + now
+        if np.abs(second - first).max() <= _NEAR:
+            break
+        length = max(1.0, min(_LONGEST, float(np.linalg.norm(step) / np.linalg.norm(bend))))
+        now = _next(some, now + 2 * length * step + length * length * bend)
+    shape, days = np.exp(second)
+    return float(shape), float(days)
+
+
+def _next(seen: Seen, logs: Floats) -> Floats:
+    """A step of EM. logs: of the shape and the days."""
+    rows = posterior(seen, np.exp(logs)[None], np.zeros(len(seen.exact), np.int64))
+    mean, log = rows[:, loops.MEAN].mean(), rows[:, loops.LOG].mean()
+    shape = _shape_of(math.log(mean) - log)
+    return np.log([shape, shape / mean])
+
+
+def _shape_of(spread: float) -> float:
+    """The shape a of a gamma distribution with log(mean) - mean of log = log(a) - digamma(a)."""
+    if spread <= 1 / (2 * _STEADIEST):
+        return _STEADIEST
+    low, high = math.log(1e-3), math.log(_STEADIEST)
+    for _ in range(60):
+        middle = (low + high) / 2
+        if middle - _digamma(math.exp(middle)) > spread:
+            low = middle
+        else:
+            high = middle
+    return math.exp(low)
+
+
+def _digamma(a: float) -> float:
+    """The logarithmic derivative of the gamma function: by its series, after steps upward."""
+    below = 0.0
+    while a < 8:
+        below, a = below + 1 / a, a + 1
+    square = 1 / (a * a)
+    return math.log(a) - 0.5 / a - square * (1 / 12 - square * (1 / 120 - square / 252)) - below

@@ -1,0 +1,130 @@
+"""The loops of change_rates.py, compiled by numba when first used.
+
+What was seen of a page is `exact`, how many times of changes are known, `quiet`, the days in which
+it did not change, and `spans`, the lengths in days of intervals in which it changed at least once.
+With a prior that is a gamma distribution, of shape a and b days, the density of u = log(l) is
+
+    (a + exact) u - (b + quiet) exp(u) + sum of log(1 - exp(-span exp(u)))
+
+but for a constant, as a logarithm. It is concave in u.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from jobs.kernel.machine.machine_code import loop
+from jobs.kernel.rank.array_types import Floats, Positions
+
+POINTS = 32  # of a density on each side of its mode, besides the mode
+_FALL = 14.0  # the density ends where its logarithm is this far below its highest
+MEAN, LOW, HIGH, LOG = range(4)  # columns of a posterior
+
+
+@loop
+def slope_and_bend(u: float, shape: float, days: float, spans: Floats) -> tuple[float, float]:
+    """The first and the second derivative of the density's logarithm."""
+    rate = math.exp(u)
+    slope, bend = shape - days * rate, -days * rate
+    for k in range(len(spans)):
+        x = spans[k] * rate
+        if x < 1e-8:
+            slope += 1 - x / 2
+            bend -= x / 2
+        elif x < 700:
+            part = x / math.expm1(x)
+            slope += part
+            bend += part * (1 - x - part)
+    return slope, bend
+
+
+@loop
+def height(u: float, shape: float, days: float, spans: Floats) -> float:
+    rate = math.exp(u)
+    density = shape * u - days * rate
+    for k in range(len(spans)):
+        density += math.log(-math.expm1(-spans[k] * rate))
+    return density
+
+
+@loop
+def mode(shape: float, days: float, spans: Floats) -> float:
+    """u where the density is highest: Newton's steps, no longer than 2, on a falling slope."""
+    u = math.log((shape + len(spans)) / (days + spans.sum()))
+    for _ in range(200):
+        slope, bend = slope_and_bend(u, shape, days, spans)
+        step = min(2.0, max(-2.0, -slope / bend))
+        u += step
+        if abs(step) < 1e-9:
+            break
+    return u
+
+
+@loop
+def end_of(u: float, step: float, shape: float, days: float, spans: Floats) -> float:
+    """Where the density ends in the direction of a step from its mode."""
+    least, end = height(u, shape, days, spans) - _FALL, u + step
+    while height(end, shape, days, spans) > least:
+        step *= 1.5
+        end += step
+    return end
+
+
+@loop
+def quantile(share: float, points: Floats, densities: Floats, sums: Floats) -> float:
+    """The rate below which a share of the density is, which is linear between points."""
+    wanted, k = share * sums[-1], 1
+    while sums[k] < wanted:
+        k += 1
+    width, begin, end = points[k] - points[k - 1], densities[k - 1], densities[k]
+    rest, rise = (wanted - sums[k - 1]) / width, end - begin
+    part = 2 * rest / (begin + math.sqrt(max(0.0, begin * begin + 2 * rise * rest)))
+    return math.exp(points[k - 1] + part * width)
+
+
+@loop
+def describe(
+    shape: float, days: float, spans: Floats, tail: float, room: Floats, row: Floats
+) -> None:
+    """Fill a row of a posterior: mean, the quantiles `tail` and 1 - `tail`, mean of log(l)."""
+    points, densities, sums = room[0], room[1], room[2]
+    top = mode(shape, days, spans)
+    _, bend = slope_and_bend(top, shape, days, spans)
+    step, highest = 2 / math.sqrt(-bend), height(top, shape, days, spans)
+    low = end_of(top, -step, shape, days, spans)
+    high = end_of(top, step, shape, days, spans)
+    mean = log = whole = sums[0] = 0.0
+    for k in range(2 * POINTS + 1):
+        side, part = (low - top if k < POINTS else high - top), abs(k - POINTS) / POINTS
+        points[k] = u = top + side * part * part  # dense at the mode
+        densities[k] = density = math.exp(height(u, shape, days, spans) - highest)
+        if k:
+            sums[k] = sums[k - 1] + (points[k] - points[k - 1]) * (densities[k - 1] + density) / 2
+        weight = abs(side) * part * (4 if k % 2 else 2) * density  # Simpson's rule on each side
+        if k in (0, 2 * POINTS):
+            weight /= 2
+        mean, log, whole = mean + weight * math.exp(u), log + weight * u, whole + weight
+    row[MEAN], row[LOG] = mean / whole, log / whole
+    row[LOW] = quantile(tail, points, densities, sums)
+    row[HIGH] = quantile(1 - tail, points, densities, sums)
+
+
+@loop
+def describe_all(
+    exact: Floats,
+    quiet: Floats,
+    offsets: Positions,
+    spans: Floats,
+    prior: Floats,
+    groups: Positions,
+    tail: float,
+    rows: Floats,
+) -> None:
+    """Fill float64[N, 4]. offsets: where the spans of each page begin, int64[N + 1]. prior: shape
+    and days of each group, float64[G, 2]. groups: of each page, int64[N]."""
+    room = np.empty((3, 2 * POINTS + 1))
+    for i in range(len(exact)):
+        shape, days = prior[groups[i], 0] + exact[i], prior[groups[i], 1] + quiet[i]
+        describe(shape, days, spans[offsets[i] : offsets[i + 1]], tail, room, rows[i])
