@@ -1,0 +1,1 @@
+"""What a crawler keeps while it runs: protocols, and each of them on SQLite."""

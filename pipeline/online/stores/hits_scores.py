@@ -1,0 +1,106 @@
+"""Cash of both kinds on SQLite.
+
+What all pages got is one number of each kind. A row holds the cash of its page less that number, so
+that giving to all pages changes one row, and the order of rows is the order of cash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pipeline.online.stores.database import Database
+from pipeline.online.stores.protocols import Cash, HitsScore, Page
+
+KINDS = ("hub", "authority")
+_COLUMNS = ", ".join(f"{kind}_{of}" for kind in KINDS for of in Cash._fields)
+_TABLES = (
+    f"""CREATE TABLE IF NOT EXISTS hits_scores (number INTEGER PRIMARY KEY,
+        {_COLUMNS.replace(",", " REAL NOT NULL,")} REAL NOT NULL)""",
+    *(f"CREATE INDEX IF NOT EXISTS by_{k} ON hits_scores ({k}_cash)" for k in KINDS),
+    "CREATE TABLE IF NOT EXISTS given_to_all (kind TEXT PRIMARY KEY, amount REAL NOT NULL)",
+    "INSERT OR IGNORE INTO given_to_all VALUES ('hub', 0), ('authority', 0)",
+)
+
+
+class SqliteHitsScores:
+    """HitsScores (protocols.py)."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        with database.transaction():
+            for table in _TABLES:
+                database.execute(table)
+
+    def set(self, page: Page, score: HitsScore) -> None:
+        self.set_many([(page, score)])
+
+    def set_many(self, scores: Iterable[tuple[Page, HitsScore]]) -> None:
+        with self._database.transaction():
+            pairs = list(scores)
+            numbers = self._database.numbers_of(page for page, _ in pairs)
+            hub, authority = map(self._given, KINDS)
+            rows = (
+                (number, *_less(score.hub, hub), *_less(score.authority, authority))
+                for number, (_, score) in zip(numbers, pairs, strict=True)
+            )
+            query = "INSERT OR REPLACE INTO hits_scores VALUES (?, ?, ?, ?, ?, ?, ?)"
+            self._database.execute_many(query, rows)
+
+    def get(self, page: Page) -> HitsScore | None:
+        query = f"SELECT {_COLUMNS} FROM hits_scores JOIN pages USING (number) WHERE page = ?"
+        row = self._database.execute(query, (page,)).fetchone()
+        return row and self._score(row, *map(self._given, KINDS))
+
+    def delete(self, page: Page) -> None:
+        number = self._database.number_of(page)
+        self._database.execute("DELETE FROM hits_scores WHERE number = ?", (number,))
+
+    def items(self) -> Iterator[tuple[Page, HitsScore]]:
+        given = tuple(map(self._given, KINDS))
+        query = f"SELECT page, {_COLUMNS} FROM hits_scores JOIN pages USING (number)"
+        for page, *row in self._database.rows(query):
+            yield page, self._score(row, *given)
+
+    def count(self) -> int:
+        return int(self._database.number("SELECT count(*) FROM hits_scores"))
+
+    def total(self, kind: str) -> float:
+        column = _column(kind)
+        query = f"SELECT total({column}), count(*) FROM hits_scores"
+        own, pages = self._database.execute(query).fetchone()
+        return float(own + pages * self._given(kind))
+
+    def highest(self, kind: str, count: int) -> list[Page]:
+        query = f"""SELECT page FROM hits_scores JOIN pages USING (number)
+            ORDER BY {_column(kind)} DESC LIMIT ?"""
+        return [page for (page,) in self._database.rows(query, (count,))]
+
+    def increase(self, kind: str, pages: Iterable[Page], amount: float) -> None:
+        column = _column(kind)
+        query = f"""UPDATE hits_scores SET {column} = {column} + ?
+            WHERE number = (SELECT number FROM pages WHERE page = ?)"""
+        with self._database.transaction():
+            self._database.execute_many(query, ((amount, page) for page in pages))
+
+    def increase_all(self, kind: str, amount: float) -> None:
+        _column(kind)
+        query = "UPDATE given_to_all SET amount = amount + ? WHERE kind = ?"
+        self._database.execute(query, (amount, kind))
+
+    def _given(self, kind: str) -> float:
+        query = "SELECT amount FROM given_to_all WHERE kind = ?"
+        return float(self._database.number(query, (kind,)))
+
+    def _score(self, row: Iterable[float], hub: float, authority: float) -> HitsScore:
+        numbers = list(row)
+        return HitsScore(_less(Cash(*numbers[:3]), -hub), _less(Cash(*numbers[3:]), -authority))
+
+
+def _less(cash: Cash, given: float) -> Cash:
+    return cash._replace(cash=cash.cash - given)
+
+
+def _column(kind: str) -> str:
+    if kind not in KINDS:
+        raise ValueError(f"{kind!r} is none of {', '.join(KINDS)}")
+    return f"{kind}_cash"

@@ -1,0 +1,97 @@
+"""A graph of pages on SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pipeline.online.stores.database import Database
+from pipeline.online.stores.protocols import Edge, Page
+
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS nodes (number INTEGER PRIMARY KEY)",
+    """CREATE TABLE IF NOT EXISTS edges (source INTEGER, target INTEGER,
+        PRIMARY KEY (source, target)) WITHOUT ROWID""",
+    "CREATE INDEX IF NOT EXISTS edges_by_target ON edges (target, source)",
+)
+_ENDS = """SELECT page FROM pages WHERE number IN
+    (SELECT {end} FROM edges WHERE {start} = (SELECT number FROM pages WHERE page = ?))"""
+_NAMED = "SELECT number FROM pages WHERE page = ?"
+
+
+class SqliteGraph:
+    """A PageGraph (protocols.py)."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        with database.transaction():
+            for table in _TABLES:
+                database.execute(table)
+
+    def add_node(self, page: Page) -> None:
+        self.add_nodes([page])
+
+    def add_nodes(self, pages: Iterable[Page]) -> None:
+        with self._database.transaction():
+            self._add(self._database.numbers_of(pages))
+
+    def add_edge(self, source: Page, target: Page) -> None:
+        self.add_edges([(source, target)])
+
+    def add_edges(self, edges: Iterable[Edge]) -> None:
+        pairs, database = list(edges), self._database
+        with database.transaction():
+            sources = database.numbers_of(source for source, _ in pairs)
+            targets = database.numbers_of(target for _, target in pairs)
+            self._add([*sources, *targets])
+            numbers = sorted(zip(sources, targets, strict=True))
+            database.execute_many("INSERT OR IGNORE INTO edges VALUES (?, ?)", numbers)
+
+    def delete_node(self, page: Page) -> None:
+        with self._database.transaction():
+            if (number := self._database.number_of(page)) is not None:
+                self._database.execute("DELETE FROM edges WHERE source = ?", (number,))
+                self._database.execute("DELETE FROM edges WHERE target = ?", (number,))
+                self._database.execute("DELETE FROM nodes WHERE number = ?", (number,))
+
+    def delete_edge(self, source: Page, target: Page) -> None:
+        where = f"source = ({_NAMED}) AND target = ({_NAMED})"
+        self._database.execute(f"DELETE FROM edges WHERE {where}", (source, target))
+
+    def has_node(self, page: Page) -> bool:
+        query = f"SELECT 1 FROM nodes WHERE number = ({_NAMED})"
+        return self._database.number(query, (page,)) is not None
+
+    def has_edge(self, source: Page, target: Page) -> bool:
+        query = f"SELECT 1 FROM edges WHERE source = ({_NAMED}) AND target = ({_NAMED})"
+        return self._database.number(query, (source, target)) is not None
+
+    def successors(self, page: Page) -> list[Page]:
+        return self._ends(page, "target", "source")
+
+    def predecessors(self, page: Page) -> list[Page]:
+        return self._ends(page, "source", "target")
+
+    def neighbours(self, page: Page) -> list[Page]:
+        return list(dict.fromkeys(self.successors(page) + self.predecessors(page)))
+
+    def nodes(self) -> Iterator[Page]:
+        for (page,) in self._database.rows("SELECT page FROM nodes JOIN pages USING (number)"):
+            yield page
+
+    def edges(self) -> Iterator[Edge]:
+        query = """SELECT s.page, t.page FROM edges
+            JOIN pages s ON s.number = source JOIN pages t ON t.number = target"""
+        yield from self._database.rows(query)
+
+    def node_count(self) -> int:
+        return int(self._database.number("SELECT count(*) FROM nodes"))
+
+    def edge_count(self) -> int:
+        return int(self._database.number("SELECT count(*) FROM edges"))
+
+    def _add(self, numbers: list[int]) -> None:
+        rows = ((number,) for number in sorted(set(numbers)))
+        self._database.execute_many("INSERT OR IGNORE INTO nodes VALUES (?)", rows)
+
+    def _ends(self, page: Page, end: str, start: str) -> list[Page]:
+        return [row[0] for row in self._database.rows(_ENDS.format(end=end, start=start), (page,))]

@@ -1,0 +1,91 @@
+"""What algorithms that run beside a crawl ask of their stores.
+
+Pages are named by bytes, any of them. What a store does not know is None, or left out; adding what
+is there and deleting what is not change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, Protocol
+
+Page = bytes
+Edge = tuple[bytes, bytes]  # source, target
+
+
+class PageGraph(Protocol):
+    """Pages and the links between them, each once. An edge brings its pages along."""
+
+    def add_node(self, page: Page) -> None: ...
+
+    def add_nodes(self, pages: Iterable[Page]) -> None: ...
+
+    def add_edge(self, source: Page, target: Page) -> None: ...
+
+    def add_edges(self, edges: Iterable[Edge]) -> None: ...
+
+    def delete_node(self, page: Page) -> None:
+        """Delete a page and all its edges."""
+
+    def delete_edge(self, source: Page, target: Page) -> None: ...
+
+    def has_node(self, page: Page) -> bool: ...
+
+    def has_edge(self, source: Page, target: Page) -> bool: ...
+
+    def successors(self, page: Page) -> list[Page]: ...
+
+    def predecessors(self, page: Page) -> list[Page]: ...
+
+    def neighbours(self, page: Page) -> list[Page]:
+        """Successors and predecessors, each once."""
+
+    def nodes(self) -> Iterator[Page]: ...
+
+    def edges(self) -> Iterator[Edge]: ...
+
+    def node_count(self) -> int: ...
+
+    def edge_count(self) -> int: ...
+
+
+class Cash(NamedTuple):
+    """Of a page, of one kind. history: cash of all reads. cash: what it has now. last: the clock at
+    its last read."""
+
+    history: float
+    cash: float
+    last: float
+
+
+class HitsScore(NamedTuple):
+    hub: Cash
+    authority: Cash
+
+
+class HitsScores(Protocol):
+    """Cash of both kinds. Kinds are `hub` and `authority`."""
+
+    def set(self, page: Page, score: HitsScore) -> None: ...
+
+    def set_many(self, scores: Iterable[tuple[Page, HitsScore]]) -> None: ...
+
+    def get(self, page: Page) -> HitsScore | None: ...
+
+    def delete(self, page: Page) -> None: ...
+
+    def items(self) -> Iterator[tuple[Page, HitsScore]]: ...
+
+    def count(self) -> int: ...
+
+    def total(self, kind: str) -> float:
+        """Cash of all pages together."""
+
+    def highest(self, kind: str, count: int) -> list[Page]:
+        """The pages with the most cash, the richest first."""
+
+    def increase(self, kind: str, pages: Iterable[Page], amount: float) -> None:
+        """Give the amount to each of some pages, once for each time that it is named."""
+
+    def increase_all(self, kind: str, amount: float) -> None:
+        """Give the amount to each page, in a time that does not depend on how many there are."""

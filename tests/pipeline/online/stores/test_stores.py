@@ -1,0 +1,234 @@
+"""Stores on SQLite: against plain sets and dicts, ids of any bytes, kills, and files that are no
+database."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from support.paths import ROOT
+
+from jobs.kernel.errors import BadInput
+from pipeline.online.stores.database import Database, _code_of
+from pipeline.online.stores.hits_scores import KINDS, SqliteHitsScores
+from pipeline.online.stores.page_graph import SqliteGraph
+from pipeline.online.stores.protocols import Cash, HitsScore, HitsScores, PageGraph
+
+LONG = b"c" * 5000
+PAGES = st.sampled_from(
+    [b"", b"a", b"b\x00\xff", b"\xf0\x9f", b"'; DROP TABLE pages; --", b"c" * 5000]
+)
+AMOUNTS = st.integers(0, 1000).map(lambda eighths: eighths / 8)  # sums are exact
+
+
+class GraphMachine(RuleBasedStateMachine):
+    def __init__(self):
+        super().__init__()
+        self.database = Database()
+        self.graph: PageGraph = SqliteGraph(self.database)
+        self.nodes, self.edges = set(), set()
+
+    @rule(page=PAGES)
+    def add_node(self, page):
+        self.graph.add_node(page)
+        self.nodes.add(page)
+
+    @rule(edges=st.lists(st.tuples(PAGES, PAGES), max_size=5))
+    def add_edges(self, edges):
+        self.graph.add_edges(edges)
+        self.edges |= set(edges)
+        self.nodes |= {page for edge in edges for page in edge}
+
+    @rule(page=PAGES)
+    def delete_node(self, page):
+        self.graph.delete_node(page)
+        self.nodes.discard(page)
+        self.edges = {edge for edge in self.edges if page not in edge}
+
+    @rule(edge=st.tuples(PAGES, PAGES))
+    def delete_edge(self, edge):
+        self.graph.delete_edge(*edge)
+        self.edges.discard(edge)
+
+    @rule(page=PAGES, other=PAGES)
+    def asks(self, page, other):
+        after = {end for start, end in self.edges if start == page}
+        before = {start for start, end in self.edges if end == page}
+        assert self.graph.has_edge(page, other) == ((page, other) in self.edges)
+        assert self.graph.has_node(page) == (page in self.nodes)
+        assert sorted(self.graph.successors(page)) == sorted(after)
+        assert sorted(self.graph.predecessors(page)) == sorted(before)
+        assert sorted(self.graph.neighbours(page)) == sorted(after | before)
+
+    @invariant()
+    def all_is_there(self):
+        assert sorted(self.graph.nodes()) == sorted(self.nodes)
+        assert sorted(self.graph.edges()) == sorted(self.edges)
+        assert (self.graph.node_count(), self.graph.edge_count()) == (
+            len(self.nodes), len(self.edges),
+        )  # fmt: skip
+
+    def teardown(self):
+        self.database.close()
+
+
+class ScoresMachine(RuleBasedStateMachine):
+    def __init__(self):
+        super().__init__()
+        self.database = Database()
+        self.scores: HitsScores = SqliteHitsScores(self.database)
+        self.known = {}
+
+    @rule(page=PAGES, numbers=st.tuples(*[AMOUNTS] * 6))
+    def set(self, page, numbers):
+        self.known[page] = HitsScore(Cash(*numbers[:3]), Cash(*numbers[3:]))
+        self.scores.set(page, self.known[page])
+
+    @rule(page=PAGES)
+    def delete(self, page):
+        self.scores.delete(page)
+        self.known.pop(page, None)
+
+    @rule(kind=st.sampled_from(KINDS), pages=st.lists(PAGES, max_size=4), amount=AMOUNTS)
+    def increase(self, kind, pages, amount):
+        self.scores.increase(kind, pages, amount)
+        for page in pages:
+            self.give(kind, page, amount)
+
+    @rule(kind=st.sampled_from(KINDS), amount=AMOUNTS)
+    def increase_all(self, kind, amount):
+        self.scores.increase_all(kind, amount)
+        for page in self.known:
+            self.give(kind, page, amount)
+
+    def give(self, kind, page, amount):
+        if score := self.known.get(page):
+            cash = getattr(score, kind)
+            self.known[page] = score._replace(**{kind: cash._replace(cash=cash.cash + amount)})
+
+    @rule(page=PAGES, kind=st.sampled_from(KINDS), count=st.integers(0, 4))
+    def asks(self, page, kind, count):
+        assert self.scores.get(page) == self.known.get(page)
+        cash = sorted((getattr(score, kind).cash for score in self.known.values()), reverse=True)
+        richest = [getattr(self.known[p], kind).cash for p in self.scores.highest(kind, count)]
+        assert richest == cash[:count]
+        assert self.scores.total(kind) == sum(cash)
+
+    @invariant()
+    def all_is_there(self):
+        assert dict(self.scores.items()) == self.known
+        assert self.scores.count() == len(self.known)
+
+    def teardown(self):
+        self.database.close()
+
+
+TestGraph = GraphMachine.TestCase
+TestScores = ScoresMachine.TestCase
+TestGraph.settings = TestScores.settings = settings(
+    max_examples=40, stateful_step_count=25, deadline=None
+)
+
+
+def test_an_unknown_kind_is_refused():
+    with pytest.raises(ValueError, match="'cash' is none of hub, authority"):
+        SqliteHitsScores(Database()).increase_all("cash", 1)
+
+
+def test_what_fails_in_a_transaction_changes_nothing(tmp_path):
+    with Database(tmp_path / "stores") as database:
+        graph, scores = SqliteGraph(database), SqliteHitsScores(database)
+        with pytest.raises(KeyError), database.transaction():
+            graph.add_edge(b"a", b"b")
+            scores.increase_all("hub", 3)
+            raise KeyError
+        assert (graph.node_count(), scores._given("hub")) == (0, 0)
+        graph.add_edge(b"a", b"b")
+    with Database(tmp_path / "stores") as database:
+        assert list(SqliteGraph(database).edges()) == [(b"a", b"b")]
+
+
+BY_CODE = {26: "no SQLite database", 14: "it cannot be opened"}
+WRITER = """
+import sys
+from pipeline.online.stores.database import Database
+from pipeline.online.stores.hits_scores import SqliteHitsScores
+from pipeline.online.stores.page_graph import SqliteGraph
+database = Database(sys.argv[1])
+graph, scores = SqliteGraph(database), SqliteHitsScores(database)
+number = graph.edge_count()
+while True:
+    with database.transaction():
+        graph.add_edge(b"%d" % number, b"%d" % (number + 1))
+        scores.increase_all("hub", 1)
+    number += 1
+    print(number, flush=True)
+"""
+
+
+def test_what_was_finished_is_there_after_each_of_some_kills(tmp_path):
+    path, said = tmp_path / "stores", 0
+    for kill in range(6):
+        with subprocess.Popen(
+            [sys.executable, "-c", WRITER, path], stdout=subprocess.PIPE, cwd=ROOT
+        ) as writer:
+            assert writer.stdout
+            said = int(writer.stdout.readline())
+            time.sleep(0.02 * kill)
+            os.kill(writer.pid, signal.SIGKILL)
+            rest = writer.stdout.read().rpartition(b"\n")[0].split()
+            said = int(rest[-1]) if rest else said
+        with Database(path) as database:
+            edges, given = (
+                SqliteGraph(database).edge_count(),
+                SqliteHitsScores(database)._given("hub"),
+            )
+            assert said <= edges <= said + 1
+            assert given == edges
+            assert database.number("PRAGMA integrity_check") == "ok"
+
+
+def test_files_that_are_no_such_database_are_refused(tmp_path):
+    text, other, folder = tmp_path / "text", tmp_path / "other", tmp_path / "no" / "folder"
+    text.write_bytes(b"no database at all\n" * 100)
+    connection = sqlite3.connect(other)
+    connection.execute("CREATE TABLE of_another_program (a)")
+    connection.close()
+    for path, words in (
+        (text, "no SQLite database"),
+        (other, "a database of another program; expected the file of a crawl's stores, format 1"),
+        (folder, "it cannot be opened"),
+    ):
+        with pytest.raises(BadInput, match=words) as raised:
+            Database(path)
+        assert str(path) in str(raised.value)
+        if isinstance(cause := raised.value.__cause__, sqlite3.Error):  # as Python 3.10 tells it
+            assert BY_CODE.get(_code_of(str(cause))) == words
+
+
+def test_a_damaged_file_is_told(tmp_path):
+    path = tmp_path / "stores"
+    with Database(path) as database:
+        SqliteGraph(database).add_edges((b"%d" % i, b"%d" % (i + 1)) for i in range(5000))
+    contents = bytearray(path.read_bytes())
+    contents[4096 * 4 : -4096] = os.urandom(len(contents) - 4096 * 5)
+    path.write_bytes(contents)
+    with pytest.raises(BadInput, match="a damaged SQLite database"), Database(path) as database:
+        graph = SqliteGraph(database)
+        list(graph.edges())
+        graph.add_edges((b"x%d" % i, b"%d" % i) for i in range(5000))
+
+
+def test_two_processes_at_once_are_told(tmp_path):
+    with Database(tmp_path / "stores") as first, first.transaction():
+        SqliteGraph(first)
+        with pytest.raises(BadInput, match="it is in use by another process"):
+            Database(tmp_path / "stores", wait=0.05)
