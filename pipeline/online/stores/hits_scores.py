@@ -7,6 +7,7 @@ that giving to all pages changes one row, and the order of rows is the order of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 
 from pipeline.online.stores.database import Database
 from pipeline.online.stores.protocols import Cash, HitsScore, Page
@@ -19,6 +20,8 @@ _TABLES = (
     *(f"CREATE INDEX IF NOT EXISTS by_{k} ON hits_scores ({k}_cash)" for k in KINDS),
     "CREATE TABLE IF NOT EXISTS given_to_all (kind TEXT PRIMARY KEY, amount REAL NOT NULL)",
     "INSERT OR IGNORE INTO given_to_all VALUES ('hub', 0), ('authority', 0)",
+    "CREATE TABLE IF NOT EXISTS hits_clock (one INTEGER PRIMARY KEY, clock REAL NOT NULL)",
+    "INSERT OR IGNORE INTO hits_clock VALUES (1, 0)",
 )
 
 
@@ -30,6 +33,15 @@ class SqliteHitsScores:
         with database.transaction():
             for table in _TABLES:
                 database.execute(table)
+
+    def transaction(self) -> AbstractContextManager[None]:
+        return self._database.transaction()
+
+    def clock(self) -> float:
+        return float(self._database.number("SELECT clock FROM hits_clock"))
+
+    def advance(self, amount: float) -> None:
+        self._database.execute("UPDATE hits_clock SET clock = clock + ?", (amount,))
 
     def set(self, page: Page, score: HitsScore) -> None:
         self.set_many([(page, score)])

@@ -7,6 +7,7 @@ is there and deleting what is not change nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 Page = bytes
@@ -64,7 +65,16 @@ class HitsScore(NamedTuple):
 
 
 class HitsScores(Protocol):
-    """Cash of both kinds. Kinds are `hub` and `authority`."""
+    """Cash of both kinds, and the clock of its reads. Kinds are `hub` and `authority`."""
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """What is changed within it, in stores of the same database too, is changed whole or not at
+        all."""
+
+    def clock(self) -> float: ...
+
+    def advance(self, amount: float) -> None:
+        """Move the clock on."""
 
     def set(self, page: Page, score: HitsScore) -> None: ...
 
@@ -89,3 +99,17 @@ class HitsScores(Protocol):
 
     def increase_all(self, kind: str, amount: float) -> None:
         """Give the amount to each page, in a time that does not depend on how many there are."""
+
+
+class Relevance(Protocol):
+    """How relevant the contents of pages are, from 0 to 1."""
+
+    def set(self, page: Page, relevance: float) -> None:
+        """Raises BadInput for other numbers."""
+
+    def get(self, page: Page) -> float | None: ...
+
+    def delete(self, page: Page) -> None: ...
+
+    def best(self, count: int) -> list[tuple[Page, float]]:
+        """The most relevant pages, the best first."""

@@ -1,0 +1,183 @@
+"""OPIC of two kinds of cash beside a crawl that never stops: OPIC-HITS on stores.
+
+Source: the backend OPIC-HITS of scrapinghub's crawlfrontier, later Frontera. What a page gives when
+it is read, the virtual page and the relevance are those of pipeline/ranking/online/opic_hits.py;
+here the graph grows while it is read.
+
+A page comes with START cash of each kind. The clock says how many times all cash was read so far: a
+read of cash c, out of all the cash C of both kinds, moves it on by c/C. A page has a history H of
+each kind, an interpolation over the last T of the clock (Abiteboul, Preda, Cobena, WWW 2003): at a
+read of cash c, the clock being G and G_i at the read before,
+
+    H <- H (T - (G - G_i)) / T + c  where G - G_i < T,  else H <- c T / (G - G_i).
+
+H/T estimates the cash that goes through the page while all cash is read once. In the mean that is
+START for each kind however many pages there are, and a new page begins with it. Scores are these
+estimates, as if the page were read now, divided by their sum over pages.
+
+Pages that are named by `mark_update` are read first; which these are is not stored, as their cash
+waits for them in any case. All else is in the stores, and each call is one transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from jobs.kernel.errors import BadInput
+from pipeline.online.stores.protocols import (
+    Cash,
+    HitsScore,
+    HitsScores,
+    Page,
+    PageGraph,
+    Relevance,
+)
+
+START = 1.0  # cash of each kind that a page comes with
+NEUTRAL = 0.5  # the relevance of pages without one
+WINDOW = 100.0  # times that all cash is read
+
+
+class PageScore(NamedTuple):
+    """Of a page; over all pages, either kind sums to 1 where it is normalised."""
+
+    hub: float
+    authority: float
+
+
+class OpicHits:
+    """graph, scores, relevance: stores of one database. time_window: T. Raises BadInput for a
+    window that is not above 0."""
+
+    def __init__(
+        self,
+        graph: PageGraph,
+        scores: HitsScores,
+        relevance: Relevance,
+        time_window: float = WINDOW,
+    ) -> None:
+        if not time_window > 0:
+            raise BadInput("time window", f"{time_window:g}", "a number above 0")
+        self._graph, self._scores, self._relevance = graph, scores, relevance
+        self._window = time_window
+        self._marked: dict[Page, None] = {}
+        with scores.transaction():
+            known = {page for page, _ in scores.items()}
+            self._introduce(page for page in graph.nodes() if page not in known)
+
+    def add_page(
+        self, page: Page, links: Iterable[Page] = (), relevance: float | None = None
+    ) -> None:
+        """Add a page that was fetched, or what it links to now, in place of what it linked to."""
+        targets = dict.fromkeys(links)
+        with self._scores.transaction():
+            for gone in self._graph.successors(page):
+                if gone not in targets:
+                    self._graph.delete_edge(page, gone)
+            self._graph.add_node(page)
+            self._graph.add_edges((page, target) for target in targets)
+            self._introduce(p for p in (page, *targets) if self._scores.get(p) is None)
+            if relevance is not None:
+                self._relevance.set(page, relevance)
+
+    def mark_update(self, page: Page) -> None:
+        """Read a page before others, as its links or its relevance changed."""
+        self._marked[page] = None
+
+    def update(self, count: int = 1) -> list[Page]:
+        """Read so many pages, and say which: those that are marked, then half by their hub cash and
+        half by their authority cash."""
+        with self._scores.transaction():
+            marked = [page for page in self._marked if self._scores.get(page)][:count]
+            rest = count - len(marked)
+            richest = self._scores.highest("hub", rest - rest // 2)
+            richest += self._scores.highest("authority", rest)
+            pages = list(dict.fromkeys([*marked, *richest]))[:count]
+            number, clock = self._scores.count(), self._scores.clock()
+            for page in pages:
+                clock += self._read(page, number, clock)
+        for page in marked:
+            del self._marked[page]
+        return pages
+
+    def get_scores(self, page: Page) -> PageScore | None:
+        """The normalised scores of a page; None for one that is not known."""
+        score = self._scores.get(page)
+        if score is None:
+            return None
+        found, sums = self._flow(score, self._scores.clock()), self._sums()
+        return PageScore(found.hub / sums.hub, found.authority / sums.authority)
+
+    def iscores(self) -> Iterator[tuple[Page, PageScore]]:
+        """The normalised scores of all pages."""
+        clock, sums = self._scores.clock(), self._sums()
+        for page, score in self._scores.items():
+            found = self._flow(score, clock)
+            yield page, PageScore(found.hub / sums.hub, found.authority / sums.authority)
+
+    def h_mean(self) -> float:
+        """The mean score of hubs before they are normalised; 0 without pages."""
+        return self._sums().hub / max(1, self._scores.count())
+
+    def a_mean(self) -> float:
+        """As `h_mean`, of authorities."""
+        return self._sums().authority / max(1, self._scores.count())
+
+    def _introduce(self, pages: Iterable[Page]) -> None:
+        new = list(dict.fromkeys(pages))
+        if new:
+            cash = Cash(self._window * START, START, self._scores.clock())
+            self._scores.set_many((page, HitsScore(cash, cash)) for page in new)
+
+    def _read(self, page: Page, number: int, clock: float) -> float:
+        """Read a page, and say by how much the clock moves on. number: of pages."""
+        score = self._scores.get(page)
+        if score is None:
+            return 0.0
+        hub, authority = score
+        passed = (hub.cash + authority.cash) / (2 * START * number)
+        self._scores.advance(passed)
+        self._scores.set(
+            page,
+            HitsScore(
+                self._after(hub, clock + passed),
+                self._after(authority, clock + passed),
+            ),
+        )
+        targets, parents = self._graph.successors(page), self._graph.predecessors(page)
+        share = hub.cash / (len(targets) + 1)
+        self._scores.increase("authority", targets, share)
+        self._scores.increase_all("hub", share / number)
+        part = self._part(page, len(parents))
+        self._scores.increase("hub", parents, part * authority.cash)
+        kept = max(0.0, 1 - len(parents) * part) * authority.cash
+        self._scores.increase_all("authority", kept / number)
+        return passed
+
+    def _after(self, cash: Cash, clock: float) -> Cash:
+        since, window = clock - cash.last, self._window
+        if since < window:
+            return Cash(cash.history * (window - since) / window + cash.cash, 0.0, clock)
+        return Cash(cash.cash * window / since, 0.0, clock)
+
+    def _part(self, page: Page, parents: int) -> float:
+        """z: the part of its authority cash that a page gives to each parent."""
+        if not parents:
+            return 0.0
+        relevance = self._relevance.get(page)
+        r = NEUTRAL if relevance is None else relevance
+        given = 2 * r * (2 * parents / (parents + 1) * (1 - r) + r - 0.5)
+        return min(given, 1.0) / parents
+
+    def _flow(self, score: HitsScore, clock: float) -> PageScore:
+        hub, authority = (self._after(cash, clock) for cash in score)
+        return PageScore(hub.history / self._window, authority.history / self._window)
+
+    def _sums(self) -> PageScore:
+        hubs = authorities = 0.0
+        clock = self._scores.clock()
+        for _, score in self._scores.items():
+            hub, authority = self._flow(score, clock)
+            hubs, authorities = hubs + hub, authorities + authority
+        return PageScore(hubs, authorities)
