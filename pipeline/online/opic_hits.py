@@ -27,9 +27,9 @@ from typing import NamedTuple
 from jobs.kernel.errors import BadInput
 from pipeline.online.stores.protocols import (
     Cash,
-    HitsScore,
-    HitsScores,
+    HitsCash,
     Page,
+    PageCash,
     PageGraph,
     Relevance,
 )
@@ -53,7 +53,7 @@ class OpicHits:
     def __init__(
         self,
         graph: PageGraph,
-        scores: HitsScores,
+        scores: HitsCash,
         relevance: Relevance,
         time_window: float = WINDOW,
     ) -> None:
@@ -106,15 +106,15 @@ class OpicHits:
         score = self._scores.get(page)
         if score is None:
             return None
-        found, sums = self._flow(score, self._scores.clock()), self._sums()
-        return PageScore(found.hub / sums.hub, found.authority / sums.authority)
+        flow, sums = self._flow(score, self._scores.clock()), self._sums()
+        return PageScore(flow.hub / sums.hub, flow.authority / sums.authority)
 
     def iscores(self) -> Iterator[tuple[Page, PageScore]]:
         """The normalised scores of all pages."""
         clock, sums = self._scores.clock(), self._sums()
         for page, score in self._scores.items():
-            found = self._flow(score, clock)
-            yield page, PageScore(found.hub / sums.hub, found.authority / sums.authority)
+            flow = self._flow(score, clock)
+            yield page, PageScore(flow.hub / sums.hub, flow.authority / sums.authority)
 
     def h_mean(self) -> float:
         """The mean score of hubs before they are normalised; 0 without pages."""
@@ -128,7 +128,7 @@ class OpicHits:
         new = list(dict.fromkeys(pages))
         if new:
             cash = Cash(self._window * START, START, self._scores.clock())
-            self._scores.set_many((page, HitsScore(cash, cash)) for page in new)
+            self._scores.set_many((page, PageCash(cash, cash)) for page in new)
 
     def _read(self, page: Page, number: int, clock: float) -> float:
         """Read a page, and say by how much the clock moves on. number: of pages."""
@@ -140,7 +140,7 @@ class OpicHits:
         self._scores.advance(passed)
         self._scores.set(
             page,
-            HitsScore(
+            PageCash(
                 self._after(hub, clock + passed),
                 self._after(authority, clock + passed),
             ),
@@ -170,7 +170,7 @@ class OpicHits:
         given = 2 * r * (2 * parents / (parents + 1) * (1 - r) + r - 0.5)
         return min(given, 1.0) / parents
 
-    def _flow(self, score: HitsScore, clock: float) -> PageScore:
+    def _flow(self, score: PageCash, clock: float) -> PageScore:
         hub, authority = (self._after(cash, clock) for cash in score)
         return PageScore(hub.history / self._window, authority.history / self._window)
 

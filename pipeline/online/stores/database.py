@@ -95,8 +95,8 @@ class Database:
             return Shortage(self.path, "the disk is full", "Make room, or write elsewhere.")
         if code & 255 not in _CURE:
             return error
-        _, found, cure = _CURE[code & 255]
-        return BadInput(self.path, found, _EXPECTED, cure)
+        _, what, cure = _CURE[code & 255]
+        return BadInput(self.path, what, _EXPECTED, cure)
 
     def execute(self, sql: str, values: tuple[Any, ...] = ()) -> sqlite3.Cursor:
         with self._told():

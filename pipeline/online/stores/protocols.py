@@ -59,12 +59,12 @@ class Cash(NamedTuple):
     last: float
 
 
-class HitsScore(NamedTuple):
+class PageCash(NamedTuple):
     hub: Cash
     authority: Cash
 
 
-class HitsScores(Protocol):
+class HitsCash(Protocol):
     """Cash of both kinds, and the clock of its reads. Kinds are `hub` and `authority`."""
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -76,15 +76,15 @@ class HitsScores(Protocol):
     def advance(self, amount: float) -> None:
         """Move the clock on."""
 
-    def set(self, page: Page, score: HitsScore) -> None: ...
+    def set(self, page: Page, score: PageCash) -> None: ...
 
-    def set_many(self, scores: Iterable[tuple[Page, HitsScore]]) -> None: ...
+    def set_many(self, scores: Iterable[tuple[Page, PageCash]]) -> None: ...
 
-    def get(self, page: Page) -> HitsScore | None: ...
+    def get(self, page: Page) -> PageCash | None: ...
 
     def delete(self, page: Page) -> None: ...
 
-    def items(self) -> Iterator[tuple[Page, HitsScore]]: ...
+    def items(self) -> Iterator[tuple[Page, PageCash]]: ...
 
     def count(self) -> int: ...
 
@@ -113,3 +113,32 @@ class Relevance(Protocol):
 
     def best(self, count: int) -> list[tuple[Page, float]]:
         """The most relevant pages, the best first."""
+
+
+class Values(Protocol):
+    """What it is worth to fetch each page."""
+
+    def set(self, page: Page, value: float) -> None:
+        """Raises BadInput for what is no number."""
+
+    def get(self, page: Page) -> float | None: ...
+
+    def delete(self, page: Page) -> None: ...
+
+    def take_best(self, count: int) -> list[Page]:
+        """The most valuable pages, the best first; of the same value, those that came first. They
+        are removed."""
+
+    def count(self) -> int: ...
+
+
+class PageChanges(Protocol):
+    """What visits saw of changes of pages."""
+
+    def visit(self, page: Page, digest: bytes) -> str:
+        """Take note of the contents of a page now: `new`, `changed` or `same`."""
+
+    def rate(self, page: Page) -> float | None:
+        """Changes a day; None for pages that were not visited twice."""
+
+    def delete(self, page: Page) -> None: ...

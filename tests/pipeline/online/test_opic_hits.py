@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from jobs.kernel.errors import BadInput
 from pipeline.online.opic_hits import NEUTRAL, START, OpicHits
 from pipeline.online.stores.database import Database
-from pipeline.online.stores.hits_scores import SqliteHitsScores
+from pipeline.online.stores.hits_cash import SqliteHitsCash
 from pipeline.online.stores.page_graph import SqliteGraph
 from pipeline.online.stores.relevance import SqliteRelevance
 
 
 def opened(path=":memory:", **options):
     database = Database(path)
-    stores = SqliteGraph(database), SqliteHitsScores(database), SqliteRelevance(database)
+    stores = SqliteGraph(database), SqliteHitsCash(database), SqliteRelevance(database)
     return OpicHits(*stores, **options), stores, database
 
 
@@ -108,7 +108,7 @@ def test_it_goes_on_where_it_was(tmp_path):
 
 def test_pages_of_a_graph_that_was_there_are_introduced():
     database = Database()
-    graph, scores = SqliteGraph(database), SqliteHitsScores(database)
+    graph, scores = SqliteGraph(database), SqliteHitsCash(database)
     graph.add_edges([(b"a", b"b"), (b"b", b"c")])
     opic = OpicHits(graph, scores, SqliteRelevance(database))
     assert scores.count() == 3

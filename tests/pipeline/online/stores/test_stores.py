@@ -18,9 +18,9 @@ from support.paths import ROOT
 
 from jobs.kernel.errors import BadInput
 from pipeline.online.stores.database import Database, _code_of
-from pipeline.online.stores.hits_scores import KINDS, SqliteHitsScores
+from pipeline.online.stores.hits_cash import KINDS, SqliteHitsCash
 from pipeline.online.stores.page_graph import SqliteGraph
-from pipeline.online.stores.protocols import Cash, HitsScore, HitsScores, PageGraph
+from pipeline.online.stores.protocols import Cash, HitsCash, PageCash, PageGraph
 
 LONG = b"c" * 5000
 PAGES = st.sampled_from(
@@ -84,12 +84,12 @@ class ScoresMachine(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
         self.database = Database()
-        self.scores: HitsScores = SqliteHitsScores(self.database)
+        self.scores: HitsCash = SqliteHitsCash(self.database)
         self.known = {}
 
     @rule(page=PAGES, numbers=st.tuples(*[AMOUNTS] * 6))
     def set(self, page, numbers):
-        self.known[page] = HitsScore(Cash(*numbers[:3]), Cash(*numbers[3:]))
+        self.known[page] = PageCash(Cash(*numbers[:3]), Cash(*numbers[3:]))
         self.scores.set(page, self.known[page])
 
     @rule(page=PAGES)
@@ -140,12 +140,12 @@ TestGraph.settings = TestScores.settings = settings(
 
 def test_an_unknown_kind_is_refused():
     with pytest.raises(ValueError, match="'cash' is none of hub, authority"):
-        SqliteHitsScores(Database()).increase_all("cash", 1)
+        SqliteHitsCash(Database()).increase_all("cash", 1)
 
 
 def test_what_fails_in_a_transaction_changes_nothing(tmp_path):
     with Database(tmp_path / "stores") as database:
-        graph, scores = SqliteGraph(database), SqliteHitsScores(database)
+        graph, scores = SqliteGraph(database), SqliteHitsCash(database)
         with pytest.raises(KeyError), database.transaction():
             graph.add_edge(b"a", b"b")
             scores.increase_all("hub", 3)
@@ -160,10 +160,10 @@ BY_CODE = {26: "no SQLite database", 14: "it cannot be opened"}
 WRITER = """
 import sys
 from pipeline.online.stores.database import Database
-from pipeline.online.stores.hits_scores import SqliteHitsScores
+from pipeline.online.stores.hits_cash import SqliteHitsCash
 from pipeline.online.stores.page_graph import SqliteGraph
 database = Database(sys.argv[1])
-graph, scores = SqliteGraph(database), SqliteHitsScores(database)
+graph, scores = SqliteGraph(database), SqliteHitsCash(database)
 number = graph.edge_count()
 while True:
     with database.transaction():
@@ -189,7 +189,7 @@ def test_what_was_finished_is_there_after_each_of_some_kills(tmp_path):
         with Database(path) as database:
             edges, given = (
                 SqliteGraph(database).edge_count(),
-                SqliteHitsScores(database)._given("hub"),
+                SqliteHitsCash(database)._given("hub"),
             )
             assert said <= edges <= said + 1
             assert given == edges

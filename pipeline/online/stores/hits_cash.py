@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 
 from pipeline.online.stores.database import Database
-from pipeline.online.stores.protocols import Cash, HitsScore, Page
+from pipeline.online.stores.protocols import Cash, Page, PageCash
 
 KINDS = ("hub", "authority")
 _COLUMNS = ", ".join(f"{kind}_{of}" for kind in KINDS for of in Cash._fields)
@@ -25,8 +25,8 @@ _TABLES = (
 )
 
 
-class SqliteHitsScores:
-    """HitsScores (protocols.py)."""
+class SqliteHitsCash:
+    """HitsCash (protocols.py)."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -43,10 +43,10 @@ class SqliteHitsScores:
     def advance(self, amount: float) -> None:
         self._database.execute("UPDATE hits_clock SET clock = clock + ?", (amount,))
 
-    def set(self, page: Page, score: HitsScore) -> None:
+    def set(self, page: Page, score: PageCash) -> None:
         self.set_many([(page, score)])
 
-    def set_many(self, scores: Iterable[tuple[Page, HitsScore]]) -> None:
+    def set_many(self, scores: Iterable[tuple[Page, PageCash]]) -> None:
         with self._database.transaction():
             pairs = list(scores)
             numbers = self._database.numbers_of(page for page, _ in pairs)
@@ -58,7 +58,7 @@ class SqliteHitsScores:
             query = "INSERT OR REPLACE INTO hits_scores VALUES (?, ?, ?, ?, ?, ?, ?)"
             self._database.execute_many(query, rows)
 
-    def get(self, page: Page) -> HitsScore | None:
+    def get(self, page: Page) -> PageCash | None:
         query = f"SELECT {_COLUMNS} FROM hits_scores JOIN pages USING (number) WHERE page = ?"
         row = self._database.execute(query, (page,)).fetchone()
         return row and self._score(row, *map(self._given, KINDS))
@@ -67,7 +67,7 @@ class SqliteHitsScores:
         number = self._database.number_of(page)
         self._database.execute("DELETE FROM hits_scores WHERE number = ?", (number,))
 
-    def items(self) -> Iterator[tuple[Page, HitsScore]]:
+    def items(self) -> Iterator[tuple[Page, PageCash]]:
         given = tuple(map(self._given, KINDS))
         query = f"SELECT page, {_COLUMNS} FROM hits_scores JOIN pages USING (number)"
         for page, *row in self._database.rows(query):
@@ -103,9 +103,9 @@ class SqliteHitsScores:
         query = "SELECT amount FROM given_to_all WHERE kind = ?"
         return float(self._database.number(query, (kind,)))
 
-    def _score(self, row: Iterable[float], hub: float, authority: float) -> HitsScore:
+    def _score(self, row: Iterable[float], hub: float, authority: float) -> PageCash:
         numbers = list(row)
-        return HitsScore(_less(Cash(*numbers[:3]), -hub), _less(Cash(*numbers[3:]), -authority))
+        return PageCash(_less(Cash(*numbers[:3]), -hub), _less(Cash(*numbers[3:]), -authority))
 
 
 def _less(cash: Cash, given: float) -> Cash:
