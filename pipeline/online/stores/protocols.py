@@ -6,7 +6,7 @@ is there and deleting what is not change nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
@@ -142,3 +142,35 @@ class PageChanges(Protocol):
         """Changes a day; None for pages that were not visited twice."""
 
     def delete(self, page: Page) -> None: ...
+
+
+class Demand(NamedTuple):
+    """Of a page. rate: changes a day. value: what a fresh copy is worth."""
+
+    rate: float
+    value: float
+
+
+class Schedule(Protocol):
+    """When each page is due, in days of the scheduler's clock, by its demand."""
+
+    def set_rate(self, page: Page, rate: float) -> None: ...
+
+    def set_value(self, page: Page, value: float) -> None: ...
+
+    def get(self, page: Page) -> Demand | None: ...
+
+    def delete(self, page: Page) -> None: ...
+
+    def count(self) -> int:
+        """Pages with a value."""
+
+    def sample(self, most: int) -> list[Demand]:
+        """Of all pages with a value, or of so many taken at random."""
+
+    def take_due(self, count: int, frequency: Callable[[Demand], float]) -> list[Page]:
+        """The pages that are due first, whatever the clock says. Each is due again after its
+        interval, by its fetches a day; with none it sleeps, and another one is taken."""
+
+    def wake(self, worth: float) -> None:
+        """Pages that sleep and are worth more, by value over rate, are due now."""

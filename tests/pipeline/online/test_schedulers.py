@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.kernel.errors import BadInput
-from pipeline.online.schedulers import BestFirst
+from pipeline.online.freshness.allocation import OBJECTIVES, ChangingPages, allocation
+from pipeline.online.schedulers import BestFirst, Optimal
 from pipeline.online.stores.changes import CHANGED, DAY, NEW, SAME, SqlitePageChanges
 from pipeline.online.stores.database import Database
+from pipeline.online.stores.schedule import SqliteSchedule
 from pipeline.online.stores.values import SqliteValues
 
 
@@ -93,3 +99,89 @@ def test_many_visits_of_one_page():
             clock.now = visit * DAY / 10
             changes.visit(b"a", b"%d" % (visit // 5))
         assert changes.rate(b"a") == pytest.approx(2.23, rel=0.01)  # -log(1 - 1/5) * 10
+
+
+def demands(count, seed):
+    random = np.random.default_rng(seed)
+    return random.lognormal(-1, 1, count), random.uniform(0.2, 2, count)
+
+
+def scheduler_of(database, rates, values, crawl_rate, **options):
+    scheduler = Optimal(SqliteSchedule(database, rate=0.1), crawl_rate, **options)
+    with database.transaction():
+        for page, (rate, value) in enumerate(zip(rates, values, strict=True)):
+            scheduler.set_rate(b"%d" % page, rate)
+            scheduler.set_value(b"%d" % page, value)
+    return scheduler
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_pages_come_as_often_as_the_plan_says(objective):
+    rates, values = demands(60, 3)
+    wanted = allocation(ChangingPages(rates, values, objective), 20.0).rates
+    with Database() as database:
+        scheduler = scheduler_of(database, rates, values, 20.0, objective=objective, clusters=None)
+        order = [page for _ in range(400) for page in scheduler.get_next_pages(20)]
+    counts = Counter(order)
+    often = np.array([counts[b"%d" % page] for page in range(60)]) / len(order) * wanted.sum()
+    assert often == pytest.approx(wanted, rel=0.03, abs=0.02)
+
+
+def test_intervals_of_a_page_are_equal():
+    with Database() as database:
+        scheduler = scheduler_of(database, [0.5] * 10, [1.0] * 10, 5.0)
+        order = [page for _ in range(30) for page in scheduler.get_next_pages(7)]
+    places = [place for place, page in enumerate(order) if page == b"3"]
+    assert {after - before for before, after in pairwise(places)} == {10}
+
+
+def test_pages_that_are_worth_no_fetch_sleep_until_they_are():
+    with Database() as database:
+        scheduler = scheduler_of(database, [1.0, 1000.0], [1.0, 1.0], 0.5)
+        assert set(scheduler.get_next_pages(9)) == {b"0"}
+        scheduler.set_value(b"1", 1e6)
+        assert b"1" in scheduler.get_next_pages(2)
+        scheduler.delete(b"0")
+        scheduler.set_value(b"1", 0)
+        assert scheduler.get_next_pages(2) == []
+
+
+def test_a_schedule_goes_on_where_it_was(tmp_path):
+    rates, values = demands(30, 1)
+    with Database(tmp_path / "stores") as database:
+        scheduler = scheduler_of(database, rates, values, 10.0)
+        begun = [scheduler.get_next_pages(5) for _ in range(4)]
+    with Database(tmp_path / "stores") as database:
+        again = Optimal(SqliteSchedule(database, rate=0.1), 10.0)
+        rest = [again.get_next_pages(5) for _ in range(4)]
+    with Database() as database:
+        whole = scheduler_of(database, rates, values, 10.0)
+        whole.revise()
+        assert [whole.get_next_pages(5) for _ in range(8)] == begun + rest
+
+
+def test_no_budget_and_no_pages_give_nothing():
+    with Database() as database:
+        assert scheduler_of(database, [1.0], [1.0], 0.0).get_next_pages(3) == []
+    with Database() as database:
+        assert Optimal(SqliteSchedule(database, rate=0.1), 5.0).get_next_pages(3) == []
+
+
+def test_a_sample_of_many_pages_gives_nearly_their_price():
+    rates, values = demands(30_000, 5)
+    with Database() as database:
+        scheduler = scheduler_of(database, rates, values, 3000.0)
+        scheduler.revise()
+        sampled = scheduler._price
+    exact = allocation(ChangingPages(rates, values), 3000.0).price
+    assert sampled == pytest.approx(exact, rel=0.03)
+
+
+@pytest.mark.parametrize("wrong", [-1.0, float("nan"), float("inf")])
+def test_demands_are_numbers(wrong):
+    with Database() as database:
+        schedule = SqliteSchedule(database, rate=0.1)
+        for change in (schedule.set_rate, schedule.set_value):
+            with pytest.raises(BadInput, match="of b'a'"):
+                change(b"a", wrong)
+        assert schedule.get(b"a") is None

@@ -1,0 +1,102 @@
+"""When pages are due, on SQLite."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+
+from jobs.kernel.errors import BadInput
+from pipeline.online.stores.database import Database
+from pipeline.online.stores.protocols import Demand, Page
+
+_TABLES = (
+    """CREATE TABLE IF NOT EXISTS schedule (number INTEGER PRIMARY KEY,
+        rate REAL NOT NULL, value REAL NOT NULL, worth REAL, due REAL)""",
+    "CREATE INDEX IF NOT EXISTS by_due ON schedule (due) WHERE due IS NOT NULL",
+    "CREATE INDEX IF NOT EXISTS by_worth ON schedule (worth) WHERE due IS NULL",
+    "CREATE TABLE IF NOT EXISTS schedule_clock (one INTEGER PRIMARY KEY, day REAL NOT NULL)",
+    "INSERT OR IGNORE INTO schedule_clock VALUES (1, 0)",
+)
+# A page that is new, or that gets a value, is due now.
+_SET = """INSERT INTO schedule (number, rate, value) VALUES (?, ?, ?)
+    ON CONFLICT (number) DO UPDATE SET {column} = excluded.{column}"""
+_REVISE = """UPDATE schedule SET
+    worth = CASE WHEN rate > 0 AND value > 0 THEN value / rate END,
+    due = CASE WHEN rate > 0 AND value > 0 THEN coalesce(due, (SELECT day FROM schedule_clock)) END
+    WHERE number = ?"""
+_DUE = """SELECT number, page, rate, value, due FROM schedule JOIN pages USING (number)
+    WHERE due IS NOT NULL ORDER BY due LIMIT ?"""
+_NUMBER = "number = (SELECT number FROM pages WHERE page = ?)"
+
+
+class SqliteSchedule:
+    """Schedule (protocols.py). rate: of pages without one. seed: of samples."""
+
+    def __init__(self, database: Database, *, rate: float, seed: int = 0) -> None:
+        self._database, self._rate, self._random = database, rate, random.Random(seed)
+        with database.transaction():
+            for table in _TABLES:
+                database.execute(table)
+
+    def set_rate(self, page: Page, rate: float) -> None:
+        self._set("rate", page, rate, 0.0)
+
+    def set_value(self, page: Page, value: float) -> None:
+        self._set("value", page, self._rate, value)
+
+    def get(self, page: Page) -> Demand | None:
+        query = f"SELECT rate, value FROM schedule WHERE {_NUMBER}"
+        row = self._database.execute(query, (page,)).fetchone()
+        return row and Demand(*row)
+
+    def delete(self, page: Page) -> None:
+        self._database.execute(f"DELETE FROM schedule WHERE {_NUMBER}", (page,))
+
+    def count(self) -> int:
+        return int(self._database.number("SELECT count(*) FROM schedule WHERE worth IS NOT NULL"))
+
+    def sample(self, most: int) -> list[Demand]:
+        database = self._database
+        last = database.number("SELECT max(number) FROM schedule") or 0
+        if last <= 2 * most:
+            query = "SELECT rate, value FROM schedule WHERE worth IS NOT NULL"
+            return [Demand(*row) for row in database.rows(query)]
+        one = "SELECT rate, value FROM schedule WHERE number = ? AND worth IS NOT NULL"
+        numbers = (self._random.randrange(last) + 1 for _ in range(4 * most))
+        rows = (database.execute(one, (number,)).fetchone() for number in numbers)
+        return [Demand(*row) for row in rows if row][:most]
+
+    def take_due(self, count: int, frequency: Callable[[Demand], float]) -> list[Page]:
+        taken: list[Page] = []
+        with self._database.transaction():
+            while len(taken) < count:
+                rows = self._database.execute(_DUE, (count - len(taken),)).fetchall()
+                if not rows:
+                    break
+                for number, page, rate, value, due in rows:
+                    often = frequency(Demand(rate, value))
+                    following = due + 1 / often if often > 0 else None
+                    query = "UPDATE schedule SET due = ? WHERE number = ?"
+                    self._database.execute(query, (following, number))
+                    if following is not None:
+                        taken.append(page)
+                        self._advance(due)
+        return taken
+
+    def wake(self, worth: float) -> None:
+        query = """UPDATE schedule SET due = (SELECT day FROM schedule_clock)
+            WHERE due IS NULL AND worth > ?"""
+        self._database.execute(query, (worth,))
+
+    def _advance(self, day: float) -> None:
+        self._database.execute("UPDATE schedule_clock SET day = max(day, ?)", (day,))
+
+    def _set(self, column: str, page: Page, rate: float, value: float) -> None:
+        number = rate if column == "rate" else value
+        if not (number >= 0 and math.isfinite(number)):
+            raise BadInput(f"{column} of {page!r}", f"{number:g}", "a number of at least 0")
+        with self._database.transaction():
+            (of_page,) = self._database.numbers_of([page])
+            self._database.execute(_SET.format(column=column), (of_page, rate, value))
+            self._database.execute(_REVISE, (of_page,))
