@@ -20,6 +20,7 @@ MEMORY = ":memory:"
 FORMAT = 1
 _MARK = 0x6372_6E6B  # SQLite's application id of our files
 _CACHE = 64  # MiB of pages of the file
+_REMEMBERED = 2**18  # numbers of pages, some 60 MB
 # SQLite's result codes, which Python 3.10 does not name: by part of the message, found and cure.
 _FULL = 13
 _IN_USE = "it is in use by another process", "End that one first."
@@ -42,6 +43,8 @@ class Database:
 
     def __init__(self, path: str | os.PathLike[str] = MEMORY, *, wait: float = 5.0) -> None:
         self.path, self._depth = os.fspath(path), 0
+        self._numbers: dict[bytes, int] = {}  # of pages; a page keeps its number
+        self._pages: dict[int, bytes] = {}  # the other way round
         with self._told():
             self._connection = sqlite3.connect(self.path, timeout=wait, isolation_level=None)
             try:
@@ -76,6 +79,7 @@ class Database:
             try:
                 yield
             except BaseException:
+                self._forget()  # pages that were added are gone
                 self._connection.rollback()
                 raise
             self.execute("COMMIT")
@@ -117,16 +121,43 @@ class Database:
 
     def number_of(self, page: bytes) -> int | None:
         """The number of a page; None for one that no store has."""
-        number: int | None = self.number("SELECT number FROM pages WHERE page = ?", (page,))
+        number = self._numbers.get(page)
+        if number is None:
+            number = self.number("SELECT number FROM pages WHERE page = ?", (page,))
+            if number is not None:
+                self._remember(page, number)
         return number
 
     def numbers_of(self, pages: Iterable[bytes]) -> list[int]:
         """The numbers of pages; new ones are added."""
-        numbered = list(pages)
-        self.execute_many("INSERT OR IGNORE INTO pages (page) VALUES (?)", ((p,) for p in numbered))
-        one = "SELECT number FROM pages WHERE page = ?"
-        with self._told():
-            return [self._connection.execute(one, (page,)).fetchone()[0] for page in numbered]
+        return [self._number_or_new(page) for page in pages]
+
+    def known_numbers(self, pages: Iterable[bytes]) -> Iterator[int]:
+        """The numbers of those pages that have one."""
+        return (number for page in pages if (number := self.number_of(page)) is not None)
+
+    def page_of(self, number: int) -> bytes:
+        page = self._pages.get(number)
+        if page is None:
+            page = self.number("SELECT page FROM pages WHERE number = ?", (number,))
+            self._remember(page, number)
+        return page
+
+    def _number_or_new(self, page: bytes) -> int:
+        number = self.number_of(page)
+        if number is None:
+            number = self.execute("INSERT INTO pages (page) VALUES (?)", (page,)).lastrowid or 0
+            self._remember(page, number)
+        return number
+
+    def _remember(self, page: bytes, number: int) -> None:
+        if len(self._pages) >= _REMEMBERED:
+            self._forget()
+        self._numbers[page], self._pages[number] = number, page
+
+    def _forget(self) -> None:
+        self._numbers.clear()
+        self._pages.clear()
 
     def close(self) -> None:
         self._connection.close()

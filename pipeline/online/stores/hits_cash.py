@@ -59,8 +59,8 @@ class SqliteHitsCash:
             self._database.execute_many(query, rows)
 
     def get(self, page: Page) -> PageCash | None:
-        query = f"SELECT {_COLUMNS} FROM hits_scores JOIN pages USING (number) WHERE page = ?"
-        row = self._database.execute(query, (page,)).fetchone()
+        query = f"SELECT {_COLUMNS} FROM hits_scores WHERE number = ?"
+        row = self._database.execute(query, (self._database.number_of(page),)).fetchone()
         return row and self._score(row, *map(self._given, KINDS))
 
     def delete(self, page: Page) -> None:
@@ -89,10 +89,10 @@ class SqliteHitsCash:
 
     def increase(self, kind: str, pages: Iterable[Page], amount: float) -> None:
         column = _column(kind)
-        query = f"""UPDATE hits_scores SET {column} = {column} + ?
-            WHERE number = (SELECT number FROM pages WHERE page = ?)"""
+        query = f"UPDATE hits_scores SET {column} = {column} + ? WHERE number = ?"
         with self._database.transaction():
-            self._database.execute_many(query, ((amount, page) for page in pages))
+            numbers = list(self._database.known_numbers(pages))
+            self._database.execute_many(query, ((amount, number) for number in numbers))
 
     def increase_all(self, kind: str, amount: float) -> None:
         _column(kind)

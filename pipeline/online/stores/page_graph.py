@@ -13,8 +13,7 @@ _TABLES = (
         PRIMARY KEY (source, target)) WITHOUT ROWID""",
     "CREATE INDEX IF NOT EXISTS edges_by_target ON edges (target, source)",
 )
-_ENDS = """SELECT page FROM pages WHERE number IN
-    (SELECT {end} FROM edges WHERE {start} = (SELECT number FROM pages WHERE page = ?))"""
+_ENDS = "SELECT {end} FROM edges WHERE {start} = ?"
 _NAMED = "SELECT number FROM pages WHERE page = ?"
 
 
@@ -94,4 +93,6 @@ class SqliteGraph:
         self._database.execute_many("INSERT OR IGNORE INTO nodes VALUES (?)", rows)
 
     def _ends(self, page: Page, end: str, start: str) -> list[Page]:
-        return [row[0] for row in self._database.rows(_ENDS.format(end=end, start=start), (page,))]
+        number, query = self._database.number_of(page), _ENDS.format(end=end, start=start)
+        rows = self._database.execute(query, (number,)).fetchall()
+        return [self._database.page_of(number) for (number,) in rows]
