@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 import pytest
@@ -64,6 +64,12 @@ def faults(sources: dict[str, str]) -> Iterator[str]:
 def test_names_say_what_they_are_and_functions_are_short() -> None:
     sources = {str(path.relative_to(ROOT)): path.read_text() for path in MODULES}
     assert list(faults(sources)) == []
+
+
+def test_no_two_files_of_tests_share_a_name() -> None:
+    """pytest imports them by their names alone, and refuses the second."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 @pytest.mark.parametrize(

@@ -43,15 +43,19 @@ def targets(
 ) -> int:
     """The number of bytes of the lines that are written, a target each. before: what is put before
     each form, `ends` where it ends. uri: of the page. A line of another form is empty; where it is
-    among the lines, and where its reference begins and ends, is written to `numbers`."""
+    among the lines, and where its reference begins and ends, is written to `numbers`. A row fits
+    into empty lines: references with a form, directories and URIs are bounded."""
     position, begin, left = 0, numbers[NEXT], LEFT
     numbers[OTHERS] = 0
     for row in range(begin, len(rows)):
         numbers[NEXT] = row
         form, first, last = rows[row, 5], rows[row, 3], rows[row, 4]
-        start = 0 if form in (OTHER_FORM, PAGE) else ends[form - 1]
-        stop = 0 if form in (OTHER_FORM, PAGE) else ends[form]
-        size = len(uri) + stop - start + last - first
+        start, stop, size = 0, 0, 0  # a row of another form writes the end of its line only
+        if form == PAGE:
+            size = len(uri)
+        elif form != OTHER_FORM:
+            start, stop = ends[form - 1], ends[form]
+            size = stop - start + last - first
         if position + size >= len(lines) or left == len(numbers):
             return position
         if form == OTHER_FORM:
