@@ -152,6 +152,19 @@ def parsed_link_weights(text: str) -> LinkWeights:
 
 
 @dataclass(frozen=True)
+class PlanOptions:
+    """Options of a plan of fetches. budget: fetches a day. horizon: days that are planned. due:
+    days whose fetches are in the precedence file. shortest_interval: days between two fetches of a
+    page."""
+
+    budget: float
+    horizon: float = 90.0
+    due: float = 1.0
+    objective: str = "regular"
+    shortest_interval: float = 1 / 24
+
+
+@dataclass(frozen=True)
 class RunOptions:
     """Options of a run. Processes, memory, the bound on rounds and the treatment of damage do not
     change results and may differ between runs in the same folder."""

@@ -31,6 +31,7 @@ COMMANDS = {
     "page-rank": ("steps", "Compute the PageRank of a graph."),
     "join-scores": ("steps", "Join scores with their URIs, best first."),
     "export-precedence": ("results", "Write the precedence file that Heritrix loads."),
+    "plan": ("plan", "Plan how often to fetch each page, by several crawls of a site."),
     "recrawl": ("recrawl", "Make a job of Heritrix ready to crawl in the order of a ranking."),
     "verify-precedence": (
         "recrawl",

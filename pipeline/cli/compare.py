@@ -15,9 +15,14 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.cli.commands import command
-from pipeline.cli.groups import option
-from pipeline.cli.options import OUTPUT, memory_option, ranked_work_option, ranking_option
 from pipeline.cli.outputs import json_option, show, write_json
+from pipeline.cli.parameters.groups import option
+from pipeline.cli.parameters.options import (
+    OUTPUT,
+    memory_option,
+    ranked_work_option,
+    ranking_option,
+)
 from pipeline.data.memory import Memory
 from pipeline.workfolder.rankings import OWN, labels, named_ranking, ranking_folder
 

@@ -15,10 +15,15 @@ from jobs.kernel.storage.opening import PathOrUrl
 from pipeline.analysis.inspect.inspection import Total
 from pipeline.analysis.inspect.inspection_json import InspectionWriter
 from pipeline.analysis.inspect.inspection_pool import inspect_archives
-from pipeline.cli.archive_arguments import archives_argument
 from pipeline.cli.commands import command
-from pipeline.cli.options import extraction_options, jobs_option, quiet_option, strict_option
 from pipeline.cli.outputs import check_files, json_option, json_stream, show
+from pipeline.cli.parameters.archive_arguments import archives_argument
+from pipeline.cli.parameters.options import (
+    extraction_options,
+    jobs_option,
+    quiet_option,
+    strict_option,
+)
 from pipeline.progress import reporter
 from pipeline.terminal import console
 from pipeline.version import crawlrank_version

@@ -10,9 +10,9 @@ import click
 
 from pipeline.analysis.aopic_lab.preferences import NONE_PREFERRED, CrawlPreferences
 from pipeline.cli.commands import command
-from pipeline.cli.groups import grouped, option
-from pipeline.cli.options import OUTPUT, jobs_option
-from pipeline.cli.parameter_types import Number
+from pipeline.cli.parameters.groups import grouped, option
+from pipeline.cli.parameters.options import OUTPUT, jobs_option
+from pipeline.cli.parameters.types import Number
 from pipeline.terminal import printable
 
 FIGURES = "2,3,4,5,6"

@@ -15,7 +15,7 @@ from rich.table import Table
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.reading import parts
 from jobs.kernel.formats.tables import is_table
-from pipeline.cli.options import OUTPUT
+from pipeline.cli.parameters.options import OUTPUT
 from pipeline.data.datasets import is_file, refuse_existing, replacing
 from pipeline.terminal import TextTable, console, lines
 from pipeline.version import crawlrank_version

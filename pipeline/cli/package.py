@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from pipeline.cli.commands import command
-from pipeline.cli.groups import option
-from pipeline.cli.options import OUTPUT
+from pipeline.cli.parameters.groups import option
+from pipeline.cli.parameters.options import OUTPUT
 from pipeline.package.build import build
 from pipeline.package.node_platform import MACHINES, NodePlatform
 from pipeline.terminal import printable

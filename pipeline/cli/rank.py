@@ -12,8 +12,8 @@ from jobs.kernel.errors import BadInput
 from jobs.mapreduce.launcher import RUNNERS
 from pipeline import run as runs
 from pipeline.cli.commands import command
-from pipeline.cli.groups import field_option, option
-from pipeline.cli.options import (
+from pipeline.cli.parameters.groups import field_option, option
+from pipeline.cli.parameters.options import (
     jobs_option,
     method_option,
     min_agreement_option,
@@ -22,8 +22,7 @@ from pipeline.cli.options import (
     stop_options,
     work_option,
 )
-from pipeline.cli.parameter_types import Size
-from pipeline.cli.ranking_options import (
+from pipeline.cli.parameters.ranking_options import (
     combine_options,
     link_weight_option,
     require_link_weights,
@@ -31,6 +30,7 @@ from pipeline.cli.ranking_options import (
     site_options,
     weight_options,
 )
+from pipeline.cli.parameters.types import Size
 from pipeline.cli.run import show_result
 from pipeline.contract import COMBINED, EMBEDDED
 from pipeline.options import CombineBy, RunOptions, ValidationOptions

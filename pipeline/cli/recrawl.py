@@ -10,9 +10,9 @@ import click
 
 from jobs.kernel.storage.opening import require_file
 from pipeline.cli.commands import command
-from pipeline.cli.groups import Decorator, grouped, option
-from pipeline.cli.options import OUTPUT, ranking_option
 from pipeline.cli.outputs import check_files, json_option, show, write_json
+from pipeline.cli.parameters.groups import Decorator, grouped, option
+from pipeline.cli.parameters.options import OUTPUT, ranking_option
 from pipeline.terminal import TextTable, printable
 from pipeline.workfolder.rankings import ranking_folder
 
@@ -122,7 +122,8 @@ seeds_options = grouped(
 
 @command("recrawl")
 @option("--job", type=OUTPUT, required=True, help="Folder of the job, HERITRIX/jobs/NAME.")
-@option("--work", type=OUTPUT, help="Work folder of a finished run; not with --undo.")
+@option("--work", type=OUTPUT, help="Work folder of a finished run.")
+@option("--plan", type=OUTPUT, help="Folder of `crawlrank plan`: crawl what is due.")
 @ranking_option
 @heritrix_option()
 @seeds_options
@@ -133,6 +134,7 @@ seeds_options = grouped(
 def recrawl(
     job: Path,
     work: Path | None,
+    plan: Path | None,
     ranking: str | None,
     heritrix: Path | None,
     seeds: Seeds,
@@ -154,12 +156,13 @@ def recrawl(
         for name in folder.undo():
             click.echo(printable(f"{folder.path / name}: as it was before"))
         return
-    if work is None:
-        raise click.UsageError("--work is needed, or --undo")
+    if (work is None) == (plan is None) or (plan and ranking):
+        raise click.UsageError("--work, or --plan without --ranking, is needed, or --undo")
     if not dry_run and heritrix is None:
         raise click.UsageError("--heritrix is needed, or the variable HERITRIX_HOME")
     rule = None if seeds.keep else SeedRule(seeds.last_class, seeds.top)
-    wanted = Recrawl(folder, ranking_folder(work, ranking), rule, not no_annotations)
+    ranked = plan or ranking_folder(work or Path(), ranking)
+    wanted = Recrawl(folder, ranked, rule, not no_annotations, plan is not None)
     if dry_run or heritrix is None:
         _show_changes(wanted)
     else:

@@ -13,8 +13,9 @@ from click.core import ParameterSource
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.order import DIGITS
 from pipeline.cli.commands import command
-from pipeline.cli.groups import field_option, option
-from pipeline.cli.options import (
+from pipeline.cli.outputs import check_files, print_counts
+from pipeline.cli.parameters.groups import field_option, option
+from pipeline.cli.parameters.options import (
     OUTPUT,
     digits_option,
     min_agreement_option,
@@ -25,8 +26,7 @@ from pipeline.cli.options import (
     report_option,
     ties_option,
 )
-from pipeline.cli.outputs import check_files, print_counts
-from pipeline.cli.parameter_types import Number
+from pipeline.cli.parameters.types import Number
 from pipeline.options import (
     MAX_BINS,
     ClassesOver,

@@ -12,10 +12,10 @@ from rich.table import Table
 from jobs.kernel.storage.opening import PathOrUrl, require_file
 from jobs.mapreduce.launcher import CLUSTERS, RUNNERS, out_of_reach
 from pipeline import run as runs
-from pipeline.cli.archive_arguments import run_archives_argument
 from pipeline.cli.commands import command
-from pipeline.cli.groups import field_option, option
-from pipeline.cli.options import (
+from pipeline.cli.parameters.archive_arguments import run_archives_argument
+from pipeline.cli.parameters.groups import field_option, option
+from pipeline.cli.parameters.options import (
     extraction_options,
     jobs_option,
     keep_www_option,
@@ -30,14 +30,14 @@ from pipeline.cli.options import (
     strict_option,
     work_option,
 )
-from pipeline.cli.parameter_types import Size
-from pipeline.cli.ranking_options import (
+from pipeline.cli.parameters.ranking_options import (
     link_weight_option,
     require_link_weights,
     require_weights,
     site_options,
     weight_options,
 )
+from pipeline.cli.parameters.types import Size
 from pipeline.contract import EMBEDDED
 from pipeline.options import CHECKS, RunOptions, ValidationOptions
 from pipeline.progress import reporter

@@ -13,10 +13,11 @@ from jobs.kernel.captures.extraction_options import DEFAULTS, ExtractionOptions
 from jobs.kernel.formats.order import DIGITS
 from jobs.kernel.storage.opening import PathOrUrl
 from jobs.mapreduce.launcher import Launcher
-from pipeline.cli.archive_arguments import archives_argument
 from pipeline.cli.commands import command
-from pipeline.cli.groups import field_option, option
-from pipeline.cli.options import (
+from pipeline.cli.outputs import check_format, check_outputs, print_counts
+from pipeline.cli.parameters.archive_arguments import archives_argument
+from pipeline.cli.parameters.groups import field_option, option
+from pipeline.cli.parameters.options import (
     OUTPUT,
     digits_option,
     extraction_options,
@@ -31,7 +32,6 @@ from pipeline.cli.options import (
     stop_options,
     strict_option,
 )
-from pipeline.cli.outputs import check_format, check_outputs, print_counts
 from pipeline.contract import Round, Stop
 from pipeline.engines.text import archive_reports, selecting, steps
 from pipeline.progress import reporter

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from pipeline.cli.commands import command
-from pipeline.cli.groups import option
-from pipeline.cli.options import OUTPUT, memory_option, ranked_work_option, work_option
 from pipeline.cli.outputs import print_counts
+from pipeline.cli.parameters.groups import option
+from pipeline.cli.parameters.options import OUTPUT, memory_option, ranked_work_option, work_option
 from pipeline.data.memory import Memory
 from pipeline.export_text import export_text as write_text_files
 from pipeline.import_text import Texts

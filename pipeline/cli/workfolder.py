@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from pipeline.cli.commands import command
-from pipeline.cli.groups import option
-from pipeline.cli.options import OUTPUT, ranked_work_option
+from pipeline.cli.parameters.groups import option
+from pipeline.cli.parameters.options import OUTPUT, ranked_work_option
 from pipeline.terminal import console, printable
 from pipeline.workfolder.imported import steps_of
 from pipeline.workfolder.manifest import require_manifest

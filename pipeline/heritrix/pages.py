@@ -27,7 +27,7 @@ MEDIA_TYPES = ("text/html", "application/xhtml+xml", "application/pdf", "text/pl
 MOST_REDIRECTS = 20  # of a chain, as browsers follow
 FORMS = pa.schema([("form", pa.string()), ("gone", pa.bool_())])
 #: of these the server says text/plain, and nobody reads them
-_NO_PAGES = r"^[a-z]+://[^/]*/(robots|humans|ads|app-ads|security)\.txt$|\.(css|js|map|log)$"
+NO_PAGES = r"^[a-z]+://[^/]*/(robots|humans|ads|app-ads|security)\.txt$|\.(css|js|map|log)$"
 _GONE, _REDIRECT = "s IN (404, 410)", "s BETWEEN 300 AND 399 AND s <> 304"
 
 
@@ -40,12 +40,16 @@ class SeedRule:
 
 
 def seeds(
-    precedence: Path, finished: Finished, rule: SeedRule, bins: int
+    db: duckdb.DuckDBPyConnection,
+    precedence: Path,
+    finished: Finished | None,
+    rule: SeedRule,
+    bins: int,
 ) -> Iterator[tuple[str, bool]]:
-    """The pages among the URIs of the file, in its order and spelling. Reads the file and datasets
-    of the run into the database of the folder. With each, whether it is gone. bins: the last class.
-    Raises BadInput."""
-    db, report = finished.db, EntriesReport()
+    """The pages among the URIs of the file, in its order and spelling; with each, whether it is
+    gone. db: the file and datasets of the run are read into it. finished: the run; None where all
+    of the file are pages that are there, as in a plan. bins: the last class. Raises BadInput."""
+    report = EntriesReport()
     feed(db, "rows", ROWS, read_entries(precedence, report))
     db.execute(
         "CREATE TABLE listed AS SELECT uri, arg_max(precedence, line) AS precedence,"
@@ -53,14 +57,10 @@ def seeds(
     )
     db.unregister("rows")
     report.require_loaded(precedence)
-    with finished.reading():
-        _read_captures(db, finished)
-        _find_gone(db, finished)
-        feed(db, "formed", FORMS, _formed(db))
-        db.execute(
-            "CREATE TABLE worth AS SELECT form, bool_and(gone) AS gone FROM formed GROUP BY form"
-        )
-        db.unregister("formed")
+    if finished:
+        _read_worth(db, finished)
+    else:
+        db.execute("CREATE TABLE worth AS SELECT uri AS form, false AS gone FROM listed")
     limits = [
         f"AND precedence <= {rule.last_class}" if rule.last_class else "",
         "ORDER BY line",
@@ -74,13 +74,26 @@ def seeds(
         yield from zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True)
 
 
+def _read_worth(db: duckdb.DuckDBPyConnection, finished: Finished) -> None:
+    """Make the table `worth`: the forms of pages that are worth a seed, and whether all of their
+    spellings are gone."""
+    with finished.reading():
+        _read_captures(db, finished)
+        _find_gone(db, finished)
+        feed(db, "formed", FORMS, _formed(db))
+        db.execute(
+            "CREATE TABLE worth AS SELECT form, bool_and(gone) AS gone FROM formed GROUP BY form"
+        )
+        db.unregister("formed")
+
+
 def _read_captures(db: duckdb.DuckDBPyConnection, finished: Finished) -> None:
     """Make the table `captured`: URI and status (s) of its last capture, whether that is a
     document, and whether a link leads to it."""
     types = ", ".join(f"'{media_type}'" for media_type in MEDIA_TYPES)
     db.execute(
         "CREATE TABLE captured AS SELECT uri, last.s AS s, coalesce(links, 0) > 0 AS linked,"
-        f" last.m IN ({types}) AND NOT regexp_matches(uri, '{_NO_PAGES}', 'i') AS document FROM"
+        f" last.m IN ({types}) AND NOT regexp_matches(uri, '{NO_PAGES}', 'i') AS document FROM"
         " (SELECT uri, arg_max(struct_pack(s := status, m :="
         " trim(lower(split_part(media_type, ';', 1)))), timestamp) AS last"
         f" FROM {finished.view('visited')} GROUP BY uri) LEFT JOIN"

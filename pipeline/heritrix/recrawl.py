@@ -32,13 +32,15 @@ SEEDS = "seeds.txt"
 
 @dataclass(frozen=True)
 class Recrawl:
-    """What is to be done. ranking: the folder of a run or of a ranking. rule: which pages become
-    seeds; None keeps the job's seeds. annotate: log the precedence of each fetch."""
+    """What is to be done. ranking: the folder of a run, of a ranking or of a plan. rule: which
+    pages become seeds; None keeps the job's seeds. annotate: log the precedence of each fetch.
+    is_plan: the file has what is due, and nothing else."""
 
     job: JobFolder
     ranking: Path
     rule: SeedRule | None
     annotate: bool
+    is_plan: bool = False
 
     @property
     def precedence(self) -> Path:
@@ -116,8 +118,8 @@ def launch_command(home: HeritrixHome, job: JobFolder) -> str:
 def _require_precedence(recrawl: Recrawl) -> None:
     if not recrawl.precedence.is_file():
         raise BadInput(
-            str(recrawl.precedence), "not there", "the precedence file of a finished run",
-            "Make it with `crawlrank run` or `crawlrank rank`.",
+            str(recrawl.precedence), "not there", "the precedence file of a run, ranking or plan",
+            "Make it with `crawlrank run`, `rank` or `plan`; a plan has one if a page is due.",
         )  # fmt: skip
 
 
@@ -148,8 +150,8 @@ def _write_seeds(recrawl: Recrawl, rule: SeedRule, bins: int, tmp: Path) -> tupl
         database(tmp, budget=budget, threads=threads) as (db, near),
         (tmp / SEEDS).open("w", encoding="utf-8") as file,
     ):
-        finished = open_finished(recrawl.ranking, db, near, "ranked")
-        for uri, is_gone in seeds(recrawl.precedence, finished, rule, bins):
+        run = None if recrawl.is_plan else open_finished(recrawl.ranking, db, near, "ranked")
+        for uri, is_gone in seeds(db, recrawl.precedence, run, rule, bins):
             file.write(f"{uri}\n")
             count += 1
             gone += is_gone

@@ -24,7 +24,7 @@ PIPELINE = (
     *("pipeline.terminal", "pipeline.version", "pipeline.contract", "pipeline.options"),
     *("pipeline.data", "pipeline.ranking", "pipeline.online"),
     *("pipeline.workfolder", "pipeline.precedence", "pipeline.engines", "pipeline.analysis"),
-    *("pipeline.heritrix", "pipeline.package"),
+    *("pipeline.heritrix", "pipeline.planning", "pipeline.package"),
 )
 TOP = ("pipeline.cli", "pipeline.__main__")
 APART = ("pipeline.engines.text", "pipeline.engines.embedded")

@@ -35,7 +35,7 @@ class FinishedColumns(Finished):
             "spelled": lambda: f"SELECT key, uri, captures, links, last FROM {table('uris')}",
             "folded": lambda: f"SELECT key, target_key, kind, hops FROM {table('folds')}",
             "visited": lambda: (
-                "SELECT uri, timestamp, status, media_type"
+                "SELECT uri, timestamp, status, media_type, digest, kind"
                 f" FROM '{self.folder('captures')}/*.parquet'"
             ),
             "redirected": lambda: (

@@ -34,7 +34,7 @@ LINKED = """
 #: datasets whose lines may have more columns than are read
 VISITED = """
     SELECT field[1] AS uri, field[2] AS timestamp, try_cast(field[3] AS INTEGER) AS status,
-    nullif(field[4], '-') AS media_type FROM
+    nullif(field[4], '-') AS media_type, nullif(field[5], '-') AS digest, field[6] AS kind FROM
     (SELECT string_split(line, chr(9)) AS field FROM {lines})
 """
 REDIRECTED = """

@@ -66,7 +66,7 @@ def listed(work: Path) -> dict[str, int]:
 def seeds_of(work: Path, tmp: Path, rule: SeedRule = ALL, bins: int = 4) -> list[str]:
     with database(tmp, budget=1 << 30, threads=1) as (db, near):
         finished = open_finished(work, db, near, "ranked")
-        made = list(seeds(work / "precedence.txt", finished, rule, bins))
+        made = list(seeds(db, work / "precedence.txt", finished, rule, bins))
     assert {uri.removeprefix(HOST) for uri, gone in made if gone} == GONE & {
         uri.removeprefix(HOST) for uri, _ in made
     }
@@ -102,4 +102,4 @@ def test_a_file_that_heritrix_does_not_load_gives_no_seeds(work: Path, tmp_path:
     with database(tmp_path, budget=1 << 30, threads=1) as (db, near):
         finished = open_finished(work, db, near, "ranked")
         with pytest.raises(BadInput, match="no crawl can have followed it"):
-            list(seeds(file, finished, SeedRule(), 4))
+            list(seeds(db, file, finished, SeedRule(), 4))

@@ -9,8 +9,8 @@ from typing import get_args
 import click
 from click.core import ParameterSource
 
-from pipeline.cli.groups import field_option, grouped, option, together
-from pipeline.cli.options import OUTPUT
+from pipeline.cli.parameters.groups import field_option, grouped, option, together
+from pipeline.cli.parameters.options import OUTPUT
 from pipeline.contract import EMBEDDED, LINK_WEIGHT, SITE
 from pipeline.options import CombineBy, LinkWeights, PageWeights, SiteOptions, parsed_link_weights
 from pipeline.ranking.methods import METHODS, Method

@@ -20,8 +20,8 @@ from jobs.kernel.captures.extraction_options import (
 from jobs.kernel.formats.order import DIGITS
 from jobs.kernel.machine.cores import A_CORE, at_a_time
 from jobs.mapreduce.launcher import RUNNERS, Launcher
-from pipeline.cli.groups import Command, Decorator, field_option, grouped, option
-from pipeline.cli.parameter_types import LocalPath, Number, Size, SomeOf
+from pipeline.cli.parameters.groups import Command, Decorator, field_option, grouped, option
+from pipeline.cli.parameters.types import LocalPath, Number, Size, SomeOf
 from pipeline.contract import COMBINED, TOLERANCE, TOLERANCE_OF_JOBS, Stop
 from pipeline.data.memory import Memory, half_of_machine
 from pipeline.options import (

@@ -1,4 +1,5 @@
-"""Types of values on the command line: paths and URLs, finite numbers, sizes of memory."""
+"""Types of values on the command line: paths and URLs, finite numbers, sizes of memory, durations,
+dates."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import math
 import os
 import re
 from collections.abc import Sequence
+from datetime import datetime, timezone
 from typing import Any
 
 import click
@@ -14,6 +16,11 @@ from jobs.kernel.storage.opening import is_url
 from pipeline.data.memory import LEAST, Memory, parse_size
 from pipeline.terminal import printable
 
+_DAYS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1.0, "week": 7.0}
+_UNITS = {"m": "minute", "h": "hour", "d": "day", "w": "week"}
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([mhdw])", re.ASCII)
+_LONGEST = 36_500.0  # days
+_FOURTEEN = re.compile(r"[0-9]{14}", re.ASCII)
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -60,6 +67,63 @@ class Size(click.ParamType):  # type: ignore[type-arg]
         if memory.total < LEAST:
             self.fail(f"{value} is too little: at least {LEAST >> 20}MB", param, ctx)
         return memory
+
+
+class Budget(click.ParamType):  # type: ignore[type-arg]
+    """Fetches a day, of `5000/day` or `100/hour`."""
+
+    name = "number/unit"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        number, _, unit = str(value).replace(",", "").replace("_", "").partition("/")
+        days = _DAYS.get(unit.strip().lower().removesuffix("s"))
+        try:
+            budget = float(number) / (days or math.nan)
+        except ValueError:
+            budget = math.nan
+        if not 0 <= budget < math.inf:
+            self.fail(f"{value!r} is no budget such as 5000/day, 100/hour or 0/day", param, ctx)
+        return budget
+
+
+class Days(click.ParamType):  # type: ignore[type-arg]
+    """Days, of `90d`, `12h` or `2w`; above 0."""
+
+    name = "duration"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        if isinstance(value, float):
+            return value
+        match = _DURATION.fullmatch(str(value).strip())
+        days = float(match[1]) * _DAYS[_UNITS[match[2]]] if match else math.nan
+        if not 0 < days < _LONGEST:
+            self.fail(f"{value!r} is no duration such as 90d, 12h or 2w", param, ctx)
+        return days
+
+
+class Moment(click.ParamType):  # type: ignore[type-arg]
+    """A date, or a date and a time, as ISO 8601 has them or in 14 digits; UTC if it does not
+    say."""
+
+    name = "date"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> datetime:
+        if isinstance(value, datetime):
+            return value
+        text = str(value)
+        if _FOURTEEN.fullmatch(text):
+            text = f"{text[:4]}-{text[4:6]}-{text[6:8]}T{text[8:10]}:{text[10:12]}:{text[12:]}"
+        try:
+            moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+        except ValueError:
+            self.fail(f"{value!r} is no date such as 2026-11-24 or 2026-11-24T12:00Z", param, ctx)
+        return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
 
 
 class SomeOf(click.ParamType):  # type: ignore[type-arg]

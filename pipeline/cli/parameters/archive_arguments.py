@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from jobs.kernel.storage.opening import PathOrUrl
-from pipeline.cli.groups import Command, together
-from pipeline.cli.parameter_types import PathOrUrlType
+from pipeline.cli.parameters.groups import Command, together
+from pipeline.cli.parameters.types import PathOrUrlType
 from pipeline.terminal import printable
 from pipeline.workfolder.finding import find_archives, read_list
 

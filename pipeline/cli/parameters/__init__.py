@@ -1,0 +1,1 @@
+"""The options and arguments of commands: their types, and what several commands share."""

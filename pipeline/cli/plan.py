@@ -1,0 +1,97 @@
+"""`plan`: how often to fetch each page from now on."""
+
+from __future__ import annotations
+
+import tempfile
+from datetime import datetime, timezone
+from pathlib import Path
+
+import click
+
+from jobs.kernel.errors import BadInput
+from pipeline.cli.commands import command
+from pipeline.cli.outputs import json_option, show, write_json
+from pipeline.cli.parameters.groups import field_option, grouped, option
+from pipeline.cli.parameters.options import OUTPUT, memory_option, ranking_option
+from pipeline.cli.parameters.types import Budget, Days, Moment
+from pipeline.data.memory import Memory
+from pipeline.options import PlanOptions
+from pipeline.terminal import printable
+from pipeline.workfolder.rankings import ranking_folder
+
+FORMS = ("csv", "jsonl", "parquet", "nutch")
+
+plan_options = grouped(
+    "options",
+    PlanOptions,
+    option("--budget", type=Budget(), required=True, metavar="N/UNIT",
+           help="Fetches that the crawler can do, such as 5000/day or 100/hour."),
+    field_option(PlanOptions, "horizon", "Plan so many days: 90d, 12w, 36h.", Days()),
+    field_option(PlanOptions, "due", "The precedence file has the pages due in this time.", Days()),
+    field_option(
+        PlanOptions,
+        "objective",
+        "What is best. regular: the share of time in which copies are those of the server, fetched"
+        " at equal intervals; random: fetched at random; harmonic: no page is left out.",
+        click.Choice(["regular", "random", "harmonic"]),
+    ),
+    field_option(
+        PlanOptions, "shortest_interval", "No page is fetched again before this time.", Days()
+    ),
+)  # fmt: skip
+
+
+@command("plan")
+@option(
+    "--work",
+    "works",
+    type=OUTPUT,
+    multiple=True,
+    required=True,
+    help="Work folder of a finished run; once for each crawl, the oldest first.",
+)
+@ranking_option
+@plan_options
+@option("--from", "begin", type=Moment(), help="When the plan begins (default: now).")
+@option(
+    "--format",
+    "forms",
+    type=click.Choice(FORMS),
+    multiple=True,
+    default=("csv",),
+    help="Form of the schedule; may be given several times.",
+)
+@option("--output", "folder", type=OUTPUT, required=True, help="Folder for the plan.")
+@memory_option
+@json_option
+def plan(
+    works: tuple[Path, ...],
+    ranking: str | None,
+    options: PlanOptions,
+    begin: datetime | None,
+    forms: tuple[str, ...],
+    folder: Path,
+    memory: Memory,
+    output: Path | None,
+) -> None:  # fmt: skip
+    """Rates of changes come from what several crawls saw, values from the scores of the last one.
+    Writes the schedule, and the precedence file of what is due, with its beans.
+    """
+    from pipeline.planning.make import make_plan
+
+    if folder.exists() and not folder.is_dir():
+        raise BadInput(str(folder), "a file", "a folder", "Name a folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    now = begin or datetime.now(timezone.utc)
+    ranked = ranking_folder(works[-1], ranking)
+    with tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=folder) as tmp:
+        report, files = make_plan(
+            works, ranked, options, now, forms, folder, Path(tmp), memory.budget
+        )
+    show(report.tables(), output)
+    if output != Path("-"):
+        for remark in report.remarks():
+            click.echo(printable(remark))
+        for path in files:
+            click.echo(printable(f"Written: {path}"))
+    write_json("crawlrank-plan/1", report.data(), output)

@@ -1,0 +1,113 @@
+"""The plan: rates of changes, fetches a day under a budget, and the days of the next fetches.
+
+Rates: the pages of a site and a class have rates from one gamma distribution (pooled, in
+pipeline/online/freshness/change_rates.py). Classes are fifths of pages by value. Pages of sites
+that tell too little are one group for each class. Values are scores of a ranking; a page without
+one has the least. A gone page has none, and is not fetched.
+
+Fetches: pipeline/online/freshness/allocation.py. Days: due_dates.py there.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from jobs.kernel.rank.array_types import Floats, Positions
+from pipeline.online.freshness.allocation import ChangingPages, allocation, freshness_of
+from pipeline.online.freshness.change_rates import FEWEST, Rates, Seen, pooled
+from pipeline.online.freshness.due_dates import DueDates, due_dates
+from pipeline.online.freshness.rivals import rival_plans
+from pipeline.options import PlanOptions
+from pipeline.planning.visits import Visits
+
+CLASSES = 5
+BEST = "plan"
+
+
+class FetchPlan(NamedTuple):
+    """Of N pages. values: float64[N]. classes: 1 to 5, int64[N]. rates: of changes. fetches: a day,
+    float64[N]. freshness: the share of time in which the copy is that of the server, float64[N].
+    due: the next fetches. urgency: what a fetch now is worth, value times the probability that the
+    page changed since its last visit, float64[N]."""
+
+    values: Floats
+    classes: Positions
+    rates: Rates
+    fetches: Floats
+    freshness: Floats
+    due: DueDates
+    urgency: Floats
+
+
+class PlanFreshness(NamedTuple):
+    """Of a plan. freshness: mean over pages. of_value: the same, weighted by value."""
+
+    freshness: float
+    of_value: float
+
+
+def planned(visits: Visits, options: PlanOptions) -> FetchPlan:
+    """Raises BadInput."""
+    values = values_of(visits)
+    classes = classes_of(values)
+    seen = visits.spans.seen(len(values))
+    rates = pooled(seen, groups_of(seen, visits.sites, classes))
+    pages = changing_pages(rates.mean, values, options)
+    fetches = allocation(pages, options.budget).rates
+    due = due_dates(fetches, np.maximum(visits.ages, 0.0), options.budget, options.horizon)
+    urgency = values * -np.expm1(-rates.mean * visits.ages)
+    return FetchPlan(values, classes, rates, fetches, freshness_in(pages, fetches), due, urgency)
+
+
+def values_of(visits: Visits) -> Floats:
+    known = visits.scores[~np.isnan(visits.scores)]
+    least = known.min() if len(known) else 1.0
+    return np.where(visits.gone, 0.0, np.nan_to_num(visits.scores, nan=least))
+
+
+def classes_of(values: Floats) -> Positions:
+    """1 is the best fifth; pages of the same value are in one class."""
+    ends = np.quantile(values, np.arange(1, CLASSES) / CLASSES)
+    classes: Positions = CLASSES - np.searchsorted(ends, values)
+    return classes
+
+
+def groups_of(seen: Seen, sites: Positions, classes: Positions) -> Positions:
+    """The group of each page, int64[N]: its site and class, or its class alone where too few pages
+    of the site tell something."""
+    _, groups = np.unique(sites * CLASSES + classes, return_inverse=True)
+    telling = np.bincount(groups, seen.quiet > 0)
+    small = telling[groups] < FEWEST
+    _, groups = np.unique(np.where(small, -classes, groups), return_inverse=True)
+    return groups.astype(np.int64)
+
+
+def changing_pages(rates: Floats, values: Floats, options: PlanOptions) -> ChangingPages:
+    return ChangingPages(rates, values, options.objective, 1 / options.shortest_interval)
+
+
+def freshness_in(pages: ChangingPages, fetches: Floats) -> Floats:
+    """The share of time, which `harmonic` is the logarithm of where fetches are at random."""
+    timed = "random" if pages.objective == "random" else "regular"
+    return freshness_of(pages._replace(objective=timed), fetches)
+
+
+def compared(plan: FetchPlan, options: PlanOptions) -> dict[str, PlanFreshness]:
+    """The plan and others of the same budget, by name. Gone pages do not count."""
+    there = plan.values > 0
+    pages = changing_pages(plan.rates.mean[there], plan.values[there], options)
+    plans = {BEST: plan.fetches[there], **rival_plans(pages, options.budget)}
+    return {name: _freshness_of_plan(pages, fetches) for name, fetches in plans.items()}
+
+
+def _freshness_of_plan(pages: ChangingPages, fetches: Floats) -> PlanFreshness:
+    freshness = freshness_in(pages, fetches)
+    return PlanFreshness(mean(freshness), mean(freshness, pages.values))
+
+
+def mean(column: Floats, weights: npt.NDArray[np.float64] | None = None) -> float:
+    """0 without pages."""
+    return float(np.average(column, weights=weights)) if len(column) else 0.0

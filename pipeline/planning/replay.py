@@ -1,0 +1,59 @@
+"""How many changes plans would have caught: the last time between two visits of each page is held
+out, and the plans know what was seen before it.
+
+Whether a page changed in that time is known, not when. So the number of changes caught is the sum
+of probabilities (`caught` in pipeline/online/freshness/rivals.py). Pages of which nothing is held
+out are left out, and the budget is smaller by their share.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pipeline.online.freshness.allocation import allocation
+from pipeline.online.freshness.change_rates import pooled
+from pipeline.online.freshness.rivals import caught, rival_plans
+from pipeline.options import PlanOptions
+from pipeline.planning.plan import (
+    BEST,
+    changing_pages,
+    classes_of,
+    groups_of,
+    mean,
+    values_of,
+)
+from pipeline.planning.visits import Visits
+
+
+class Replay(NamedTuple):
+    """pages: with a time held out. changed: in it. caught: changes by plan; of_value: their share
+    by value, where all of them caught is 1."""
+
+    pages: int
+    changed: int
+    caught: dict[str, float]
+    of_value: dict[str, float]
+
+
+def replayed(visits: Visits, options: PlanOptions) -> Replay | None:
+    """None where no page was visited twice."""
+    spans, values = visits.spans, values_of(visits)
+    held = spans.is_last & ~visits.gone[spans.pages]
+    if not held.any():
+        return None
+    rows, is_change = spans.pages[held], spans.is_change[held]
+    seen = spans.seen(len(values), ~spans.is_last)
+    rates = pooled(seen, groups_of(seen, visits.sites, classes_of(values))).mean[rows]
+    pages = changing_pages(rates, values[rows], options)
+    budget = options.budget * len(rows) / np.count_nonzero(~visits.gone)
+    plans = {BEST: allocation(pages, budget).rates, **rival_plans(pages, budget)}
+    worth = pages.values[is_change]
+    chances = {name: caught(plan, spans.days[held])[is_change] for name, plan in plans.items()}
+    return Replay(
+        len(rows),
+        len(worth),
+        {name: float(column.sum()) for name, column in chances.items()},
+        {name: mean(column, worth) for name, column in chances.items()},
+    )
