@@ -15,7 +15,7 @@ from pipeline.planning.plan import compared, planned
 from pipeline.planning.replay import replayed
 from pipeline.planning.report import PlanReport
 from pipeline.planning.schedule_files import describe, write_schedule
-from pipeline.planning.visits import read_visits
+from pipeline.planning.visits import Visits, read_visits
 from pipeline.workfolder.results.opened import open_finished
 
 
@@ -37,10 +37,17 @@ def make_plan(
         ranked = open_finished(ranking, db, near, "ranking")
         with ranked.reading():
             visits = read_visits(db, finished, ranked, begin)
-        plan = planned(visits, options)
-        describe(visits, plan, begin, options.due)
-        files = [write_schedule(db, form, folder) for form in dict.fromkeys(forms)]
-        due = write_due_pages(db, folder)
-        files += [folder / name for name in PRECEDENCE if due]
-        replay = replayed(visits, options)
-        return PlanReport(visits, options, begin, plan, compared(plan, options), replay, due), files
+        return write_plan(visits, options, begin, forms, folder)
+
+
+def write_plan(
+    visits: Visits, options: PlanOptions, begin: datetime, forms: Sequence[str], folder: Path
+) -> tuple[PlanReport, list[Path]]:
+    """The same from visits; their database is open."""
+    plan = planned(visits, options)
+    describe(visits, plan, begin, options.due)
+    files = [write_schedule(visits.db, form, folder) for form in dict.fromkeys(forms)]
+    due = write_due_pages(visits.db, folder)
+    files += [folder / name for name in PRECEDENCE if due]
+    replay = replayed(visits, options)
+    return PlanReport(visits, options, begin, plan, compared(plan, options), replay, due), files

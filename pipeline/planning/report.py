@@ -10,7 +10,7 @@ import numpy as np
 
 from pipeline.online.freshness.rivals import IMPORTANCE, PROPORTIONAL, UNIFORM
 from pipeline.options import PlanOptions
-from pipeline.planning.plan import BEST, CLASSES, PlanFreshness, FetchPlan
+from pipeline.planning.plan import BEST, CLASSES, FetchPlan, PlanFreshness
 from pipeline.planning.replay import Replay
 from pipeline.planning.visits import Visits
 from pipeline.terminal import TextTable

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -224,6 +227,50 @@ def test_discovery_from_the_seeds_of_the_job(
     require_all_noted(audit)
     assert audit["order"]["by_hop"]["-"]["uris"] == 1
     assert not [sentence for sentence in audit["advice"] if "not loaded" in sentence]
+
+
+def earlier(job: Job, path: Path, by: timedelta) -> Path:
+    """The archives of a job as one, with earlier dates of capture."""
+
+    def moved(date: re.Match[bytes]) -> bytes:
+        moment = datetime.fromisoformat(date[2].decode().replace("Z", "+00:00")) - by
+        return date[1] + moment.strftime("%Y-%m-%dT%H:%M:%SZ").encode()
+
+    records = b"".join(gzip.decompress(archive.read_bytes()) for archive in job.archives)
+    path.write_bytes(re.sub(rb"(WARC-Date: )(\S+)", moved, records))
+    return path
+
+
+def test_a_recrawl_of_what_is_due_fetches_that_and_nothing_else(
+    home: Path, folder: Path, proxy: str, first: Job, second: Job
+) -> None:
+    """The first crawl was a month before the second, by its dates, and the next one is a month
+    later."""
+    month = timedelta(days=30)
+    rank([earlier(first, folder / "earlier.warc", month)], folder / "work1", "--bins", str(BINS))
+    rank(second.archives, folder / "work2", "--bins", str(BINS))
+    ok(
+        "plan", "--work", folder / "work1", "--work", folder / "work2", "--budget", "60/day",
+        "--due", "2d", "--from", (datetime.now(timezone.utc) + month).isoformat(),
+        "--output", folder / "plan",
+    )  # fmt: skip
+    job = job_of(home, folder, proxy, "due")
+    beans = job.folder / "crawler-beans.cxml"
+    rule = b'<bean class="org.archive.modules.deciderules.TooManyHopsDecideRule"'
+    hops = rule + b'><property name="maxHops" value="0"/></bean>'
+    before = beans.read_bytes()
+    assert len(re.findall(rule + rb"\s*/>|" + rule + rb">\s*</bean>", before)) == 1
+    beans.write_bytes(re.sub(rule + rb"\s*/>|" + rule + rb">\s*</bean>", hops, before))
+    said = ok("recrawl", "--job", job.folder, "--plan", folder / "plan", "--heritrix", home).out
+    assert "The job is ready." in said
+    run_job(home, job, options=named_options(folder))
+    due = [line.split()[0] for line in (folder / "plan" / "precedence.txt").open()]
+    assert 100 <= len(due) <= 120
+    fetched = [fetch.uri for fetch in pages(job.crawl_log) if not fetch.hops.endswith(("P", "I"))]
+    assert set(fetched) == set(due)
+    audit = audit_of(job, folder / "plan")
+    assert audit["order"]["within_hosts"]["wrong"] == 0
+    assert audit["annotations"]["right"] == len(due)
 
 
 # ---- over REST -------------------------------------------------------------------------------

@@ -35,8 +35,7 @@ def due_dates(rates: Floats, ages: Floats, budget: float, horizon: float) -> Due
     heap = early[np.argsort(due[early], kind="stable")]  # sorted, which is a heap
     waited = 0.0
     if budget > 0 and len(heap):
-        step = 1 / budget
-        waited = queue_loops.serve(heap, due, intervals, step, horizon, first, fetches)
+        waited = queue_loops.serve(heap, due, intervals, budget, horizon, first, fetches)
     late = (fetches == 0) & (first < horizon)
     first[late] = horizon  # the queue is longer than the horizon
     return DueDates(first, fetches, waited / max(1, int(fetches.sum())))

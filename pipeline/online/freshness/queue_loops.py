@@ -34,28 +34,29 @@ def serve(
     heap: Positions,
     due: Floats,
     intervals: Floats,
-    step: float,
+    budget: float,
     end: float,
     first: Floats,
     fetches: Positions,
 ) -> float:
-    """Fetch pages in the order in which they are due, one in `step` days at most, until `end` days
+    """Fetch pages in the order in which they are due, `budget` a day at most, until `end` days
     from now. heap: the pages that are due before, ordered by due. Fills the day of the first fetch
     of each page and the number of its fetches; what is due then is in `due`. Returns the days that
     pages waited, all together."""
     now, waited, size = 0.0, 0.0, len(heap)
+    begin, served = 0.0, 0  # of the fetches without a pause between them: errors do not add up
     while size:
         page = heap[0]
         if due[page] >= end or now >= end:
             break
-        now = max(now, due[page])
-        if now >= end:
-            break
+        if due[page] > now:
+            begin, served, now = due[page], 0, due[page]
         if fetches[page] == 0:
             first[page] = now
         fetches[page] += 1
         waited += now - max(0.0, due[page])
         due[page] = now + intervals[page]
-        now += step
+        served += 1
+        now = begin + served / budget
         sink(heap, due, size)
     return waited
