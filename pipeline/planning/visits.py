@@ -58,12 +58,15 @@ _LAST = """CREATE TABLE last AS SELECT uri, key, linked, number, last, visits, s
         arg_max(nullif(status, 304), t) AS status,
         arg_max(trim(lower(split_part(media_type, ';', 1))), t) AS m
      FROM visit WHERE reason IS NULL GROUP BY number) JOIN spelled USING (number)"""
-_PAGES = """CREATE TABLE page AS SELECT row_number() OVER (ORDER BY key) - 1 AS row, key,
-        best.uri AS uri, best.number AS number, best.last AS last, best.visits AS visits,
-        best.gone AS gone, score FROM
-    (SELECT key, arg_max(struct_pack(uri, number, last, visits, gone := coalesce(gone, false)),
-        row(coalesce(status, 200) BETWEEN 200 AND 299, visits, last, uri)) AS best
-     FROM last WHERE coalesce(is_page, false) GROUP BY key) LEFT JOIN {nodes} USING (key)"""
+#: of the spellings of a key, the last visit of which went well, then that with the most visits
+_BEST = """((coalesce(status, 200) BETWEEN 200 AND 299)::BIGINT << 61)
+        + (least(visits, 1 << 20) << 36) + greatest(last, 0)::BIGINT"""
+#: rows are in an order that says nothing: pages that are due at the same time have no other
+_PAGES = """CREATE TABLE page AS SELECT row_number() OVER (ORDER BY hash(key)) - 1 AS row, key, uri,
+        number, last, visits, coalesce(gone, false) AS gone, score FROM
+    (SELECT arg_max(number, best) AS number FROM
+        (SELECT key, number, {best} AS best FROM last WHERE coalesce(is_page, false)) GROUP BY key)
+    JOIN last USING (number) LEFT JOIN {nodes} USING (key)"""
 _PARTS = """CREATE TABLE part AS SELECT row_number() OVER (ORDER BY part) - 1 AS site, part FROM
     (SELECT DISTINCT split_part(key, ')', 1) AS part FROM page)"""
 
@@ -117,7 +120,7 @@ def read_visits(
     db.execute(_INTERVALS)
     db.execute(_LAST.format(types=types, no_pages=NO_PAGES))
     nodes = f"(SELECT key, score FROM {ranking.view('nodes')})"
-    db.execute(_PAGES.format(nodes=nodes))
+    db.execute(_PAGES.format(nodes=nodes, best=_BEST))
     columns = db.sql(
         f"SELECT ({now.timestamp()} - last) / {DAY} AS ages, visits,"
         " coalesce(score, 'nan'::DOUBLE) AS scores, gone FROM page ORDER BY row"

@@ -16,9 +16,12 @@ v is the page's value. F is one of these objectives:
 F is concave in f. So a plan is the best one if a fetch more a day is worth the same for all pages
 that are fetched, the price, and not more for the others (the conditions of Karush, Kuhn and
 Tucker). At a given price each page's f follows by itself, and the sum of all f falls with the
-price; the price at which it is the budget is found by steps of the secant in logarithms, kept
-within bounds by halving. Under the first two objectives pages that change too often for their value
-are not fetched at all.
+price. Under the first two objectives pages that change too often for their value are not fetched
+at all.
+
+The price at which the sum is the budget is found between two bounds by steps of the secant in
+logarithms, each second one twice as long, so that both bounds come nearer (after Alefeld, Potra and
+Shi, ACM TOMS 21, 1995). The search begins at the price of groups of pages.
 """
 
 from __future__ import annotations
@@ -32,9 +35,11 @@ import numpy as np
 from jobs.kernel.errors import BadInput
 from jobs.kernel.rank.array_types import Floats
 from pipeline.online.freshness import loops
+from pipeline.online.freshness.blocks import by_blocks
 
 OBJECTIVES = {"regular": loops.REGULAR, "random": loops.RANDOM, "harmonic": loops.HARMONIC}
 CLUSTERS = 100
+_MANY = 100 * CLUSTERS  # pages, for which a price is guessed by groups first
 _NEAR = 1e-13  # of the budget
 _STEPS = 300
 _NONE = np.empty(0)
@@ -54,12 +59,21 @@ class ChangingPages(NamedTuple):
         return OBJECTIVES[self.objective]
 
     def total(self, price: float, counts: Floats = _NONE) -> float:
-        return loops.total_rate(self.kind, self.changes, self.values, counts, price, self.most)
+        def of_block(block: slice) -> float:
+            columns = (self.changes[block], self.values[block], counts[block])
+            return loops.total_rate(self.kind, *columns, price, self.most)
+
+        return math.fsum(by_blocks(of_block, len(self.changes)))
 
     def rates(self, price: float) -> Floats:
         """Fetches a day of each page, float64[N], where a fetch more a day has this price."""
         rates = np.empty(len(self.changes))
-        loops.fill_rates(self.kind, self.changes, self.values, price, self.most, rates)
+
+        def fill(block: slice) -> None:
+            columns = (self.changes[block], self.values[block])
+            loops.fill_rates(self.kind, *columns, price, self.most, rates[block])
+
+        by_blocks(fill, len(rates))
         return rates
 
 
@@ -153,8 +167,11 @@ def _prices(pages: ChangingPages, budget: float, counts: Floats) -> tuple[float,
         if at_low <= budget * (1 + _NEAR) or high <= low * (1 + 2 * sys.float_info.epsilon):
             break
         price = math.sqrt(low) * math.sqrt(high)
-        if at_high > 0 and step % 3:
-            share = math.log(at_low / budget) / math.log(at_low / at_high)
+        if at_high > 0 and step % 4:
+            over, under = math.log(at_low / budget), math.log(budget / at_high)
+            share = over / (over + under)
+            if step % 2 == 0:  # beyond what the secant says, seen from the better bound
+                share = min(2 * share, 0.5) if over < under else max(2 * share - 1, 0.5)
             secant = low * math.exp(share * math.log(high / low))
             price = secant if low < secant < high else price
         if not low < price < high:
@@ -171,8 +188,14 @@ def _bounds(pages: ChangingPages, budget: float, counts: Floats) -> tuple[float,
     """A price at which the fetches are not below the budget, and one at which they are."""
     wanted = (pages.changes > 0) & (pages.values > 0)
     low = high = float((pages.values[wanted] / pages.changes[wanted]).max())
+    factor = 4.0
+    if np.count_nonzero(wanted) > _MANY and not len(counts):
+        few, of_groups = clustered(pages, CLUSTERS)
+        low = high = _prices(few, budget, of_groups)[0]
+        factor = 1.02
     while pages.total(high, counts) >= budget:
-        high *= 4
+        high, factor = high * factor, factor * factor
+    factor = min(factor, 4.0)
     while pages.total(low, counts) < budget:
-        low /= 4
+        low, factor = low / factor, factor * factor
     return low, high

@@ -22,6 +22,7 @@ visits: then only that they change at least so often is known, and intervals can
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ import numpy.typing as npt
 
 from jobs.kernel.rank.array_types import Floats, Positions
 from pipeline.online.freshness import rate_loops as loops
+from pipeline.online.freshness.blocks import by_blocks
 
 SHARE = 0.95  # of the posterior in its interval
 # Half of all pages change within 50 days (Cho and Garcia-Molina, The evolution of the web and
@@ -102,8 +104,7 @@ def pooled(seen: Seen, groups: Positions, default: tuple[float, float] = DEFAULT
             if _tells(seen, pages):
                 prior[group], own[group] = _fitted(seen, pages, tuple(prior[count])), True
     having = np.where(own[groups], groups, count)
-    rows = posterior(seen, prior, having)
-    mean, low, high, _ = rows.T
+    mean, low, high = _described(seen, prior, having)
     return Rates(mean, low, high, prior, having)
 
 
@@ -114,10 +115,32 @@ def _tells(seen: Seen, pages: Positions) -> bool:
 
 def posterior(seen: Seen, prior: Floats, groups: Positions) -> Floats:
     """Mean, lower end, upper end and mean logarithm of each page's rate, float64[N, 4]."""
-    rows = np.empty((len(seen.exact), 4))
-    tail = (1 - SHARE) / 2
-    loops.describe_all(*seen, prior, groups, tail, rows)
-    return rows
+    return np.concatenate(
+        [np.empty((0, 4)), *by_blocks(_describing(seen, prior, groups), len(groups))]
+    )
+
+
+def _described(seen: Seen, prior: Floats, groups: Positions) -> list[Floats]:
+    """Mean, lower end and upper end, float64[N] each."""
+    columns, describe = [np.empty(len(groups)) for _ in range(3)], _describing(seen, prior, groups)
+
+    def fill(block: slice) -> None:
+        for column, values in zip(columns, describe(block).T, strict=False):
+            column[block] = values
+
+    by_blocks(fill, len(groups))
+    return columns
+
+
+def _describing(seen: Seen, prior: Floats, groups: Positions) -> Callable[[slice], Floats]:
+    def describe(block: slice) -> Floats:
+        rows = np.empty((len(groups[block]), 4))
+        offsets = seen.offsets[block.start : block.stop + 1]
+        columns = (seen.exact[block], seen.quiet[block], offsets, seen.spans)
+        loops.describe_all(*columns, prior, groups[block], (1 - SHARE) / 2, rows)
+        return rows
+
+    return describe
 
 
 def _fitted(seen: Seen, pages: Positions, start: tuple[float, ...]) -> tuple[float, float]:

@@ -30,17 +30,15 @@ def shared(weights: Floats, budget: float, most: float) -> Floats:
     """The budget in parts that are proportional to the weights, float64[N], each `most` at most;
     what a page cannot use goes to the others."""
     shares = np.zeros(len(weights))
-    weights = weights / max(weights.max(initial=0.0), np.finfo(np.float64).tiny)
-    free, left = weights > 0, budget
-    while left > 0 and free.any():
-        unit = left / weights[free].sum()
-        full = free & (weights * unit >= most)
+    free, left = np.flatnonzero(weights > 0), budget
+    while left > 0 and len(free):
+        parts = weights[free] / weights[free].max()
+        parts *= left / parts.sum()
+        full = parts >= most
+        shares[free] = np.minimum(parts, most)
         if not full.any():
-            shares[free] = weights[free] * unit
             break
-        shares[full] = most
-        free &= ~full
-        left -= most * np.count_nonzero(full)
+        free, left = free[~full], left - most * np.count_nonzero(full)
     return shares
 
 
