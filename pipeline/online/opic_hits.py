@@ -109,6 +109,12 @@ class OpicHits:
         flow, sums = self._flow(score, self._scores.clock()), self._sums()
         return PageScore(flow.hub / sums.hub, flow.authority / sums.authority)
 
+    def flow(self, page: Page) -> PageScore | None:
+        """The scores of a page before they are normalised, which takes no sum over pages: START in
+        the mean, whatever the number of pages."""
+        score = self._scores.get(page)
+        return score and self._flow(score, self._scores.clock())
+
     def iscores(self) -> Iterator[tuple[Page, PageScore]]:
         """The normalised scores of all pages."""
         clock, sums = self._scores.clock(), self._sums()

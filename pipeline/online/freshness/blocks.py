@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 BLOCK = 1 << 17  # pages
-Result = TypeVar("Result")
+Part = TypeVar("Part")
 
 
-def by_blocks(work: Callable[[slice], Result], pages: int) -> list[Result]:
+def by_blocks(work: Callable[[slice], Part], pages: int) -> list[Part]:
     """What the work makes of all pages, a block at a time, in the order of the pages."""
     blocks = [slice(begin, begin + BLOCK) for begin in range(0, pages, BLOCK)]
     if len(blocks) < 2:

@@ -1,0 +1,213 @@
+"""A real Scrapy on loopback: the order, kills, redirects, failures, relevance."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from heritrix.made_site import Answer
+from heritrix.serving import NOT_FOUND, server
+from online.compare_scrapy import (
+    ORDERS,
+    answers,
+    fetched,
+    importance,
+    shares,
+    site,
+    spider_command,
+)
+
+from pipeline.online.opic_hits import OpicHits
+from pipeline.online.stores.database import Database
+from pipeline.online.stores.hits_cash import SqliteHitsCash
+from pipeline.online.stores.page_graph import SqliteGraph
+from pipeline.online.stores.relevance import SqliteRelevance
+from pipeline.online.stores.requests import CrawlRequest, SqliteRequests
+
+PAGES = 150
+
+
+def test_important_pages_come_earlier_than_in_scrapys_own_orders() -> None:
+    links = site(250, seed=1)
+    ranks = importance(links)
+    made = {name: fetched(links, settings) for name, settings in ORDERS.items()}
+    for order in made.values():
+        assert sorted(order) == sorted(ranks)
+    ours, *others = (shares(order, ranks) for order in made.values())
+    for other in others:
+        assert ours[1] > 1.15 * other[1]  # with the first tenth of all pages
+        assert sum(ours[:3]) > sum(other[:3])
+
+
+class Web:
+    """answers: by path. paths: of all requests that came."""
+
+    def __init__(self, known: dict[str, Answer], seconds: float = 0.0) -> None:
+        self.answers, self.paths, self.seconds = known, [], seconds
+
+    def answer(self, uri: str) -> Answer:
+        path = "/" + uri.split("/", 3)[3]
+        self.paths.append(path)
+        time.sleep(self.seconds)
+        return self.answers.get(path, NOT_FOUND)
+
+
+@contextmanager
+def crawling(web: Web, folder: Path, **settings: str) -> Iterator[Callable[..., list[str]]]:
+    """A function that makes the command of a crawl with stores in the folder."""
+    with server("127.0.0.1", web.answer) as url:
+        named = {"CRAWLRANK_STORES": str(folder / "crawl.db"), **settings}
+        yield lambda *options: spider_command(url, named, *options)
+
+
+def run(command: list[str], folder: Path) -> str:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize(
+    "kills", [5, pytest.param(20, marks=pytest.mark.kills)], ids=lambda kills: f"{kills} kills"
+)
+def test_a_crawl_that_is_killed_goes_on_where_it_was(kills: int, tmp_path: Path) -> None:
+    draw, links = random.Random(kills), site(PAGES, seed=4)
+    web = Web(answers(links), seconds=0.004)
+    at_once, killed = 4, 0
+    with crawling(web, tmp_path, CONCURRENT_REQUESTS=str(at_once)) as command:
+        while killed < kills:
+            process = subprocess.Popen(command("-s", "DOWNLOAD_DELAY=0.02"), cwd=tmp_path)
+            before, most = len(web.paths), draw.randrange(PAGES // kills) + 1
+            while process.poll() is None and len(web.paths) < before + most:
+                time.sleep(0.005)
+            time.sleep(draw.random() / 50)
+            killed += process.poll() is None
+            process.kill()
+            process.wait()
+            assert process.returncode in (-9, 0)
+            if process.returncode == 0:
+                break
+        assert killed == kills
+        run(command(), tmp_path)
+        count = len(web.paths)
+        run(command(), tmp_path)  # nothing is left to fetch
+    assert len(web.paths) == count
+    assert set(web.paths) == set(answers(links))
+    again = Counter(web.paths).total() - PAGES
+    assert again <= kills * at_once
+    with Database(tmp_path / "crawl.db") as database:
+        graph = SqliteGraph(database)
+        assert graph.node_count() == PAGES
+        assert graph.edge_count() == sum(len({*targets}) for targets in links)
+
+
+def page_at(*links: str) -> Answer:
+    return Answer(200, "".join(f"<a href='{link}'>x</a>" for link in links).encode(), "text/html")
+
+
+def states(path: Path) -> dict[str, int]:
+    """Of requests, by the path of their pages."""
+    with sqlite3.connect(path) as db:
+        rows = db.execute("SELECT page, state FROM requests JOIN pages USING (number)").fetchall()
+    return {"/" + page.decode().split("/", 3)[3]: state for page, state in rows}
+
+
+def test_redirects_errors_and_documents_without_text_are_done(tmp_path: Path) -> None:
+    web = Web({
+        "/": page_at("/moved", "/none", "/picture", "/failing", "/a"),
+        "/moved": Answer(302, b"", location="/b"),
+        "/picture": Answer(200, b"\x89PNG", "image/png"),
+        "/failing": Answer(503, b""),
+        "/a": page_at("/b", "/"),
+        "/b": page_at("/a"),
+    })  # fmt: skip
+    with crawling(web, tmp_path, RETRY_TIMES="2") as command:
+        run(command(), tmp_path)
+        counts = Counter(web.paths)
+        assert counts.pop("/failing") == 3
+        assert set(counts.values()) == {1}
+        assert states(tmp_path / "crawl.db") == dict.fromkeys(
+            ["/", "/moved", "/none", "/picture", "/failing", "/a", "/b"], 2
+        )
+        count = len(web.paths)
+        run(command(), tmp_path)
+    assert len(web.paths) == count
+
+
+SPIDER = """
+from scrapy import Request, Spider
+class Other(Spider):
+    name = "other"
+    custom_settings = {
+        "SCHEDULER": "pipeline.online.scrapy_scheduler.ImportanceScheduler",
+        "SPIDER_MIDDLEWARES": {"pipeline.online.scrapy_scheduler.ImportanceMiddleware": 1},
+    }
+    def __init__(self, start, **options):
+        super().__init__(**options)
+        self.start_urls = [start]
+    def parse(self, response):
+        number = len(response.url)
+        yield {"relevance": 0.9 if response.url.endswith("a") else 7 if number % 2 else "x"}
+        for link in response.css("a::attr(href)").getall():
+            held = {"held": lambda: 1} if link == "/held" else {}
+            yield response.follow(link, meta={**response.meta, **held}, priority=link == "/first")
+        if response.url.endswith("/bad"):
+            raise ValueError("a fault of the callback")
+"""
+
+
+def test_a_spider_with_relevance_priorities_faults_and_what_cannot_be_written(
+    tmp_path: Path,
+) -> None:
+    web = Web({
+        "/": page_at("/a", "/bad", "/held", "/first"),
+        **{path: page_at() for path in ("/a", "/held", "/first", "/behind")},
+        "/bad": page_at("/behind"),
+    })  # fmt: skip
+    (tmp_path / "other.py").write_text(SPIDER)
+    with crawling(web, tmp_path, LOG_LEVEL="INFO", CONCURRENT_REQUESTS="1") as command:
+        log = run([part.replace(command()[4], "other.py") for part in command()], tmp_path)
+    assert sorted(web.paths) == ["/", "/a", "/bad", "/behind", "/first", "/held"]
+    assert web.paths[1] == "/first"
+    assert "kept in memory only" in log
+    assert "'crawlrank/wrong_relevance'" in log
+    assert "'crawlrank/new': 6" in log
+    assert "a fault of the callback" in log
+    with Database(tmp_path / "crawl.db") as database:
+        pages = SqliteRelevance(database).best(9)
+        assert [(page.rpartition(b"/")[2], relevance) for page, relevance in pages] == [(b"a", 0.9)]
+        opic = OpicHits(SqliteGraph(database), SqliteHitsCash(database), SqliteRelevance(database))
+        assert len(list(opic.iscores())) == 6
+
+
+def test_the_middleware_without_the_scheduler_says_so(tmp_path: Path) -> None:
+    web = Web({"/": page_at("/a"), "/a": page_at()})
+    with crawling(web, tmp_path) as command:
+        log = run(command("-s", "SCHEDULER=scrapy.core.scheduler.Scheduler"), tmp_path)
+    assert "ImportanceScheduler" in log
+    assert "Set it beside the middleware" in log
+
+
+def test_requests_of_busy_hosts_are_passed_over() -> None:
+    with Database() as database:
+        requests = SqliteRequests(database)
+        for number in range(200):
+            host = "a" if number < 150 else f"host{number}"
+            name = b"%d" % number
+            assert requests.add(CrawlRequest(name, name, host, 0, -number, name)) is not None
+        assert requests.add(CrawlRequest(b"3", b"3", "a", 0, 0, b"3")) is None
+        assert requests.take(lambda host: False) == (1, b"0")
+        assert requests.take(lambda host: host == "a") == (151, b"150")
+        assert requests.take(lambda host: True) is None
+        requests.set_value(b"170", 5.0)
+        assert requests.take(lambda host: False) == (171, b"170")
+        requests.end(1)
+        assert (requests.waiting(), requests.done()) == (197, 1)
+        again = SqliteRequests(database)  # as after a kill
+        assert again.waiting() == 199
