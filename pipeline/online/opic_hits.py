@@ -25,7 +25,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from jobs.kernel.errors import BadInput
+from pipeline.online.gifts import Gifts
 from pipeline.online.stores.protocols import (
+    KINDS,
     Cash,
     HitsCash,
     Page,
@@ -94,9 +96,7 @@ class OpicHits:
             richest = self._scores.highest("hub", rest - rest // 2)
             richest += self._scores.highest("authority", rest)
             pages = list(dict.fromkeys([*marked, *richest]))[:count]
-            number, clock = self._scores.count(), self._scores.clock()
-            for page in pages:
-                clock += self._read(page, number, clock)
+            self._read(pages)
         for page in marked:
             del self._marked[page]
         return pages
@@ -136,30 +136,32 @@ class OpicHits:
             cash = Cash(self._window * START, START, self._scores.clock())
             self._scores.set_many((page, PageCash(cash, cash)) for page in new)
 
-    def _read(self, page: Page, number: int, clock: float) -> float:
-        """Read a page, and say by how much the clock moves on. number: of pages."""
-        score = self._scores.get(page)
-        if score is None:
-            return 0.0
-        hub, authority = score
-        passed = (hub.cash + authority.cash) / (2 * START * number)
-        self._scores.advance(passed)
-        self._scores.set(
-            page,
-            PageCash(
-                self._after(hub, clock + passed),
-                self._after(authority, clock + passed),
-            ),
-        )
-        targets, parents = self._graph.successors(page), self._graph.predecessors(page)
-        share = hub.cash / (len(targets) + 1)
-        self._scores.increase("authority", targets, share)
-        self._scores.increase_all("hub", share / number)
-        part = self._part(page, len(parents))
-        self._scores.increase("hub", parents, part * authority.cash)
-        kept = max(0.0, 1 - len(parents) * part) * authority.cash
-        self._scores.increase_all("authority", kept / number)
-        return passed
+    def _read(self, pages: list[Page]) -> None:
+        """Read pages one after the other; what they give is written once for all of them."""
+        scores, number, clock = self._scores, self._scores.count(), self._scores.clock()
+        gifts, begin = Gifts(), clock
+        after: dict[Page, PageCash] = {}
+        for page in pages:
+            score = scores.get(page)
+            if score is None:
+                continue
+            hub, authority = gifts.taken(page, score)
+            clock += (hub.cash + authority.cash) / (2 * START * number)
+            after[page] = gifts.emptied(self._after(hub, clock), self._after(authority, clock))
+            targets, parents = self._graph.successors(page), self._graph.predecessors(page)
+            share = hub.cash / (len(targets) + 1)
+            gifts.give("authority", targets, share)
+            part = self._part(page, len(parents))
+            gifts.give("hub", parents, part * authority.cash)
+            kept = max(0.0, 1 - len(parents) * part) * authority.cash
+            gifts.to_all["hub"] += share / number
+            gifts.to_all["authority"] += kept / number
+        scores.advance(clock - begin)
+        for kind in KINDS:
+            scores.increase_all(kind, gifts.to_all[kind])
+        scores.set_many((page, gifts.taken(page, score)) for page, score in after.items())
+        for kind in KINDS:
+            scores.increase_each(kind, gifts.to[kind])
 
     def _after(self, cash: Cash, clock: float) -> Cash:
         since, window = clock - cash.last, self._window

@@ -31,7 +31,7 @@ from pipeline.online.stores.relevance import SqliteRelevance  # noqa: E402
 from pipeline.online.stores.schedule import SqliteSchedule  # noqa: E402
 
 BATCH = 5000  # pages of a transaction
-UPDATES, TAKES, TAKEN = 20_000, 1000, 100
+UPDATES, READ, TAKES, TAKEN = 20_000, 1000, 1000, 100
 
 
 def uri(number: int) -> bytes:
@@ -64,8 +64,8 @@ def update(database: Database) -> float:
     """Pages read a second."""
     opic = OpicHits(SqliteGraph(database), SqliteHitsCash(database), SqliteRelevance(database))
     started = time.perf_counter()
-    for _ in range(UPDATES // TAKEN):
-        opic.update(TAKEN)
+    for _ in range(UPDATES // READ):
+        opic.update(READ)
     return UPDATES / (time.perf_counter() - started)
 
 

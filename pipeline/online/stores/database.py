@@ -20,6 +20,13 @@ MEMORY = ":memory:"
 FORMAT = 1
 _MARK = 0x6372_6E6B  # SQLite's application id of our files
 _CACHE = 64  # MiB of pages of the file
+_LOG = 16384  # pages of 4 KiB in the log before they are moved to their places
+_PRAGMAS = (
+    "journal_mode = WAL",
+    "synchronous = FULL",
+    f"cache_size = -{_CACHE << 10}",
+    f"wal_autocheckpoint = {_LOG}",
+)
 _REMEMBERED = 2**18  # numbers of pages, some 60 MB
 # SQLite's result codes, which Python 3.10 does not name: by part of the message, found and cure.
 _FULL = 13
@@ -54,7 +61,7 @@ class Database:
                 raise
 
     def _prepare(self) -> None:
-        for pragma in ("journal_mode = WAL", "synchronous = FULL", f"cache_size = -{_CACHE << 10}"):
+        for pragma in _PRAGMAS:
             self.execute(f"PRAGMA {pragma}")
         mark, version = map(self.number, ("PRAGMA application_id", "PRAGMA user_version"))
         is_new = not self.number("SELECT count(*) FROM sqlite_master")

@@ -6,13 +6,12 @@ that giving to all pages changes one row, and the order of rows is the order of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 
 from pipeline.online.stores.database import Database
-from pipeline.online.stores.protocols import Cash, Page, PageCash
+from pipeline.online.stores.protocols import KINDS, Cash, Page, PageCash
 
-KINDS = ("hub", "authority")
 _COLUMNS = ", ".join(f"{kind}_{of}" for kind in KINDS for of in Cash._fields)
 _TABLES = (
     f"""CREATE TABLE IF NOT EXISTS hits_scores (number INTEGER PRIMARY KEY,
@@ -88,11 +87,17 @@ class SqliteHitsCash:
         return [page for (page,) in self._database.rows(query, (count,))]
 
     def increase(self, kind: str, pages: Iterable[Page], amount: float) -> None:
-        column = _column(kind)
+        amounts: dict[Page, float] = {}
+        for page in pages:
+            amounts[page] = amounts.get(page, 0.0) + amount
+        self.increase_each(kind, amounts)
+
+    def increase_each(self, kind: str, amounts: Mapping[Page, float]) -> None:
+        column, number_of = _column(kind), self._database.number_of
         query = f"UPDATE hits_scores SET {column} = {column} + ? WHERE number = ?"
         with self._database.transaction():
-            numbers = list(self._database.known_numbers(pages))
-            self._database.execute_many(query, ((amount, number) for number in numbers))
+            rows = ((amount, number_of(page)) for page, amount in amounts.items())
+            self._database.execute_many(query, list(rows))
 
     def increase_all(self, kind: str, amount: float) -> None:
         _column(kind)

@@ -6,7 +6,7 @@ is there and deleting what is not change nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
@@ -64,8 +64,11 @@ class PageCash(NamedTuple):
     authority: Cash
 
 
+KINDS = ("hub", "authority")
+
+
 class HitsCash(Protocol):
-    """Cash of both kinds, and the clock of its reads. Kinds are `hub` and `authority`."""
+    """Cash of both kinds, and the clock of its reads. Kinds are those of KINDS."""
 
     def transaction(self) -> AbstractContextManager[None]:
         """What is changed within it, in stores of the same database too, is changed whole or not at
@@ -96,6 +99,9 @@ class HitsCash(Protocol):
 
     def increase(self, kind: str, pages: Iterable[Page], amount: float) -> None:
         """Give the amount to each of some pages, once for each time that it is named."""
+
+    def increase_each(self, kind: str, amounts: Mapping[Page, float]) -> None:
+        """Give each page its amount."""
 
     def increase_all(self, kind: str, amount: float) -> None:
         """Give the amount to each page, in a time that does not depend on how many there are."""
