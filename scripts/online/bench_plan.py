@@ -91,7 +91,7 @@ def main() -> None:
         report, _ = write_plan(visits, wanted, BEGIN, ["parquet"], options.folder)
     seconds = time.perf_counter() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{options.pages:,} pages, {options.crawls} crawls: {seconds:.1f} s, of which {read:.1f}")
+    print(f"{options.pages:,} pages, {options.crawls} crawls: {seconds:.1f} s, of which {read:.1f} s")
     print(f"for reading visits; {peak:,.0f} MiB at most ({before:,.0f} before)")
     if options.json:
         result = {"pages": options.pages, "seconds": seconds, "read": read, "mib": peak}

@@ -10,6 +10,7 @@ last, so days are never fewer than before.
 
 from __future__ import annotations
 
+import operator
 import time
 from collections.abc import Callable
 
@@ -27,8 +28,21 @@ _TABLE = """CREATE TABLE IF NOT EXISTS page_changes (number INTEGER PRIMARY KEY,
 _NUMBER = "number = (SELECT number FROM pages WHERE page = ?)"
 
 
+def within(bits: int) -> Callable[[bytes, bytes], bool]:
+    """Whether digests of the same length differ in so many bits at most, as those of pages that are
+    nearly the same do where the digest is made for that (SimHash: Charikar, STOC 2002)."""
+
+    def is_same(one: bytes, other: bytes) -> bool:
+        differing = int.from_bytes(one, "big") ^ int.from_bytes(other, "big")
+        return len(one) == len(other) and differing.bit_count() <= bits
+
+    return is_same
+
+
 class SqlitePageChanges:
-    """PageChanges (protocols.py). clock: in seconds. is_corrected: see above."""
+    """PageChanges (protocols.py). clock: in seconds. is_corrected: see above. is_same: compares two
+    digests. A page that is nearly the same keeps its digest, so that it changes when small changes
+    add up."""
 
     def __init__(
         self,
@@ -36,8 +50,10 @@ class SqlitePageChanges:
         clock: Callable[[], float] = time.time,
         *,
         is_corrected: bool = True,
+        is_same: Callable[[bytes, bytes], bool] = operator.eq,
     ) -> None:
         self._database, self._clock, self._is_corrected = database, clock, is_corrected
+        self._is_same = is_same
         database.execute(_TABLE)
 
     def visit(self, page: Page, digest: bytes) -> str:
@@ -52,11 +68,11 @@ class SqlitePageChanges:
                 database.execute(query, (number, digest, now, now))
                 return NEW
             number, before, last = row
-            is_change = before != digest
+            is_change = not self._is_same(before, digest)
             database.execute(
                 """UPDATE page_changes SET digest = ?, last = ?, intervals = intervals + 1,
                     changes = changes + ? WHERE number = ?""",
-                (digest, max(now, last), is_change, number),
+                (digest if is_change else before, max(now, last), is_change, number),
             )
         return CHANGED if is_change else SAME
 

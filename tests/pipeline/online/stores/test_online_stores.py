@@ -17,6 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from support.paths import ROOT
 
 from jobs.kernel.errors import BadInput
+from pipeline.online.stores.changes import SqlitePageChanges, within
 from pipeline.online.stores.database import Database, _code_of
 from pipeline.online.stores.hits_cash import KINDS, SqliteHitsCash
 from pipeline.online.stores.page_graph import SqliteGraph
@@ -159,6 +160,7 @@ def test_what_fails_in_a_transaction_changes_nothing(tmp_path):
 BY_CODE = {26: "no SQLite database", 14: "it cannot be opened"}
 WRITER = """
 import sys
+from pipeline.online.stores.changes import SqlitePageChanges, within
 from pipeline.online.stores.database import Database
 from pipeline.online.stores.hits_cash import SqliteHitsCash
 from pipeline.online.stores.page_graph import SqliteGraph
@@ -232,3 +234,11 @@ def test_two_processes_at_once_are_told(tmp_path):
         SqliteGraph(first)
         with pytest.raises(BadInput, match="it is in use by another process"):
             Database(tmp_path / "stores", wait=0.05)
+
+
+def test_pages_that_are_nearly_the_same_have_not_changed_until_small_changes_add_up():
+    with Database() as database:
+        changes = SqlitePageChanges(database, lambda: 0.0, is_same=within(2))
+        digests = (b"\x00\x00", b"\x00\x03", b"\x00\x07", b"\x00\x05", b"\x00", b"\x00\x00")
+        seen = [changes.visit(b"p", digest) for digest in digests]
+    assert seen == ["new", "same", "changed", "same", "changed", "changed"]
