@@ -8,7 +8,8 @@ from datetime import datetime
 from pathlib import Path
 
 from pipeline.contract import PRECEDENCE
-from pipeline.data.database import database
+from pipeline.data.database import LEAST, database, limit
+from pipeline.data.memory import require_memory
 from pipeline.options import PlanOptions
 from pipeline.planning.due_pages import write_due_pages
 from pipeline.planning.plan import compared, planned
@@ -17,6 +18,9 @@ from pipeline.planning.report import PlanReport
 from pipeline.planning.schedule_files import describe, write_schedule
 from pipeline.planning.visits import Visits, read_visits
 from pipeline.workfolder.results.opened import open_finished
+
+PAGE_BYTES = 150  # of all columns of a page, with its spans
+FIXED = LEAST
 
 
 def make_plan(
@@ -37,6 +41,9 @@ def make_plan(
         ranked = open_finished(ranking, db, near, "ranking")
         with ranked.reading():
             visits = read_visits(db, finished, ranked, begin)
+        pages = len(visits.ages)
+        require_memory("plan", pages, PAGE_BYTES, budget, fixed=FIXED)
+        limit(db, budget - FIXED - PAGE_BYTES * pages)
         return write_plan(visits, options, begin, forms, folder)
 
 

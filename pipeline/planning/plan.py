@@ -21,20 +21,21 @@ from pipeline.online.freshness.change_rates import FEWEST, Rates, Seen, pooled
 from pipeline.online.freshness.due_dates import DueDates, due_dates
 from pipeline.online.freshness.rivals import rival_plans
 from pipeline.options import PlanOptions
-from pipeline.planning.visits import Visits
+from pipeline.planning.visits import ShortNumbers, Visits
 
 CLASSES = 5
+Fifths = npt.NDArray[np.int8]
 BEST = "plan"
 
 
 class FetchPlan(NamedTuple):
-    """Of N pages. values: float64[N]. classes: 1 to 5, int64[N]. rates: of changes. fetches: a day,
+    """Of N pages. values: float64[N]. classes: 1 to 5, int8[N]. rates: of changes. fetches: a day,
     float64[N]. freshness: the share of time in which the copy is that of the server, float64[N].
     due: the next fetches. urgency: what a fetch now is worth, value times the probability that the
     page changed since its last visit, float64[N]."""
 
     values: Floats
-    classes: Positions
+    classes: Fifths
     rates: Rates
     fetches: Floats
     freshness: Floats
@@ -53,12 +54,12 @@ def planned(visits: Visits, options: PlanOptions) -> FetchPlan:
     """Raises BadInput."""
     values = values_of(visits)
     classes = classes_of(values)
-    seen = visits.spans.seen(len(values))
-    rates = pooled(seen, groups_of(seen, visits.sites, classes))
+    rates = rates_of(visits.spans.seen(len(values)), visits.sites, classes)
     pages = changing_pages(rates.mean, values, options)
     fetches = allocation(pages, options.budget).rates
-    due = due_dates(fetches, np.maximum(visits.ages, 0.0), options.budget, options.horizon)
-    urgency = values * -np.expm1(-rates.mean * visits.ages)
+    ages = np.maximum(visits.ages, 0.0).astype(np.float64)
+    due = due_dates(fetches, ages, options.budget, options.horizon)
+    urgency = values * -np.expm1(-rates.mean * ages)
     return FetchPlan(values, classes, rates, fetches, freshness_in(pages, fetches), due, urgency)
 
 
@@ -68,21 +69,25 @@ def values_of(visits: Visits) -> Floats:
     return np.where(visits.gone, 0.0, np.nan_to_num(visits.scores, nan=least))
 
 
-def classes_of(values: Floats) -> Positions:
+def classes_of(values: Floats) -> Fifths:
     """1 is the best fifth; pages of the same value are in one class."""
     ends = np.quantile(values, np.arange(1, CLASSES) / CLASSES)
-    classes: Positions = CLASSES - np.searchsorted(ends, values)
-    return classes
+    return (CLASSES - np.searchsorted(ends, values)).astype(np.int8)
 
 
-def groups_of(seen: Seen, sites: Positions, classes: Positions) -> Positions:
+def rates_of(seen: Seen, sites: ShortNumbers, classes: Fifths) -> Rates:
+    return pooled(seen, groups_of(seen, sites, classes))
+
+
+def groups_of(seen: Seen, sites: ShortNumbers, classes: Fifths) -> Positions:
     """The group of each page, int64[N]: its site and class, or its class alone where too few pages
     of the site tell something."""
-    _, groups = np.unique(sites * CLASSES + classes, return_inverse=True)
+    groups = (sites + 1) * np.int64(CLASSES) + classes - 1
     telling = np.bincount(groups, seen.quiet > 0)
-    small = telling[groups] < FEWEST
-    _, groups = np.unique(np.where(small, -classes, groups), return_inverse=True)
-    return groups.astype(np.int64)
+    groups = np.where(telling[groups] < FEWEST, classes - 1, groups)
+    is_there = np.bincount(groups) > 0
+    numbers: Positions = (np.cumsum(is_there) - 1)[groups]
+    return numbers
 
 
 def changing_pages(rates: Floats, values: Floats, options: PlanOptions) -> ChangingPages:

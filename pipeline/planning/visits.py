@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.rank.array_types import Floats, Positions
+from jobs.kernel.rank.array_types import Floats
 from pipeline.heritrix.pages import MEDIA_TYPES, NO_PAGES
 from pipeline.online.freshness.change_rates import Seen
 from pipeline.ranking.sites.names import domain_name
@@ -29,6 +29,8 @@ from pipeline.workfolder.results.finished import Finished
 
 DAY = 86400.0
 Flags = npt.NDArray[np.bool_]
+ShortFloats = npt.NDArray[np.float32]
+ShortNumbers = npt.NDArray[np.int32]
 
 _SPELLED = """CREATE TABLE spelled AS SELECT row_number() OVER () AS number, uri, key, linked FROM
     (SELECT uri, arg_max(key, work) AS key, sum(links) > 0 AS linked FROM ({spelled})
@@ -72,28 +74,27 @@ _PARTS = """CREATE TABLE part AS SELECT row_number() OVER (ORDER BY part) - 1 AS
 
 
 class Visits(NamedTuple):
-    """Of N pages, which are the rows of the table `page` of db. last: days before now of their last
-    visits, float64[N]. visits: int64[N]. scores: float64[N], nan for pages without one. sites:
-    int64[N], numbers of registrable domains. gone: bool[N]. spans: between their visits. left_out:
-    captures that are no visits, by reason."""
+    """Of N pages, the rows of the table `page` of db, whose order says nothing. ages: days since
+    their last visits, float32[N]. scores: float64[N], nan for pages without one. sites: int32[N],
+    numbers of registrable domains. gone: bool[N]. spans: between their visits. left_out: captures
+    that are no visits, by reason."""
 
     db: duckdb.DuckDBPyConnection
-    ages: Floats
-    visits: Positions
+    ages: ShortFloats
     scores: Floats
-    sites: Positions
+    sites: ShortNumbers
     gone: Flags
     spans: Spans
     left_out: dict[str, int]
 
 
 class Spans(NamedTuple):
-    """M times between two visits of a page. pages: int64[M], ascending; days: float64[M];
+    """M times between two visits of a page. pages: int32[M], ascending; days: float32[M];
     is_change, is_last: bool[M], whether the page changed, and whether it is the last of its
     page."""
 
-    pages: Positions
-    days: Floats
+    pages: ShortNumbers
+    days: ShortFloats
     is_change: Flags
     is_last: Flags
 
@@ -104,7 +105,12 @@ class Spans(NamedTuple):
         quiet = np.bincount(self.pages[same], self.days[same], minlength=pages).astype(np.float64)
         counts = np.bincount(self.pages[changed], minlength=pages)
         offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        return Seen(np.zeros(pages), quiet, offsets, self.days[changed])
+        return Seen(np.zeros(pages), quiet, offsets, self.days[changed].astype(np.float64))
+
+    def of_first(self, pages: int) -> Spans:
+        """Those of the first pages."""
+        end = np.searchsorted(self.pages, pages)
+        return Spans(self.pages[:end], self.days[:end], self.is_change[:end], self.is_last[:end])
 
 
 def read_visits(
@@ -117,27 +123,28 @@ def read_visits(
     types = ", ".join(f"'{media_type}'" for media_type in MEDIA_TYPES)
     db.execute(_SPELLED.format(spelled=spelled))
     db.execute(_VISITS.format(visited=visited), {"now": now.timestamp()})
-    db.execute(_INTERVALS)
-    db.execute(_LAST.format(types=types, no_pages=NO_PAGES))
-    nodes = f"(SELECT key, score FROM {ranking.view('nodes')})"
-    db.execute(_PAGES.format(nodes=nodes, best=_BEST))
-    columns = db.sql(
-        f"SELECT ({now.timestamp()} - last) / {DAY} AS ages, visits,"
-        " coalesce(score, 'nan'::DOUBLE) AS scores, gone FROM page ORDER BY row"
-    ).fetchnumpy()
     reasons = db.sql("SELECT reason, count(*) FROM visit WHERE reason IS NOT NULL GROUP BY reason")
     left_out = dict(sorted(reasons.fetchall()))
-    if not len(columns["ages"]):
+    db.execute(_INTERVALS)
+    db.execute(_LAST.format(types=types, no_pages=NO_PAGES))
+    db.execute("DROP TABLE visit; DROP TABLE spelled")
+    nodes = f"(SELECT key, score FROM {ranking.view('nodes')})"
+    db.execute(_PAGES.format(nodes=nodes, best=_BEST))
+    db.execute("DROP TABLE last")
+    columns = db.sql(
+        f"SELECT (({now.timestamp()} - last) / {DAY})::FLOAT AS ages,"
+        " coalesce(score, 'nan'::DOUBLE) AS scores, gone FROM page ORDER BY row"
+    ).fetchnumpy()
+    ages, scores, gone = (np.asarray(columns[name]) for name in ("ages", "scores", "gone"))
+    if not len(ages):
         raise BadInput(
             " and ".join(str(work.work) for work in works),
             "no page was captured " + (f"({left_out})" if left_out else ""),
             "captures of documents, or of what links lead to",
             "Rank a crawl with `crawlrank run`.",
         )
-    sites = _sites(db)
-    spans = _spans(db)
-    return Visits(db, columns["ages"], columns["visits"], columns["scores"], sites,
-                  columns["gone"], spans, left_out)  # fmt: skip
+    spans, sites = _spans(db), _sites(db)
+    return Visits(db, ages, scores, sites, gone, spans, left_out)
 
 
 def _union(works: Sequence[Finished], view: str, columns: str) -> str:
@@ -145,24 +152,21 @@ def _union(works: Sequence[Finished], view: str, columns: str) -> str:
     return " UNION ALL ".join(parts)
 
 
-def _sites(db: duckdb.DuckDBPyConnection) -> Positions:
+def _sites(db: duckdb.DuckDBPyConnection) -> ShortNumbers:
     db.execute(_PARTS)
     names: dict[str, int] = {}
-    of_parts = np.array(
-        [
-            names.setdefault(domain_name(part), len(names))
-            for (part,) in db.sql("SELECT part FROM part ORDER BY site").fetchall()
-        ],
-        np.int64,
-    )
+    parts = db.sql("SELECT part FROM part ORDER BY site").fetchall()
+    numbers = [names.setdefault(domain_name(part), len(names)) for (part,) in parts]
     query = "SELECT site FROM page JOIN part ON part = split_part(key, ')', 1) ORDER BY row"
-    sites: Positions = of_parts[db.sql(query).fetchnumpy()["site"]]
+    sites: ShortNumbers = np.array(numbers, np.int32)[db.sql(query).fetchnumpy()["site"]]
+    db.execute("DROP TABLE part")
     return sites
 
 
 def _spans(db: duckdb.DuckDBPyConnection) -> Spans:
-    query = (
-        "SELECT row, days, is_change, is_last FROM span JOIN page USING (number) ORDER BY row, t"
-    )
-    rows = db.sql(query).fetchnumpy()
+    rows = db.sql(
+        "SELECT row::INTEGER AS row, days::FLOAT AS days, is_change, is_last"
+        " FROM span JOIN page USING (number) ORDER BY row, t"
+    ).fetchnumpy()
+    db.execute("DROP TABLE span")
     return Spans(*(np.asarray(rows[name]) for name in ("row", "days", "is_change", "is_last")))

@@ -24,10 +24,10 @@ import duckdb
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from pipeline.data.database import database  # noqa: E402
-from pipeline.data.memory import parse_size  # noqa: E402
+from pipeline.data.database import database, limit  # noqa: E402
+from pipeline.data.memory import Memory, parse_size  # noqa: E402
 from pipeline.options import PlanOptions  # noqa: E402
-from pipeline.planning.make import write_plan  # noqa: E402
+from pipeline.planning.make import FIXED, PAGE_BYTES, write_plan  # noqa: E402
 from pipeline.planning.visits import read_visits  # noqa: E402
 
 BEGIN = datetime(2026, 6, 1, tzinfo=timezone.utc)
@@ -80,18 +80,21 @@ def main() -> None:
         ]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     started = time.perf_counter()
-    budget = parse_size(options.memory)
+    budget = Memory(parse_size(options.memory)).budget
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as tmp,
         database(Path(tmp), budget=budget // 2, threads=2) as (db, _),
     ):
         visits = read_visits(db, crawls, crawls[0], BEGIN)
         read = time.perf_counter() - started
+        limit(db, budget - FIXED - PAGE_BYTES * options.pages)
         wanted = PlanOptions(options.pages / 50)
         report, _ = write_plan(visits, wanted, BEGIN, ["parquet"], options.folder)
     seconds = time.perf_counter() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{options.pages:,} pages, {options.crawls} crawls: {seconds:.1f} s, of which {read:.1f} s")
+    print(
+        f"{options.pages:,} pages, {options.crawls} crawls: {seconds:.1f} s, of which {read:.1f} s"
+    )
     print(f"for reading visits; {peak:,.0f} MiB at most ({before:,.0f} before)")
     if options.json:
         result = {"pages": options.pages, "seconds": seconds, "read": read, "mib": peak}
