@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pipeline.online.stores.protocols import KINDS, Cash, Page, PageCash
+from pipeline.online.stores.protocols import KINDS, Cash, PageCash
 
 
 class Gifts:
-    """to: by kind, what single pages got and have not taken. to_all: by kind, what every page
-    got."""
+    """to: by kind, what single pages got and have not taken, by their numbers. to_all: by kind,
+    what every page got."""
 
     def __init__(self) -> None:
-        self.to: dict[str, dict[Page, float]] = {kind: {} for kind in KINDS}
+        self.to: dict[str, dict[int, float]] = {kind: {} for kind in KINDS}
         self.to_all = dict.fromkeys(KINDS, 0.0)
 
-    def give(self, kind: str, pages: Iterable[Page], amount: float) -> None:
+    def give(self, kind: str, pages: Iterable[int], amount: float) -> None:
         amounts = self.to[kind]
         for page in pages:
             amounts[page] = amounts.get(page, 0.0) + amount
 
-    def taken(self, page: Page, score: PageCash) -> PageCash:
+    def taken(self, page: int, score: PageCash) -> PageCash:
         """The cash of a page with what it got since the score was true of it."""
         return PageCash(*(
             cash._replace(cash=cash.cash + self.to[kind].pop(page, 0.0) + self.to_all[kind])

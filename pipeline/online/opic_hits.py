@@ -139,16 +139,17 @@ class OpicHits:
     def _read(self, pages: list[Page]) -> None:
         """Read pages one after the other; what they give is written once for all of them."""
         scores, number, clock = self._scores, self._scores.count(), self._scores.clock()
-        gifts, begin = Gifts(), clock
-        after: dict[Page, PageCash] = {}
+        gifts, begin, graph = Gifts(), clock, self._graph
+        after: dict[Page, tuple[int, PageCash]] = {}
         for page in pages:
-            score = scores.get(page)
-            if score is None:
+            score, place = scores.get(page), graph.number_of(page)
+            if score is None or place is None:
                 continue
-            hub, authority = gifts.taken(page, score)
+            hub, authority = gifts.taken(place, score)
             clock += (hub.cash + authority.cash) / (2 * START * number)
-            after[page] = gifts.emptied(self._after(hub, clock), self._after(authority, clock))
-            targets, parents = self._graph.successors(page), self._graph.predecessors(page)
+            emptied = gifts.emptied(self._after(hub, clock), self._after(authority, clock))
+            after[page] = place, emptied
+            targets, parents = graph.targets_of(place), graph.sources_of(place)
             share = hub.cash / (len(targets) + 1)
             gifts.give("authority", targets, share)
             part = self._part(page, len(parents))
@@ -159,7 +160,7 @@ class OpicHits:
         scores.advance(clock - begin)
         for kind in KINDS:
             scores.increase_all(kind, gifts.to_all[kind])
-        scores.set_many((page, gifts.taken(page, score)) for page, score in after.items())
+        scores.set_many((page, gifts.taken(place, cash)) for page, (place, cash) in after.items())
         for kind in KINDS:
             scores.increase_each(kind, gifts.to[kind])
 

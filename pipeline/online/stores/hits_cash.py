@@ -87,17 +87,17 @@ class SqliteHitsCash:
         return [page for (page,) in self._database.rows(query, (count,))]
 
     def increase(self, kind: str, pages: Iterable[Page], amount: float) -> None:
-        amounts: dict[Page, float] = {}
-        for page in pages:
-            amounts[page] = amounts.get(page, 0.0) + amount
+        amounts: dict[int, float] = {}
+        for number in self._database.known_numbers(pages):
+            amounts[number] = amounts.get(number, 0.0) + amount
         self.increase_each(kind, amounts)
 
-    def increase_each(self, kind: str, amounts: Mapping[Page, float]) -> None:
-        column, number_of = _column(kind), self._database.number_of
+    def increase_each(self, kind: str, amounts: Mapping[int, float]) -> None:
+        column = _column(kind)
         query = f"UPDATE hits_scores SET {column} = {column} + ? WHERE number = ?"
         with self._database.transaction():
-            rows = ((amount, number_of(page)) for page, amount in amounts.items())
-            self._database.execute_many(query, list(rows))
+            rows = ((amount, number) for number, amount in sorted(amounts.items()))
+            self._database.execute_many(query, rows)
 
     def increase_all(self, kind: str, amount: float) -> None:
         _column(kind)

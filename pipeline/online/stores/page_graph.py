@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from pipeline.online.stores.database import Database
 from pipeline.online.stores.protocols import Edge, Page
@@ -65,10 +65,19 @@ class SqliteGraph:
         return self._database.number(query, (source, target)) is not None
 
     def successors(self, page: Page) -> list[Page]:
-        return self._ends(page, "target", "source")
+        return self._pages(page, self.targets_of)
 
     def predecessors(self, page: Page) -> list[Page]:
-        return self._ends(page, "source", "target")
+        return self._pages(page, self.sources_of)
+
+    def number_of(self, page: Page) -> int | None:
+        return self._database.number_of(page)
+
+    def targets_of(self, number: int) -> list[int]:
+        return self._ends(_ENDS.format(end="target", start="source"), number)
+
+    def sources_of(self, number: int) -> list[int]:
+        return self._ends(_ENDS.format(end="source", start="target"), number)
 
     def neighbours(self, page: Page) -> list[Page]:
         return list(dict.fromkeys(self.successors(page) + self.predecessors(page)))
@@ -92,7 +101,9 @@ class SqliteGraph:
         rows = ((number,) for number in sorted(set(numbers)))
         self._database.execute_many("INSERT OR IGNORE INTO nodes VALUES (?)", rows)
 
-    def _ends(self, page: Page, end: str, start: str) -> list[Page]:
-        number, query = self._database.number_of(page), _ENDS.format(end=end, start=start)
-        rows = self._database.execute(query, (number,)).fetchall()
-        return [self._database.page_of(number) for (number,) in rows]
+    def _ends(self, query: str, number: int) -> list[int]:
+        return [end for (end,) in self._database.execute(query, (number,)).fetchall()]
+
+    def _pages(self, page: Page, ends: Callable[[int], list[int]]) -> list[Page]:
+        number = self._database.number_of(page)
+        return [] if number is None else [self._database.page_of(end) for end in ends(number)]

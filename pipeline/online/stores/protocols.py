@@ -41,6 +41,14 @@ class PageGraph(Protocol):
     def neighbours(self, page: Page) -> list[Page]:
         """Successors and predecessors, each once."""
 
+    def number_of(self, page: Page) -> int | None:
+        """What all stores of one database know a page by."""
+
+    def targets_of(self, number: int) -> list[int]:
+        """Numbers of the successors of a page, by its number."""
+
+    def sources_of(self, number: int) -> list[int]: ...
+
     def nodes(self) -> Iterator[Page]: ...
 
     def edges(self) -> Iterator[Edge]: ...
@@ -100,8 +108,8 @@ class HitsCash(Protocol):
     def increase(self, kind: str, pages: Iterable[Page], amount: float) -> None:
         """Give the amount to each of some pages, once for each time that it is named."""
 
-    def increase_each(self, kind: str, amounts: Mapping[Page, float]) -> None:
-        """Give each page its amount."""
+    def increase_each(self, kind: str, amounts: Mapping[int, float]) -> None:
+        """Give each page its amount, by its number."""
 
     def increase_all(self, kind: str, amount: float) -> None:
         """Give the amount to each page, in a time that does not depend on how many there are."""
