@@ -71,7 +71,7 @@ class OpicHits:
     def add_page(
         self, page: Page, links: Iterable[Page] = (), relevance: float | None = None
     ) -> None:
-        """Add a page that was fetched, or what it links to now, in place of what it linked to."""
+        """Add a page that was fetched, or what it links to now, in own of what it linked to."""
         targets = dict.fromkeys(links)
         with self._scores.transaction():
             for gone in self._graph.successors(page):
@@ -142,14 +142,14 @@ class OpicHits:
         gifts, begin, graph = Gifts(), clock, self._graph
         after: dict[Page, tuple[int, PageCash]] = {}
         for page in pages:
-            score, place = scores.get(page), graph.number_of(page)
-            if score is None or place is None:
+            score, own = scores.get(page), graph.number_of(page)
+            if score is None or own is None:
                 continue
-            hub, authority = gifts.taken(place, score)
+            hub, authority = gifts.taken(own, score)
             clock += (hub.cash + authority.cash) / (2 * START * number)
             emptied = gifts.emptied(self._after(hub, clock), self._after(authority, clock))
-            after[page] = place, emptied
-            targets, parents = graph.targets_of(place), graph.sources_of(place)
+            after[page] = own, emptied
+            targets, parents = graph.targets_of(own), graph.sources_of(own)
             share = hub.cash / (len(targets) + 1)
             gifts.give("authority", targets, share)
             part = self._part(page, len(parents))
@@ -160,7 +160,7 @@ class OpicHits:
         scores.advance(clock - begin)
         for kind in KINDS:
             scores.increase_all(kind, gifts.to_all[kind])
-        scores.set_many((page, gifts.taken(place, cash)) for page, (place, cash) in after.items())
+        scores.set_many((page, gifts.taken(own, cash)) for page, (own, cash) in after.items())
         for kind in KINDS:
             scores.increase_each(kind, gifts.to[kind])
 
