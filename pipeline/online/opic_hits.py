@@ -71,7 +71,7 @@ class OpicHits:
     def add_page(
         self, page: Page, links: Iterable[Page] = (), relevance: float | None = None
     ) -> None:
-        """Add a page that was fetched, or what it links to now, in own of what it linked to."""
+        """Add a page that was fetched, or what it links to now, in place of what it linked to."""
         targets = dict.fromkeys(links)
         with self._scores.transaction():
             for gone in self._graph.successors(page):

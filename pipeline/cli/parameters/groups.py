@@ -25,7 +25,8 @@ def field_option(owner: object, name: str, help: str, type: Any = None) -> Decor
     if default is False:
         return click.option(spelled, is_flag=True, help=help)
     choice = type or click.Choice(get_args(get_type_hints(owner.__class__)[name]))
-    return option(spelled, type=choice, default=default, help=help)
+    shown = getattr(choice, "shown", None)  # how a type writes its values
+    return option(spelled, type=choice, default=shown(default) if shown else default, help=help)
 
 
 def together(*options: Decorator) -> Callable[[Command], Command]:

@@ -104,6 +104,12 @@ class Days(click.ParamType):  # type: ignore[type-arg]
             self.fail(f"{value!r} is no duration such as 90d, 12h or 2w", param, ctx)
         return days
 
+    def shown(self, days: float) -> str:
+        """As it is written on the command line."""
+        units = ((unit, days / _DAYS[name]) for unit, name in _UNITS.items() if unit != "w")
+        number, unit = min((count, unit) for unit, count in units if count >= 1)
+        return f"{number:g}{unit}"
+
 
 class Moment(click.ParamType):  # type: ignore[type-arg]
     """A date, or a date and a time, as ISO 8601 has them or in 14 digits; UTC if it does not

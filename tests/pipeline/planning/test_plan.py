@@ -266,3 +266,9 @@ def test_a_damaged_dataset_of_a_run_is_told(works: list[Path], tmp_path: Path) -
     said = crawlrank("plan", "--work", work, "--budget", "1/day", "--output", tmp_path / "plan")
     assert said.code == 3
     assert "captures" in said.err
+
+
+def test_defaults_are_shown_as_they_are_written() -> None:
+    said = " ".join(ok("plan", "--help").out.split())
+    for shown in ("[default: 90d]", "[default: 1d]", "[default: 1h]"):
+        assert shown in said
