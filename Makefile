@@ -37,7 +37,7 @@ COUNT ?= 20000
 PAGES ?= 200000
 SEED  ?= 1
 
-.PHONY: help setup pipeline test lint types unit quick test-large test-kill test-heritrix test-hadoop test-spark compiled test-compiled fuzz bench benchmarks clean
+.PHONY: help setup pipeline test lint types unit quick test-large test-kill test-heritrix test-hadoop test-spark test-browser compiled test-compiled fuzz bench benchmarks clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -118,6 +118,10 @@ test-spark: export SPARK_SUBMIT_OPTS = -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 test-spark: setup ## Jobs on a real Spark of this machine; needs a JDK (17 or 21)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pyspark==4.0.1
 	$(BIN)/pytest -m "spark$(SHORTER)" $(call with,spark)
+
+test-browser: setup ## Pages in a real Chromium; needs the packages chromium and npm
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check playwright==1.65.2
+	$(BIN)/pytest -m browser -n 2 --dist loadfile $(call with,browser)
 
 fuzz: setup ## Extraction of 20,000 mutated archives and 200,000 pages (COUNT, PAGES, SEED); finds go to work/fuzz
 	$(BIN)/python scripts/fuzz.py --count $(COUNT) --seed $(SEED) --out work/fuzz

@@ -21,7 +21,8 @@ JOBS = (
     "jobs.stages",
 )
 PIPELINE = (
-    *("pipeline.terminal", "pipeline.version", "pipeline.contract", "pipeline.options"),
+    *("pipeline.terminal", "pipeline.version", "pipeline.pages"),
+    *("pipeline.contract", "pipeline.options"),
     *("pipeline.data", "pipeline.ranking", "pipeline.online"),
     *("pipeline.workfolder", "pipeline.precedence", "pipeline.engines", "pipeline.analysis"),
     *("pipeline.heritrix", "pipeline.planning", "pipeline.package"),

@@ -1,0 +1,117 @@
+"""A page that is one file and needs no other: scripts, styles, libraries and data are inside it.
+
+Safety. Jinja2 escapes every string of a template. Data is JSON in a block that no browser runs. In
+it `<`, `>` and `&` are escapes, so that no string ends the block. A Content-Security-Policy admits
+the scripts of the page by their digests, no other script, and no request to anywhere. What is shown
+of an archive is `printable`: controls and marks of direction are visible escapes.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import jinja2
+from markupsafe import Markup
+
+from pipeline.terminal import printable
+from pipeline.version import crawlrank_version
+
+FOLDER = Path(__file__).parent
+LIBRARIES: dict[str, dict[str, str]] = json.loads(
+    (FOLDER / "vendor" / "libraries.json").read_text()
+)
+POLICY = (
+    "default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; img-src data:;"
+    " base-uri 'none'; form-action 'none'"
+)
+JSON_ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+
+def page(
+    template: str,
+    data: Mapping[str, Any],
+    *,
+    libraries: Sequence[str],
+    scripts: Sequence[str],
+    styles: Sequence[str],
+    **values: Any,
+) -> str:
+    """The text of a page.
+
+    template: a file of templates/. data: what scripts read, see `data` in static/page.js; values:
+    what the template reads. libraries: names of vendor/libraries.json; scripts, styles: files of
+    static/, page.js and page.css before them. All are put in in their order.
+    """
+    code = [_library(name) for name in libraries]
+    code += [_script(f"static/{name}") for name in ("page.js", *scripts)]
+    digests = " ".join(f"'sha256-{_digest(script)}'" for script in code)
+    return _templates().get_template(template).render(
+        policy=POLICY.format(digests=digests),
+        scripts=[Markup(script) for script in code],  # ours, or of the libraries
+        styles=[Markup(_text(f"static/{name}")) for name in ("page.css", *styles)],
+        data=Markup(embedded_json(data)),
+        libraries=[LIBRARIES[name] | {"name": name} for name in libraries],
+        version=crawlrank_version(),
+        **values,
+    )  # fmt: skip
+
+
+def embedded_json(data: object) -> str:
+    """JSON that may stand within an element `script`. Raises ValueError for NaN and infinity."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    return text.translate(JSON_ESCAPES)
+
+
+def address(uri: str) -> str | None:
+    """The URI as the target of a link, None where it is not http or https.
+
+    What is not printable is percent-encoded, as a browser would do it.
+    """
+    if not uri.lower().startswith(("http://", "https://")):
+        return None
+    return "".join(c if c.isprintable() else quote(c, errors="replace") for c in uri)
+
+
+@functools.cache
+def _templates() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"printable": printable, "address": address}
+    return environment
+
+
+def _library(name: str) -> str:
+    """A library behind its licence, which every copy has to carry."""
+    library = LIBRARIES[name]
+    licence = _text(f"vendor/{library['licence_file']}").strip()
+    return f"/*\n{licence}\n*/\n{_script('vendor/' + library['file'])}"
+
+
+def _script(path: str) -> str:
+    """A script as it stands in the page. Raises ValueError if it would end its element."""
+    text = _text(path)
+    if "</script" in text.lower() or "<!--" in text:
+        raise ValueError(f"{path} would end the element that it is in")
+    return text
+
+
+def _text(path: str) -> str:
+    """A file of this folder; browsers read all ends of lines as \\n before they take a digest."""
+    text = (FOLDER / path).read_text(encoding="utf-8")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
