@@ -6,6 +6,7 @@ moved; extraction is kept for each of them.
 
 from __future__ import annotations
 
+import platform
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -18,6 +19,7 @@ from jobs.kernel.storage.opening import PathOrUrl
 from jobs.mapreduce.launcher import CLUSTERS
 from pipeline.contract import RANK, STEPS, Engine, StepEntry
 from pipeline.data.allocators import give_back, give_back_at_once
+from pipeline.data.memory import peak_memory
 from pipeline.engine_of_run import engine_of
 from pipeline.extract_step import ExtractStep
 from pipeline.options import PrecedenceOptions, RunOptions, ValidationOptions
@@ -198,6 +200,7 @@ class PipelineRun:
         give_back()  # before the next step takes its share of --memory
         entry["datasets"] = self.state.record(name) if name != EXTRACT else {}
         entry["seconds"] = round(time.monotonic() - started, 3)
+        entry |= {"memory": peak_memory(), "python": platform.python_version()}
         self.manifest.done(name, entry | self._starting())
         if name == RANK:
             self.engine.store.drop("rounds")

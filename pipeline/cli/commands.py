@@ -16,6 +16,7 @@ COMMANDS = {
     "rank": ("rank", "Rank the pages of a work folder by another method, beside its own ranking."),
     "status": ("workfolder", "Show steps, rows, rounds and damage of a work folder."),
     "check": ("workfolder", "Compare a work folder's files with its manifest."),
+    "report": ("report", "Write a page that shows a run and its ranking in a browser."),
     "plot": ("workfolder", "Draw pictures of a finished run."),
     "diff": ("compare", "Show what changed from run WORK_A to run WORK_B."),
     "agree": ("compare", "Show how far rankings of a work folder agree."),

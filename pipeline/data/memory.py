@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import os
 import re
+import resource
+import sys
 from dataclasses import dataclass
 
 from jobs.kernel.errors import BadInput
@@ -78,3 +80,11 @@ def half_of_machine() -> Memory:
         except (OSError, ValueError):  # no such group, or `max`
             continue
     return Memory(max(LEAST, total // 2))
+
+
+def peak_memory() -> int:
+    """Bytes that this process, or its largest child, had at most so far."""
+    everyone = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    peaks = (resource.getrusage(who).ru_maxrss for who in everyone)
+    unit = 1 if sys.platform == "darwin" else 1024
+    return max(peaks) * unit

@@ -20,6 +20,7 @@ from urllib.parse import quote
 import jinja2
 from markupsafe import Markup
 
+from pipeline.pages.formats import FORMATS, NUMBERS
 from pipeline.terminal import printable
 from pipeline.version import crawlrank_version
 
@@ -79,6 +80,20 @@ def address(uri: str) -> str | None:
     return "".join(c if c.isprintable() else quote(c, errors="replace") for c in uri)
 
 
+def as_text(value: Any, form: str) -> str:
+    """The value by a format's name."""
+    return FORMATS[form](value)
+
+
+def at(document: Any, path: str) -> Any:
+    """What stands at a path such as `input.by_status`; None where a part of it is None."""
+    for name in path.split("."):
+        if document is None:
+            return None
+        document = document[int(name)] if isinstance(document, list) else document[name]
+    return document
+
+
 @functools.cache
 def _templates() -> jinja2.Environment:
     environment = jinja2.Environment(
@@ -88,7 +103,8 @@ def _templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"printable": printable, "address": address}
+    environment.filters |= {"printable": printable, "address": address, "as": as_text}
+    environment.globals |= {"at": at, "NUMBERS": NUMBERS}
     return environment
 
 

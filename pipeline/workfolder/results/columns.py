@@ -70,6 +70,10 @@ class FinishedColumns(Finished):
         with self.reading():
             return np.diff(self._csr().offsets)
 
+    def links(self) -> Csr:
+        with self.reading():
+            return open_csr(self.folder("graph"))
+
     def keys(self) -> Iterator[pa.RecordBatch]:
         with self.reading():
             yield from parquet_batches(self.folder("map") / "map.parquet", ["key"])

@@ -29,6 +29,7 @@ import pyarrow as pa
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.datasets import CAPTURES
+from pipeline.data.csr import Csr
 from pipeline.data.graph import Floats, Mask, Positions, Targets
 from pipeline.ranking.classes import Classes, Preferences, cut, preferences, preferred_first
 from pipeline.ranking.methods import Method, method_of
@@ -107,6 +108,10 @@ class Finished(ABC):
     @abstractmethod
     def indegrees(self) -> Targets:
         """By id."""
+
+    @abstractmethod
+    def links(self) -> Csr:
+        """The whole graph, by target: mapped where it is in arrays."""
 
     @abstractmethod
     def keys(self) -> Iterator[pa.RecordBatch]:

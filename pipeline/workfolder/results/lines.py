@@ -19,10 +19,12 @@ from jobs.kernel.formats.lines import DUMMY, parse_capture
 from jobs.kernel.formats.reading import parts
 from jobs.kernel.formats.rows import UNKNOWN
 from jobs.kernel.rank.teleport import FILE, Teleport
+from pipeline.data.csr import Csr
 from pipeline.data.database import batches
 from pipeline.data.graph import Floats, Mask, Positions, Targets
 from pipeline.workfolder.results.finished import CAPTURE_COLUMNS, WEIGHED, Finished, Incoming, Node
 from pipeline.workfolder.results.line_search import lines_with
+from pipeline.workfolder.results.linked import links_by_target
 
 SQL_TYPES = {"string": "VARCHAR", "int32": "INTEGER", "int64": "BIGINT", "double": "DOUBLE"}
 #: a row for each link, of the table of ranks; `dummy` is a target of nodes without links
@@ -115,6 +117,13 @@ class FinishedLines(Finished):
             rows = self.db.sql(query).fetchnumpy()
             counts: Targets = self._by_id("map", rows["id"], rows["count"])
             return counts
+
+    def links(self) -> Csr:
+        """In arrays that are mapped files, as there may be more links than memory."""
+        with self.reading():
+            return links_by_target(
+                self.db, self.view("linked"), len(self.scores()), self.folders.tmp
+            )
 
     def keys(self) -> Iterator[pa.RecordBatch]:
         with self.reading():

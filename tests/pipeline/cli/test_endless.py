@@ -107,7 +107,9 @@ def test_no_command_reads_it(
 
 def test_every_command_with_an_input_is_in_the_table() -> None:
     """Those left out read work folders only, or nothing."""
-    of_folders = {"status", "check", "diff", "explain", "plot", "export-text", "package"}
+    of_folders = {
+        *("status", "check", "diff", "explain", "plot", "report", "export-text", "package"),
+    }
     of_folders |= {"export-scores", "export-sites", "aopic-lab", "plan"}
     assert {line.split()[0] for line in COMMANDS} | of_folders >= set(main.commands)
 

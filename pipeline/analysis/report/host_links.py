@@ -1,0 +1,120 @@
+"""Hosts of a graph, and the links between them.
+
+A host is a range of nodes, as nodes are in the order of their keys. Of every host: its pages, the
+captured ones, the sum and the best of its scores, and its links within, in and out. Of the largest
+hosts also the links from each to each. One pass over the links; memory: 64 bytes a host, 12 a node.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from jobs.kernel.machine.machine_code import loop
+from pipeline.data.csr import Csr, Ids, Offsets
+from pipeline.data.graph import Floats, Mask, Positions
+from pipeline.data.mapped import release
+
+PIECE = 1 << 18  # nodes whose links are counted at once
+OTHERS = -1  # the number of a host that is not among the largest
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedHosts:
+    """Columns of H, by position of the first page. begins: int64[H]. within, incoming, outgoing:
+    links that stay, come from other hosts, lead to others."""
+
+    begins: Positions
+    pages: Positions
+    captured: Positions
+    scores: Floats
+    best: Floats
+    within: Positions
+    incoming: Positions
+    outgoing: Positions
+
+    def largest(self, count: int) -> list[int]:
+        """The hosts with the highest sum of scores, best first."""
+        order = np.lexsort((self.begins, -self.scores))[:count]
+        chosen: list[int] = order.tolist()
+        return chosen
+
+
+def hosts_of(begins: Positions, csr: Csr, scores: Floats, captured: Mask) -> LinkedHosts:
+    """begins: the first node of each host, ascending from 0. scores, captured: by node."""
+    number = _numbers(begins, csr.nodes)
+    hosts = len(begins)
+    within, incoming, outgoing = (np.zeros(hosts, np.int64) for _ in range(3))
+    for begin in range(0, csr.nodes, PIECE):
+        end = min(begin + PIECE, csr.nodes)
+        _count_links(csr.offsets, csr.sources, number, begin, end, within, incoming, outgoing)
+        release(csr.sources, int(csr.offsets[begin]), int(csr.offsets[end]))
+    return LinkedHosts(
+        begins,
+        np.diff(begins, append=csr.nodes),
+        np.add.reduceat(captured, begins, dtype=np.int64),
+        np.add.reduceat(scores, begins),
+        np.maximum.reduceat(scores, begins),
+        within,
+        incoming,
+        outgoing,
+    )
+
+
+def links_among(begins: Positions, csr: Csr, chosen: list[int]) -> list[list[int]]:
+    """Links from each to each of the chosen hosts, from the row to the column."""
+    of_host = np.full(len(begins), OTHERS, np.int64)
+    of_host[chosen] = np.arange(len(chosen))
+    number = of_host[_numbers(begins, csr.nodes)]
+    counts = np.zeros((len(chosen), len(chosen)), np.int64)
+    for begin in range(0, csr.nodes, PIECE):
+        end = min(begin + PIECE, csr.nodes)
+        _count_pairs(csr.offsets, csr.sources, number, begin, end, counts)
+        release(csr.sources, int(csr.offsets[begin]), int(csr.offsets[end]))
+    table: list[list[int]] = counts.tolist()
+    return table
+
+
+def _numbers(begins: Positions, nodes: int) -> Positions:
+    """The host of every node, int32 or int64."""
+    kind = np.int32 if len(begins) < 2**31 else np.int64
+    numbers: Positions = np.repeat(
+        np.arange(len(begins), dtype=kind), np.diff(begins, append=nodes)
+    )
+    return numbers
+
+
+@loop
+def _count_links(
+    offsets: Offsets,
+    sources: Ids,
+    number: Positions,
+    begin: int,
+    end: int,
+    within: Positions,
+    incoming: Positions,
+    outgoing: Positions,
+) -> None:
+    for node in range(begin, end):
+        host = number[node]
+        for k in range(offsets[node], offsets[node + 1]):
+            other = number[sources[k]]
+            if other == host:
+                within[host] += 1
+            else:
+                incoming[host] += 1
+                outgoing[other] += 1
+
+
+@loop
+def _count_pairs(
+    offsets: Offsets, sources: Ids, number: Positions, begin: int, end: int, counts: Positions
+) -> None:
+    for node in range(begin, end):
+        target = number[node]
+        if target != OTHERS:
+            for k in range(offsets[node], offsets[node + 1]):
+                source = number[sources[k]]
+                if source != OTHERS:
+                    counts[source, target] += 1

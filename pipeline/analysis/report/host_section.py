@@ -1,0 +1,62 @@
+"""Hosts of a crawl as the ranking sees them: pages, scores, classes, links from host to host."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pipeline.analysis.compare.diff_side import Side
+from pipeline.analysis.plots.plot_bins import class_counts
+from pipeline.analysis.plots.plot_data import host_ranges
+from pipeline.analysis.report.host_links import LinkedHosts, hosts_of, links_among
+from pipeline.data.csr import Csr
+from pipeline.data.graph import Positions
+from pipeline.ranking.sites.names import domain_name, host_name
+
+LISTED = 200  # hosts with the highest sum of scores
+LINKED = 20  # of these, those whose links among each other are counted
+
+HostRow = dict[str, object]
+
+
+def hosts_section(side: Side, csr: Csr) -> dict[str, object]:
+    """The hosts of all pages with a score. links: from the row to the column, of the first hosts.
+
+    host: as in a URI. site: its registrable domain. share: of the sum of all scores. best: the
+    highest score of a page. classes: pages in each class. Other columns: see LinkedHosts.
+    """
+    begins = _begins(side)
+    hosts = hosts_of(begins, csr, side.scores, side.captured)
+    chosen = hosts.largest(LISTED)
+    bins = int(side.finished.parameters["--bins"])
+    rows = [_row(side, hosts, host, bins) for host in chosen]
+    names = side.finished.nodes(hosts.begins[chosen].tolist())
+    for host, row in zip(chosen, rows, strict=True):
+        part = names[int(hosts.begins[host])].key.partition(")")[0]
+        row["host"], row["site"] = host_name(part), domain_name(part)
+    return {
+        "hosts": len(begins),
+        "links_between": int(hosts.incoming.sum()),
+        "links_within": int(hosts.within.sum()),
+        "listed": rows,
+        "linked": links_among(begins, csr, chosen[:LINKED]),
+    }
+
+
+def _begins(side: Side) -> Positions:
+    """The first node of each host."""
+    finished = side.finished
+    return np.array([host.begin for host in host_ranges(finished.keys())], np.int64)
+
+
+def _row(side: Side, hosts: LinkedHosts, host: int, bins: int) -> HostRow:
+    begin, pages = int(hosts.begins[host]), int(hosts.pages[host])
+    return {
+        "pages": pages,
+        "captured": int(hosts.captured[host]),
+        "share": float(hosts.scores[host] / hosts.scores.sum()),
+        "best": float(hosts.best[host]),
+        "classes": class_counts(side.classes, None, begin, begin + pages, bins).tolist(),
+        "within": int(hosts.within[host]),
+        "incoming": int(hosts.incoming[host]),
+        "outgoing": int(hosts.outgoing[host]),
+    }

@@ -1,0 +1,93 @@
+"""What a reader has to know of a report, in a few sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pipeline.pages.formats import percent, size, small
+
+ReportDocument = Mapping[str, Any]
+
+
+def in_short(document: ReportDocument) -> list[str]:
+    """One fact each: input, graph, exactness, classes, check, and what is not there yet."""
+    parts = (_to_do, _input, _damage, _graph, _exactness, _classes, _check)
+    return [sentence for part in parts for sentence in part(document)]
+
+
+def _to_do(document: ReportDocument) -> Iterator[str]:
+    if steps := document["run"]["to_do"]:
+        yield (
+            f"This run is not finished: {', '.join(steps)} {_are(len(steps))} still to do."
+            " Run the same command again to go on."
+        )
+
+
+def _input(document: ReportDocument) -> Iterator[str]:
+    given = document["input"]
+    if given is None:
+        yield "The graph was imported from text files, so there are no captures."
+    elif given["captures"]:
+        yield (
+            f"{_many(given['archives'], 'archive')} of {size(given['size'])} hold"
+            f" {_many(given['captures'], 'capture')}, {given['html_pages']:,} of them HTML pages,"
+            f" with {_many(given['links'], 'link')} that count."
+        )
+
+
+def _damage(document: ReportDocument) -> Iterator[str]:
+    given = document["input"] or {}
+    if unreadable := given.get("unreadable"):
+        yield f"{_many(unreadable, 'archive')} could not be read."
+    if damage := given.get("damage"):
+        yield f"{_many(damage, 'place')} in the archives {_are(damage)} damaged."
+
+
+def _graph(document: ReportDocument) -> Iterator[str]:
+    if graph := document["graph"]:
+        yield (
+            f"The graph has {_many(graph['nodes'], 'page')} and {_many(graph['edges'], 'link')}"
+            f" between them. {_many(graph['dangling'], 'page')}, {_share(graph)} of all,"
+            " have no link to another page of the graph."
+        )
+
+
+def _share(graph: Mapping[str, Any]) -> str:
+    return percent(graph["dangling"] / graph["nodes"] if graph["nodes"] else 0)
+
+
+def _exactness(document: ReportDocument) -> Iterator[str]:
+    if rounds := document["rounds"]:
+        number = len(rounds["rounds"])
+        yield (
+            f"{rounds['method']} took {_many(number, 'round')}. Together, the scores are certainly"
+            f" within {small(rounds['certificate'])} of the exact ones, as a part of their sum."
+        )
+
+
+def _classes(document: ReportDocument) -> Iterator[str]:
+    if classes := document["classes"]:
+        near = classes["nodes_near_a_boundary"]
+        yield (
+            f"The precedence file puts {_many(classes['uris'], 'URI')} into"
+            f" {_many(classes['bins'], 'class', 'classes')}, 1 being crawled first."
+            f" For {_many(near, 'page')} the class is not certain, as the score is next to that of"
+            " a boundary."
+        )
+
+
+def _check(document: ReportDocument) -> Iterator[str]:
+    if opic := document["opic"]:
+        if opic["verdict"] == "pass":
+            yield "OPIC, which computes the same importance in another way, agrees."
+        else:
+            yield f"OPIC does not confirm the scores: {'; '.join(opic['reasons'])}."
+
+
+def _many(number: int, what: str, plural: str | None = None) -> str:
+    return f"{number:,} {what if number == 1 else plural or what + 's'}"
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"

@@ -1,0 +1,139 @@
+"""The numbers of a report, as one document that JSON can hold.
+
+Every number is what another command has of the same work folder: the counters of the manifest
+(`status`), precedence.summary.json, report.json (`validate-opic`), positions, classes and links
+(`explain`), `diff` and `agree`. Only lists of bounded length and aggregates are in it. A section is
+None where its step is not done, or where the folder has no such data.
+
+Memory: about 20 arrays of N and DuckDB's budget; links are read where they are mapped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+
+from pipeline.analysis.compare.agree import agree, sides_of
+from pipeline.analysis.compare.diff import diff
+from pipeline.analysis.compare.diff_side import Side
+from pipeline.analysis.report.graph_section import counts_section, structure_section
+from pipeline.analysis.report.host_section import hosts_section
+from pipeline.analysis.report.input_section import hosts_captured, input_section, links_section
+from pipeline.analysis.report.page_rows import page_rows
+from pipeline.analysis.report.run_section import beans, commands, run_section
+from pipeline.analysis.report.score_section import (
+    classes_section,
+    opic_section,
+    rounds_section,
+    scores_section,
+)
+from pipeline.precedence.caveats import caveats_in
+from pipeline.workfolder.manifest import Manifest, require_manifest
+from pipeline.workfolder.rankings import named_ranking, require_current
+from pipeline.workfolder.results.finished import Finished
+from pipeline.workfolder.results.opened import open_finished
+
+SCHEMA = "crawlrank-report-1"
+BESIDE = 50  # pages listed of each further ranking
+MOVED, LINKS = 10, 3  # pages of each kind in a comparison, and links of each
+
+
+class ReportRequest(NamedTuple):
+    """What a report is of. labels: of rankings, the first being the one that is described. older:
+    a work folder that it is compared with. top: pages listed."""
+
+    work: Path
+    labels: Sequence[str]
+    older: Path | None
+    top: int
+
+
+def report(request: ReportRequest, db: duckdb.DuckDBPyConnection, near: Path) -> dict[str, Any]:
+    """near: a folder for links to datasets, as `open_finished` needs it.
+
+    A run that is not finished has the sections of its manifest alone. Raises BadInput for what is
+    no work folder, and for damaged datasets.
+    """
+    work = named_ranking(request.work, request.labels[0])
+    manifest = require_manifest(work)
+    require_current(work, manifest)
+    document = _of_manifest(request, work, manifest)
+    if _is_ranked(document["run"]):
+        finished = open_finished(work, db, near, "reported")
+        document |= _of_datasets(finished, request.top)
+        document["rankings"] = _rankings(request, db, near)
+        if request.older:
+            document["changes"] = _changes(request, finished, db, near)
+    return document
+
+
+def _is_ranked(run: Mapping[str, Any]) -> bool:
+    """Whether all steps are done; the validation may be left out."""
+    return set(run["to_do"]) <= {"validate-opic"}
+
+
+def _of_manifest(request: ReportRequest, work: Path, manifest: Manifest) -> dict[str, Any]:
+    return {
+        "work": str(request.work),
+        "ranking": request.labels[0],
+        "run": run_section(manifest),
+        "commands": commands(request.work, manifest),
+        "caveats": [asdict(caveat) for caveat in caveats_in(work, manifest)],
+        "input": input_section(manifest),
+        "links": links_section(manifest),
+        "graph": counts_section(manifest),
+        "rounds": rounds_section(manifest),
+        **dict.fromkeys(
+            ("captured_hosts", "structure", "scores", "classes", "hosts", "opic", "beans")
+        ),
+        "rankings": [],
+        "changes": None,
+    }
+
+
+def _of_datasets(finished: Finished, top: int) -> dict[str, Any]:
+    side, csr = Side(finished, finished.parameters), finished.links()
+    return {
+        "captured_hosts": hosts_captured(finished),
+        "structure": structure_section(side, csr),
+        "scores": scores_section(side, csr, top),
+        "classes": classes_section(finished),
+        "hosts": hosts_section(side, csr),
+        "opic": opic_section(finished),
+        "beans": beans(finished.work),
+    }
+
+
+def _rankings(
+    request: ReportRequest, db: duckdb.DuckDBPyConnection, near: Path
+) -> list[dict[str, Any]]:
+    """The best pages of further rankings, and how far each agrees with the first."""
+    if len(request.labels) < 2:
+        return []
+    opened = [
+        (label, open_finished(named_ranking(request.work, label), db, near, f"ranking{number}"))
+        for number, label in enumerate(request.labels)
+    ]
+    first, *others = sides_of(opened)
+    return [
+        {
+            "label": other.label,
+            "method": other.finished.method.title,
+            "digits": other.finished.digits,
+            "agreement": asdict(agree(first, other, 0)),
+            "best": page_rows(Side(other.finished, other.finished.parameters), None, BESIDE),
+        }
+        for other in others
+    ]
+
+
+def _changes(
+    request: ReportRequest, finished: Finished, db: duckdb.DuckDBPyConnection, near: Path
+) -> dict[str, Any]:
+    assert request.older is not None
+    older = open_finished(named_ranking(request.older, request.labels[0]), db, near, "older")
+    return asdict(diff(older, finished, top=MOVED, links=LINKS))

@@ -1,0 +1,82 @@
+"""The scores of a ranking: its rounds and certificate, distribution, best pages, classes, OPIC."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from pipeline.analysis.compare.diff_side import Side
+from pipeline.analysis.plots.plot_bins import distribution
+from pipeline.analysis.report.page_rows import page_rows
+from pipeline.contract import RANK, SUMMARY
+from pipeline.data.csr import Csr
+from pipeline.data.graph import Floats
+from pipeline.ranking.methods import method_of
+from pipeline.workfolder.manifest import Manifest
+from pipeline.workfolder.results.finished import Finished
+
+POINTS = 200  # of a curve
+OF_ROUNDS = (
+    "round", "certificate", "probability_certificate", "eta", "residual_l1", "mass", "seconds",
+)  # fmt: skip
+
+
+def rounds_section(manifest: Manifest) -> dict[str, Any] | None:
+    """The rounds, and how exact the scores are; None before the first one."""
+    rounds = manifest.steps.get(RANK, {}).get("rounds", ())
+    if not rounds:
+        return None
+    last, parameters = rounds[-1], manifest.parameters
+    return {
+        "method": method_of(parameters).title,
+        "iterations": parameters.get("--iterations"),
+        "tolerance": parameters.get("--tolerance"),
+        "rounds": [{name: entry.get(name) for name in OF_ROUNDS} for entry in rounds],
+        "certificate": last["certificate"],
+        "probability_certificate": last["probability_certificate"],
+        "eta": last["eta"],
+        "seconds": sum(entry["seconds"] for entry in rounds),
+    }
+
+
+def scores_section(side: Side, csr: Csr | None, top: int) -> dict[str, Any]:
+    """How scores are distributed, and the best pages."""
+    captured = side.scores[side.captured]
+    return {
+        "pages": len(side.scores),
+        "captured": int(side.captured.sum()),
+        "digits": side.finished.digits,
+        "highest": float(side.scores.max()),
+        "lowest": float(side.scores.min()),
+        "sum": float(side.scores.sum()),
+        "all": _curve(side.scores),
+        "of_captured": _curve(captured) if 0 < len(captured) < len(side.scores) else [],
+        "best": page_rows(side, csr, top),
+    }
+
+
+def _curve(scores: Floats) -> list[list[float]]:
+    """Points [score, share of pages with this score or more]; a score of 0 is on no such axis."""
+    points = distribution(scores, POINTS)
+    pairs = np.column_stack((points.scores, points.shares))
+    curve: list[list[float]] = pairs[pairs[:, 0] > 0].tolist()
+    return curve
+
+
+def classes_section(finished: Finished) -> dict[str, Any] | None:
+    """The summary of the precedence file, as it is; None where there is no such file."""
+    if not finished.has_uris:
+        return None
+    summary: dict[str, Any] = json.loads((finished.work / SUMMARY).read_bytes())
+    return summary
+
+
+def opic_section(finished: Finished) -> dict[str, Any] | None:
+    """The report of validate-opic; None where that was not done."""
+    if "fingerprint" not in finished.manifest.steps.get("validate-opic", {}):
+        return None
+    path = finished.folder("report") / "report.json"
+    report: dict[str, Any] = json.loads(path.read_bytes())
+    return report

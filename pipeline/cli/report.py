@@ -1,0 +1,69 @@
+"""`report`: a work folder as a page for a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pipeline.cli.commands import command
+from pipeline.cli.compare import database_beside
+from pipeline.cli.outputs import STDOUT, check_files, json_option, write_json
+from pipeline.cli.parameters.groups import option
+from pipeline.cli.parameters.options import OUTPUT, memory_option, work_option
+from pipeline.data.datasets import replacing
+from pipeline.data.memory import Memory
+from pipeline.terminal import printable
+from pipeline.workfolder.manifest import require_manifest
+from pipeline.workfolder.rankings import OWN, labels
+
+MOST = 10_000  # pages
+
+
+@command("report")
+@work_option
+@option(
+    "--ranking",
+    "rankings",
+    multiple=True,
+    metavar="LABEL",
+    help=f"Rankings to show, the first one in full; `{OWN}` is that of the run (default: that and"
+    " all others).",
+)
+@option("--against", "older", type=OUTPUT, help="Work folder of an older crawl to compare with.")
+@option("--top", type=click.IntRange(1, MOST), default=1000, help="Pages to list, best first.")
+@option("--output", "page", type=OUTPUT, help="File to write, such as report.html.")
+@json_option
+@memory_option
+def report(
+    work: Path,
+    rankings: tuple[str, ...],
+    older: Path | None,
+    top: int,
+    page: Path | None,
+    output: Path | None,
+    memory: Memory,
+) -> None:
+    """The page is one file that works without a network, from a disk or out of a mail. It has
+    what went in, damage, links, the graph, scores with their reasons, classes, hosts, and how the
+    run went. A run that is not finished is shown as far as it is done.
+    """
+    from pipeline.analysis.report.html import report_page
+    from pipeline.analysis.report.report import SCHEMA, ReportRequest
+    from pipeline.analysis.report.report import report as reported
+
+    if page is None and output is None:
+        raise click.UsageError("--output FILE is needed, or --json FILE")
+    require_manifest(work)
+    check_files(page, output, inputs=[])
+    request = ReportRequest(work, list(dict.fromkeys(rankings)) or [OWN, *labels(work)], older, top)
+    with database_beside(memory) as (db, near):
+        document = reported(request, db, near)
+    write_json(SCHEMA, document, output)
+    if page == STDOUT:
+        click.echo(report_page(document), nl=False)
+    elif page:
+        page.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(page) as temporary:
+            temporary.write_text(report_page(document), encoding="utf-8")
+        click.echo(printable(f"Written: {page} ({page.stat().st_size / 1e6:.1f} MB)"), err=True)

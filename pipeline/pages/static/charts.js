@@ -1,0 +1,148 @@
+"use strict";
+// The charts of a report: name -> a function of the width that returns an element, or null.
+
+const ACCENT = "var(--accent)", SECOND = "var(--second)", FAINT = "var(--faint)";
+const LARGE = new Intl.NumberFormat("en", { notation: "compact" });
+
+/** A plot in letters that can be read. */
+function plot(options) {
+  return Plot.plot({ ...options, style: { fontSize: "13px" } });
+}
+
+/** Text that fits beside a bar. */
+function cut(text, length = 28) {
+  const shown = printable(text);
+  return shown.length <= length ? shown : `${shown.slice(0, length / 2)}…${shown.slice(1 - length / 2)}`;
+}
+
+/** Powers of ten: 1e-9 as 10⁻⁹. */
+function power(value) {
+  const exponent = Math.round(Math.log10(value));
+  return value >= 0.01 && value < 1e6 ? LARGE.format(value) : `10${[...String(exponent)].map((c) => c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]).join("")}`;
+}
+
+/** Bars of rows, one below the other. */
+function bars(rows, label, width, unit) {
+  const shown = rows.map((row, index) => ({ index, name: cut(row[label]), value: row.count ?? row.value }));
+  const most = d3.max(shown, (row) => row.value);
+  return plot({
+    width, height: 24 * shown.length + 66, marginBottom: 46, marginLeft: Math.min(190, width * 0.45), marginRight: 60,
+    x: { label: unit, labelOffset: 40, grid: true, ticks: Math.max(2, width / 120), tickFormat: (d) => LARGE.format(d), domain: [0, most || 1] },
+    y: { label: null, domain: shown.map((row) => row.index), tickFormat: (index) => shown[index].name, tickSize: 0 },
+    marks: [
+      Plot.barX(shown, { x: "value", y: "index", fill: ACCENT }),
+      Plot.text(shown, { x: "value", y: "index", text: (row) => unit === "seconds" ? row.value.toFixed(1) : count(row.value), textAnchor: "start", dx: 4 }),
+    ],
+  });
+}
+
+/** Lines of points [x, y] on logarithmic axes. series: name, points, colour and dash of each. */
+function curves(series, width, x, y, options = {}) {
+  const drawn = series.filter((line) => line.points.length);
+  const chart = plot({
+    width, height: Math.min(380, Math.max(240, width * 0.5)), marginTop: 32, marginLeft: 60, marginBottom: 46,
+    x: { label: x, labelOffset: 40, grid: true, ...(options.x ?? { type: "log", ticks: Math.max(2, width / 130), tickFormat: power }) },
+    y: { label: y, grid: true, ...(options.y ?? { type: "log", ticks: 5, tickFormat: power }) },
+    marks: [
+      ...(options.rules ?? []),
+      ...drawn.map((line) => Plot.line(line.points, {
+        x: (point) => point[0], y: (point) => point[1], stroke: line.colour, strokeWidth: 2,
+        strokeDasharray: line.dash ?? null, marker: line.points.length < 40 ? "dot" : null, curve: options.curve,
+      })),
+    ],
+  });
+  if (drawn.length < 2) return chart;
+  const legend = drawn.map((line) => {
+    const key = element("span", line.dash ? { class: "dashed" } : {});
+    key.style.borderTopColor = line.colour;
+    return element("li", {}, key, line.name);
+  });
+  return element("div", {}, element("ul", { class: "legend" }, ...legend), chart);
+}
+
+/** Counts from rows to columns as shades; 0 is empty. */
+function heat(cells, names, width, options) {
+  const most = d3.max(cells, (cell) => cell.value) || 1;
+  const side = Math.min(180, width * 0.35);
+  return plot({
+    width, height: Math.min(760, (width - side) * 0.75 + side), marginLeft: side, marginBottom: side * 0.9, marginRight: 20,
+    x: { label: options.x, domain: names.map((_, index) => index), tickFormat: (index) => cut(names[index], 22), tickRotate: -60, tickSize: 0 },
+    y: { label: options.y, domain: names.map((_, index) => index), tickFormat: (index) => cut(names[index], 22), tickSize: 0 },
+    marks: [
+      Plot.frame({ stroke: FAINT }),
+      Plot.cell(cells.filter((cell) => cell.value), { x: "x", y: "y", fill: ACCENT, fillOpacity: (cell) => 0.12 + 0.88 * Math.log1p(cell.value) / Math.log1p(most) }),
+    ],
+  });
+}
+
+const charts = {
+  status: (width) => bars(data.input.by_status, "status", width, "captures"),
+  type: (width) => bars(data.input.by_type, "type", width, "captures"),
+  host: (width) => bars(data.captured_hosts.listed, "host", width, "captures"),
+  hop: (width) => bars(data.links.by_hop, "meaning", width, "links"),
+  rounds: (width) => curves(
+    [{ name: "certificate", points: data.rounds.rounds.filter((r) => r.certificate > 0).map((r) => [r.round, r.certificate]), colour: ACCENT }],
+    width, "round", "certificate", { x: { type: "linear", ticks: Math.min(data.rounds.rounds.length, Math.max(2, Math.floor(width / 80))), tickFormat: "d" } }),
+  scores: (width) => curves([
+    { name: "all pages", points: data.scores.all, colour: ACCENT },
+    { name: "captured pages", points: data.scores.of_captured, colour: SECOND, dash: "6 4" },
+  ], width, "score", "share of pages", { rules: boundaries(), curve: "step-before" }),
+  classes: (width) => plot({
+    width, height: 40 * data.classes.classes.length + 76, marginBottom: 46, marginLeft: 60, marginRight: 60,
+    x: { label: "pages", labelOffset: 40, grid: true, ticks: Math.max(2, width / 120), tickFormat: (d) => LARGE.format(d) },
+    y: { label: "class", domain: data.classes.classes.map((row) => row.precedence), tickSize: 0 },
+    marks: [
+      Plot.barX(data.classes.classes, { x: "nodes", y: "precedence", fill: ACCENT, fillOpacity: 0.35 }),
+      Plot.barX(data.classes.classes, { x: "nodes_captured", y: "precedence", fill: ACCENT }),
+      Plot.text(data.classes.classes, { x: "nodes", y: "precedence", text: (row) => count(row.nodes), textAnchor: "start", dx: 4 }),
+    ],
+  }),
+  "host-links": (width) => {
+    const size = data.hosts.linked.length;
+    const cells = data.hosts.linked.flatMap((row, y) => row.map((value, x) => ({ x, y, value })));
+    return heat(cells, data.hosts.listed.slice(0, size).map((row) => row.host), width, { x: "to", y: "from" });
+  },
+  opic: (width) => curves(
+    [{ name: "certificate", points: data.opic.opic.history.filter((row) => row.certificate > 0).map((row) => [row.visits, row.certificate]), colour: ACCENT }],
+    width, "pages read", "certificate", { x: { type: "linear", ticks: Math.max(2, width / 130), tickFormat: (d) => LARGE.format(d) } }),
+  changes: (width) => {
+    const cells = data.changes.classes.flatMap((row, y) => row.map((value, x) => ({ x, y, value })));
+    return heat(cells, data.changes.classes.map((_, index) => String(index + 1)), Math.min(width, 560), { x: "class now", y: "class before" });
+  },
+  steps: (width) => bars(data.run.steps.filter((row) => row.seconds !== null).map((row) => ({ step: row.step, value: row.seconds })), "step", width, "seconds"),
+};
+
+/** Lines at the lowest score of each class but the last. */
+function boundaries() {
+  const classes = data.classes?.classes.slice(0, -1).filter((row) => row.score_lowest > 0) ?? [];
+  if (classes.length > 12) return [];
+  return [
+    Plot.ruleX(classes, { x: "score_lowest", stroke: FAINT, strokeDasharray: "2 3" }),
+    Plot.text(classes, { x: "score_lowest", frameAnchor: "top", text: "precedence", dy: -14, fill: FAINT }),
+  ];
+}
+
+/** The chart as a picture alone: its caption names it, and its numbers are in the table below. */
+function plain(chart) {
+  for (const each of chart.querySelectorAll("svg [aria-label]")) each.removeAttribute("aria-label");
+  chart.removeAttribute("aria-label");
+  if (chart instanceof SVGElement) for (const each of chart.children) each.removeAttribute("aria-label");
+  return chart;
+}
+
+/** Draw a chart into its element, and anew when its width changes. */
+function draw(figure) {
+  const make = charts[figure.dataset.chart];
+  let drawn = 0;
+  const show = () => {
+    const width = Math.floor(figure.clientWidth);
+    if (!width || width === drawn) return;
+    drawn = width;
+    const chart = make(Math.min(width, 900));
+    figure.replaceChildren(...(chart ? [plain(chart)] : []));
+  };
+  new ResizeObserver(() => requestAnimationFrame(show)).observe(figure);
+  show();
+}
+
+document.querySelectorAll("[data-chart]").forEach(draw);
