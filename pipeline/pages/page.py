@@ -32,6 +32,8 @@ POLICY = (
     "default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; img-src data:;"
     " base-uri 'none'; form-action 'none'"
 )
+SHOWN, TAIL = 300, 60  # characters of a URI that are shown, and those of its end
+LINKED = 2000  # characters of a URI that is a link
 JSON_ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
@@ -70,12 +72,18 @@ def embedded_json(data: object) -> str:
     return text.translate(JSON_ESCAPES)
 
 
+def cut(text: str) -> str:
+    """The text to show: printable, and without its middle where it is long."""
+    shown = printable(text)
+    return shown if len(shown) <= SHOWN else f"{shown[: SHOWN - TAIL]}…{shown[-TAIL:]}"
+
+
 def address(uri: str) -> str | None:
-    """The URI as the target of a link, None where it is not http or https.
+    """The URI as the target of a link; None where it is not http or https, or too long.
 
     What is not printable is percent-encoded, as a browser would do it.
     """
-    if not uri.lower().startswith(("http://", "https://")):
+    if not uri.lower().startswith(("http://", "https://")) or len(uri) > LINKED:
         return None
     return "".join(c if c.isprintable() else quote(c, errors="replace") for c in uri)
 
@@ -103,7 +111,7 @@ def _templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"printable": printable, "address": address, "as": as_text}
+    environment.filters |= {"printable": printable, "address": address, "cut": cut, "as": as_text}
     environment.globals |= {"at": at, "NUMBERS": NUMBERS}
     return environment
 

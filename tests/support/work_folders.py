@@ -45,7 +45,7 @@ def told(work: Path) -> dict[str, object]:
     manifest = manifest_of(work)
     del manifest["digest"]
     for entry in manifest["steps"].values():
-        del entry["seconds"]
+        del entry["seconds"], entry["memory"]
         if "rounds" in entry:
             entry["rounds"] = untimed(entry["rounds"])
     manifest["archives"] = dict(sorted(manifest["archives"].items()))

@@ -8,23 +8,25 @@ from jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SELF_LINKS, SOURCES_W
 from pipeline.analysis.compare.diff_side import Side
 from pipeline.contract import RANK
 from pipeline.data.csr import Csr
+from pipeline.workfolder.imported import GRAPH
 from pipeline.workfolder.manifest import Manifest
 
 
 def counts_section(manifest: Manifest) -> dict[str, Any] | None:
-    """Nodes, edges, and links that count for nothing; None before there is a graph."""
+    """Nodes, edges, and links that count for nothing; None before there is a graph. What was left
+    out of a graph that was imported is not known."""
     counters = manifest.steps.get("gen-graph", {}).get("counters", {})
-    rounds = manifest.steps.get(RANK, {}).get("rounds", ())
-    if not counters and not rounds:
+    counted = manifest.steps.get(RANK, {}).get("rounds", [counters])[-1]
+    if "nodes" not in counted:
         return None
-    last = rounds[-1] if rounds else {}
+    left_out = None if manifest.imported.get("kind") == GRAPH else 0
     return {
-        "nodes": last.get("nodes", counters.get("nodes")),
-        "edges": last.get("edges", counters.get("edges")),
-        "dangling": last.get("dangling", counters.get("dangling")),
-        "self_links": counters.get(SELF_LINKS, 0),
-        "unranked_sources": counters.get(SOURCES_WITHOUT_ID, 0),
-        "unranked_links": counters.get(LINKS_WITHOUT_ID, 0),
+        "nodes": counted["nodes"],
+        "edges": counted["edges"],
+        "dangling": counted["dangling"],
+        "self_links": counters.get(SELF_LINKS, left_out),
+        "unranked_sources": counters.get(SOURCES_WITHOUT_ID, left_out),
+        "unranked_links": counters.get(LINKS_WITHOUT_ID, left_out),
     }
 
 

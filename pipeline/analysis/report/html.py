@@ -1,29 +1,88 @@
-"""The document of a report as a page: pipeline/pages/templates/report.html."""
+"""The document of a report as a page: pipeline/pages/templates/report.html.
+
+The page stays below 5 MB whatever the crawl. Lists of the document are short but for that of the
+best pages, and long URIs are cut (pipeline/pages/page.py), so a bound on the bytes of the best
+pages is enough. Scripts get these pages as rows of numbers beside a list of distinct URIs, and of
+all else only what they draw.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pipeline.analysis.report.in_short import in_short
-from pipeline.pages.page import page
+from pipeline.pages.page import address, cut, embedded_json, page
 
 SHOWN = 25  # rows of a long table that are there without scripts
-
-#: what scripts draw; all else is in the text of the page alone
-DRAWN = ("input", "captured_hosts", "links", "structure", "rounds", "scores", "classes", "hosts")
-ALSO = ("opic", "changes", "run", "rankings")
+BYTES = 3_000_000  # of the best pages
+COLUMNS = ("position", "score", "class", "inlinks", "outlinks", "captures", "last")
 
 
 def report_page(document: Mapping[str, Any]) -> str:
     """The text of the page. document: of report.py."""
+    packed = _Packed()
+    rows = packed.fitting(document["scores"]["best"] if document["scores"] else ())
     return page(
         "report.html",
-        {name: document[name] for name in (*DRAWN, *ALSO)},
+        {**_drawn(document), "best": rows, "uris": packed.uris},
         libraries=["d3", "plot", "datatables"],
         scripts=["charts.js", "report.js"],
         styles=["report.css"],
         report=document,
         in_short=in_short(document),
         shown=SHOWN,
+        listed=len(rows),
     )
+
+
+def _drawn(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What the charts and the table of hosts show."""
+    parts = {
+        "input": ("by_status", "by_type"), "captured_hosts": ("listed",), "links": ("by_hop",),
+        "structure": ("indegrees", "outdegrees", "parts"), "rounds": ("rounds",),
+        "scores": ("all", "of_captured"), "classes": ("classes",), "hosts": ("listed", "linked"),
+        "opic": ("opic",), "changes": ("classes",), "run": ("steps",),
+    }  # fmt: skip
+    return {
+        section: {name: document[section].get(name) for name in names}
+        if document[section] is not None
+        else None
+        for section, names in parts.items()
+    }
+
+
+class _Packed:
+    """Rows of pages with their URIs as numbers. uris: each [text] or [text, target of the link],
+    the latter where they differ or where there is no link, as None."""
+
+    def __init__(self) -> None:
+        self.uris: list[list[str | None]] = []
+        self._numbers: dict[str, int] = {}
+        self._bytes = 0
+
+    def fitting(self, pages: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
+        """The rows that keep within BYTES, best first."""
+        return list(self._rows(pages))
+
+    def _rows(self, pages: Sequence[Mapping[str, Any]]) -> Iterator[list[Any]]:
+        for entry in pages:
+            why = [[self._number(link["uri"]), _short(link["gives"])] for link in entry["why"]]
+            row = [self._number(entry["uri"]), *(entry[name] for name in COLUMNS), why]
+            self._bytes += len(embedded_json(row)) + 1
+            if self._bytes > BYTES:
+                return
+            yield row
+
+    def _number(self, uri: str) -> int:
+        if uri not in self._numbers:
+            self._numbers[uri] = len(self.uris)
+            text, target = cut(uri), address(uri)
+            self.uris.append([text] if text == target else [text, target])
+            self._bytes += len(embedded_json(self.uris[-1])) + 1
+        return self._numbers[uri]
+
+
+def _short(value: float) -> float:
+    """With the digits that are shown, and no more."""
+    return float(f"{value:.6g}")

@@ -13,7 +13,6 @@ from pipeline.workfolder.results.finished import Finished, Incoming
 
 REASONS = 3  # links listed for each page
 LINKS_AT_ONCE = 1 << 22  # that are looked at
-BYTES = 1_500_000  # of the URIs listed, so that pages with long ones do not fill the report
 
 
 def page_rows(side: Side, csr: Csr | None, top: int) -> list[dict[str, Any]]:
@@ -48,7 +47,7 @@ def page_rows(side: Side, csr: Csr | None, top: int) -> list[dict[str, Any]]:
                 ],
             }
         )
-    return list(_within(rows))
+    return rows
 
 
 def _first(side: Side, top: int) -> list[int]:
@@ -96,13 +95,3 @@ def _captures(finished: Finished, keys: Sequence[str]) -> dict[str, tuple[int, s
         keys=list(keys),
     )
     return {key: (int(captures), last) for key, captures, last in rows}
-
-
-def _within(rows: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The rows whose URIs keep to the bytes of a report."""
-    left = BYTES
-    for row in rows:
-        left -= len(row["uri"]) + sum(len(link["uri"]) for link in row["why"]) + 100
-        if left < 0:
-            return
-        yield row

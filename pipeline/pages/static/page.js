@@ -17,17 +17,16 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/** A link to a page of the crawl; plain text for what is not http or https. */
-function pageLink(uri) {
-  const text = printable(uri);
-  if (!/^https?:\/\//i.test(uri)) return element("bdi", {}, text);
-  const href = uri.replace(/[\p{C}\p{Z}]/gu, (c) => encodeURIComponent(c.isWellFormed() ? c : "\uFFFD"));
-  return element("a", { href, rel: "noopener nofollow", target: "_blank" }, element("bdi", {}, text));
+/** A URI of the crawl: a link where it has a target, http or https and nothing else. */
+function pageLink([text, target = text]) {
+  const shown = element("bdi", {}, printable(text));
+  if (target === null || !/^https?:\/\//i.test(target)) return shown;
+  return element("a", { href: target, rel: "noopener nofollow", target: "_blank" }, shown);
 }
 
-const formats = { count: new Intl.NumberFormat("en"), digits: new Map() };
+const COUNT = new Intl.NumberFormat("en");
 
 /** A whole number with commas. */
 function count(value) {
-  return formats.count.format(value);
+  return COUNT.format(value);
 }

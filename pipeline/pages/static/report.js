@@ -31,14 +31,17 @@ function timestamp(value) {
   return parts ? `${parts.slice(1, 4).join("-")} ${parts.slice(4).join(":")}` : printable(value);
 }
 
+/** The columns of a row of data.best, in its order; why: [number of the URI, what it gives]. */
+const [URI, POSITION, SCORE, CLASS, INLINKS, OUTLINKS, CAPTURES, LAST, WHY] = d3.range(9);
+
 /** A page with the links that give it most: the first one in sight. */
 function pageCell(row) {
-  const items = row.why.map((link) => element("li", {}, `${number(link.gives)} from `, pageLink(link.uri)));
-  if (!items.length) return pageLink(row.uri);
+  const link = pageLink(data.uris[row[URI]]);
+  const items = row[WHY].map(([uri, gives]) => element("li", {}, `${number(gives)} from `, pageLink(data.uris[uri])));
+  if (!items.length) return link;
   const more = items.length === 1 ? [] : [element("details", {},
     element("summary", {}, `${items.length - 1} more`), element("ul", { class: "why" }, ...items.slice(1)))];
-  const cell = element("div", {}, pageLink(row.uri), element("ul", { class: "why" }, items[0]), ...more);
-  return cell;
+  return element("div", {}, link, element("ul", { class: "why" }, items[0]), ...more);
 }
 
 /** A node, as a table would take a string for markup. */
@@ -60,19 +63,19 @@ function column(name, show, options = {}) {
 /** The page's own URI is what it is ordered by; its best links are found by a search, too. */
 function page(uri, kind, row) {
   if (kind === "display") return pageCell(row);
-  return kind === "filter" ? [uri, ...row.why.map((link) => link.uri)].join(" ") : uri;
+  const names = kind === "filter" ? [uri, ...row[WHY].map(([source]) => source)] : [uri];
+  return names.map((each) => data.uris[each][0]).join(" ");
 }
 
 const NUMBER = { number: true };
 const tables = {
   "best-pages": {
-    rows: data.scores?.best,
+    rows: data.best,
     columns: [
-      column("position", whole, NUMBER),
-      { ...column("uri", printable, { searchable: true }), className: "page", render: page },
-      column("score", number, NUMBER),
-      column("class", whole, NUMBER), column("inlinks", whole, NUMBER), column("outlinks", whole, NUMBER),
-      column("captures", whole, NUMBER), column("last", timestamp),
+      column(POSITION, whole, NUMBER),
+      { ...column(URI, printable, { searchable: true }), className: "page", render: page },
+      column(SCORE, number, NUMBER), column(CLASS, whole, NUMBER), column(INLINKS, whole, NUMBER),
+      column(OUTLINKS, whole, NUMBER), column(CAPTURES, whole, NUMBER), column(LAST, timestamp),
     ],
   },
   "all-hosts": {

@@ -24,8 +24,8 @@ def links_by_target(db: duckdb.DuckDBPyConnection, linked: str, nodes: int, fold
     Raises BadInput for an id of no node.
     """
     real = f"FROM {linked} WHERE target <> '{DUMMY.decode()}'"
-    row: Any = db.execute(f"SELECT count(*) {real}").fetchone()
-    edges = int(row[0])
+    rows: Any = db.execute(f"SELECT count(*) {real}").fetchall()
+    edges = int(rows[0][0])
     kind: Any = id_type(nodes)
     sources: Any = (
         np.lib.format.open_memmap(folder / SOURCES, "w+", kind, (edges,))

@@ -1,0 +1,286 @@
+"""The numbers of a report: what other commands say of the same work folder, and of no other."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from support.crawls import INLINE, Said, crawlrank, ok, write_warc
+from support.paths import LOOPBACK, SAMPLES
+
+from pipeline.analysis.report import page_rows
+from pipeline.analysis.report.html import report_page
+from pipeline.workfolder.manifest import Manifest
+
+CRAWLS = SAMPLES / "several-crawls"
+
+
+def report_of(work: Path, *options: object) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(ok("report", "--work", work, "--json", "-", *options).out)
+    return document
+
+
+def page_of(work: Path) -> str:
+    page = work.parent / "report.html"
+    ok("report", "--work", work, "--output", page)
+    return page.read_text()
+
+
+def json_of(*command: object) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(ok(*command, "--json", "-").out)
+    return document
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("ranked") / "w"
+    ok("run", CRAWLS / "crawl-2.warc.gz", "--work", folder)
+    ok("rank", "--work", folder, "--method", "hits")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def text_work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("text") / "w"
+    ok("run", CRAWLS / "crawl-2.warc.gz", "--work", folder, *INLINE, "--tolerance", 1e-9)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def document(work: Path) -> dict[str, Any]:
+    return report_of(work)
+
+
+def test_best_pages_are_as_explained(work: Path, document: dict[str, Any]) -> None:
+    rows = document["scores"]["best"]
+    assert [row["position"] for row in rows] == list(range(1, document["scores"]["pages"] + 1))
+    for row in rows[:3] + rows[-2:]:
+        page = json_of("explain", row["uri"], "--work", work, "--links", page_rows.REASONS)
+        assert page["shown"] == row["uri"]
+        assert page["score"] == row["score"]
+        assert page["links"] == row["inlinks"]
+        assert page["capture_count"] == row["captures"]
+        assert page["standing"]["position"] == row["position"]
+        assert page["standing"]["precedence"] == row["class"]
+        assert [(link["uri"], link["gives"]) for link in page["given"]] == [
+            (link["uri"], link["gives"]) for link in row["why"]
+        ]
+        last = max((capture["timestamp"] for capture in page["captures"]), default=None)
+        assert row["last"] == last
+
+
+def test_sources_of_links_are_named_by_their_positions(document: dict[str, Any]) -> None:
+    rows = document["scores"]["best"]
+    uris = {row["position"]: row["uri"] for row in rows}
+    links = [link for row in rows for link in row["why"]]
+    assert links
+    assert all(uris[link["position"]] == link["uri"] for link in links)
+
+
+def test_files_of_the_run_are_taken_as_they_are(work: Path, document: dict[str, Any]) -> None:
+    assert document["classes"] == json.loads((work / "precedence.summary.json").read_text())
+    assert document["opic"] == json.loads((work / "report" / "report.json").read_text())
+    assert document["beans"] == (work / "crawler-beans-fragment.xml").read_text()
+    rounds = Manifest(work).steps["page-rank"]["rounds"]
+    assert [row["certificate"] for row in document["rounds"]["rounds"]] == [
+        entry["certificate"] for entry in rounds
+    ]
+    assert document["graph"]["edges"] == rounds[-1]["edges"]
+
+
+def test_counters_are_those_of_the_archives(document: dict[str, Any]) -> None:
+    inspected = json_of("inspect", CRAWLS / "crawl-2.warc.gz")["total"]
+    given = document["input"]
+    assert given["captures"] == inspected["captures"]["count"]
+    statuses = {row["status"]: row["count"] for row in given["by_status"]}
+    assert statuses == inspected["captures"]["by_status"]
+    hops = {row["hop"]: row["count"] for row in document["links"]["by_hop"]}
+    assert hops == {hop: count for hop, count in inspected["links"]["by_hop"].items() if count}
+    assert sum(row["count"] for row in given["by_type"]) == given["captures"]
+    assert sum(row["count"] for row in document["captured_hosts"]["listed"]) == given["captures"]
+    assert sum(row["count"] for row in document["links"]["by_hop"]) == document["links"]["links"]
+
+
+def test_hosts_are_those_of_the_pages(document: dict[str, Any]) -> None:
+    """Counted anew from the rows of all pages, which are few here."""
+    rows = document["scores"]["best"]
+    by_host = Counter(row["uri"].split("/")[2].removeprefix("www.") for row in rows)
+    listed = document["hosts"]["listed"]
+    assert {row["host"]: row["pages"] for row in listed} == by_host
+    assert sum(row["share"] for row in listed) == pytest.approx(1)
+    hosts = document["hosts"]
+    assert hosts["links_within"] + hosts["links_between"] == document["graph"]["edges"]
+    assert sum(map(sum, hosts["linked"])) == document["graph"]["edges"]
+    for row, links in zip(listed, hosts["linked"], strict=False):
+        assert sum(links) == row["within"] + row["outgoing"]
+        assert sum(row["classes"]) == row["pages"]
+
+
+def test_engines_agree(document: dict[str, Any], text_work: Path) -> None:
+    other = report_of(text_work)
+    names = ("input", "links", "graph", "captured_hosts", "structure")
+    for name in names:
+        assert other[name] == document[name], name
+    for row, mirrored in zip(document["scores"]["best"], other["scores"]["best"], strict=True):
+        assert mirrored["uri"] == row["uri"]
+        assert mirrored["score"] == pytest.approx(row["score"], rel=1e-8)
+        for name in ("class", "inlinks", "outlinks", "captures", "last"):
+            assert mirrored[name] == row[name]
+    ours, theirs = ({**d["hosts"], "listed": None} for d in (document, other))
+    assert ours == theirs
+
+
+def test_other_rankings_agree_as_agree_says(work: Path, document: dict[str, Any]) -> None:
+    (pair,) = json_of("agree", work, "--ranking", "run", "--ranking", "hits", "--top", 0)["pairs"]
+    (other,) = document["rankings"]
+    assert other["label"] == "hits"
+    assert other["agreement"] == pair
+    first = report_of(work, "--ranking", "hits")
+    assert first["rankings"] == []
+    assert first["scores"]["best"][0]["uri"] == other["best"][0]["uri"]
+    assert first["rounds"]["method"] == "HITS"
+
+
+def test_changes_are_those_of_diff(work: Path, tmp_path: Path) -> None:
+    older = tmp_path / "older"
+    ok("run", CRAWLS / "crawl-1.warc.gz", "--work", older)
+    changes = report_of(work, "--against", older, "--ranking", "run")["changes"]
+    expected = json_of("diff", older, work, "--top", 10, "--links", 3)
+    assert {name: expected[name] for name in changes} == changes
+    assert changes["common"] > 0
+
+
+def test_top_bounds_the_pages(work: Path) -> None:
+    assert len(report_of(work, "--top", 7)["scores"]["best"]) == 7
+
+
+@pytest.mark.parametrize("letter", ["x", "%3C", "ü"])
+def test_long_uris_do_not_fill_a_report(tmp_path: Path, letter: str) -> None:
+    long = [f"/{number:04}{letter * (7800 // len(quote(letter)))}" for number in range(1000)]
+    archive = write_warc(tmp_path / "long.warc.gz", {"http://a.example/": long})
+    ok("run", archive, "--work", tmp_path / "w")
+    assert len(report_of(tmp_path / "w")["scores"]["best"]) == 1000
+    page_of(tmp_path / "w")
+    assert (tmp_path / "report.html").stat().st_size < 5_000_000
+
+
+@pytest.mark.parametrize(("length", "letter"), [(40, "x"), (1990, "x"), (1990, "<"), (300, "ü")])
+def test_many_pages_do_not_fill_a_report(
+    document: dict[str, Any], length: int, letter: str
+) -> None:
+    """10,000 pages, each with reasons of its own, of any length."""
+    link = {"position": 1, "gives": 1 / 3}
+    best = [
+        document["scores"]["best"][0]
+        | {
+            "position": number,
+            "uri": f"http://h/{number}".ljust(length, letter),
+            "why": [link | {"uri": f"http://h/{number}/{n}".ljust(length, letter)} for n in range(3)],
+        }
+        for number in range(1, 10_001)
+    ]
+    text = report_page({**document, "scores": document["scores"] | {"best": best}})
+    assert len(text.encode()) < 5_000_000
+    (shown,) = re.findall("The best ([0-9,]+) of", text)
+    assert (length == 40) == (shown == "10,000")
+
+
+def unfinished(tmp_path: Path, until: str) -> Path:
+    """A run that was stopped before a step."""
+    from support.work_folders import edit_manifest
+
+    work = tmp_path / "w"
+    ok("run", LOOPBACK, "--work", work)
+
+    def cut(data: dict[str, Any]) -> None:
+        names = [*data["steps"]]
+        for name in names[names.index(until) :]:
+            del data["steps"][name]
+
+    edit_manifest(work, cut)
+    return work
+
+
+@pytest.mark.parametrize("until", ["extract-links", "gen-graph", "page-rank", "export-precedence"])
+def test_an_unfinished_run_is_shown_as_far_as_it_is(tmp_path: Path, until: str) -> None:
+    work = unfinished(tmp_path, until)
+    document = report_of(work)
+    assert until in document["run"]["to_do"]
+    assert document["scores"] is None
+    assert (document["graph"] is None) == (until in ("extract-links", "gen-graph"))
+    assert f"This run is not finished: {document['run']['to_do'][0]}" in page_of(work)
+
+
+def test_validation_may_be_left_out(tmp_path: Path) -> None:
+    ok("run", LOOPBACK, "--work", tmp_path / "w", "--no-validate")
+    document = report_of(tmp_path / "w")
+    assert document["opic"] is None
+    assert document["scores"] is not None
+
+
+GRAPH = "0\t1.0\tO:1\n1\t1.0\tO:0\n2\t1.0\tO:0,1\ndummy\t1.0\tO:dummy\n"
+
+
+def test_an_imported_graph_has_no_captures(tmp_path: Path) -> None:
+    graph = tmp_path / "graph.txt"
+    graph.write_text(GRAPH)
+    ok("import-text", "--graph", graph, "--work", tmp_path / "w")
+    ok("run", "--work", tmp_path / "w")
+    document = report_of(tmp_path / "w")
+    assert document["input"] is document["classes"] is document["captured_hosts"] is None
+    assert document["graph"]["nodes"] == 3
+    assert [row["captures"] for row in document["scores"]["best"]] == [None] * 3
+    assert "The graph was imported from text files" in page_of(tmp_path / "w")
+
+
+def test_one_page(tmp_path: Path) -> None:
+    archive = write_warc(tmp_path / "one.warc.gz", {"http://a.example/": []})
+    ok("run", archive, "--work", tmp_path / "w", "--nodes", "all")
+    document = report_of(tmp_path / "w")
+    (row,) = document["scores"]["best"]
+    assert (row["uri"], row["inlinks"], row["outlinks"]) == ("http://a.example/", 0, 0)
+    assert "1 page and 0 links" in page_of(tmp_path / "w")
+
+
+def test_damage_is_listed_with_its_place(tmp_path: Path) -> None:
+    work = tmp_path / "w"
+    archives = sorted((SAMPLES / "damaged").glob("*.gz"))
+    ok("run", *archives, "--work", work, "--nodes", "all")
+    given = report_of(work)["input"]
+    assert given["damage"] == len(given["damage_places"]) == 3
+    assert {row["reason"]: row["count"] for row in given["damage_by_reason"]} == dict(
+        Counter(place["reason"] for place in given["damage_places"])
+    )
+    assert "3 places in the archives are damaged" in page_of(work)
+
+
+def bad(*command: object) -> Said:
+    said = crawlrank(*command)
+    assert said.code in (2, 3), said
+    return said
+
+
+def test_bad_input(work: Path, tmp_path: Path) -> None:
+    assert "--output" in bad("report", "--work", work).err
+    assert "no manifest.json" in bad("report", "--work", tmp_path, "--output", "r.html").err
+    folder = bad("report", "--work", work, "--output", tmp_path)
+    assert "a folder" in folder.err
+    label = bad("report", "--work", work, "--ranking", "none", "--json", "-")
+    assert "no ranking none" in label.err
+    older = bad("report", "--work", work, "--against", tmp_path, "--json", "-")
+    assert "no manifest.json" in older.err
+
+
+def test_a_damaged_dataset_is_named(tmp_path: Path) -> None:
+    work = tmp_path / "w"
+    ok("run", LOOPBACK, "--work", work)
+    scores = work / "scores" / "scores.parquet"
+    scores.write_bytes(scores.read_bytes()[:-40])
+    said = bad("report", "--work", work, "--output", tmp_path / "r.html")
+    assert "scores" in said.err
+    assert not (tmp_path / "r.html").exists()

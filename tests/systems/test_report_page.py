@@ -1,0 +1,362 @@
+"""The report in a real Chromium: quiet, readable by all, and true to its JSON; nothing runs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.crawls import crawlrank, ok, response, write_warc
+from support.paths import SAMPLES
+
+pytestmark = pytest.mark.browser
+
+pytest.importorskip("playwright", reason="`make test-browser` installs Playwright")
+
+from playwright.sync_api import Browser, Page  # noqa: E402
+from support.systems.browser import Opened, chromium, opened, violations  # noqa: E402
+
+from pipeline.analysis.report.html import report_page  # noqa: E402
+from pipeline.pages.page import at  # noqa: E402
+
+CRAWLS = SAMPLES / "several-crawls"
+WIDTHS = (360, 800, 1600)
+SCHEMES = ("light", "dark")
+
+#: what a page may try: to end an element, to be markup, a template, a control, or not the web
+HOSTILE = (
+    "</script><script>document.title='run'</script>",
+    "\"><img src=x onerror=document.title='run'>",
+    "{{7*7}}{% raw %}${7*7}<%= 7*7 %>",
+    "\u202egnp.exe\u2066\u200f",
+    "'onmouseover='document.title=1",
+    "&lt;b&gt;&amp;",
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Reports of several kinds of work folders, each beside its JSON."""
+    folder = tmp_path_factory.mktemp("reports")
+    for number in (1, 2):
+        ok("run", CRAWLS / f"crawl-{number}.warc.gz", "--work", folder / f"crawl-{number}")
+    ok("rank", "--work", folder / "crawl-2", "--method", "hits")
+    damaged = sorted((SAMPLES / "damaged").glob("*.gz"))
+    ok("run", *damaged, CRAWLS / "crawl-1.warc.gz", "--work", folder / "damaged")
+    ok("run", hostile_archive(folder), "--work", folder / "hostile", "--nodes", "all")
+    graph = folder / "graph.txt"
+    graph.write_text("0\t1.0\tO:1\n1\t1.0\tO:0\ndummy\t1.0\tO:dummy\n")
+    ok("import-text", "--graph", graph, "--work", folder / "imported")
+    unfinished = folder / "unfinished"
+    crawlrank("run", CRAWLS / "crawl-1.warc.gz", "--work", unfinished, "--max-rounds", 1)
+    one = write_warc(folder / "one.warc.gz", {"http://a.example/": []})
+    ok("run", one, "--work", folder / "one", "--nodes", "all")
+    made = {}
+    for name, options in {
+        "crawl-2": ("--against", folder / "crawl-1", "--ranking", "run", "--ranking", "hits"),
+        **dict.fromkeys(("damaged", "hostile", "imported", "unfinished", "one"), ()),
+    }.items():
+        made[name] = folder / f"{name}.html"
+        outputs = ("--output", made[name], "--json", folder / f"{name}.json")
+        ok("report", "--work", folder / name, *outputs, *options)
+    return made
+
+
+def hostile_archive(folder: Path) -> Path:
+    """Pages, hosts, media types and links that try what they can."""
+    uris = [f"http://a.example/{number}/{text}" for number, text in enumerate(HOSTILE)]
+    uris += ["http://a.example/" + "long/" * 1600, "http://a.example/ünïcödé/\u05d0\u05d1"]
+    links = "".join(f'<a href="{uri.replace(chr(34), "%22")}">x</a>' for uri in uris)
+    links += "".join(
+        f'<a href="{uri}">x</a>'
+        for uri in ("javascript:alert(1)", "data:text/html,x", "http://xn--a&b.example/")
+    )
+    records = [
+        response(uri.replace('"', "%22"), links.encode(), headers=f"X: {number}\r\n")
+        for number, uri in enumerate(uris)
+    ]
+    records += [
+        response(f"http://a.example/type/{number}", b"x").replace(
+            b"Content-Type: text/html", b"Content-Type: " + text.encode()[:60].ljust(9, b"x")[:9]
+        )
+        for number, text in enumerate(HOSTILE)
+    ]
+    path = folder / "hostile.warc"
+    path.write_bytes(b"".join(records))
+    return path
+
+
+def document_of(report: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(report.with_suffix(".json").read_text())
+    return document
+
+
+KINDS = ("crawl-2", "damaged", "hostile", "imported", "unfinished", "one")
+
+
+def show_all(page: Page) -> None:
+    """Open what is folded."""
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_quiet_and_readable_by_all(
+    browser: Browser, reports: dict[str, Path], kind: str, scheme: Any
+) -> None:
+    for width in WIDTHS if kind in ("crawl-2", "hostile") else WIDTHS[:1]:
+        with opened(browser, reports[kind], width=width, color_scheme=scheme) as shown:
+            assert violations(shown.page) == []
+            show_all(shown.page)
+            assert violations(shown.page) == []
+            assert overflow(shown.page) <= 0
+            shown.require_silence()
+
+
+def overflow(page: Page) -> int:
+    """Pixels that the page is too wide for its window."""
+    width: int = page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
+    return width
+
+
+def test_every_chart_is_drawn(browser: Browser, reports: dict[str, Path]) -> None:
+    for report in reports.values():
+        with opened(browser, report) as shown:
+            charts = shown.page.locator("[data-chart]")
+            for number in range(charts.count()):
+                chart = charts.nth(number)
+                assert chart.locator("svg").count(), chart.get_attribute("data-chart")
+                tables = chart.locator("xpath=..").locator("details table tbody tr")
+                assert tables.count(), f"no numbers of {chart.get_attribute('data-chart')}"
+
+
+# numbers
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_are_those_of_the_json(
+    browser: Browser, reports: dict[str, Path], kind: str
+) -> None:
+    document = document_of(reports[kind])
+    with opened(browser, reports[kind]) as shown:
+        show_all(shown.page)
+        values = shown.page.eval_on_selector_all(
+            "[data-path][data-format]",
+            "all => all.map(e => [e.dataset.path, e.dataset.format, e.innerText])",
+        )
+        assert values
+        for path, form, text in values:
+            require_same(text, at(document, path), form, path)
+        for path, columns, rows in shown.page.evaluate(TABLES):
+            compare_rows(document, path, columns, rows)
+        for path, rows in shown.page.evaluate(MATRICES):
+            assert [[int(text.replace(",", "")) for text in row] for row in rows] == at(
+                document, path
+            )
+
+
+TABLES = """() => [...document.querySelectorAll('table[data-path]')].map(table => [
+    table.dataset.path,
+    [...table.tHead.rows[0].cells].map(cell => [cell.dataset.column, cell.dataset.format]),
+    [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.innerText)),
+])"""
+MATRICES = """() => [...document.querySelectorAll('table[data-matrix]')].map(table => [
+    table.dataset.matrix,
+    [...table.tBodies[0].rows].map(row => [...row.querySelectorAll('td')].map(c => c.innerText)),
+])"""
+
+
+def compare_rows(
+    document: dict[str, Any], path: str, columns: list[list[str]], rows: list[list[str]]
+) -> None:
+    entries = at(document, path)
+    assert rows or not entries, path
+    assert len(rows) == min(len(entries), len(rows) if len(rows) == 25 else len(entries)), path
+    for entry, row in zip(entries, rows, strict=False):
+        for (name, form), text in zip(columns, row, strict=True):
+            value = entry[name] if isinstance(entry, dict) else entry[int(name)]
+            require_same(text, value, form, f"{path} {name}")
+
+
+UNITS = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "s": 1, "min": 60, "h": 3600}
+DIGITS = {"number": 1e-5, "small": 0.06, "percent": 0, "size": 0.06, "seconds": 0.06, "count": 0}
+
+
+def require_same(text: str, value: Any, form: str, where: str) -> None:
+    """The text says the value, by rules of its own."""
+    if value is None or value == "":
+        assert text == "–", where
+    elif form == "uris":
+        assert text.split() == value, where
+    elif form in ("text", "uri"):
+        begin, dots, end = text.split("\n")[0].partition("…")
+        plain = shown_plainly(str(value))
+        assert (plain.startswith(begin) and plain.endswith(end)) if dots else plain == begin, where
+    elif form == "timestamp":
+        assert re.sub("[^0-9]", "", text) == value, where
+    elif form == "percent":
+        share = float(text.strip("<>%").replace(",", "")) / 100
+        assert abs(share - value) <= 0.000051, where
+    else:
+        number, _, unit = text.replace(",", "").partition(" ")
+        said = float(number) * UNITS.get(unit, 1)
+        assert abs(said - value) <= max(DIGITS[form] * abs(value), 0.051 * UNITS.get(unit, 0)), (
+            where, text, value,
+        )  # fmt: skip
+
+
+def shown_plainly(text: str) -> str:
+    """Without controls and marks of direction, which are escapes of either form."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+# what the crawl says
+
+
+def test_nothing_of_a_crawl_runs(browser: Browser, reports: dict[str, Path]) -> None:
+    report = reports["hostile"]
+    shown_uris = " ".join(row["uri"] for row in document_of(report)["scores"]["best"])
+    assert "script" in shown_uris
+    assert "\u05d0" in shown_uris or "%D7%90" in shown_uris
+    with opened(browser, report) as shown:
+        show_all(shown.page)
+        assert shown.page.title().startswith("Crawl report")
+        assert shown.page.locator("main img, main iframe, main object").count() == 0
+        links = shown.page.eval_on_selector_all(
+            "main a, .why a", "all => all.map(e => [e.getAttribute('href'), e.rel, e.protocol])"
+        )
+        for href, rel, protocol in links:
+            if not href.startswith("#"):
+                assert protocol in ("http:", "https:"), href
+                assert set(rel.split()) == {"noopener", "nofollow"}
+        text = shown.page.inner_text("main")
+        assert "49" not in re.findall(r"\{\{.*?\}\}|49$", text)
+        assert not {"\u202e", "\u2066", "\u200f"} & set(text)
+        shown.require_silence()
+
+
+def test_search_for_markup_finds_text(browser: Browser, reports: dict[str, Path]) -> None:
+    with opened(browser, reports["hostile"]) as shown:
+        search = shown.page.get_by_label("Search in this table").first
+        search.fill("<script>document.title='run'</script>")
+        shown.page.wait_for_timeout(100)
+        assert shown.page.title().startswith("Crawl report")
+        shown.require_silence()
+
+
+# tables
+
+
+@pytest.fixture(scope="module")
+def large(reports: dict[str, Path]) -> Path:
+    """A report of 10,000 pages."""
+    document = document_of(reports["crawl-2"])
+    (first, *_), digits = document["scores"]["best"], 12
+    document["scores"]["best"] = [
+        first
+        | {
+            "position": number + 1,
+            "uri": f"http://host{number % 97}.example/{number * 7919 % 10_000:04}/page",
+            "score": round(100 / (number + 1), digits),
+            "inlinks": number * 31 % 1009,
+        }
+        for number in range(10_000)
+    ]
+    path = reports["crawl-2"].with_name("large.html")
+    path.write_text(report_page(document))
+    path.with_suffix(".json").write_text(json.dumps(document))
+    return path
+
+
+ORDER = "new DataTable('#best-pages').order([[4, 'desc'], [0, 'asc']]).draw();"
+
+
+def first_rows(shown: Opened, count: int) -> list[list[str]]:
+    rows: list[list[str]] = shown.page.eval_on_selector_all(
+        "#best-pages tbody tr", "all => all.map(r => [...r.cells].map(c => c.innerText))"
+    )
+    return rows[:count]
+
+
+def test_search_and_order_of_ten_thousand_rows(browser: Browser, large: Path) -> None:
+    rows = document_of(large)["scores"]["best"]
+    assert large.stat().st_size < 5_000_000
+    with opened(browser, large) as shown:
+        by_links = sorted(rows, key=lambda row: (-row["inlinks"], row["position"]))
+        shown.page.evaluate(ORDER)
+        assert [row[0] for row in first_rows(shown, 25)] == [
+            f"{row['position']:,}" for row in by_links[:25]
+        ]
+        shown.page.get_by_label("Search in this table").first.fill("host13.example/0")
+        shown.page.wait_for_timeout(500)
+        matching = [row for row in by_links if "host13.example/0" in row["uri"]]
+        assert f"of {len(matching)} " in shown.page.inner_text("#best-pages_wrapper .dt-info")
+        assert [row[0] for row in first_rows(shown, 3)] == [
+            f"{row['position']:,}" for row in matching[:3]
+        ]
+        shown.require_silence()
+
+
+def test_all_of_it_by_keyboard(browser: Browser, reports: dict[str, Path]) -> None:
+    with opened(browser, reports["crawl-2"]) as shown:
+        page = shown.page
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"
+        page.keyboard.press("Enter")
+        assert page.url.endswith("#main")
+        order = page.locator("#best-pages thead th", has_text="links in")
+        order.locator("[tabindex='0'], button").first.focus()
+        page.keyboard.press("Enter")
+        page.keyboard.press("Enter")
+        links = [int(row[4].replace(",", "")) for row in first_rows(shown, 25)]
+        assert links == sorted(links, reverse=True)
+        assert links != [int(links[0])] * len(links)
+        assert order.get_attribute("aria-sort") == "descending"
+        page.get_by_label("Search in this table").first.focus()
+        page.keyboard.type("library")
+        page.wait_for_timeout(500)
+        matching = page.locator("#best-pages tbody tr")
+        assert matching.count()
+        assert matching.count() == matching.filter(has_text="library").count()
+        page.locator("details summary").first.focus()
+        page.keyboard.press("Enter")
+        assert page.locator("details").first.get_attribute("open") is not None
+        shown.require_silence()
+
+
+def test_every_place_of_the_keyboard_can_be_seen(
+    browser: Browser, reports: dict[str, Path]
+) -> None:
+    with opened(browser, reports["crawl-2"]) as shown:
+        for _ in range(40):
+            shown.page.keyboard.press("Tab")
+            outline = shown.page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+            assert outline != "none", shown.page.evaluate("document.activeElement.outerHTML")
+
+
+def test_without_scripts_the_numbers_are_there(browser: Browser, reports: dict[str, Path]) -> None:
+    document = document_of(reports["crawl-2"])
+    with opened(browser, reports["crawl-2"], java_script_enabled=False) as shown:
+        assert shown.page.locator("#best-pages tbody tr").count() == 25
+        text = shown.page.inner_text("#best-pages")
+        assert all(row["uri"] in text for row in document["scores"]["best"][:25])
+
+
+def test_printed(browser: Browser, reports: dict[str, Path]) -> None:
+    with opened(browser, reports["crawl-2"], width=760) as shown:
+        shown.page.emulate_media(media="print")
+        shown.page.wait_for_timeout(500)  # for charts of another width
+        assert not shown.page.locator("nav[aria-label=Sections]").is_visible()
+        assert overflow(shown.page) <= 0
+        assert shown.page.pdf().startswith(b"%PDF")
