@@ -1,9 +1,8 @@
-"""The numbers that plots show: a few thousand points, bins or shares, for any number of nodes.
+"""The numbers that plots show: a few thousand bins or shares, for any number of nodes.
 
-Distribution: P(score >= x), the share of nodes with a score of x or more. Rank against indegree:
-nodes counted in bins whose edges grow by a factor; up to about 10 a bin is one whole number, so
-that every bin holds a number. Shares: how many nodes of a host are in each class. Order: nodes by
-position. Memory: one copy of the scores; blocks of BLOCK nodes otherwise.
+Rank against indegree: nodes counted in bins whose edges grow by a factor; up to about 10 a bin is
+one whole number, so that every bin holds a number. Shares: how many nodes of a host are in each
+class. Order: nodes by position. Memory: blocks of BLOCK nodes.
 """
 
 from __future__ import annotations
@@ -15,16 +14,8 @@ import numpy.typing as npt
 
 from pipeline.data.graph import Floats, Positions, Targets
 
-POINTS = 2_000
 BINS = 60
 BLOCK = 1 << 20
-
-
-class Distribution(NamedTuple):
-    """shares[i] is the part of the nodes with a score of scores[i] or more; scores ascend."""
-
-    scores: Floats
-    shares: Floats
 
 
 class Histogram(NamedTuple):
@@ -36,17 +27,6 @@ class Histogram(NamedTuple):
     ranks: Positions
     counts: Positions
     medians: Floats
-
-
-def distribution(scores: Floats, points: int = POINTS) -> Distribution:
-    """P(score >= x) at the scores of nodes whose ranks are evenly spread over the logarithm.
-    scores: float64[N], N at least 1, in any order."""
-    ascending = np.sort(scores)
-    count = len(ascending)
-    ranks = np.unique(np.geomspace(1, count, points).round().astype(np.int64))
-    values = np.unique(ascending[count - ranks])
-    at_least = count - np.searchsorted(ascending, values, side="left")
-    return Distribution(values, at_least / count)
 
 
 def edges(largest: int, bins: int = BINS) -> Positions:

@@ -27,18 +27,20 @@ from pipeline.analysis.plots.pictures import (
     set_ticks,
     shown_name,
 )
-from pipeline.analysis.plots.plot_bins import class_counts, distribution, rank_against_indegree
+from pipeline.analysis.plots.plot_bins import class_counts, rank_against_indegree
 from pipeline.analysis.plots.plot_data import Pages, read_pages
 from pipeline.analysis.plots.site_plots import SITE_PLOTS
 from pipeline.analysis.sites.table import read_sites
 from pipeline.data.graph import Mask, Positions
 from pipeline.ranking.methods import method_of
 from pipeline.ranking.sites.names import host_name
+from pipeline.ranking.structure.distribution import distribution
 from pipeline.workfolder.manifest import require_manifest
 from pipeline.workfolder.work_folder import DATASETS
 
 __all__ = ["FORMATS", "PLOTS", "NoMatplotlib", "plot"]
 
+POINTS = 2_000  # of a distribution
 NONE = 0.25  # position of the column of indegree 0 on a logarithmic axis
 
 
@@ -78,11 +80,11 @@ def score_distribution(pages: Pages) -> Any:
     if 0 < np.count_nonzero(pages.captured) < len(pages.captured):
         shown.append(("captured pages", pages.scores[pages.captured], ORANGE, "--"))
     for name, scores, colour, line in shown:
-        points = distribution(scores)
+        points = distribution(scores, POINTS)
         axes.plot(
             *points, line, color=colour, drawstyle="steps-pre", label=f"{name} ({len(scores):,})"
         )
-        axes.plot(points.scores[-1:], points.shares[-1:], "o", color=colour, markersize=4)
+        axes.plot(points.values[-1:], points.shares[-1:], "o", color=colour, markersize=4)
     axes.set(
         xscale="log", yscale="log", title="Distribution of scores",
         xlabel="score x (Heritrix's scale: 0.15 without any link)",

@@ -14,28 +14,9 @@ from hypothesis import strategies as st
 from pipeline.analysis.plots import plot_bins
 from pipeline.analysis.plots.plot_bins import (
     class_counts,
-    distribution,
     edges,
     rank_against_indegree,
 )
-
-SCORES = st.lists(st.sampled_from([0.15, 0.2, 0.5]) | st.floats(0.15, 1e6), min_size=1)
-
-
-@given(SCORES, st.integers(2, 40))
-def test_the_distribution_is_true_at_its_points(scores: list[float], points: int) -> None:
-    found = distribution(np.array(scores), points)
-    assert list(found.scores) == sorted(set(found.scores)) and set(found.scores) <= set(scores)
-    assert (found.scores[0], found.scores[-1]) == (min(scores), max(scores))
-    for score, share in zip(*found, strict=True):
-        counted = sum(other >= score for other in scores)
-        assert share == counted / len(scores)
-
-
-def test_few_scores_are_all_points_and_many_are_not() -> None:
-    few = np.arange(1.0, 41)
-    assert np.array_equal(distribution(few).scores, few)
-    assert 500 < len(distribution(np.arange(1.0, 1e5)).scores) <= plot_bins.POINTS
 
 
 @given(st.integers(1, 10**12))

@@ -1,0 +1,1 @@
+"""The structure of a graph: its components, its bow tie, its degrees."""
