@@ -1,0 +1,106 @@
+"""The bow tie of a graph (Broder et al.: *Graph structure in the Web*, 2000).
+
+    core          the largest strong component; of equal ones the one with the smallest node
+    in            the other nodes with a path to the core
+    out           the other nodes with a path from the core
+    tubes         the other nodes on a path from in to out
+    tendrils      the other nodes of the core's weak component
+    disconnected  the nodes of other weak components
+
+Every link leads from a strong component to itself or to a later one in the order, see
+components.py. So what has a path to some nodes is known after one pass back along the order, in
+which components pass the mark on to their sources. What has a path from some nodes is known after
+one pass on along the order, in which components look at their sources. Three such passes are made:
+back from the core, on from core and in, back from out. Each follows a link at most once. A fourth
+pass counts the links, in the order of the nodes.
+
+Memory: a byte a node beside the graph and its components, less than what finding these takes.
+Mapped links are read as in components.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.data.csr import Csr
+from pipeline.data.graph import Positions
+from pipeline.data.mapped import release
+from pipeline.data.team import read_only, team_of
+from pipeline.ranking.structure import bow_tie_loops as loops
+from pipeline.ranking.structure.bow_tie_loops import NodeParts
+from pipeline.ranking.structure.components import LINKS, StrongComponents, WeakComponents
+
+PARTS = ("core", "in", "out", "tubes", "tendrils", "disconnected")
+CORE, IN, OUT, TUBES, TENDRILS, DISCONNECTED = range(len(PARTS))
+TO_OUT = len(PARTS)  # until the last pass: nodes that reach out and are reached from nothing in
+
+
+@dataclass(frozen=True, eq=False)
+class BowTie:
+    """parts: of every node its number in PARTS, int8[N]. nodes: how many nodes each part has,
+    int64[6]. links: how many links lead from part i to part j, int64[6, 6]."""
+
+    parts: NodeParts
+    nodes: Positions
+    links: Positions
+
+
+def bow_tie(csr: Csr, weak: WeakComponents, strong: StrongComponents, threads: int = 1) -> BowTie:
+    """threads: that count the links. Without nodes all is empty; without links the core is node
+    0."""
+    parts = np.full(csr.nodes, DISCONNECTED, np.int8)
+    core = strong.order[strong.core]
+    loops.mark(core, CORE, parts)
+    spreading = _Spreading(csr, strong, parts)
+    spreading.back(marked=(CORE, IN), becomes={DISCONNECTED: IN})
+    spreading.on(gives={CORE: OUT, OUT: OUT, IN: TENDRILS, TENDRILS: TENDRILS})
+    spreading.back(marked=(OUT, TUBES, TO_OUT), becomes={DISCONNECTED: TO_OUT, TENDRILS: TUBES})
+    nodes = np.zeros(len(PARTS), np.int64)
+    turns = _table({DISCONNECTED: TENDRILS, TO_OUT: TENDRILS})
+    root = int(weak.roots[core[0]]) if len(core) else 0
+    loops.finish(weak.roots, root, turns, DISCONNECTED, parts, nodes)
+    return BowTie(parts, nodes, _links(csr, parts, threads))
+
+
+class _Spreading:
+    """Passes over the strong components that give parts to nodes. Until it is known to reach out, a
+    node that is reached from in is one of the tendrils."""
+
+    def __init__(self, csr: Csr, strong: StrongComponents, parts: NodeParts) -> None:
+        self.csr = csr
+        self.graph = read_only(csr.offsets), read_only(csr.sources), strong.numbers, strong.order
+        self.parts = parts
+
+    def back(self, marked: tuple[int, ...], becomes: dict[int, int]) -> None:
+        """From targets of a marked part to their sources."""
+        mask, table = np.isin(np.arange(TO_OUT + 1), marked), _table(becomes)
+        end = self.csr.nodes
+        while end > 0:
+            end = loops.spread_back(*self.graph, mask, table, self.parts, end, LINKS)
+            release(self.csr.sources, 0, self.csr.edges)
+
+    def on(self, gives: dict[int, int]) -> None:
+        """From sources to their targets that have no part yet."""
+        table, begin = _table(gives)[: len(PARTS)], 0
+        while begin < self.csr.nodes:
+            begin = loops.spread_on(*self.graph, table, self.parts, begin, LINKS)
+            release(self.csr.sources, 0, self.csr.edges)
+
+
+def _table(changes: dict[int, int]) -> NodeParts:
+    """What each part becomes, by its number."""
+    return np.array([changes.get(part, part) for part in range(TO_OUT + 1)], np.int8)
+
+
+def _links(csr: Csr, parts: NodeParts, threads: int) -> Positions:
+    shape = len(PARTS), len(PARTS)
+
+    def counted(begin: int, end: int) -> Positions:
+        counts = np.zeros(shape, np.int64)
+        loops.count_links(team.offsets, team.sources, parts, counts, begin, end)
+        return counts
+
+    with team_of(csr, threads) as team:
+        return sum(team.over_nodes(counted), np.zeros(shape, np.int64))
