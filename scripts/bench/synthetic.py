@@ -25,14 +25,16 @@ SURPLUS = 1.2  # links drawn for every edge wanted: many are drawn twice
 BLOCK = 1 << 20
 
 
-def web_like(edges: int, seed: int = 1, whole: float = 0.0) -> tuple[int, Ints, Ints]:
+def web_like(
+    edges: int, seed: int = 1, whole: float = 0.0, links_a_page: float = LINKS_A_PAGE
+) -> tuple[int, Ints, Ints]:
     """(nodes, sources, targets) of about `edges` distinct edges, sorted by source, then target.
 
     whole: share of hosts of which every page was crawled. They give their scores on to each other
     for long, as in real crawls; without them dangling pages soon have them.
     """
     rng = np.random.default_rng(seed)
-    pages = max(16, edges // LINKS_A_PAGE)
+    pages = max(16, int(edges / links_a_page))
     sizes = np.minimum(rng.zipf(1.6, pages), pages // 20 + 1)
     first = np.minimum(np.concatenate(([0], np.cumsum(sizes))), pages)
     first = first[: np.searchsorted(first, pages) + 1]

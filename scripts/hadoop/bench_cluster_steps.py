@@ -2,7 +2,7 @@
 
 Run inside the one-node Hadoop of scripts/hadoop, on archives so small that nearly all is starting:
 
-    python -m hadoop run python scripts/bench/bench_cluster_steps.py ARCHIVE… [--json FILE]
+    python -m hadoop run python scripts/hadoop/bench_cluster_steps.py ARCHIVE… [--json FILE]
 
 Jobs are those that YARN lists with the folder of datasets in their tag, each counted for the step
 that it ended in. `--before steps.json` shows an earlier table beside.

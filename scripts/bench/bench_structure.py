@@ -1,0 +1,191 @@
+"""Seconds and memory of each part of the structure of a made graph, and components beside scipy's.
+
+    scripts/bench/bench_structure.py [--pages 10000000] [--peer-pages 1000000] [--json FILE]
+
+The graph is that of synthetic.py with LINKS links a page, in half of its hosts every page crawled.
+It is made by another process and mapped from files. Memory is the peak of a part above what was
+there before it, looked at every LOOKS seconds: of what the process holds, also in bytes a page, and
+of what it has mapped of the files, which the system can drop. A small graph went through all parts
+before, so that nothing is compiled. Seconds beside scipy are the best of ROUNDS, in turn, on the
+same arrays in memory. Needs the extra `dev`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from synthetic import web_like
+
+from pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, id_type
+from pipeline.data.csr_files import open_csr
+from pipeline.ranking.structure.bow_tie import PARTS, bow_tie
+from pipeline.ranking.structure.components import (
+    STRUCTURE_BYTES,
+    strong_components,
+    weak_components,
+)
+from pipeline.ranking.structure.degrees import gini, indegrees, outdegrees, reciprocity
+
+LINKS = 10
+WHOLE = 0.5
+ROUNDS = 3
+LOOKS = 0.005
+KINDS = {"held": "RssAnon", "mapped": "RssFile"}
+Part = Callable[[], Any]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pages", type=int, default=10_000_000)
+    parser.add_argument("--peer-pages", type=int, default=1_000_000, help="beside scipy; 0: not")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--folder", type=Path, help="where the graph is made, and removed again")
+    parser.add_argument("--json", type=Path, help="also write the figures here")
+    parser.add_argument("--make", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.make:
+        return make(options.pages, options.make)
+    told: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory(prefix="bench-structure-", dir=options.folder) as tmp:
+        measured(mapped(1000, Path(tmp)), options.threads)
+        told["parts"] = shown(mapped(options.pages, Path(tmp)), options.threads)
+        if options.peer_pages:
+            told["scipy"] = compared(mapped(options.peer_pages, Path(tmp)))
+    if options.json:
+        options.json.write_text(json.dumps(told, indent=1) + "\n")
+    return None
+
+
+def mapped(pages: int, folder: Path) -> Csr:
+    """A made graph, by a process that has its memory for itself."""
+    home = folder / str(pages)
+    home.mkdir(exist_ok=True)
+    command = [sys.executable, __file__, "--pages", str(pages), "--make", str(home)]
+    subprocess.run(command, check=True)
+    return open_csr(home)
+
+
+def make(pages: int, folder: Path) -> None:
+    nodes, sources, targets = web_like(LINKS * pages, whole=WHOLE, links_a_page=LINKS)
+    ids = id_type(nodes)
+    np.save(folder / OUTDEGREES, np.bincount(sources, minlength=nodes).astype(ids))
+    counts = np.bincount(targets, minlength=nodes)
+    np.save(folder / OFFSETS, np.concatenate(([0], np.cumsum(counts))))
+    targets *= nodes
+    targets += sources
+    targets.sort()
+    targets %= nodes
+    np.save(folder / SOURCES, targets.astype(ids))
+
+
+def measured(csr: Csr, threads: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The seconds and bytes of each part, and what each returned."""
+    made: dict[str, Any] = {}
+    scores = 0.15 + np.random.default_rng(1).pareto(1.5, csr.nodes)
+    parts: dict[str, Part] = {
+        "weak components": lambda: weak_components(csr),
+        "strong components": lambda: strong_components(csr),
+        "bow tie": lambda: bow_tie(
+            csr, made["weak components"], made["strong components"], threads
+        ),
+        "indegrees": lambda: indegrees(csr),
+        "outdegrees": lambda: outdegrees(csr),
+        "reciprocity": lambda: reciprocity(csr, threads),
+        "gini": lambda: gini(scores),
+    }
+    rows = []
+    for name, part in parts.items():
+        with peaks() as sizes:
+            begin = time.perf_counter()
+            made[name] = part()
+            seconds = time.perf_counter() - begin
+        rows.append({"part": name, "seconds": seconds, **sizes})
+    return rows, made
+
+
+@contextmanager
+def peaks() -> Iterator[dict[str, int]]:
+    """By the names of KINDS the bytes that this process has more than now, at most."""
+    before, most, ended = resident(), dict.fromkeys(KINDS, 0), threading.Event()
+
+    def look() -> None:
+        while not ended.wait(LOOKS):
+            for kind, size in resident().items():
+                most[kind] = max(most[kind], size - before[kind])
+
+    looker = threading.Thread(target=look)
+    looker.start()
+    try:
+        yield most
+    finally:
+        ended.set()
+        looker.join()
+
+
+def resident() -> dict[str, int]:
+    """Bytes of this process, by the names of KINDS."""
+    rows = (line.split() for line in Path("/proc/self/status").read_text().splitlines())
+    sizes = {row[0].rstrip(":"): row[1] for row in rows if len(row) == 3}
+    return {kind: int(sizes[name]) << 10 for kind, name in KINDS.items()}
+
+
+def shown(csr: Csr, threads: int) -> dict[str, Any]:
+    print(f"{csr.nodes:,} pages, {csr.edges:,} links, mapped; STRUCTURE_BYTES {STRUCTURE_BYTES}")
+    rows, made = measured(csr, threads)
+    print(f"{'part':<20}{'seconds':>9}{'held MB':>9}{'bytes a page':>14}{'mapped MB':>11}")
+    for row in rows:
+        held, files = row["held"], row["mapped"] / 1e6
+        sizes = f"{held / 1e6:9.0f}{held / csr.nodes:14.1f}{files:11.0f}"
+        print(f"{row['part']:<20}{row['seconds']:9.2f}{sizes}")
+    print(f"{'all':<20}{sum(row['seconds'] for row in rows):9.2f}")
+    for kind in ("weak components", "strong components"):
+        sizes = made[kind].sizes
+        print(f"{kind}: {sizes.components:,}, the largest of {sizes.largest:,}")
+    nodes = dict(zip(PARTS, made["bow tie"].nodes.tolist(), strict=True))
+    print(", ".join(f"{part} {count / csr.nodes:.1%}" for part, count in nodes.items()))
+    print(f"reciprocity {made['reciprocity']:.3f}, gini {made['gini']:.3f}", flush=True)
+    return {"pages": csr.nodes, "links": csr.edges, "rows": rows, "nodes": nodes}
+
+
+def compared(csr: Csr) -> dict[str, Any]:
+    """Both kinds of components by us and by scipy, in turn, with as many components."""
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    columns: Any = (np.array(array) for array in (csr.offsets, csr.sources, csr.outdegrees))
+    held = Csr(*columns)
+    links = np.ones(held.edges, np.int8), held.sources.astype(np.int32)
+    matrix = csr_matrix((*links, held.offsets.astype(np.int32)), (held.nodes, held.nodes))
+    told: dict[str, Any] = {"pages": csr.nodes, "links": csr.edges}
+    print(f"\n{csr.nodes:,} pages, {csr.edges:,} links, in memory; seconds")
+    for kind, ours in (("weak", weak_components), ("strong", strong_components)):
+        seconds: dict[str, list[float]] = {"crawlrank": [], "scipy": []}
+        for _ in range(ROUNDS):
+            begin = time.perf_counter()
+            sizes = ours(held).sizes
+            half = time.perf_counter()
+            count, _ = connected_components(matrix, directed=True, connection=kind)
+            seconds["crawlrank"].append(half - begin)
+            seconds["scipy"].append(time.perf_counter() - half)
+        if count != sizes.components:
+            sys.exit(f"{kind}: {sizes.components} components, scipy counts {count}")
+        best = {name: min(times) for name, times in seconds.items()}
+        told[kind] = best | {"ratio": best["scipy"] / best["crawlrank"]}
+        line = ", ".join(f"{name} {value:.3f}" for name, value in best.items())
+        print(f"{kind} components: {line}, ratio {told[kind]['ratio']:.2f}")
+    return told
+
+
+if __name__ == "__main__":
+    main()
