@@ -1,6 +1,6 @@
 """Seconds and memory of each part of the structure of a made graph, and components beside scipy's.
 
-    scripts/bench/bench_structure.py [--pages 10000000] [--peer-pages 1000000] [--json FILE]
+    scripts/bench/bench_structure.py [--pages 10000000] [--copies 1] [--peer-pages 1000000]
 
 The graph is that of synthetic.py with LINKS links a page, in half of its hosts every page crawled.
 It is made by another process and mapped from files. Memory is the peak of a part above what was
@@ -39,6 +39,7 @@ from pipeline.ranking.structure.degrees import gini, indegrees, outdegrees, reci
 
 LINKS = 10
 WHOLE = 0.5
+ACROSS = 0.05
 ROUNDS = 3
 LOOKS = 0.005
 KINDS = {"held": "RssAnon", "mapped": "RssFile"}
@@ -48,6 +49,7 @@ Part = Callable[[], Any]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pages", type=int, default=10_000_000)
+    parser.add_argument("--copies", type=int, default=1, help="of a graph of so many pages")
     parser.add_argument("--peer-pages", type=int, default=1_000_000, help="beside scipy; 0: not")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--folder", type=Path, help="where the graph is made, and removed again")
@@ -55,11 +57,11 @@ def main() -> None:
     parser.add_argument("--make", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.make:
-        return make(options.pages, options.make)
+        return make(options.pages, options.copies, options.make)
     told: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="bench-structure-", dir=options.folder) as tmp:
         measured(mapped(1000, Path(tmp)), options.threads)
-        told["parts"] = shown(mapped(options.pages, Path(tmp)), options.threads)
+        told["parts"] = shown(mapped(options.pages, Path(tmp), options.copies), options.threads)
         if options.peer_pages:
             told["scipy"] = compared(mapped(options.peer_pages, Path(tmp)))
     if options.json:
@@ -67,26 +69,37 @@ def main() -> None:
     return None
 
 
-def mapped(pages: int, folder: Path) -> Csr:
+def mapped(pages: int, folder: Path, copies: int = 1) -> Csr:
     """A made graph, by a process that has its memory for itself."""
-    home = folder / str(pages)
+    home = folder / f"{pages}-{copies}"
     home.mkdir(exist_ok=True)
-    command = [sys.executable, __file__, "--pages", str(pages), "--make", str(home)]
-    subprocess.run(command, check=True)
+    numbers = ["--pages", str(pages), "--copies", str(copies)]
+    subprocess.run([sys.executable, __file__, *numbers, "--make", str(home)], check=True)
     return open_csr(home)
 
 
-def make(pages: int, folder: Path) -> None:
+def make(pages: int, copies: int, folder: Path) -> None:
+    """Copies side by side of a graph of so many pages, of whose links ACROSS lead to the same page
+    in any copy: graphs that are too large for this machine to make at once."""
     nodes, sources, targets = web_like(LINKS * pages, whole=WHOLE, links_a_page=LINKS)
-    ids = id_type(nodes)
-    np.save(folder / OUTDEGREES, np.bincount(sources, minlength=nodes).astype(ids))
-    counts = np.bincount(targets, minlength=nodes)
-    np.save(folder / OFFSETS, np.concatenate(([0], np.cumsum(counts))))
-    targets *= nodes
+    links, total, rng = len(sources), nodes * copies, np.random.default_rng(1)
+    ids = id_type(total)
+    indegrees = np.bincount(targets, minlength=nodes)
+    np.save(folder / OFFSETS, np.concatenate(([0], np.cumsum(np.tile(indegrees, copies)))))
+    shape, outdegrees = (copies * links,), np.zeros(total, ids)
+    written = np.lib.format.open_memmap(folder / SOURCES, "w+", ids, shape)
+    targets *= total
     targets += sources
-    targets.sort()
-    targets %= nodes
-    np.save(folder / SOURCES, targets.astype(ids))
+    for copy in range(copies):
+        keys = rng.integers(copies, size=links, dtype=np.int64)
+        keys[rng.random(links, np.float32) >= ACROSS] = copy
+        keys *= nodes
+        keys += targets
+        keys.sort()
+        keys %= total
+        written[copy * links : (copy + 1) * links] = keys
+        outdegrees += np.bincount(keys, minlength=total).astype(ids)
+    np.save(folder / OUTDEGREES, outdegrees)
 
 
 def measured(csr: Csr, threads: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
