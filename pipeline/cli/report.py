@@ -56,7 +56,8 @@ def report(
         raise click.UsageError("--output FILE is needed, or --json FILE")
     require_manifest(work)
     check_files(page, output, inputs=[])
-    request = ReportRequest(work, list(dict.fromkeys(rankings)) or [OWN, *labels(work)], older, top)
+    names = list(dict.fromkeys(rankings)) or [OWN, *labels(work)]
+    request = ReportRequest(work, names, older, top, memory.budget // 2)
     with database_beside(memory) as (db, near):
         document = reported(request, db, near)
     write_json(SCHEMA, document, output)

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SELF_LINKS, SOURCES_WITHOUT_ID
 from pipeline.analysis.compare.diff_side import Side
 from pipeline.contract import RANK
 from pipeline.data.csr import Csr
+from pipeline.data.memory import require_memory
+from pipeline.ranking.structure.bow_tie import PARTS, bow_tie
+from pipeline.ranking.structure.components import (
+    STRUCTURE_BYTES,
+    strong_components,
+    weak_components,
+)
+from pipeline.ranking.structure.degrees import Degrees, gini, indegrees, outdegrees, reciprocity
 from pipeline.workfolder.imported import GRAPH
 from pipeline.workfolder.manifest import Manifest
 
@@ -30,5 +39,48 @@ def counts_section(manifest: Manifest) -> dict[str, Any] | None:
     }
 
 
-def structure_section(side: Side, csr: Csr) -> dict[str, Any]:
-    return {}
+#: part of the bow tie -> what its pages are, see ranking/structure/bow_tie.py
+MEANINGS = {
+    "core": "lead to each other",
+    "in": "lead to the core",
+    "out": "are led to by the core",
+    "tubes": "are on a way from in to out, past the core",
+    "tendrils": "hang on in or out only",
+    "disconnected": "no link joins with the core",
+}
+
+
+def structure_section(side: Side, csr: Csr, budget: int) -> dict[str, Any]:
+    """Degrees, components and bow tie. budget: bytes. Raises BadInput where they are too few."""
+    require_memory("report", csr.nodes, STRUCTURE_BYTES, budget)
+    threads = os.cpu_count() or 1
+    weak, strong = weak_components(csr), strong_components(csr)
+    tie = bow_tie(csr, weak, strong, threads)
+    nodes = max(csr.nodes, 1)
+    return {
+        "indegrees": _degrees(indegrees(csr)),
+        "outdegrees": _degrees(outdegrees(csr)),
+        "reciprocity": reciprocity(csr, threads),
+        "gini": gini(side.scores),
+        "weak": {"components": weak.sizes.components, "largest": weak.sizes.largest},
+        "strong": {"components": strong.sizes.components, "largest": strong.sizes.largest},
+        "parts": [
+            {"part": part, "meaning": MEANINGS[part], "nodes": count, "share": count / nodes}
+            for part, count in zip(PARTS, tie.nodes.tolist(), strict=True)
+        ],
+        "links": tie.links.tolist(),
+    }
+
+
+def _degrees(degrees: Degrees) -> dict[str, Any]:
+    """curve: [degree, share of pages with at least as many]."""
+    points = degrees.distribution
+    pairs = zip(points.values.tolist(), points.shares.tolist(), strict=True)
+    return {
+        "curve": [[int(degree), share] for degree, share in pairs],
+        "mean": degrees.mean,
+        "median": degrees.median,
+        "largest": degrees.largest,
+        "zeros": degrees.zeros,
+        "top_share": degrees.top_share,
+    }

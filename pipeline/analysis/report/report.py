@@ -44,12 +44,13 @@ MOVED, LINKS = 10, 3  # pages of each kind in a comparison, and links of each
 
 class ReportRequest(NamedTuple):
     """What a report is of. labels: of rankings, the first being the one that is described. older:
-    a work folder that it is compared with. top: pages listed."""
+    a work folder that it is compared with. top: pages listed. budget: bytes for arrays."""
 
     work: Path
     labels: Sequence[str]
     older: Path | None
     top: int
+    budget: int
 
 
 def report(request: ReportRequest, db: duckdb.DuckDBPyConnection, near: Path) -> dict[str, Any]:
@@ -64,7 +65,7 @@ def report(request: ReportRequest, db: duckdb.DuckDBPyConnection, near: Path) ->
     document = _of_manifest(request, work, manifest)
     if _is_ranked(document["run"]):
         finished = open_finished(work, db, near, "reported")
-        document |= _of_datasets(finished, request.top)
+        document |= _of_datasets(finished, request)
         document["rankings"] = _rankings(request, db, near)
         if request.older:
             document["changes"] = _changes(request, finished, db, near)
@@ -95,12 +96,12 @@ def _of_manifest(request: ReportRequest, work: Path, manifest: Manifest) -> dict
     }
 
 
-def _of_datasets(finished: Finished, top: int) -> dict[str, Any]:
+def _of_datasets(finished: Finished, request: ReportRequest) -> dict[str, Any]:
     side, csr = Side(finished, finished.parameters), finished.links()
     return {
         "captured_hosts": hosts_captured(finished),
-        "structure": structure_section(side, csr),
-        "scores": scores_section(side, csr, top),
+        "structure": structure_section(side, csr, request.budget),
+        "scores": scores_section(side, csr, request.top),
         "classes": classes_section(finished),
         "hosts": hosts_section(side, csr),
         "opic": opic_section(finished),

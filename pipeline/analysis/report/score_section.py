@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from pipeline.analysis.compare.diff_side import Side
-from pipeline.analysis.plots.plot_bins import distribution
 from pipeline.analysis.report.page_rows import page_rows
 from pipeline.contract import RANK, SUMMARY
 from pipeline.data.csr import Csr
 from pipeline.data.graph import Floats
 from pipeline.ranking.methods import method_of
+from pipeline.ranking.structure.distribution import distribution
 from pipeline.workfolder.manifest import Manifest
 from pipeline.workfolder.results.finished import Finished
 
@@ -60,7 +60,7 @@ def scores_section(side: Side, csr: Csr | None, top: int) -> dict[str, Any]:
 def _curve(scores: Floats) -> list[list[float]]:
     """Points [score, share of pages with this score or more]; a score of 0 is on no such axis."""
     points = distribution(scores, POINTS)
-    pairs = np.column_stack((points.scores, points.shares))
+    pairs = np.column_stack((points.values, points.shares))
     curve: list[list[float]] = pairs[pairs[:, 0] > 0].tolist()
     return curve
 

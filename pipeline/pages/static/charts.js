@@ -75,11 +75,19 @@ function heat(cells, names, width, options) {
   });
 }
 
+/** Of degrees; 0 is on no such axis. */
+function degrees(curve, label, width) {
+  return curves([{ name: label, points: curve.filter((point) => point[0] > 0), colour: ACCENT }], width, label, "share of pages", { curve: "step-before" });
+}
+
 const charts = {
   status: (width) => bars(data.input.by_status, "status", width, "captures"),
   type: (width) => bars(data.input.by_type, "type", width, "captures"),
   host: (width) => bars(data.captured_hosts.listed, "host", width, "captures"),
   hop: (width) => bars(data.links.by_hop, "meaning", width, "links"),
+  indegrees: (width) => degrees(data.structure.indegrees.curve, "links in", width),
+  outdegrees: (width) => degrees(data.structure.outdegrees.curve, "links out", width),
+  parts: (width) => bars(data.structure.parts.map((row) => ({ part: row.part, value: row.nodes })), "part", width, "pages"),
   rounds: (width) => curves(
     [{ name: "certificate", points: data.rounds.rounds.filter((r) => r.certificate > 0).map((r) => [r.round, r.certificate]), colour: ACCENT }],
     width, "round", "certificate", { x: { type: "linear", ticks: Math.min(data.rounds.rounds.length, Math.max(2, Math.floor(width / 80))), tickFormat: "d" } }),
