@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -208,6 +209,9 @@ def show_result(work: Path, *, validated: bool) -> None:
     else:
         scores = printable(str(work / "scores"))
         click.echo(f"{scores} has the scores; without URIs there is no precedence file.")
+    folder = printable(shlex.quote(str(work)))
+    page = printable(shlex.quote(str(work / "report.html")))
+    click.echo(f"All of it as a page: crawlrank report --work {folder} --output {page}")
 
 
 def _best(work: Path, digits: int) -> Table:
