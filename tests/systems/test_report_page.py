@@ -6,21 +6,20 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.crawls import crawlrank, ok, response, write_warc
 from support.paths import SAMPLES
+from support.systems.browser import Opened, chromium, opened, violations
+
+from pipeline.analysis.report.html import report_page
+from pipeline.pages.page import at
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.browser
-
-pytest.importorskip("playwright", reason="`make test-browser` installs Playwright")
-
-from playwright.sync_api import Browser, Page  # noqa: E402
-from support.systems.browser import Opened, chromium, opened, violations  # noqa: E402
-
-from pipeline.analysis.report.html import report_page  # noqa: E402
-from pipeline.pages.page import at  # noqa: E402
 
 CRAWLS = SAMPLES / "several-crawls"
 WIDTHS = (360, 800, 1600)

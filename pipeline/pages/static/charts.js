@@ -15,10 +15,12 @@ function cut(text, length = 28) {
   return shown.length <= length ? shown : `${shown.slice(0, length / 2)}…${shown.slice(1 - length / 2)}`;
 }
 
-/** Powers of ten: 1e-9 as 10⁻⁹. */
+/** Labels of a logarithmic axis: numbers near 1, else powers of ten such as 10⁻⁹. */
 function power(value) {
+  if (value >= 0.01 && value < 1e6) return LARGE.format(value);
   const exponent = Math.round(Math.log10(value));
-  return value >= 0.01 && value < 1e6 ? LARGE.format(value) : `10${[...String(exponent)].map((c) => c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]).join("")}`;
+  if (Math.abs(value / 10 ** exponent - 1) > 1e-9) return "";
+  return `10${[...String(exponent)].map((c) => c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]).join("")}`;
 }
 
 /** Bars of rows, one below the other. */
@@ -47,7 +49,7 @@ function curves(series, width, x, y, options = {}) {
       ...(options.rules ?? []),
       ...drawn.map((line) => Plot.line(line.points, {
         x: (point) => point[0], y: (point) => point[1], stroke: line.colour, strokeWidth: 2,
-        strokeDasharray: line.dash ?? null, marker: line.points.length < 40 ? "dot" : null, curve: options.curve,
+        strokeDasharray: line.dash ?? null, marker: line.points.length < 40 && !options.curve ? "dot" : null, curve: options.curve,
       })),
     ],
   });

@@ -11,10 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fetching import npm_member, program
-from playwright.sync_api import Browser, Page, sync_playwright
+
+if TYPE_CHECKING:  # installed by `make test-browser` alone
+    from playwright.sync_api import Browser, Page
 
 AXE = (
     "axe-core", "4.14.1", "axe.min.js",
@@ -50,6 +52,8 @@ class Opened:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=program("chromium"), args=list(SWITCHES)
