@@ -10,9 +10,10 @@ from pipeline.cli.commands import command
 from pipeline.cli.compare import database_beside
 from pipeline.cli.outputs import STDOUT, check_files, json_option, write_json
 from pipeline.cli.parameters.groups import option
-from pipeline.cli.parameters.options import OUTPUT, memory_option, work_option
+from pipeline.cli.parameters.options import OUTPUT, memory_option, quiet_option, work_option
 from pipeline.data.datasets import replacing
 from pipeline.data.memory import Memory
+from pipeline.progress import reporter
 from pipeline.terminal import printable
 from pipeline.workfolder.manifest import require_manifest
 from pipeline.workfolder.rankings import OWN, labels
@@ -35,6 +36,7 @@ MOST = 10_000  # pages
 @option("--output", "page", type=OUTPUT, help="File to write, such as report.html.")
 @json_option
 @memory_option
+@quiet_option
 def report(
     work: Path,
     rankings: tuple[str, ...],
@@ -43,6 +45,7 @@ def report(
     page: Path | None,
     output: Path | None,
     memory: Memory,
+    quiet: bool,
 ) -> None:
     """The page is one file that works without a network, from a disk or out of a mail. It has
     what went in, damage, links, the graph, scores with their reasons, classes, hosts, and how the
@@ -59,7 +62,7 @@ def report(
     names = list(dict.fromkeys(rankings)) or [OWN, *labels(work)]
     request = ReportRequest(work, names, older, top, memory.budget // 2)
     with database_beside(memory) as (db, near):
-        document = reported(request, db, near)
+        document = reported(request, db, near, reporter(quiet).step)
     write_json(SCHEMA, document, output)
     if page == STDOUT:
         click.echo(report_page(document), nl=False)

@@ -49,6 +49,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for number in (1, 2):
         ok("run", CRAWLS / f"crawl-{number}.warc.gz", "--work", folder / f"crawl-{number}")
     ok("rank", "--work", folder / "crawl-2", "--method", "hits")
+    ok("rank", "--work", folder / "crawl-2", "--method", "site")
     damaged = sorted((SAMPLES / "damaged").glob("*.gz"))
     ok("run", *damaged, CRAWLS / "crawl-1.warc.gz", "--work", folder / "damaged")
     ok("run", hostile_archive(folder), "--work", folder / "hostile", "--nodes", "all")
@@ -61,7 +62,11 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     ok("run", one, "--work", folder / "one", "--nodes", "all")
     made = {}
     for name, options in {
-        "crawl-2": ("--against", folder / "crawl-1", "--ranking", "run", "--ranking", "hits"),
+        "crawl-2": (
+            "--against",
+            folder / "crawl-1",
+            *(name for label in ("run", "hits", "site") for name in ("--ranking", label)),
+        ),
         **dict.fromkeys(("damaged", "hostile", "imported", "unfinished", "one"), ()),
     }.items():
         made[name] = folder / f"{name}.html"

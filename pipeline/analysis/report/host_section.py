@@ -8,11 +8,14 @@ from pipeline.analysis.compare.diff_side import Side
 from pipeline.analysis.plots.plot_bins import class_counts
 from pipeline.analysis.plots.plot_data import host_ranges
 from pipeline.analysis.report.host_links import LinkedHosts, hosts_of, links_among
+from pipeline.analysis.sites.table import read_sites
 from pipeline.data.csr import Csr
 from pipeline.data.graph import Positions
 from pipeline.ranking.sites.names import domain_name, host_name
+from pipeline.workfolder.results.finished import Finished
 
 LISTED = 200  # hosts with the highest sum of scores
+SITES = 50  # listed
 LINKED = 20  # of these, those whose links among each other are counted
 
 HostRow = dict[str, object]
@@ -60,3 +63,11 @@ def _row(side: Side, hosts: LinkedHosts, host: int, bins: int) -> HostRow:
         "incoming": int(hosts.incoming[host]),
         "outgoing": int(hosts.outgoing[host]),
     }
+
+
+def sites_section(finished: Finished) -> list[HostRow] | None:
+    """The best rows of `export-sites`; None for a ranking of pages."""
+    if not finished.method.of_sites:
+        return None
+    rows: list[HostRow] = read_sites(finished.work).slice(0, SITES).to_pylist()
+    return rows

@@ -10,7 +10,7 @@ Memory: about 20 arrays of N and DuckDB's budget; links are read where they are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from pipeline.analysis.compare.agree import agree, sides_of
 from pipeline.analysis.compare.diff import diff
 from pipeline.analysis.compare.diff_side import Side
 from pipeline.analysis.report.graph_section import counts_section, structure_section
-from pipeline.analysis.report.host_section import hosts_section
+from pipeline.analysis.report.host_section import hosts_section, sites_section
 from pipeline.analysis.report.input_section import hosts_captured, input_section, links_section
 from pipeline.analysis.report.page_rows import page_rows
 from pipeline.analysis.report.run_section import beans, commands, run_section
@@ -53,8 +53,14 @@ class ReportRequest(NamedTuple):
     budget: int
 
 
-def report(request: ReportRequest, db: duckdb.DuckDBPyConnection, near: Path) -> dict[str, Any]:
-    """near: a folder for links to datasets, as `open_finished` needs it.
+def report(
+    request: ReportRequest,
+    db: duckdb.DuckDBPyConnection,
+    near: Path,
+    begin: Callable[[str], object] = lambda part: None,
+) -> dict[str, Any]:
+    """near: a folder for links to datasets, as `open_finished` needs it. begin: is called with the
+    name of each part that takes a while.
 
     A run that is not finished has the sections of its manifest alone. Raises BadInput for what is
     no work folder, and for damaged datasets.
@@ -65,9 +71,12 @@ def report(request: ReportRequest, db: duckdb.DuckDBPyConnection, near: Path) ->
     document = _of_manifest(request, work, manifest)
     if _is_ranked(document["run"]):
         finished = open_finished(work, db, near, "reported")
-        document |= _of_datasets(finished, request)
-        document["rankings"] = _rankings(request, db, near)
+        document |= _of_datasets(finished, request, begin)
+        if len(request.labels) > 1:
+            begin("other rankings")
+            document["rankings"] = _rankings(request, db, near)
         if request.older:
+            begin("changes")
             document["changes"] = _changes(request, finished, db, near)
     return document
 
@@ -89,32 +98,37 @@ def _of_manifest(request: ReportRequest, work: Path, manifest: Manifest) -> dict
         "graph": counts_section(manifest),
         "rounds": rounds_section(manifest),
         **dict.fromkeys(
-            ("captured_hosts", "structure", "scores", "classes", "hosts", "opic", "beans")
+            ("captured_hosts", "structure", "scores", "classes", "hosts", "sites", "opic", "beans")
         ),
         "rankings": [],
         "changes": None,
     }
 
 
-def _of_datasets(finished: Finished, request: ReportRequest) -> dict[str, Any]:
+def _of_datasets(
+    finished: Finished, request: ReportRequest, begin: Callable[[str], object]
+) -> dict[str, Any]:
+    begin("scores and captures")
     side, csr = Side(finished, finished.parameters), finished.links()
-    return {
+    sections: dict[str, Any] = {
         "captured_hosts": hosts_captured(finished),
-        "structure": structure_section(side, csr, request.budget),
-        "scores": scores_section(side, csr, request.top),
         "classes": classes_section(finished),
-        "hosts": hosts_section(side, csr),
         "opic": opic_section(finished),
         "beans": beans(finished.work),
+        "sites": sites_section(finished),
     }
+    begin("structure of the graph")
+    sections["structure"] = structure_section(side, csr, request.budget)
+    begin("best pages")
+    sections["scores"] = scores_section(side, csr, request.top)
+    begin("hosts")
+    return sections | {"hosts": hosts_section(side, csr)}
 
 
 def _rankings(
     request: ReportRequest, db: duckdb.DuckDBPyConnection, near: Path
 ) -> list[dict[str, Any]]:
     """The best pages of further rankings, and how far each agrees with the first."""
-    if len(request.labels) < 2:
-        return []
     opened = [
         (label, open_finished(named_ranking(request.work, label), db, near, f"ranking{number}"))
         for number, label in enumerate(request.labels)
@@ -126,6 +140,7 @@ def _rankings(
             "method": other.finished.method.title,
             "digits": other.finished.digits,
             "agreement": asdict(agree(first, other, 0)),
+            "sites": sites_section(other.finished),
             "best": page_rows(Side(other.finished, other.finished.parameters), None, BESIDE),
         }
         for other in others

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections import Counter
@@ -53,7 +54,7 @@ def text_work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def document(work: Path) -> dict[str, Any]:
-    return report_of(work)
+    return report_of(work, "--ranking", "run", "--ranking", "hits")
 
 
 def test_best_pages_are_as_explained(work: Path, document: dict[str, Any]) -> None:
@@ -249,6 +250,28 @@ def test_one_page(tmp_path: Path) -> None:
     (row,) = document["scores"]["best"]
     assert (row["uri"], row["inlinks"], row["outlinks"]) == ("http://a.example/", 0, 0)
     assert "1 page and 0 links" in page_of(tmp_path / "w")
+
+
+def test_datasets_at_a_url(tmp_path: Path) -> None:
+    near, far = tmp_path / "near", tmp_path / "far"
+    options = (LOOPBACK, *INLINE, "--iterations", 3, "--quiet")
+    ok("run", *options, "--work", near)
+    ok("run", *options, "--work", far, "--data", (tmp_path / "data").as_uri())
+    ours, theirs = report_of(near), report_of(far)
+    for name in ("input", "links", "graph", "structure", "scores", "hosts", "captured_hosts"):
+        assert ours[name] == theirs[name], name
+
+
+def test_sites_are_those_of_export_sites(work: Path, tmp_path: Path) -> None:
+    ok("rank", "--work", work, "--method", "site")
+    table = tmp_path / "sites.csv"
+    ok("export-sites", "--work", work, "--ranking", "site", "--output", table)
+    with table.open() as file:
+        expected = [row["site"] for row in csv.DictReader(file)]
+    document = report_of(work, "--ranking", "run", "--ranking", "site")
+    assert document["sites"] is None
+    assert [row["site"] for row in document["rankings"][0]["sites"]] == expected
+    assert [row["site"] for row in report_of(work, "--ranking", "site")["sites"]] == expected
 
 
 def test_damage_is_listed_with_its_place(tmp_path: Path) -> None:
