@@ -34,7 +34,6 @@ from pipeline.ranking.structure.components import LINKS, StrongComponents, WeakC
 
 PARTS = ("core", "in", "out", "tubes", "tendrils", "disconnected")
 CORE, IN, OUT, TUBES, TENDRILS, DISCONNECTED = range(len(PARTS))
-TO_OUT = len(PARTS)  # until the last pass: nodes that reach out and are reached from nothing in
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,17 +55,17 @@ def bow_tie(csr: Csr, weak: WeakComponents, strong: StrongComponents, threads: i
     spreading = _Spreading(csr, strong, parts)
     spreading.back(marked=(CORE, IN), becomes={DISCONNECTED: IN})
     spreading.on(gives={CORE: OUT, OUT: OUT, IN: TENDRILS, TENDRILS: TENDRILS})
-    spreading.back(marked=(OUT, TUBES, TO_OUT), becomes={DISCONNECTED: TO_OUT, TENDRILS: TUBES})
+    spreading.back(marked=(OUT, TUBES), becomes={TENDRILS: TUBES})
     nodes = np.zeros(len(PARTS), np.int64)
-    turns = _table({DISCONNECTED: TENDRILS, TO_OUT: TENDRILS})
+    turns = _table({DISCONNECTED: TENDRILS})
     root = int(weak.roots[core[0]]) if len(core) else 0
     loops.finish(weak.roots, root, turns, DISCONNECTED, parts, nodes)
     return BowTie(parts, nodes, _links(csr, parts, threads))
 
 
 class _Spreading:
-    """Passes over the strong components that give parts to nodes. Until it is known to reach out, a
-    node that is reached from in is one of the tendrils."""
+    """Passes over the strong components that give parts to nodes. A node with a path from in is one
+    of the tendrils until a path to out is known, too. All nodes of that path have one from in."""
 
     def __init__(self, csr: Csr, strong: StrongComponents, parts: NodeParts) -> None:
         self.csr = csr
@@ -75,7 +74,7 @@ class _Spreading:
 
     def back(self, marked: tuple[int, ...], becomes: dict[int, int]) -> None:
         """From targets of a marked part to their sources."""
-        mask, table = np.isin(np.arange(TO_OUT + 1), marked), _table(becomes)
+        mask, table = np.isin(np.arange(len(PARTS)), marked), _table(becomes)
         end = self.csr.nodes
         while end > 0:
             end = loops.spread_back(*self.graph, mask, table, self.parts, end, LINKS)
@@ -83,7 +82,7 @@ class _Spreading:
 
     def on(self, gives: dict[int, int]) -> None:
         """From sources to their targets that have no part yet."""
-        table, begin = _table(gives)[: len(PARTS)], 0
+        table, begin = _table(gives), 0
         while begin < self.csr.nodes:
             begin = loops.spread_on(*self.graph, table, self.parts, begin, LINKS)
             release(self.csr.sources, 0, self.csr.edges)
@@ -91,7 +90,7 @@ class _Spreading:
 
 def _table(changes: dict[int, int]) -> NodeParts:
     """What each part becomes, by its number."""
-    return np.array([changes.get(part, part) for part in range(TO_OUT + 1)], np.int8)
+    return np.array([changes.get(part, part) for part in range(len(PARTS))], np.int8)
 
 
 def _links(csr: Csr, parts: NodeParts, threads: int) -> Positions:

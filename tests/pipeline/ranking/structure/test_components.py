@@ -24,6 +24,7 @@ from pipeline.ranking.structure.components import (
 )
 
 DEEP = 1_000_000
+IDS = (np.uint32, np.uint64, np.int32, np.int64)
 EMPTY = Csr(np.zeros(1, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.uint32))
 
 
@@ -122,7 +123,7 @@ def test_of_equal_components_the_core_has_the_smallest_node(sizes: tuple[int, ..
         assert core == list(range(begin, begin + max(sizes)))
 
 
-@given(graphs(max_nodes=14), st.integers(1, 5), st.sampled_from([np.uint32, np.uint64]))
+@given(graphs(max_nodes=14), st.integers(1, 5), st.sampled_from(IDS))
 def test_networkx_agrees(graph: Graph, links: int, ids: type) -> None:
     """However few links are followed at once."""
     csr, net = csr_of(graph, ids), net_of(graph)

@@ -21,6 +21,7 @@ from pipeline.data.graph import Graph
 from pipeline.ranking.structure import degrees as module
 from pipeline.ranking.structure.degrees import Degrees, gini, indegrees, outdegrees, reciprocity
 
+IDS = (np.uint32, np.uint64, np.int32, np.int64)
 EMPTY = Csr(np.zeros(1, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.uint32))
 
 
@@ -38,7 +39,7 @@ def check(summary: Degrees, counts: list[int]) -> None:
     assert summary.top_share == (sum(best) / sum(counts) if any(counts) else 0)
 
 
-@given(graphs(), st.integers(1, 3), st.sampled_from([np.uint32, np.uint64]))
+@given(graphs(), st.integers(1, 3), st.sampled_from(IDS))
 def test_degrees_of_small_graphs(graph: Graph, piece: int, ids: type) -> None:
     csr = csr_of(graph, ids)
     with pytest.MonkeyPatch.context() as patch:
@@ -89,7 +90,7 @@ def test_reciprocity_of_named_graphs(graph: Graph, share: float) -> None:
     assert reciprocity(csr_of(graph)) == share
 
 
-@given(graphs(), st.integers(1, 2), st.sampled_from([np.uint32, np.uint64]))
+@given(graphs(), st.integers(1, 2), st.sampled_from(IDS))
 def test_reciprocity_is_networkxs(graph: Graph, threads: int, ids: type) -> None:
     net = nx.DiGraph()
     sources = np.repeat(np.arange(graph.nodes), graph.outdegrees)
