@@ -1,6 +1,6 @@
 """What `crawlrank report` takes: seconds, memory, size of the page, and its tables in a browser.
 
-    scripts/bench/bench_report.py WORK… [--links N] [--folder DIR] [--memory 4GB] [--json FILE]
+    scripts/pages/bench_report.py WORK… [--links N] [--folder DIR] [--memory 4GB] [--json FILE]
 
 WORK: work folders of finished runs. --links: also a made crawl with so many links (made_crawl.py),
 which is run first. Memory is that of all processes together, resident without what is a file's.
@@ -20,10 +20,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from measuring import watched
-
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "scripts")]
+sys.path[:0] = [str(ROOT / folder) for folder in ("", "tests", "scripts", "scripts/bench")]
+
+from measuring import watched  # noqa: E402
 
 COMMAND = [sys.executable, "-m", "pipeline"]
 PAGES, TIMES = 10_000, 9
