@@ -11,6 +11,7 @@ and of an order in a table of 10,000 pages, medians of nine, until they are laid
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import shutil
 import statistics
@@ -89,7 +90,7 @@ def measured(work: Path, tmp: Path, memory: str) -> dict[str, Any]:
 
 def in_browser(work: Path, tmp: Path) -> dict[str, float] | None:
     """Milliseconds in a table of PAGES pages, those of a real report over and over."""
-    if not shutil.which("chromium"):
+    if not shutil.which("chromium") or not importlib.util.find_spec("playwright"):
         return None
     from support.systems.browser import chromium, opened
 

@@ -20,6 +20,7 @@ SMALL = {
     "bench_opic.py": ["--edges", "20000"],
     "bench_pipeline.py": [SAMPLE, "--mb", "1"],
     "bench_scale.py": ["--links", "0.02"],
+    "../pages/bench_report.py": ["--links", "20000"],
     "bench_structure.py": ["--pages", "2000", "--copies", "2", "--peer-pages", "1000"],
 }
 
