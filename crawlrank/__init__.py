@@ -1,0 +1,36 @@
+"""crawlrank from Python: its commands as functions.
+
+    import crawlrank
+
+    crawlrank.run("crawl/*.warc.gz", work="work/crawl")
+    table = crawlrank.scores("work/crawl")
+
+A function is the command of its name: the same arguments, options and defaults. An option `--nodes
+all` is `nodes="all"`, a flag is True, and an option that may be given several times takes a list.
+Results are what the command writes as JSON, or a table of pyarrow.
+
+Each call runs in a process of its own. So nothing of crawlrank is imported here: a project that has
+folders named `jobs` or `pipeline` itself keeps them, and a run may be interrupted or run out of
+memory without harm to its caller. Progress goes to standard error, unless quiet=True.
+"""
+
+from __future__ import annotations
+
+from crawlrank.commands import (
+    CommandFailed,
+    agree,
+    diff,
+    explain,
+    export_precedence,
+    inspect,
+    plan,
+    rank,
+    report,
+    run,
+    scores,
+)
+
+__all__ = [
+    "CommandFailed", "agree", "diff", "explain", "export_precedence", "inspect", "plan", "rank",
+    "report", "run", "scores",
+]  # fmt: skip

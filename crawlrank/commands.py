@@ -1,0 +1,158 @@
+"""The functions of the package, each a command in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO, Union
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+PathOrUrl = Union[str, "os.PathLike[str]"]
+Options = Any
+INTERRUPTED = 130
+MAIN = str(Path(__file__).with_name("__main__.py"))
+USAGE = ("Usage: ", "Try ")  # lines before the fault of a wrong usage
+FAULTS = ("crawlrank: ", "Error: ", *USAGE)
+
+
+class CommandFailed(Exception):
+    """A command did not end well. exit_code: as in a shell, 2 wrong usage, 3 bad input, 4 not
+    converged or not confirmed, 5 a job of a cluster failed. The message is the command's own."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+def run(archives: PathOrUrl | Iterable[PathOrUrl], work: PathOrUrl, **options: Options) -> None:
+    """Do all steps, from archives to a precedence file.
+
+    archives: files, folders, globs or s3:// URLs. work: the folder that holds all results; it
+    continues where a run before it stopped. Raises CommandFailed, as all functions here.
+    """
+    _call("run", *_several(archives), work=work, **options)
+
+
+def rank(work: PathOrUrl, **options: Options) -> None:
+    """Rank the pages of a work folder by another method, beside its own ranking."""
+    _call("rank", work=work, **options)
+
+
+def scores(work: PathOrUrl, **options: Options) -> pa.Table:
+    """The pages of a finished run, best first: url, score, class, position, key, captures.
+
+    Pages that were captured and have no score come last. options: ranking, bins and others of
+    export-precedence.
+    """
+    from pyarrow import json as arrow_json
+
+    with tempfile.TemporaryDirectory(prefix="crawlrank-") as folder:
+        rows = Path(folder, "scores.jsonl")
+        _call("export-precedence", work=work, format="jsonl", output=rows, say=False, **options)
+        return arrow_json.read_json(rows)
+
+
+def explain(work: PathOrUrl, uri: str, **options: Options) -> dict[str, Any]:
+    """Why the page of a URI has its score and its class."""
+    return _result("explain", uri, work=work, **options)
+
+
+def diff(older: PathOrUrl, newer: PathOrUrl, **options: Options) -> dict[str, Any]:
+    """What changed from one run to another. older, newer: their work folders."""
+    return _result("diff", older, newer, **options)
+
+
+def agree(work: PathOrUrl, **options: Options) -> dict[str, Any]:
+    """How far the rankings of a work folder agree."""
+    return _result("agree", work, **options)
+
+
+def inspect(archives: PathOrUrl | Iterable[PathOrUrl], **options: Options) -> dict[str, Any]:
+    """What is in archives."""
+    return _result("inspect", *_several(archives), **options)
+
+
+def report(work: PathOrUrl, output: PathOrUrl | None = None, **options: Options) -> dict[str, Any]:
+    """The numbers of a run and its ranking. output: a file for the page that shows them."""
+    return _result("report", work=work, output=output, **options)
+
+
+def export_precedence(work: PathOrUrl, output: PathOrUrl, **options: Options) -> None:
+    """Write the precedence file of a finished run, or with `format` a list for another crawler."""
+    _call("export-precedence", work=work, output=output, **options)
+
+
+def plan(
+    work: PathOrUrl | Iterable[PathOrUrl], budget: str, output: PathOrUrl, **options: Options
+) -> dict[str, Any]:
+    """How often to fetch each page. work: of the crawls, the oldest first. budget: such as
+    `5000/day`. output: a folder for the schedule and the precedence file of what is due."""
+    return _result("plan", work=_several(work), budget=budget, output=output, **options)
+
+
+def _several(given: PathOrUrl | Iterable[PathOrUrl]) -> list[PathOrUrl]:
+    return [given] if isinstance(given, (str, os.PathLike)) else [*given]
+
+
+def _result(command: str, *arguments: PathOrUrl, **options: Options) -> dict[str, Any]:
+    """What the command writes as JSON."""
+    document: dict[str, Any] = json.loads(_call(command, *arguments, json="-", **options))
+    return document
+
+
+def _call(command: str, *arguments: PathOrUrl, say: bool = True, **options: Options) -> str:
+    """The standard output of a command. say: pass its progress on to standard error.
+
+    Raises CommandFailed with what it has said of the fault, and KeyboardInterrupt.
+    """
+    words = [
+        sys.executable,
+        MAIN,
+        command,
+        *_words(options),
+        "--",
+        *(os.fspath(each) for each in arguments),
+    ]
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with (
+        subprocess.Popen(words, errors="backslashreplace", **pipes) as process,
+        ThreadPoolExecutor(1) as reading,
+    ):
+        fault = reading.submit(_read_fault, process.stderr, sys.stderr if say else None)
+        output: str = process.stdout.read() if process.stdout else ""
+    if process.returncode == INTERRUPTED:
+        raise KeyboardInterrupt
+    if process.returncode:
+        raise CommandFailed(fault.result(), process.returncode)
+    return output
+
+
+def _read_fault(lines: Any, progress: TextIO | None) -> str:
+    """The message of a fault, which comes last; what is before it is progress."""
+    said: list[str] = []
+    for line in lines:
+        if said or line.startswith(FAULTS):
+            said.append(line)
+        elif progress:
+            progress.write(line)
+    return "".join(line for line in said if not line.startswith(USAGE)).strip()
+
+
+def _words(options: Mapping[str, Options]) -> Iterator[str]:
+    """Options as the command line has them."""
+    for name, value in options.items():
+        option = "--" + name.rstrip("_").replace("_", "-")
+        several = isinstance(value, Iterable) and not isinstance(value, (str, os.PathLike))
+        for each in value if several else [value]:
+            if each is True:
+                yield option
+            elif each is not None and each is not False:
+                yield from (option, os.fspath(each) if isinstance(each, os.PathLike) else str(each))
