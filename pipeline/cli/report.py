@@ -16,7 +16,8 @@ from pipeline.data.memory import Memory
 from pipeline.progress import reporter
 from pipeline.terminal import printable
 from pipeline.workfolder.manifest import require_manifest
-from pipeline.workfolder.rankings import OWN, labels
+from pipeline.workfolder.rankings import OWN, is_usable, labels
+from pipeline.workfolder.work_folder import refuse_dataset
 
 MOST = 10_000  # pages
 
@@ -59,8 +60,14 @@ def report(
         raise click.UsageError("--output FILE is needed, or --json FILE")
     require_manifest(work)
     check_files(page, output, inputs=[])
-    names = list(dict.fromkeys(rankings)) or [OWN, *labels(work)]
-    request = ReportRequest(work, names, older, top, memory.budget // 2)
+    for path in filter(None, (page, output)):
+        refuse_dataset(work, path)
+    names, left_out = list(dict.fromkeys(rankings)), list[str]()
+    if not names:
+        others = labels(work)
+        left_out = [label for label in others if not is_usable(work, label)]
+        names = [OWN, *(label for label in others if label not in left_out)]
+    request = ReportRequest(work, names, older, top, memory.budget, left_out)
     with database_beside(memory) as (db, near):
         document = reported(request, db, near, reporter(quiet).step)
     write_json(SCHEMA, document, output)

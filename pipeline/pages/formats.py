@@ -12,6 +12,7 @@ from typing import Any
 from pipeline.terminal import printable
 
 NOTHING = "–"
+SHOWN, TAIL = 300, 60  # characters of a text, and those of its end, that are shown
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 TIMESTAMP = re.compile(r"(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)\Z", re.ASCII)
 
@@ -69,8 +70,14 @@ def timestamp(value: str | None) -> str:
     return "{}-{}-{} {}:{}:{}".format(*match.groups()) if match else printable(value)
 
 
+def cut(shown: str) -> str:
+    """Printable text without its middle where it is long."""
+    shown = printable(shown)
+    return shown if len(shown) <= SHOWN else f"{shown[: SHOWN - TAIL]}…{shown[-TAIL:]}"
+
+
 def text(value: Any) -> str:
-    return NOTHING if value is None or value == "" else printable(str(value))
+    return NOTHING if value is None or value == "" else cut(str(value))
 
 
 FORMATS: Mapping[str, Callable[[Any], str]] = {

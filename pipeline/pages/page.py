@@ -20,7 +20,7 @@ from urllib.parse import quote
 import jinja2
 from markupsafe import Markup
 
-from pipeline.pages.formats import FORMATS, NUMBERS
+from pipeline.pages.formats import FORMATS, NUMBERS, cut
 from pipeline.terminal import printable
 from pipeline.version import crawlrank_version
 
@@ -32,7 +32,6 @@ POLICY = (
     "default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; img-src data:;"
     " base-uri 'none'; form-action 'none'"
 )
-SHOWN, TAIL = 300, 60  # characters of a URI that are shown, and those of its end
 LINKED = 2000  # characters of a URI that is a link
 JSON_ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
@@ -70,12 +69,6 @@ def embedded_json(data: object) -> str:
     """JSON that may stand within an element `script`. Raises ValueError for NaN and infinity."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return text.translate(JSON_ESCAPES)
-
-
-def cut(text: str) -> str:
-    """The text to show: printable, and without its middle where it is long."""
-    shown = printable(text)
-    return shown if len(shown) <= SHOWN else f"{shown[: SHOWN - TAIL]}…{shown[-TAIL:]}"
 
 
 def address(uri: str) -> str | None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from jobs.kernel.errors import BadInput
 from pipeline.contract import RANK
 from pipeline.workfolder.dataset_store import remove
+from pipeline.workfolder.imported import require_finished
 from pipeline.workfolder.manifest import Manifest, fingerprint, require_manifest
 from pipeline.workfolder.step_state import SHARED
 from pipeline.workfolder.work_folder import DATASETS, OF_RANKING
@@ -112,6 +113,18 @@ def is_stale(folder: Path, manifest: Manifest) -> bool:
         return marks != parts or graph_mark(require_manifest(work)) != manifest.ranking["of"]
     except BadInput:
         return True
+
+
+def is_usable(work: Path, label: str) -> bool:
+    """Whether a ranking is finished and of the graph that is there."""
+    folder = ranking_folder(work, label)
+    manifest = Manifest(folder)
+    try:
+        require_current(folder, manifest)
+        require_finished(manifest)
+    except BadInput:
+        return False
+    return True
 
 
 def _mark_of(folder: Path) -> str | None:

@@ -31,6 +31,16 @@ def links_of(work: Path) -> Path:
     return selected if selected.exists() else work / "links"
 
 
+def refuse_dataset(work: Path, output: Path) -> None:
+    """Refuse an output that would be among the parts of a dataset, where it would be read as one,
+    or would replace a file that the run has written. Raises BadInput."""
+    above = (output.resolve(), *output.resolve().parents)
+    for name in (*DATASETS, MANIFEST):
+        if (work / name).resolve() in above:
+            where = f"the run's own {name}" if name == MANIFEST else f"in the dataset {name}"
+            raise BadInput(str(output), where, "a path of its own", "Name another one.")
+
+
 def refuse_foreign(work: Path) -> None:
     """A folder without manifest is no work folder: what is in it would be overwritten. Nor is
     one inside a work folder: it could be a dataset of that. Raises BadInput."""

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput
 from pipeline.analysis.plots.pictures import (
     BLUE,
     FORMATS,
@@ -36,7 +35,7 @@ from pipeline.ranking.methods import method_of
 from pipeline.ranking.sites.names import host_name
 from pipeline.ranking.structure.distribution import distribution
 from pipeline.workfolder.manifest import require_manifest
-from pipeline.workfolder.work_folder import DATASETS
+from pipeline.workfolder.work_folder import refuse_dataset
 
 __all__ = ["FORMATS", "PLOTS", "NoMatplotlib", "plot"]
 
@@ -52,7 +51,7 @@ def plot(work: Path, out: Path, form: str = "png") -> list[Path]:
     """
     if form not in FORMATS:
         raise ValueError(f"form is {form!r}, expected one of {', '.join(FORMATS)}")
-    _refuse_dataset(work, out)
+    refuse_dataset(work, out)
     with drawing():
         with tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp:
             pages = read_pages(work, Path(tmp))
@@ -62,15 +61,6 @@ def plot(work: Path, out: Path, form: str = "png") -> list[Path]:
             figures |= {name: draw(rows) for name, draw in SITE_PLOTS.items()}
         out.mkdir(parents=True, exist_ok=True)
         return [save(figure, out / f"{name}.{form}", form) for name, figure in figures.items()]
-
-
-def _refuse_dataset(work: Path, out: Path) -> None:
-    """A picture among the parts of a dataset would be read as one."""
-    above = (out.resolve(), *out.resolve().parents)
-    for name in DATASETS:
-        if (work / name).resolve() in above:
-            cure = "Name another one with --out."
-            raise BadInput(str(out), f"in the dataset {name}", "a folder for pictures", cure)
 
 
 def score_distribution(pages: Pages) -> Any:

@@ -9,10 +9,8 @@ from jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SELF_LINKS, SOURCES_W
 from pipeline.analysis.compare.diff_side import Side
 from pipeline.contract import RANK
 from pipeline.data.csr import Csr
-from pipeline.data.memory import require_memory
 from pipeline.ranking.structure.bow_tie import PARTS, bow_tie
 from pipeline.ranking.structure.components import (
-    STRUCTURE_BYTES,
     strong_components,
     weak_components,
 )
@@ -25,7 +23,7 @@ def counts_section(manifest: Manifest) -> dict[str, Any] | None:
     """Nodes, edges, and links that count for nothing; None before there is a graph. What was left
     out of a graph that was imported is not known."""
     counters = manifest.steps.get("gen-graph", {}).get("counters", {})
-    counted = manifest.steps.get(RANK, {}).get("rounds", [counters])[-1]
+    counted = (manifest.steps.get(RANK, {}).get("rounds") or [counters])[-1]
     if "nodes" not in counted:
         return None
     left_out = None if manifest.imported.get("kind") == GRAPH else 0
@@ -50,9 +48,8 @@ MEANINGS = {
 }
 
 
-def structure_section(side: Side, csr: Csr, budget: int) -> dict[str, Any]:
-    """Degrees, components and bow tie. budget: bytes. Raises BadInput where they are too few."""
-    require_memory("report", csr.nodes, STRUCTURE_BYTES, budget)
+def structure_section(side: Side, csr: Csr) -> dict[str, Any]:
+    """Degrees, components and bow tie."""
     threads = os.cpu_count() or 1
     weak, strong = weak_components(csr), strong_components(csr)
     tie = bow_tie(csr, weak, strong, threads)

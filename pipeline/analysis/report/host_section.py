@@ -12,6 +12,7 @@ from pipeline.analysis.sites.table import read_sites
 from pipeline.data.csr import Csr
 from pipeline.data.graph import Positions
 from pipeline.ranking.sites.names import domain_name, host_name
+from pipeline.workfolder.imported import GRAPH
 from pipeline.workfolder.results.finished import Finished
 
 LISTED = 200  # hosts with the highest sum of scores
@@ -21,17 +22,22 @@ LINKED = 20  # of these, those whose links among each other are counted
 HostRow = dict[str, object]
 
 
-def hosts_section(side: Side, csr: Csr) -> dict[str, object]:
-    """The hosts of all pages with a score. links: from the row to the column, of the first hosts.
+def hosts_section(side: Side, csr: Csr) -> dict[str, object] | None:
+    """The hosts of all pages with a score; None where pages have no URIs, but ids alone.
+
+    linked: links from the host of the row to that of the column, of the first hosts.
 
     host: as in a URI. site: its registrable domain. share: of the sum of all scores. best: the
     highest score of a page. classes: pages in each class. Other columns: see LinkedHosts.
     """
+    if side.finished.manifest.imported.get("kind") == GRAPH and not _named(side.finished):
+        return None
     begins = _begins(side)
     hosts = hosts_of(begins, csr, side.scores, side.captured)
     chosen = hosts.largest(LISTED)
     bins = int(side.finished.parameters["--bins"])
-    rows = [_row(side, hosts, host, bins) for host in chosen]
+    total = float(hosts.scores.sum()) or 1.0  # a ranking may give 0 to all pages
+    rows = [_row(side, hosts, host, bins, total) for host in chosen]
     names = side.finished.nodes(hosts.begins[chosen].tolist())
     for host, row in zip(chosen, rows, strict=True):
         part = names[int(hosts.begins[host])].key.partition(")")[0]
@@ -45,18 +51,23 @@ def hosts_section(side: Side, csr: Csr) -> dict[str, object]:
     }
 
 
+def _named(finished: Finished) -> bool:
+    """Whether the first page of an imported graph has a key of a host, not an id."""
+    return ")" in finished.nodes([0])[0].key
+
+
 def _begins(side: Side) -> Positions:
     """The first node of each host."""
     finished = side.finished
-    return np.array([host.begin for host in host_ranges(finished.keys())], np.int64)
+    return np.fromiter((host.begin for host in host_ranges(finished.keys())), np.int64)
 
 
-def _row(side: Side, hosts: LinkedHosts, host: int, bins: int) -> HostRow:
+def _row(side: Side, hosts: LinkedHosts, host: int, bins: int, total: float) -> HostRow:
     begin, pages = int(hosts.begins[host]), int(hosts.pages[host])
     return {
         "pages": pages,
         "captured": int(hosts.captured[host]),
-        "share": float(hosts.scores[host] / hosts.scores.sum()),
+        "share": float(hosts.scores[host]) / total,
         "best": float(hosts.best[host]),
         "classes": class_counts(side.classes, None, begin, begin + pages, bins).tolist(),
         "within": int(hosts.within[host]),

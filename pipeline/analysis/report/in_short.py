@@ -22,6 +22,13 @@ def _to_do(document: ReportDocument) -> Iterator[str]:
             f"This run is not finished: {', '.join(steps)} {_are(len(steps))} still to do."
             " Run the same command again to go on."
         )
+        if document["asked"]["against"] or document["asked"]["rankings"] > 1:
+            yield "Once it is finished, it can be compared with other crawls and rankings."
+    if left_out := document["left_out"]:
+        yield (
+            f"Not shown, as not finished or made of an older graph: {', '.join(left_out)}."
+            " `crawlrank rank` makes them again."
+        )
 
 
 def _input(document: ReportDocument) -> Iterator[str]:
@@ -30,9 +37,10 @@ def _input(document: ReportDocument) -> Iterator[str]:
         yield "The graph was imported from text files, so there are no captures."
     elif given["captures"]:
         yield (
-            f"{_many(given['archives'], 'archive')} of {size(given['size'])} hold"
-            f" {_many(given['captures'], 'capture')}, {given['html_pages']:,} of them HTML pages,"
-            f" with {_many(given['links'], 'link')} that count."
+            f"{_many(given['archives'], 'archive')} of {size(given['size'])}"
+            f" {'holds' if given['archives'] == 1 else 'hold'}"
+            f" {_many(given['captures'], 'capture')}, {given['html_pages']:,} of them HTML pages."
+            f" Links extracted: {given['links']:,}."
         )
 
 
@@ -48,9 +56,15 @@ def _graph(document: ReportDocument) -> Iterator[str]:
     if graph := document["graph"]:
         yield (
             f"The graph has {_many(graph['nodes'], 'page')} and {_many(graph['edges'], 'link')}"
-            f" between them. {_many(graph['dangling'], 'page')}, {_share(graph)} of all,"
-            " have no link to another page of the graph."
+            " between them. Links that are there several times, and those of a page to itself,"
+            " are one link or none there."
         )
+        if graph["dangling"]:
+            yield (
+                f"{_many(graph['dangling'], 'page')}, {_share(graph)} of all,"
+                f" {'has' if graph['dangling'] == 1 else 'have'} no link to another page of the"
+                " graph."
+            )
 
 
 def _share(graph: Mapping[str, Any]) -> str:
@@ -58,11 +72,15 @@ def _share(graph: Mapping[str, Any]) -> str:
 
 
 def _exactness(document: ReportDocument) -> Iterator[str]:
-    if rounds := document["rounds"]:
-        number = len(rounds["rounds"])
+    rounds = document["rounds"]
+    if not rounds:
+        return
+    if rounds["certificate"] == 0:
+        yield f"The scores, by {rounds['method']}, are exact."
+    else:
         yield (
-            f"{rounds['method']} took {_many(number, 'round')}. Together, the scores are certainly"
-            f" within {small(rounds['certificate'])} of the exact ones, as a part of their sum."
+            f"{rounds['method']} took {_many(rounds['count'], 'round')}. The errors of all scores"
+            f" together are below {small(100 * rounds['certificate'])} % of their sum."
         )
 
 
@@ -83,6 +101,8 @@ def _check(document: ReportDocument) -> Iterator[str]:
             yield "OPIC, which computes the same importance in another way, agrees."
         else:
             yield f"OPIC does not confirm the scores: {'; '.join(opic['reasons'])}."
+    elif document["scores"] and document["run"]["has_opic"]:
+        yield "The scores were not checked by OPIC."
 
 
 def _many(number: int, what: str, plural: str | None = None) -> str:

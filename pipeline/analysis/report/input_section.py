@@ -7,15 +7,23 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
 
+from jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SELF_LINKS
 from jobs.kernel.formats.hops import CANONICAL_HOP
+from pipeline.analysis.inspect.inspection_report import DROPPED
 from pipeline.workfolder.manifest import Manifest
 from pipeline.workfolder.results.finished import Finished
 
 ARCHIVES = PLACES = 100  # listed
 HOSTS = 25
-TYPES = 25  # media types listed; the others are one row
+TYPES = 25  # media types and statuses listed; the others are one row
+HOST = r"^[a-z]+://(?:[^/?#@]*@)?(\[[^/?#\]]*\]|[^/?#:]*)"  # of a URI, without its port
 EXAMPLES = 3  # of what was dropped, for each reason
 EXTRACT = "extract-links"
+#: beside those of extraction
+MEANINGS = {
+    SELF_LINKS: "links of a page to itself",
+    LINKS_WITHOUT_ID: "links of pages that no link leads to: they have no rank to give",
+}
 
 #: hop -> what it is called; jobs/kernel/formats/hops.py says what leads from a page to its target
 HOPS = {
@@ -41,7 +49,7 @@ def input_section(manifest: Manifest) -> dict[str, Any] | None:
         "html_pages": totals["pages.html"],
         "links": totals["links"],
         "damage": totals["damage"],
-        "by_status": _counted(totals, "captures.status.", "status"),
+        "by_status": _most(_counted(totals, "captures.status.", "status"), "status"),
         "by_kind": _counted(totals, "captures.", "kind", ("response", "resource", "revisit")),
         "by_type": _most(_counted(totals, "captures.type.", "type"), "type"),
         "listed": _archives(manifest.archives.values()),
@@ -81,6 +89,11 @@ def _most(rows: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
     return [*rows[:TYPES], {name: f"{len(rows) - TYPES:,} others", "count": others}]
 
 
+def meaning_of(reason: str) -> str | None:
+    """What a reason of `dropped.REASON` says, in words."""
+    return MEANINGS.get(f"dropped.{reason}", DROPPED.get(reason.removeprefix("capture.")))
+
+
 def _archives(entries: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Those that need attention first."""
     ordered = sorted(entries, key=lambda a: (not a["error"], not a["damage"], a["path"]))
@@ -111,6 +124,7 @@ def _dropped(step: str, entry: Mapping[str, Any]) -> list[dict[str, Any]]:
     examples = [example.partition("\t") for example in entry.get("examples", ())]
     rows = _counted(entry.get("counters", {}), "dropped.", "reason")
     for row in rows:
+        row["meaning"] = meaning_of(row["reason"])
         uris = [uri for reason, _, uri in examples if reason == row["reason"]]
         row["step"], row["examples"] = step, uris[:EXAMPLES]
     return rows
@@ -122,7 +136,7 @@ def hosts_captured(finished: Finished) -> dict[str, Any] | None:
         return None
     rows = finished.rows(
         "SELECT host, count(*) AS captures, count(*) OVER (), FROM"
-        " (SELECT regexp_extract(lower(uri), '^[a-z]+://(?:[^/?#@]*@)?([^/?#:]*)', 1) AS host"
+        f" (SELECT regexp_extract(lower(uri), '{HOST}', 1) AS host"
         " FROM {visited}) GROUP BY host ORDER BY captures DESC, host LIMIT $most",
         most=HOSTS,
     )

@@ -5,12 +5,12 @@ Every number is what another command has of the same work folder: the counters o
 (`explain`), `diff` and `agree`. Only lists of bounded length and aggregates are in it. A section is
 None where its step is not done, or where the folder has no such data.
 
-Memory: about 20 arrays of N and DuckDB's budget; links are read where they are mapped.
+Memory: NODE_BYTES a page, of which DuckDB has half; links are read where they are mapped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,37 +20,44 @@ import duckdb
 from pipeline.analysis.compare.agree import agree, sides_of
 from pipeline.analysis.compare.diff import diff
 from pipeline.analysis.compare.diff_side import Side
+from pipeline.analysis.report.command_lines import commands
 from pipeline.analysis.report.graph_section import counts_section, structure_section
 from pipeline.analysis.report.host_section import hosts_section, sites_section
 from pipeline.analysis.report.input_section import hosts_captured, input_section, links_section
 from pipeline.analysis.report.page_rows import page_rows
-from pipeline.analysis.report.run_section import beans, commands, run_section
+from pipeline.analysis.report.run_section import beans, run_section
 from pipeline.analysis.report.score_section import (
     classes_section,
     opic_section,
     rounds_section,
     scores_section,
 )
+from pipeline.contract import RANK
+from pipeline.data.memory import require_memory
 from pipeline.precedence.caveats import caveats_in
 from pipeline.workfolder.manifest import Manifest, require_manifest
 from pipeline.workfolder.rankings import named_ranking, require_current
+from pipeline.workfolder.results.dataset_folders import finished_manifest
 from pipeline.workfolder.results.finished import Finished
 from pipeline.workfolder.results.opened import open_finished
 
 SCHEMA = "crawlrank-report-1"
+NODE_BYTES = 2 * 64  # scores, classes and places 47, of the structure 17; twice, for DuckDB
 BESIDE = 50  # pages listed of each further ranking
 MOVED, LINKS = 10, 3  # pages of each kind in a comparison, and links of each
 
 
 class ReportRequest(NamedTuple):
     """What a report is of. labels: of rankings, the first being the one that is described. older:
-    a work folder that it is compared with. top: pages listed. budget: bytes for arrays."""
+    a work folder that it is compared with. top: pages listed. budget: bytes. left_out: rankings
+    that are stale or not finished, which nobody asked for."""
 
     work: Path
     labels: Sequence[str]
     older: Path | None
     top: int
     budget: int
+    left_out: Sequence[str] = ()
 
 
 def report(
@@ -69,7 +76,10 @@ def report(
     manifest = require_manifest(work)
     require_current(work, manifest)
     document = _of_manifest(request, work, manifest)
-    if _is_ranked(document["run"]):
+    if not document["run"]["to_do"]:
+        nodes = manifest.steps[RANK]["rounds"][-1]["nodes"]
+        require_memory("report", nodes, NODE_BYTES, request.budget)
+        _require_finished(request)
         finished = open_finished(work, db, near, "reported")
         document |= _of_datasets(finished, request, begin)
         if len(request.labels) > 1:
@@ -81,9 +91,12 @@ def report(
     return document
 
 
-def _is_ranked(run: Mapping[str, Any]) -> bool:
-    """Whether all steps are done; the validation may be left out."""
-    return set(run["to_do"]) <= {"validate-opic"}
+def _require_finished(request: ReportRequest) -> None:
+    """Raise BadInput for what cannot be compared with, before anything takes a while."""
+    for label in request.labels[1:]:
+        finished_manifest(named_ranking(request.work, label))
+    if request.older:
+        finished_manifest(named_ranking(request.older, request.labels[0]))
 
 
 def _of_manifest(request: ReportRequest, work: Path, manifest: Manifest) -> dict[str, Any]:
@@ -91,7 +104,9 @@ def _of_manifest(request: ReportRequest, work: Path, manifest: Manifest) -> dict
         "work": str(request.work),
         "ranking": request.labels[0],
         "run": run_section(manifest),
-        "commands": commands(request.work, manifest),
+        "commands": commands(request.work, request.labels[0], manifest),
+        "left_out": [*request.left_out],
+        "asked": {"against": request.older is not None, "rankings": len(request.labels)},
         "caveats": [asdict(caveat) for caveat in caveats_in(work, manifest)],
         "input": input_section(manifest),
         "links": links_section(manifest),
@@ -114,11 +129,11 @@ def _of_datasets(
         "captured_hosts": hosts_captured(finished),
         "classes": classes_section(finished),
         "opic": opic_section(finished),
-        "beans": beans(finished.work),
+        "beans": beans(finished),
         "sites": sites_section(finished),
     }
     begin("structure of the graph")
-    sections["structure"] = structure_section(side, csr, request.budget)
+    sections["structure"] = structure_section(side, csr)
     begin("best pages")
     sections["scores"] = scores_section(side, csr, request.top)
     begin("hosts")

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-from pipeline.contract import BEANS, EMBEDDED, RANK, STEPS
-from pipeline.options import RunOptions
+from pipeline.contract import BEANS, RANK, STEPS
 from pipeline.workfolder.imported import steps_of
 from pipeline.workfolder.manifest import Manifest
-
-BEANS_BYTES = 100_000  # of a fragment that is shown; ours has 4,000
+from pipeline.workfolder.results.dataset_folders import UnusableDataset
+from pipeline.workfolder.results.finished import CURE, Finished
 
 
 def run_section(manifest: Manifest) -> dict[str, Any]:
@@ -24,7 +20,8 @@ def run_section(manifest: Manifest) -> dict[str, Any]:
     steps = [_step(name, manifest.steps.get(name, {})) for name in steps_of(manifest, list(STEPS))]
     return {
         "steps": steps,
-        "to_do": [step["step"] for step in steps if step["state"] != "done"],
+        "to_do": _to_do(steps),
+        "has_opic": any(step["step"] == "validate-opic" for step in steps),
         "seconds": round(sum(step["seconds"] or 0 for step in steps), 3),
         "memory": max((step["memory"] or 0 for step in steps), default=0) or None,
         "parameters": dict(manifest.parameters),
@@ -32,6 +29,12 @@ def run_section(manifest: Manifest) -> dict[str, Any]:
         "versions": sorted({step["crawlrank"] for step in steps if step["crawlrank"]}),
         "pythons": sorted({step["python"] for step in steps if step["python"]}),
     }
+
+
+def _to_do(steps: list[dict[str, Any]]) -> list[str]:
+    """The steps that are not done; the check by OPIC may be left out of a run that has all else."""
+    left = [step["step"] for step in steps if step["state"] != "done"]
+    return [] if left == ["validate-opic"] else left
 
 
 def _step(name: str, entry: dict[str, Any]) -> dict[str, Any]:
@@ -48,34 +51,13 @@ def _step(name: str, entry: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def commands(work: Path, manifest: Manifest) -> dict[str, str]:
-    """The commands that go on from here. Paths are as the user wrote them."""
-    name = shlex.quote(str(work))
-    given = " ".join(["ARCHIVE…", f"--work {name}", *_options(manifest.parameters)])
-    return {
-        "again": f"crawlrank run {given}",
-        "recrawl": f"crawlrank recrawl --job HERITRIX_HOME/jobs/NAME --work {name}"
-        " --heritrix HERITRIX_HOME",
-        "look_up": f"crawlrank explain --work {name} URI",
-        "other_crawlers": f"crawlrank export-precedence --work {name} --format csv"
-        " --output pages.csv",
-        "status": f"crawlrank status --work {name}",
-    }
-
-
-def _options(parameters: Mapping[str, Any]) -> Iterator[str]:
-    """The options that are not the defaults, as the command line takes them."""
-    runner = parameters.get("--runner", EMBEDDED)
-    usual = RunOptions().parameters()
-    if runner != EMBEDDED:
-        yield f"--runner {'hadoop' if '--data' in parameters else 'local'}"
-    for name, value in parameters.items():
-        if name == "--runner" or value is None or value == usual.get(name):
-            continue
-        yield name if value is True else f"{name} {shlex.quote(str(value))}"
-
-
-def beans(work: Path) -> str | None:
-    """The fragment for Heritrix beside the precedence file."""
-    path = work / BEANS
-    return path.read_text()[:BEANS_BYTES] if path.exists() else None
+def beans(finished: Finished) -> str | None:
+    """The fragment for Heritrix beside the precedence file; None where there is none. Raises
+    BadInput where it is damaged."""
+    if not finished.has_uris:
+        return None
+    path = finished.folder(BEANS)
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UnusableDataset(str(finished.work / BEANS), "not UTF-8", "XML", CURE) from error

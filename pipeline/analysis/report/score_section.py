@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pipeline.analysis.compare.diff_side import Side
 from pipeline.analysis.report.page_rows import page_rows
-from pipeline.contract import RANK, SUMMARY
+from pipeline.contract import RANK, SUMMARY, Round
 from pipeline.data.csr import Csr
 from pipeline.data.graph import Floats
 from pipeline.ranking.methods import method_of
 from pipeline.ranking.structure.distribution import distribution
 from pipeline.workfolder.manifest import Manifest
-from pipeline.workfolder.results.finished import Finished
+from pipeline.workfolder.results.dataset_folders import UnusableDataset
+from pipeline.workfolder.results.finished import CURE, Finished
 
-POINTS = 200  # of a curve
+POINTS = ROUNDS = 200  # of a curve
 OF_ROUNDS = (
     "round", "certificate", "probability_certificate", "eta", "residual_l1", "mass", "seconds",
 )  # fmt: skip
@@ -33,12 +36,21 @@ def rounds_section(manifest: Manifest) -> dict[str, Any] | None:
         "method": method_of(parameters).title,
         "iterations": parameters.get("--iterations"),
         "tolerance": parameters.get("--tolerance"),
-        "rounds": [{name: entry.get(name) for name in OF_ROUNDS} for entry in rounds],
+        "count": len(rounds),
+        "rounds": [{name: entry.get(name) for name in OF_ROUNDS} for entry in _some(rounds)],
         "certificate": last["certificate"],
         "probability_certificate": last["probability_certificate"],
         "eta": last["eta"],
         "seconds": sum(entry["seconds"] for entry in rounds),
     }
+
+
+def _some(rounds: Sequence[Round]) -> list[Round]:
+    """At most ROUNDS of them, the first and the last among them, spread over the logarithm."""
+    if len(rounds) <= ROUNDS:
+        return list(rounds)
+    chosen = np.unique(np.geomspace(1, len(rounds), ROUNDS).round().astype(int))
+    return [rounds[number - 1] for number in chosen]
 
 
 def scores_section(side: Side, csr: Csr | None, top: int) -> dict[str, Any]:
@@ -69,14 +81,21 @@ def classes_section(finished: Finished) -> dict[str, Any] | None:
     """The summary of the precedence file, as it is; None where there is no such file."""
     if not finished.has_uris:
         return None
-    summary: dict[str, Any] = json.loads((finished.work / SUMMARY).read_bytes())
-    return summary
+    return _json(finished, finished.folder(SUMMARY), SUMMARY)
 
 
 def opic_section(finished: Finished) -> dict[str, Any] | None:
     """The report of validate-opic; None where that was not done."""
     if "fingerprint" not in finished.manifest.steps.get("validate-opic", {}):
         return None
-    path = finished.folder("report") / "report.json"
-    report: dict[str, Any] = json.loads(path.read_bytes())
-    return report
+    return _json(finished, finished.folder("report") / "report.json", "report/report.json")
+
+
+def _json(finished: Finished, path: Path, name: str) -> dict[str, Any]:
+    """A small file of a run. Raises UnusableDataset where it is damaged."""
+    try:
+        document: dict[str, Any] = json.loads(path.read_bytes())
+    except ValueError as error:
+        where = str(finished.work / name)
+        raise UnusableDataset(where, f"no JSON ({error})", "what the run wrote", CURE) from error
+    return document

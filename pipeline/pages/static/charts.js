@@ -49,7 +49,7 @@ function curves(series, width, x, y, options = {}) {
       ...(options.rules ?? []),
       ...drawn.map((line) => Plot.line(line.points, {
         x: (point) => point[0], y: (point) => point[1], stroke: line.colour, strokeWidth: 2,
-        strokeDasharray: line.dash ?? null, marker: line.points.length < 40 && !options.curve ? "dot" : null, curve: options.curve,
+        strokeDasharray: line.dash ?? null, marker: line.points.length < (options.curve ? 2 : 40) ? "dot" : null, curve: options.curve,
       })),
     ],
   });
@@ -62,17 +62,21 @@ function curves(series, width, x, y, options = {}) {
   return element("div", {}, element("ul", { class: "legend" }, ...legend), chart);
 }
 
-/** Counts from rows to columns as shades; 0 is empty. */
+/** Counts from rows to columns as shades; 0 is empty. Names are left out where there is no room. */
 function heat(cells, names, width, options) {
   const most = d3.max(cells, (cell) => cell.value) || 1;
-  const side = Math.min(180, width * 0.35);
+  const longest = Math.min(22, d3.max(names, (name) => printable(name).length));
+  const side = Math.min(24 + 7.5 * longest, width * 0.4), size = (width - side - 20) / names.length;
+  const rows = Math.max(16, Math.min(size, 32)), every = Math.ceil(15 / Math.min(size, rows));
+  const named = (index) => index % every ? "" : cut(names[index], 22);
+  const below = longest < 4 ? 40 : side;
   return plot({
-    width, height: Math.min(760, (width - side) * 0.75 + side), marginLeft: side, marginBottom: side * 0.9, marginRight: 20,
-    x: { label: options.x, domain: names.map((_, index) => index), tickFormat: (index) => cut(names[index], 22), tickRotate: -60, tickSize: 0 },
-    y: { label: options.y, domain: names.map((_, index) => index), tickFormat: (index) => cut(names[index], 22), tickSize: 0 },
+    width, height: rows * names.length + below + 36, marginTop: 36, marginLeft: side + 16, marginBottom: below, marginRight: 4,
+    x: { label: options.x, labelAnchor: "left", labelOffset: below - 6, domain: d3.range(names.length), tickFormat: (index) => size < 15 && index % Math.ceil(15 / size) ? "" : cut(names[index], 22), tickRotate: longest < 4 ? 0 : -60, tickSize: 0 },
+    y: { label: options.y, labelAnchor: "top", labelArrow: "none", domain: d3.range(names.length), tickFormat: named, tickSize: 0 },
     marks: [
       Plot.frame({ stroke: FAINT }),
-      Plot.cell(cells.filter((cell) => cell.value), { x: "x", y: "y", fill: ACCENT, fillOpacity: (cell) => 0.12 + 0.88 * Math.log1p(cell.value) / Math.log1p(most) }),
+      Plot.cell(cells.filter((cell) => cell.value), { x: "x", y: "y", fill: ACCENT, stroke: ACCENT, strokeWidth: 0.75, inset: 1, fillOpacity: (cell) => 0.12 + 0.88 * Math.log1p(cell.value) / Math.log1p(most) }),
     ],
   });
 }
@@ -102,7 +106,7 @@ const charts = {
     x: { label: "pages", labelOffset: 40, grid: true, ticks: Math.max(2, width / 120), tickFormat: (d) => LARGE.format(d) },
     y: { label: "class", domain: data.classes.classes.map((row) => row.precedence), tickSize: 0 },
     marks: [
-      Plot.barX(data.classes.classes, { x: "nodes", y: "precedence", fill: ACCENT, fillOpacity: 0.35 }),
+      Plot.barX(data.classes.classes, { x: "nodes", y: "precedence", fill: ACCENT, fillOpacity: 0.25, stroke: ACCENT }),
       Plot.barX(data.classes.classes, { x: "nodes_captured", y: "precedence", fill: ACCENT }),
       Plot.text(data.classes.classes, { x: "nodes", y: "precedence", text: (row) => count(row.nodes), textAnchor: "start", dx: 4 }),
     ],
@@ -143,15 +147,18 @@ function plain(chart) {
 /** Draw a chart into its element, and anew when its width changes. */
 function draw(figure) {
   const make = charts[figure.dataset.chart];
+  figure.setAttribute("role", "img");
+  figure.setAttribute("aria-labelledby", `caption-${figure.dataset.chart}`);
+  const around = figure.parentElement; // a figure that is empty is not shown, and has no width
   let drawn = 0;
   const show = () => {
-    const width = Math.floor(figure.clientWidth);
+    const width = Math.floor(around.clientWidth);
     if (!width || width === drawn) return;
     drawn = width;
     const chart = make(Math.min(width, 900));
     figure.replaceChildren(...(chart ? [plain(chart)] : []));
   };
-  new ResizeObserver(() => requestAnimationFrame(show)).observe(figure);
+  new ResizeObserver(() => requestAnimationFrame(show)).observe(around);
   show();
 }
 

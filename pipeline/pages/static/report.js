@@ -7,12 +7,9 @@ const DIGITS = { maximumSignificantDigits: 6, useGrouping: false };
 function number(value) {
   if (value === null) return "–";
   if (value === 0) return "0";
-  const exponent = Math.floor(Math.log10(Math.abs(value)));
-  if (exponent < -4 || exponent >= 6) {
-    const [digits, power] = value.toExponential(5).split("e");
-    return `${digits.replace(/\.?0+$/, "")}e${power[0]}${power.slice(1).padStart(2, "0")}`;
-  }
-  return new Intl.NumberFormat("en", DIGITS).format(value);
+  const [digits, power] = value.toExponential(5).split("e");
+  if (power >= -4 && power < 6) return new Intl.NumberFormat("en", DIGITS).format(value);
+  return `${digits.replace(/\.?0+$/, "")}e${power[0]}${power.slice(1).padStart(2, "0")}`;
 }
 
 function whole(value) {
@@ -49,6 +46,11 @@ function asNode(shown) {
   return shown instanceof Node ? shown : document.createTextNode(shown);
 }
 
+/** Text to search in: a table reads it as markup, so what would be markup is escaped. */
+function asFiltered(text) {
+  return String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+}
+
 /** What a column shows, and what it is searched and ordered by. */
 function column(name, show, options = {}) {
   return {
@@ -56,7 +58,10 @@ function column(name, show, options = {}) {
     className: options.number ? "number" : "",
     type: options.number ? "num" : "string",
     searchable: options.searchable ?? false,
-    render: (value, kind) => kind === "display" ? asNode(show(value)) : value ?? (options.number ? -1 : ""),
+    render: (value, kind) => {
+      if (kind === "display") return asNode(show(value));
+      return kind === "filter" ? asFiltered(value ?? "") : value ?? (options.number ? -1 : "");
+    },
   };
 }
 
@@ -64,7 +69,8 @@ function column(name, show, options = {}) {
 function page(uri, kind, row) {
   if (kind === "display") return pageCell(row);
   const names = kind === "filter" ? [uri, ...row[WHY].map(([source]) => source)] : [uri];
-  return names.map((each) => data.uris[each][0]).join(" ");
+  const text = names.map((each) => data.uris[each][0]).join(" ");
+  return kind === "filter" ? asFiltered(text) : text;
 }
 
 const NUMBER = { number: true };
@@ -94,6 +100,24 @@ function namePaging(region, name) {
   region.querySelector(".dt-paging nav")?.setAttribute("aria-label", `Parts of the table: ${name}`);
 }
 
+/** A table makes its buttons anew, and takes Enter alone for a click. */
+function keepFocus(region) {
+  let index = null;
+  region.addEventListener("keydown", (event) => {
+    const button = event.target.closest("thead [role=button], .dt-paging button");
+    index = button?.closest(".dt-paging") ? button.dataset.dtIdx : null;
+    if (event.key === " " && button?.closest("thead")) {
+      event.preventDefault();
+      button.click();
+    }
+  });
+  new MutationObserver(() => {
+    if (index === null || document.activeElement !== document.body) return;
+    const buttons = [...region.querySelectorAll(".dt-paging button:not(:disabled)")];
+    (buttons.find((button) => button.dataset.dtIdx === index) ?? buttons[0])?.focus();
+  }).observe(region, { childList: true, subtree: true });
+}
+
 for (const [id, { rows, columns }] of Object.entries(tables)) {
   const table = document.getElementById(id);
   if (!table || !rows?.length) continue;
@@ -106,15 +130,28 @@ for (const [id, { rows, columns }] of Object.entries(tables)) {
   });
   const name = region.getAttribute("aria-label");
   for (const attribute of ["tabindex", "role", "aria-label", "class"]) region.removeAttribute(attribute);
-  shown.on("draw", () => namePaging(region, name));
   namePaging(region, name);
+  keepFocus(region);
+  shown.on("draw", () => namePaging(region, name));
 }
 
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.hidden = !navigator.clipboard;
+  const status = button.nextElementSibling;
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-    button.textContent = "Copied";
-    setTimeout(() => { button.textContent = "Copy"; }, 2000);
+    const text = document.getElementById(button.dataset.copy);
+    try {
+      await navigator.clipboard.writeText(text.textContent);
+      status.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(text);
+      status.textContent = "Selected: copy it with the keyboard";
+    }
+    setTimeout(() => { status.textContent = ""; }, 4000);
   });
 }
+
+// on paper, nothing can be opened
+addEventListener("beforeprint", () => {
+  for (const numbers of document.querySelectorAll("details.numbers")) numbers.open = true;
+});

@@ -1,6 +1,6 @@
 """The links of lines of text as arrays by target, sorted by DuckDB into a mapped file.
 
-Order: by target, then by source. Memory: 12 bytes a node and DuckDB's budget; the links are on disk
+Order: by target, then by source. Memory: 20 bytes a node and DuckDB's budget; the links are on disk
 only. Ids are 0 to N-1.
 """
 
@@ -44,5 +44,6 @@ def links_by_target(db: duckdb.DuckDBPyConnection, linked: str, nodes: int, fold
         at += len(batch)
         np.add.at(indegrees, targets, 1)
         np.add.at(outdegrees, origins, kind(1))
-    offsets = np.concatenate(([0], np.cumsum(indegrees)))
+    offsets = np.zeros(nodes + 1, np.int64)
+    np.cumsum(indegrees, out=offsets[1:])
     return Csr(offsets, sources, outdegrees)

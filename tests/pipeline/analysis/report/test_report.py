@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shlex
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from support.paths import LOOPBACK, SAMPLES
 
 from pipeline.analysis.report import page_rows
 from pipeline.analysis.report.html import report_page
+from pipeline.cli.commands import loaded
 from pipeline.workfolder.manifest import Manifest
 
 CRAWLS = SAMPLES / "several-crawls"
@@ -286,6 +288,88 @@ def test_damage_is_listed_with_its_place(tmp_path: Path) -> None:
     assert "3 places in the archives are damaged" in page_of(work)
 
 
+@pytest.fixture(scope="module")
+def unlinked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Pages without links, ranked by indegree: all scores are 0."""
+    folder = tmp_path_factory.mktemp("unlinked")
+    archive = write_warc(folder / "a.warc.gz", {"http://a.example/": [], "http://b.example/": []})
+    ok("run", archive, "--work", folder / "w", "--nodes", "all", "--method", "degree")
+    return folder / "w"
+
+
+def test_scores_of_nothing(unlinked: Path) -> None:
+    document = report_of(unlinked)
+    assert [row["share"] for row in document["hosts"]["listed"]] == [0, 0]
+    page = page_of(unlinked)
+    assert "The scores, by indegree, are exact." in page
+    assert "not checked by OPIC" not in page
+
+
+def test_a_ranking_that_never_began(tmp_path: Path) -> None:
+    archive = write_warc(tmp_path / "a.warc.gz", {"http://a.example/": []})
+    said = crawlrank("run", archive, "--work", tmp_path / "w", "--nodes", "all", "--method", "hits")
+    assert said.code
+    assert "page-rank" in report_of(tmp_path / "w")["run"]["to_do"]
+    assert "This run is not finished" in page_of(tmp_path / "w")
+
+
+def test_many_rounds_are_thinned_out(work: Path, tmp_path: Path) -> None:
+    ok("run", LOOPBACK, "--work", tmp_path / "w", "--iterations", 5000)
+    rounds = report_of(tmp_path / "w")["rounds"]
+    numbers = [row["round"] for row in rounds["rounds"]]
+    assert rounds["count"] == numbers[-1] == 5000
+    assert numbers[0] == 1
+    assert 100 < len(numbers) <= 200
+    assert "rounds are shown" in page_of(tmp_path / "w")
+
+
+def test_a_stale_ranking_is_left_out_unless_it_is_asked_for(tmp_path: Path) -> None:
+    work = tmp_path / "w"
+    ok("run", CRAWLS / "crawl-1.warc.gz", "--work", work)
+    ok("rank", "--work", work, "--method", "hits")
+    ok("run", CRAWLS / "crawl-1.warc.gz", "--work", work, "--nodes", "all", "--force")
+    document = report_of(work)
+    assert document["left_out"] == ["hits"]
+    assert document["rankings"] == []
+    assert "made of an older graph: hits" in page_of(work)
+    assert bad("report", "--work", work, "--ranking", "hits", "--json", "-").code == 3
+
+
+RUNS = (
+    ("--fold", "redirects", "--fold", "canonical", "--captures", "latest"),
+    ("--nodes", "all", "--no-validate", "--bins", "7", "--iterations", "3"),
+    ("--runner", "inline", "--iterations", "8"),
+    ("--link-weight", "internal=1,external=2", "--ties", "links"),
+    ("--method", "site", "--site-by", "domain"),
+)
+
+
+def parsed(line: str) -> dict[str, Any]:
+    """The options of a command line, as click reads them."""
+    program, name, *words = shlex.split(line.replace("ARCHIVE…", str(LOOPBACK)))
+    assert program == "crawlrank"
+    return loaded(name).make_context(name, words).params
+
+
+@pytest.mark.parametrize("options", RUNS)
+def test_the_command_of_the_run_can_be_run_again(tmp_path: Path, options: tuple[str, ...]) -> None:
+    given = ("run", str(LOOPBACK), "--work", str(tmp_path / "w"), *options)
+    ok(*given)
+    again = report_of(tmp_path / "w")["commands"]["again"]
+    expected, actual = parsed(shlex.join(["crawlrank", *given])), parsed(again)
+    if "inline" in options:  # gives what local gives
+        expected["runner"] = "local"
+    assert actual == expected
+
+
+def test_commands_are_those_of_the_ranking(work: Path) -> None:
+    commands = report_of(work, "--ranking", "hits")["commands"]
+    assert parsed(commands["again"])["method"] == "hits"
+    assert commands["again"].startswith("crawlrank rank ")
+    assert commands["look_up"] == f"crawlrank explain --work {work} --ranking hits URI"
+    assert all("--ranking hits" in commands[name] for name in ("recrawl", "other_crawlers"))
+
+
 def bad(*command: object) -> Said:
     said = crawlrank(*command)
     assert said.code in (2, 3), said
@@ -299,8 +383,38 @@ def test_bad_input(work: Path, tmp_path: Path) -> None:
     assert "a folder" in folder.err
     label = bad("report", "--work", work, "--ranking", "none", "--json", "-")
     assert "no ranking none" in label.err
+    for name in ("manifest.json", "precedence.txt", "links/report.html"):
+        said = bad("report", "--work", work, "--output", work / name)
+        assert "a path of its own" in said.err
     older = bad("report", "--work", work, "--against", tmp_path, "--json", "-")
     assert "no manifest.json" in older.err
+
+
+@pytest.mark.parametrize(
+    "name", ["precedence.summary.json", "report/report.json", "crawler-beans-fragment.xml"]
+)
+def test_a_damaged_small_file_is_named(tmp_path: Path, name: str) -> None:
+    work = tmp_path / "w"
+    ok("run", LOOPBACK, "--work", work)
+    path = work / name
+    path.write_bytes(b"\xff" * path.stat().st_size)
+    assert name.partition("/")[0] in bad("report", "--work", work, "--json", "-").err
+
+
+def test_too_little_memory_says_what_is_enough(tmp_path: Path) -> None:
+    from support.work_folders import edit_manifest
+
+    work = tmp_path / "w"
+    ok("run", LOOPBACK, "--work", work)
+
+    def enlarge(data: dict[str, Any]) -> None:
+        data["steps"]["page-rank"]["rounds"][-1]["nodes"] = 10**8
+
+    edit_manifest(work, enlarge)
+    said = bad("report", "--work", work, "--json", "-", "--memory", "2GB")
+    (enough,) = re.findall(r"Give --memory ([0-9]+MB)", said.err)
+    again = crawlrank("report", "--work", work, "--json", "-", "--memory", enough)
+    assert "--memory" not in again.err
 
 
 def test_a_damaged_dataset_is_named(tmp_path: Path) -> None:

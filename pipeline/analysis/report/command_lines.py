@@ -1,0 +1,78 @@
+"""The commands that go on from a report: the same run again, and what its results are for."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pipeline.contract import EMBEDDED
+from pipeline.options import RunOptions
+from pipeline.ranking.methods import METHODS, method_of
+from pipeline.workfolder.manifest import Manifest
+from pipeline.workfolder.rankings import OWN
+
+#: parameters that follow from others, and are no options
+DERIVED = ("--runner", "--timestamps", "--canonical")
+FILES = {option for method in METHODS.values() for option in method.takes}  # given as digests
+VALIDATION = "validate-opic"
+
+
+def commands(work: Path, label: str, manifest: Manifest) -> dict[str, str]:
+    """The commands, ready to copy but for words in capitals. Paths are as the user gave them."""
+    own = label == OWN and not manifest.ranking
+    of_work = f"--work {shlex.quote(str(work))}" + ("" if own else f" --ranking {label}")
+    return {
+        "again": _again(work, label, manifest),
+        "recrawl": f"crawlrank recrawl --job HERITRIX_HOME/jobs/NAME {of_work}"
+        " --heritrix HERITRIX_HOME",
+        "look_up": f"crawlrank explain {of_work} URI",
+        "other_crawlers": f"crawlrank export-precedence {of_work} --format csv --output pages.csv",
+    }
+
+
+def _again(work: Path, label: str, manifest: Manifest) -> str:
+    name = f"--work {shlex.quote(str(work))}"
+    if manifest.ranking:
+        usual = RunOptions().ranking_parameters()
+        words = ["crawlrank rank", name, f"--name {label}"]
+        parameters = {
+            option: value
+            for option, value in manifest.parameters.items()
+            if option in usual or option not in RunOptions().parameters()
+        }
+        if "--combine" in parameters:
+            parameters.pop("--method", None)
+        parameters = {option: value for option, value in parameters.items() if option != "--fold"}
+    else:
+        words = ["crawlrank run", *([] if manifest.imported else ["ARCHIVE…"]), name]
+        parameters = dict(manifest.parameters)
+        if not _validated(manifest):
+            words.append("--no-validate")
+    return " ".join([*words, *_options(parameters)])
+
+
+def _validated(manifest: Manifest) -> bool:
+    """False for a run that has left the check by OPIC out."""
+    checked = VALIDATION in manifest.steps or not method_of(manifest.parameters).opic
+    return checked or "fingerprint" not in manifest.steps.get("join-scores", {})
+
+
+def _options(parameters: Mapping[str, Any]) -> Iterator[str]:
+    """The options that are not the defaults, as the command line takes them."""
+    runner = parameters.get("--runner", EMBEDDED)
+    usual = RunOptions().parameters()
+    if runner != EMBEDDED:
+        yield f"--runner {'hadoop' if '--data' in parameters else 'local'}"
+        usual |= {"--tolerance": RunOptions(runner="local").stop.tolerance}
+    usual["--unlisted"] = parameters.get("--bins", 0) + 1
+    for name, value in parameters.items():
+        if name in DERIVED or value in (None, False) or value == usual.get(name):
+            continue
+        if name == "--fold":
+            yield from (f"--fold {fold}" for fold in value.split())
+        elif name in FILES:
+            yield f"{name} FILE"
+        else:
+            yield name if value is True else f"{name} {shlex.quote(str(value))}"
