@@ -21,7 +21,14 @@ from jobs.kernel.formats.rows import UNKNOWN
 from jobs.kernel.rank.teleport import FILE, Teleport
 from pipeline.data.database import batches
 from pipeline.data.graph import Floats, Mask, Positions, Targets
-from pipeline.workfolder.results.finished import CAPTURE_COLUMNS, WEIGHED, Finished, Incoming, Node
+from pipeline.workfolder.results.finished import (
+    CAPTURE_COLUMNS,
+    WEIGHED,
+    Finished,
+    Incoming,
+    LinksOfNodes,
+    Node,
+)
 from pipeline.workfolder.results.line_search import lines_with
 
 SQL_TYPES = {"string": "VARCHAR", "int32": "INTEGER", "int64": "BIGINT", "double": "DOUBLE"}
@@ -144,6 +151,16 @@ class FinishedLines(Finished):
             Incoming(links["source"][chosen], links["degree"][chosen], gives[chosen])
             for chosen in of_target
         ]
+
+    def links_of(self, ids: Sequence[int]) -> LinksOfNodes:
+        wanted = ", ".join(f"'{node}'" for node in ids) or "NULL"
+        with self.reading():
+            links = self.db.sql(
+                f"SELECT source::BIGINT AS source, target::BIGINT AS target FROM"
+                f" {self.view('linked')} WHERE target <> '{DUMMY.decode()}' AND"
+                f" (source IN ({wanted}) OR target IN ({wanted})) ORDER BY 2, 1"
+            ).fetchnumpy()
+        return LinksOfNodes(links["source"], links["target"])
 
     @property
     def _has_hubs(self) -> bool:
