@@ -85,6 +85,7 @@ function showControls(app_) {
 
 function outsideText({ outside }) {
   if (!outside) return "";
+  if (outside.every((links) => links === 0)) return "All links of these pages are shown.";
   const [leaving, coming] = outside.map((links) => count(links));
   return `Left out: ${leaving} links to pages that are not shown, and ${coming} from such pages.`
     + " So importance is that within this picture, not that of the crawl.";

@@ -2,7 +2,7 @@
 // The picture: links on a canvas that changes when pages move, cash, rings and light on another one
 // that changes with every step. Pages themselves, to point at and for the keyboard, are in pages.js.
 
-const PAPER = { margin: 34, ink: 0.055, least: 2.5, widest: 1.7 };
+const PAPER = { margin: 34, ink: 0.055, least: 2.5, widest: 1.7, rays: 120 };
 
 class Drawing {
   constructor(frame, layout) {
@@ -46,6 +46,13 @@ class Drawing {
     this.scale = { x, y, midX: (left + right) / 2, midY: (top + bottom) / 2 };
   }
 
+  /** Whether a page is beyond the frame, but for the reader's own zoom. */
+  get overflows() {
+    const [[left, top], [right, bottom]] = this.layout.bounds;
+    const [x, y] = this.unzoomed(left, top), [toX, toY] = this.unzoomed(right, bottom);
+    return x < 0 || y < 0 || toX > this.width || toY > this.height;
+  }
+
   /** On the screen, in pixels of the frame. */
   point(id) {
     const { x, y } = this.layout.at(id);
@@ -53,11 +60,14 @@ class Drawing {
   }
 
   onScreen(x, y) {
+    return this.transform.apply(this.unzoomed(x, y));
+  }
+
+  unzoomed(x, y) {
     const { scale } = this;
-    return this.transform.apply([
-      this.width / 2 + (x - scale.midX) * scale.x,
-      this.height / 2 + (y - scale.midY) * scale.y,
-    ]);
+    return [
+      this.width / 2 + (x - scale.midX) * scale.x, this.height / 2 + (y - scale.midY) * scale.y,
+    ];
   }
 
   /** In the plane of the layout. */
@@ -161,7 +171,7 @@ class Drawing {
     context.stroke();
   }
 
-  /** All pages in the light of the virtual page, and its rays. */
+  /** All pages in the light of the virtual page, and its rays where they are not too many. */
   drawLight(context, session, points) {
     const [middleX, middleY] = this.point(VIRTUAL), { glow } = this;
     context.globalAlpha = glow;
@@ -169,13 +179,13 @@ class Drawing {
     context.lineWidth = 1;
     context.setLineDash([2, 5]);
     context.beginPath();
-    for (const [x, y] of points) {
+    for (const [x, y] of points.length <= PAPER.rays ? points : []) {
       context.moveTo(middleX, middleY);
       context.lineTo(x, y);
     }
     context.stroke();
     context.setLineDash([]);
-    context.lineWidth = 5;
+    context.lineWidth = points.length <= PAPER.rays ? 5 : 3;
     context.beginPath();
     points.forEach(([x, y], page) => {
       const radius = Math.max(this.radius(session.opic.cash(page)), PAPER.least) + 4;

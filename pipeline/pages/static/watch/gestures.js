@@ -38,7 +38,11 @@ class Gestures {
     const point = d3.pointer(event, this.svg.node());
     this.moved = true;
     if (this.acts.tool() === "link") this.line.attr("d", `M${this.from}L${point}`);
-    else this.acts.drop(id, ...this.drawing.inPlane(point));
+    else {
+      const { width, height } = this.drawing;
+      const within = [Math.max(0, Math.min(width, point[0])), Math.max(0, Math.min(height, point[1]))];
+      this.acts.drop(id, ...this.drawing.inPlane(within));
+    }
   }
 
   ended(event, id) {

@@ -13,44 +13,31 @@ class Layout {
     this.force = d3.forceSimulation([])
       .stop()
       .force("charge", d3.forceManyBody().strength((node) => (node.id === VIRTUAL ? -160 : -220)))
-      .force("collide", d3.forceCollide((node) => (node.id === VIRTUAL ? 46 : 24)))
-      .force("x", d3.forceX(0).strength(0.06))
-      .force("y", d3.forceY(0).strength(0.09))
+      .force("collide", d3.forceCollide((node) => node.room))
+      .force("x", d3.forceX(0).strength((node) => (node.id === VIRTUAL ? 0.3 : 0.06)))
+      .force("y", d3.forceY(0).strength((node) => (node.id === VIRTUAL ? 0.3 : 0.09)))
       .force("link", d3.forceLink([]).id((node) => node.id).distance(70))
       .on("tick", moved);
   }
 
-  /** Take the pages and links of a session. Pages that are known stay where they are; with `anew`
-   * all are laid out from the start. at: where new pages appear, if given. */
+  /** Take the pages and links of a session. Pages that are known stay about where they
+   * are; with `anew` all are laid out from the start. Nothing is drawn yet. at: where new pages appear, if given. */
   take(session, { anew = false, at = null } = {}) {
     const before = anew ? new Map() : this.nodes;
     const first = before.size === 0;
-    const nodes = [VIRTUAL, ...session.ids].map((id) => before.get(id) ?? { id, ...(at ?? {}) });
+    const nodes = [VIRTUAL, ...session.ids].map((id) => before.get(id) ?? { id, ...at });
     this.nodes = new Map(nodes.map((node) => [node.id, node]));
-    const { targets } = session.opic;
+    const { targets } = session.opic, { exact } = session;
+    nodes.forEach((node, at) => { // pages that will hold much cash need room
+      node.room = at === 0 ? 46 : Math.min(16 + 10 * Math.sqrt(exact[at - 1] * exact.length), 60);
+    });
     const links = targets.flatMap((list, page) =>
       list.map((target) => ({ source: session.ids[page], target: session.ids[target] })));
     this.force.randomSource(d3.randomLcg(0.5)).nodes(nodes);
-    this.force.force("link").links(links)
-      .strength((link) => 0.6 / Math.min(link.source.degree ?? 1, link.target.degree ?? 1));
-    for (const node of nodes) node.degree = 0;
-    for (const link of links) {
-      link.source.degree += 1;
-      link.target.degree += 1;
-    }
-    this.force.force("link").strength(this.force.force("link").strength());
+    this.force.force("link").links(links);
     if (first) this.force.alpha(1).tick(nodes.length > 150 ? 200 : 300);
-    else this.stir(0.15);
-    this.moved();
-  }
-
-  /** Let the forces move the pages for a while; without motion, at once. */
-  stir(alpha) {
-    this.force.alpha(alpha);
-    if (this.calm.matches) {
-      this.force.tick(60);
-      this.moved();
-    } else this.force.restart();
+    else if (this.calm.matches) this.force.alpha(0.15).tick(60);
+    else this.force.alpha(0.15).restart();
   }
 
   /** Hold a page at a position. */

@@ -3,6 +3,7 @@
 
 /** Printable, with the middle left out where it is longer than `most` characters. */
 function shortName(name, most) {
+  if (name.trim() === "") return "(blank)";
   const text = printable(name.slice(0, 400)), rest = name.length > 400 ? "…" : "";
   if (text.length + rest.length <= most) return text + rest;
   const head = Math.ceil(most * 0.4), end = most - head - 1;
@@ -17,7 +18,7 @@ function labelOf(name) {
 
 /** In a sentence: `page 3`, or the name itself where it is more than a number. */
 function spoken(name) {
-  return /^[0-9]{1,6}$/.test(name) ? `page ${name}` : shortName(name, 60);
+  return /^[0-9]{1,6}$/.test(name) ? `page ${name}` : shortName(name, 44);
 }
 
 function listed(words) {

@@ -2,7 +2,7 @@
 // The pages over the picture, to point at and for the keyboard: a list box of which one page takes
 // the focus, arrow keys go to the next page in their direction, and labels.
 
-const LABELS = { all: 30, best: 14, gap: 12 };
+const LABELS = { all: 30, best: 24, below: 24, letter: 6.6, line: 15 }; // pages; pixels
 
 class Pages {
   /** acts: { pick(page), describe(page) }, pick being what a click or Enter does. */
@@ -29,8 +29,8 @@ class Pages {
       .attr("r", radius)
       .attr("aria-selected", (id) => String(id === selected))
       .attr("tabindex", (id, page) => (page === this.current ? 0 : -1));
+    this.drawLabels(selected);
     this.move();
-    this.drawLabels();
     this.describe();
   }
 
@@ -42,25 +42,32 @@ class Pages {
       this.setAttribute("cx", x);
       this.setAttribute("cy", y);
     });
-    this.labels.selectAll("text").each(function toPoint({ id }) {
-      const [x, y] = drawing.point(id);
+    const taken = [];
+    this.labels.selectAll("text").each(function toPoint({ id, text }) {
+      const [x, middle] = drawing.point(id), y = middle + LABELS.below + (id === VIRTUAL ? 6 : 0);
+      const wide = text.length * LABELS.letter;
+      const free = taken.every((other) => Math.abs(other.y - y) > LABELS.line
+        || Math.abs(other.x - x) > (other.wide + wide) / 2);
+      if (free) taken.push({ x, y, wide });
       this.setAttribute("x", x);
-      this.setAttribute("y", y + (id === VIRTUAL ? 30 : LABELS.gap + 12));
+      this.setAttribute("y", y);
+      this.setAttribute("visibility", free ? "visible" : "hidden");
     });
   }
 
-  /** All names of a small graph, those of the most important pages of a larger one. */
-  drawLabels() {
-    const { ids, names, exact } = this.session, small = ids.length <= LABELS.all;
-    const best = d3.sort(d3.range(ids.length), (page) => -exact[page]).slice(0, LABELS.best);
-    const named = small ? d3.range(ids.length) : best;
+  /** Names, of a large graph those of the most important pages; one that would cover another is
+   * left out. */
+  drawLabels(selected) {
+    const { ids, names, exact } = this.session;
+    const most = ids.length <= LABELS.all ? ids.length : LABELS.best;
+    const first = (page) => (ids[page] === selected ? -Infinity : -exact[page]);
+    const named = d3.sort(d3.range(ids.length), first).slice(0, most);
     const texts = named.map((page) => ({ id: ids[page], text: labelOf(names[page]) }));
     this.labels.selectAll("text")
-      .data([...texts, { id: VIRTUAL, text: "virtual page" }], ({ id }) => id)
-      .join("text")
+      .data([{ id: VIRTUAL, text: "virtual page" }, ...texts], ({ id }) => id)
+      .join("text").order()
       .attr("class", ({ id }) => (id === VIRTUAL ? "virtual" : null))
       .text(({ text }) => text);
-    this.move();
   }
 
   /** What a screen reader says of each page; only where somebody may listen. */

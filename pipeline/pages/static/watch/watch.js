@@ -1,7 +1,7 @@
 "use strict";
 // The page itself: one session, what is set beside it, and what changes when something happens.
 
-const PAUSES = { table: 200, link: 700 }; // milliseconds between changes while it plays
+const PAUSES = { table: 200, link: 700 }; // milliseconds; the table takes longer with more pages
 
 class App {
   constructor() {
@@ -136,6 +136,7 @@ class App {
     if (event[0] === "gone" && !this.session.ids.includes(this.selected)) this.selected = null;
     this.source = null;
     this.layout.take(this.session, { at });
+    if (this.drawing.overflows) this.drawing.fit();
     this.show();
     this.tell(sentenceOf(this.session));
     return true;
@@ -164,7 +165,7 @@ class App {
   ground(point) {
     const [x, y] = this.drawing.inPlane(point);
     if (this.tool === "add") {
-      this.change(["page", freeName(this.session.names)], { x, y });
+      this.change(["page", freeName(this.session.names)], { x, y, fx: x, fy: y });
     } else if (this.tool === "move" && this.selected !== null) {
       this.drop(this.selected, x, y);
     } else if (this.tool === "remove") {
@@ -192,6 +193,7 @@ class App {
   /** Pages are elsewhere. */
   moved() {
     if (!this.session || !this.drawing.scale) return;
+    if (this.drawing.overflows) this.drawing.fit();
     this.drawing.drawLinks(this.session);
     this.drawing.drawCash(this.session, { ring: this.ringParts, selected: this.selected });
     this.pages.move();
@@ -208,7 +210,7 @@ class App {
   show({ quick = false } = {}) {
     const { session, drawing, selected } = this, now = performance.now();
     drawing.drawCash(session, { ring: this.ringParts, selected });
-    if (quick && now < (this.shown ?? 0) + PAUSES.table) return;
+    if (quick && now < (this.shown ?? 0) + PAUSES.table + session.ids.length) return;
     this.shown = now;
     this.showNumbers();
     this.table.draw(session, selected);
