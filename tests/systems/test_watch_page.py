@@ -406,6 +406,19 @@ def test_the_table_has_every_number_and_sorts(shown: Any) -> None:
     assert float(page.text_content("#error")) == pytest.approx(error, abs=5e-5)
 
 
+def test_another_graph_has_names_of_its_own(shown: Any) -> None:
+    page = shown.page
+    for graph in ("web", "hubs", "six"):
+        page.select_option("#graph", graph)
+        wanted = [each["name"] for each in state(shown)["pages"]]
+        assert page.locator("#table tbody th").all_text_contents() == wanted
+        assert page.locator("[name=from] option").all_text_contents() == wanted
+        labels = page.locator(".labels text").all_text_contents()
+        assert {*labels} <= {*wanted, "virtual page"}
+        spoken = page.locator(".hit").evaluate_all("all => all.map(one => one.ariaLabel)")
+        assert [each.partition(",")[0] for each in spoken] == [f"page {name}" for name in wanted]
+
+
 def test_the_curve_has_its_table(shown: Any) -> None:
     page = shown.page
     page.evaluate("app.session.apply(['read', 'cycle', 3000]); app.show()")

@@ -2,7 +2,7 @@
 // The picture: links on a canvas that changes when pages move, cash, rings and light on another one
 // that changes with every step. Pages themselves, to point at and for the keyboard, are in pages.js.
 
-const PAPER = { margin: 34, ink: 0.055, least: 2.5, widest: 1.7, rays: 120 };
+const PAPER = { margin: 34, ink: 0.055, least: 2.5, widest: 2.1, rays: 120, light: 0.75 };
 
 class Drawing {
   constructor(frame, layout) {
@@ -38,7 +38,7 @@ class Drawing {
   fit() {
     const [[left, top], [right, bottom]] = this.layout.bounds;
     const mean = this.radius(2 / this.layout.nodes.size); // of a page with some more cash
-    const margin = Math.min(PAPER.margin + mean, this.width / 5);
+    const margin = Math.min(PAPER.margin + mean, this.width / 8);
     let x = (this.width - 2 * margin) / Math.max(right - left, 1);
     let y = (this.height - 2 * margin) / Math.max(bottom - top, 1);
     x = Math.min(x, y * PAPER.widest, 3);
@@ -174,7 +174,7 @@ class Drawing {
   /** All pages in the light of the virtual page, and its rays where they are not too many. */
   drawLight(context, session, points) {
     const [middleX, middleY] = this.point(VIRTUAL), { glow } = this;
-    context.globalAlpha = glow;
+    context.globalAlpha = PAPER.light * glow;
     context.strokeStyle = this.colours.third;
     context.lineWidth = 1;
     context.setLineDash([2, 5]);

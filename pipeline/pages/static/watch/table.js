@@ -35,7 +35,7 @@ class Table {
   rows(session) {
     const { opic } = session, importance = parts(session.estimate);
     return session.ids.map((id, page) => ({
-      id, page, name: session.names[page], cash: opic.cash(page), history: opic.recorded[page],
+      row: `${session.graph.id} ${id}`, id, name: session.names[page], cash: opic.cash(page), history: opic.recorded[page],
       importance: importance[page], exact: session.exact[page], reads: opic.reads[page],
     }));
   }
@@ -47,7 +47,7 @@ class Table {
     if (key === "name") rows.sort((a, b) => collator.compare(a.name, b.name));
     else if (key) rows.sort((a, b) => a[key] - b[key]);
     if (down) rows.reverse();
-    const lines = this.body.selectAll("tr").data(rows, ({ id }) => id)
+    const lines = this.body.selectAll("tr").data(rows, ({ row }) => row)
       .join((enter) => this.newRow(enter)).order()
       .classed("selected", ({ id }) => id === selected);
     lines.each(function fill(row) {

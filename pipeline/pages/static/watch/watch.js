@@ -29,6 +29,7 @@ class App {
 
   begin(graph, { session = null, policy = this.policy, ring = this.ring } = {}) {
     this.player.pause();
+    this.gestures.reset();
     const { seed = 1, window = { name: "whole", parameter: null } } = this.session ?? {};
     this.session = session ?? new Session(graph, seed, window);
     Object.assign(this, { policy, ring, selected: null, source: null });
@@ -36,7 +37,6 @@ class App {
     this.layout.take(this.session, { anew: true });
     this.drawing.glow = 0;
     this.drawing.resize();
-    this.gestures.reset();
     this.show();
     this.tell(sentenceOf(this.session));
   }
