@@ -16,6 +16,7 @@ class Chart {
   }
 
   draw(session) {
+    session.refresh();
     const width = this.frame.clientWidth, height = width < 400 ? 190 : 220;
     const points = session.curve.map(({ step, error }) => ({ step, error: Math.max(error, LEAST) }));
     const { steps } = session.opic;

@@ -5,7 +5,7 @@
 // Events: ["read", policy, count], ["page", name], ["gone", page], ["link", from, to],
 // ["unlink", from, to], ["virtual", whether it is one more link of every page].
 
-const LIMITS = { steps: 1_000_000, events: 5000, pages: data.most + 100, name: 200, seed: 2 ** 53 };
+const LIMITS = { steps: 1_000_000, events: 1000, pages: data.most + 100, name: 200, seed: 2 ** 53 };
 const POINTS = 400; // of the curve of errors, at most; then every second is dropped
 
 class Session {
@@ -23,6 +23,7 @@ class Session {
     this.curve = [];
     this.stride = 1;
     this.solved = null;
+    this.changed = false; // since the last error was taken
     this.note();
   }
 
@@ -74,8 +75,14 @@ class Session {
       this.solved = null;
       this.events.push(event);
       this.last = event;
-      this.note();
+      this.changed = true;
     }
+  }
+
+  /** Take the error anew after changes of the graph: once, as the exact importance has to be solved. */
+  refresh() {
+    if (this.changed) this.note();
+    this.changed = false;
   }
 
   require(true_, what) {
@@ -92,6 +99,7 @@ class Session {
 
   read(policy, count) {
     this.require(this.opic.steps + count <= LIMITS.steps, "that many steps");
+    this.refresh();
     const before = this.events.at(-1);
     if (before?.[0] === "read" && before[1] === policy) before[2] += count;
     else this.events.push(["read", policy, count]);

@@ -50,6 +50,7 @@ class App {
       this.pause();
       this.tell(`Stopped after ${count(LIMITS.steps)} steps.`);
     } else this.show({ quick: this.player.fast });
+    if (this.player.perSecond <= 1) this.tell(sentenceOf(this.session));
   }
 
   step() {
