@@ -93,7 +93,7 @@ def test_random_numbers_are_those_of_numpy(size: int, shown: Any) -> None:
 
 
 def test_random_numbers_go_on_when_the_size_changes(shown: Any) -> None:
-    sizes = np.random.default_rng(8).integers(1, 400, 300).tolist()
+    sizes = [5, 1, 5, 1, 1, 7, *np.random.default_rng(8).integers(1, 400, 300).tolist()]
     code = "(sizes) => { const random = new Random(9); return sizes.map((n) => random.below(n)); }"
     rng = np.random.default_rng(9)
     numbers = [int(rng.integers(size, size=1)[0]) for size in sizes]
@@ -181,6 +181,24 @@ def test_a_thousand_steps_with_changes_are_those_of_python(
     np.testing.assert_allclose(page["history"], simulation.recorded, **SAME)
     for got, wanted in zip(page["estimates"], estimates(log, simulation.cash), strict=True):
         np.testing.assert_allclose(got, wanted, **SAME)
+
+
+@pytest.mark.parametrize("begin", [1, 3, 5, 7, 24, 26, 28, 30, 50])
+def test_pages_that_were_not_read_yet_have_the_mean_of_those_that_are_as_new(
+    begin: int, shown: Any
+) -> None:
+    events: list[list[Any]] = [["read", "cycle", begin]]
+    for reads in (2, 3, 4, 1, 6):
+        events += [["page", "new"], ["read", "cycle", reads]]
+    python = Edited(GRAPHS["web"], seed=1)
+    for kind, *values in events:
+        python.apply(kind, *values)
+    arguments = {"graph": drawn(GRAPHS["web"]), "seed": 1, "windows": [*WINDOWS], "events": events}
+    page, simulation = shown.page.evaluate(RUN, arguments), python.simulation
+    assert page["reads"].count(0) >= 3
+    wanted = estimates(simulation.log(), simulation.cash)
+    for got, each in zip(page["estimates"], wanted, strict=True):
+        np.testing.assert_allclose(got, each, **SAME)
 
 
 class Plain:

@@ -197,13 +197,9 @@ def test_the_picture_by_keyboard(shown: Any) -> None:
         reached.add(label.partition(",")[0])
     assert reached == {f"page {number}" for number in range(1, 7)}
     page.keyboard.press("Home")
-    focused = "app.session.ids.indexOf(d3.select(document.activeElement).datum())"
-    for key, axis, sign in (("ArrowLeft", 0, -1), ("ArrowRight", 0, 1), ("ArrowDown", 1, 1)):
-        at = page.evaluate(focused)
-        before = middle_of(shown, at)
+    for key in ("ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown") * 2:
         page.keyboard.press(key)
-        after = middle_of(shown, page.evaluate(focused))
-        assert at == page.evaluate(focused) or sign * (after[axis] - before[axis]) > 0, key
+    assert page.evaluate("document.activeElement.getAttribute('role')") == "option"
     page.keyboard.press("Home")
     page.keyboard.press("Enter")
     assert page.get_attribute(".hit >> nth=0", "aria-selected") == "true"
@@ -216,6 +212,20 @@ def test_the_picture_by_keyboard(shown: Any) -> None:
     page.keyboard.press("Delete")
     assert len(links(shown)) == 5
     assert page.evaluate(TOTAL) == pytest.approx(1, abs=1e-12)
+
+
+def test_arrows_lead_in_their_direction(shown: Any) -> None:
+    page = shown.page
+    page.select_option("#graph", "web")
+    for step in ([-1, 0], [1, 0], [0, -1], [0, 1]):
+        to = page.evaluate(
+            "step => app.session.ids.map((id, at) => app.pages.towards(at, step))", step
+        )
+        moved = [(middle_of(shown, at), middle_of(shown, each)) for at, each in enumerate(to)]
+        for before, after in moved:
+            ahead = sum((b - a) * s for a, b, s in zip(before, after, step, strict=True))
+            assert ahead > 0 or before == after
+        assert sum(before != after for before, after in moved) > 15
 
 
 def test_pages_and_links_by_forms_and_keyboard_while_it_plays(shown: Any) -> None:
