@@ -211,6 +211,7 @@ def test_the_picture_by_keyboard(shown: Any) -> None:
     assert state(shown)["steps"] == 0
     page.keyboard.press("Delete")
     assert len(links(shown)) == 5
+    assert page.evaluate("document.activeElement.getAttribute('role')") == "option"
     assert page.evaluate(TOTAL) == pytest.approx(1, abs=1e-12)
 
 

@@ -20,13 +20,16 @@ from pipeline.workfolder.results.finished import Finished
 from pipeline.workfolder.results.page_keys import key_maker
 from pipeline.workfolder.results.weights import nodes_of
 
+LONGEST = 200  # characters of a URI in the page's own words
+
 
 def drawn_around(finished: Finished, uri: str, most: int) -> Drawn:
     """The page of a URI or key, and at most `most - 1` others. Raises NotAURI for what is neither,
     BadInput for a page that the folder lacks or that has no score."""
     start = _node_of(finished, uri)
     chosen = around(finished, start, finished.scores(), most)
-    note = f"The {len(chosen)} pages of a crawl nearest to {printable(uri)}, over links both ways."
+    name = printable(uri) if len(uri) <= LONGEST else f"{printable(uri[:LONGEST])}…"
+    note = f"The {len(chosen)} pages of a crawl nearest to {name}, over links both ways."
     return _drawn(finished, chosen, "A neighbourhood", note, start)
 
 

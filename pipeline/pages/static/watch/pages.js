@@ -107,6 +107,7 @@ class Pages {
     else if (event.key === "Enter" || event.key === " ") this.pick(id);
     else if (event.key === "Delete") this.acts.remove(page);
     else return;
+    if (!event.target.isConnected) this.focus(Math.min(page, this.session.ids.length - 1));
     event.preventDefault();
     event.stopPropagation();
   }
