@@ -23,8 +23,9 @@ class Chart {
     const last = { step: steps, error: Math.max(session.errorOf(parts(session.estimate)), LEAST) };
     if (points.at(-1).step < steps) points.push(last);
     const x = d3.scaleLinear([0, Math.max(20, steps)], [56, width - 14]);
-    const least = d3.min(points, ({ error }) => error);
-    const y = d3.scaleLog([10 ** Math.floor(Math.log10(least) - 0.01), 2], [height - 28, 10]);
+    // in a regular graph equal parts are right until something is read: no reason for 16 decades
+    const least = d3.min(points.slice(points.length > 1 ? 1 : 0), ({ error }) => error);
+    const y = d3.scaleLog([10 ** Math.floor(Math.log10(least) - 0.01), 2], [height - 28, 10]).clamp(true);
     this.svg.attr("viewBox", `0 0 ${width} ${height}`).attr("height", height);
     const ticks = Math.max(2, Math.floor(width / 110));
     this.parts.across.attr("transform", `translate(0 ${height - 28})`)

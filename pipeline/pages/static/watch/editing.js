@@ -43,8 +43,10 @@ class Editing {
 
   /** Put a page that was picked into the lists. */
   choose(page) {
+    const to = this.root.querySelector('[name="to"]');
     this.root.querySelector('[name="from"]').selectedIndex = page;
     this.root.querySelector('[name="gone"]').selectedIndex = page;
+    if (to.selectedIndex === page) to.selectedIndex = (page + 1) % to.length;
   }
 }
 
