@@ -388,9 +388,14 @@ def test_the_link_and_the_file_have_the_state(shown: Any, browser: Any, folder: 
 
 
 def test_a_link_of_another_file_says_so(shown: Any) -> None:
-    shown.page.evaluate("location.hash = '#graph=own&of=00000000&do=r5'")
-    shown.page.wait_for_selector("#problem:visible")
+    page = shown.page
+    page.evaluate("location.hash = '#graph=own&of=00000000&do=r5'")
+    page.wait_for_selector("#problem:visible")
     assert (state(shown)["graph"], state(shown)["steps"]) == ("six", 0)
+    page.evaluate("""() => { const session = Session.of(data.graphs[2], 4, windowOf("whole"),
+      [["read", "cycle", 9]]); location.hash = fragmentOf(session, app); }""")
+    until(page, "app.session.opic.steps === 9")
+    assert (state(shown)["graph"], page.is_visible("#problem")) == ("hubs", False)
 
 
 def test_the_table_has_every_number_and_sorts(shown: Any) -> None:

@@ -285,6 +285,7 @@ class App {
   /** The state of the address, or the first graph. */
   open() {
     let state = null;
+    the.problem.hidden = true;
     try {
       state = stateOf(location.hash);
     } catch (error) {
