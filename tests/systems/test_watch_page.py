@@ -563,6 +563,27 @@ def test_hostile_names_neither_run_nor_break_the_page(browser: Any, folder: Path
         shown.require_silence()
 
 
+def test_rows_in_sight_follow_while_it_plays(browser: Any, folder: Path) -> None:
+    """And all of them once it is paused, in any order."""
+    from support.systems.browser import opened
+
+    graph = web_like(120, seed=2)
+    own = Drawn("own", "Some", "", list(map(str, range(120))), targets_of(graph))
+    cells = "[...document.querySelectorAll('#table tbody tr')].map((row) => row.cells[5].innerText)"
+    with opened(browser, written(folder, "some", own)) as shown:
+        page = shown.page
+        page.evaluate("the.policy.value = 'cycle'; app.set({policy: 'cycle'}); app.setSpeed(9)")
+        page.evaluate("document.querySelectorAll('#table tbody tr')[70].scrollIntoView()")
+        page.click("#play")
+        until(page, f"Number({cells}[72]) > 1")
+        page.click("#table thead button:text-is('Reads')")
+        until(page, f"Number({cells}[119]) > 3")
+        page.click("#play")
+        reads = sorted(map(int, page.evaluate(cells)))
+        assert reads == sorted(each["reads"] for each in state(shown)["pages"])
+        shown.require_silence()
+
+
 def test_three_hundred_pages_play(browser: Any, folder: Path) -> None:
     """60 steps a second; frames are printed, as other programs may take the time."""
     from support.systems.browser import opened

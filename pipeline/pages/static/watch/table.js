@@ -22,6 +22,7 @@ class Table {
       .text(({ title }) => title)
       .on("click", (event, column) => this.sortBy(column.key));
     this.pick = pick;
+    this.scroll = table.parentElement;
   }
 
   sortBy(key) {
@@ -50,13 +51,23 @@ class Table {
     const lines = this.body.selectAll("tr").data(rows, ({ row }) => row)
       .join((enter) => this.newRow(enter)).order()
       .classed("selected", ({ id }) => id === selected);
-    lines.each(function fill(row) {
-      const cells = this.cells;
-      [row.cash, row.history, row.importance, row.exact].forEach((value, at) => {
-        setText(cells[at + 1], amount(value));
-      });
-      setText(cells[5], count(row.reads));
-    });
+    lines.each((row, at, all) => fill(all[at], row));
+  }
+
+  /** While it plays fast: the rows that are in sight, where the order stays. */
+  drawSeen(session, selected) {
+    const lines = this.body.node().rows, { key } = this.sorted;
+    const changes = key !== null && key !== "name" && key !== "exact";
+    if (changes || lines.length !== session.ids.length) {
+      this.draw(session, selected);
+      return;
+    }
+    const { scrollTop, clientHeight, scrollHeight } = this.scroll;
+    const rows = new Map(this.rows(session).map((row) => [row.row, row]));
+    const perPixel = lines.length / scrollHeight, more = 8; // rows of long names are higher
+    const first = Math.max(0, Math.floor(scrollTop * perPixel) - more);
+    const end = Math.min(lines.length, Math.ceil((scrollTop + clientHeight) * perPixel) + more);
+    for (let at = first; at < end; at++) fill(lines[at], rows.get(d3.select(lines[at]).datum().row));
   }
 
   newRow(enter) {
@@ -67,6 +78,13 @@ class Table {
     for (let at = 1; at < COLUMNS.length; at++) line.append("td");
     return line;
   }
+}
+
+function fill({ cells }, row) {
+  [row.cash, row.history, row.importance, row.exact].forEach((value, at) => {
+    setText(cells[at + 1], amount(value));
+  });
+  setText(cells[5], count(row.reads));
 }
 
 /** Text of an element, touched only where it is another one. */

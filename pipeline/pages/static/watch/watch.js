@@ -1,7 +1,7 @@
 "use strict";
 // The page itself: one session, what is set beside it, and what changes when something happens.
 
-const PAUSES = { table: 200, link: 700 }; // milliseconds; the table takes longer with more pages
+const PAUSES = { table: 200, link: 700 }; // milliseconds between changes while it plays
 
 class App {
   constructor() {
@@ -211,12 +211,15 @@ class App {
   show({ quick = false } = {}) {
     const { session, drawing, selected } = this, now = performance.now();
     drawing.drawCash(session, { ring: this.ringParts, selected });
-    if (quick && now < (this.shown ?? 0) + PAUSES.table + session.ids.length) return;
+    if (quick && now < (this.shown ?? 0) + PAUSES.table) return;
     this.shown = now;
     this.showNumbers();
-    this.table.draw(session, selected);
     this.chart.draw(session);
-    if (quick) return;
+    if (quick) {
+      this.table.drawSeen(session, selected);
+      return;
+    }
+    this.table.draw(session, selected);
     drawing.drawLinks(session);
     this.pages.draw(session, selected);
     this.pages.hits.call(this.gestures.dragging);
