@@ -43,6 +43,7 @@ COMMANDS = {
     "audit-precedence": ("audit", "Show how well a crawl kept to its precedence file."),
     "compare-outlinks": ("audit", "Compare Heritrix's outlinks with the links in the HTML."),
     "aopic-lab": ("lab", "Reproduce the experiments of Adaptive OPIC."),
+    "watch": ("watch", "Make a page to watch OPIC work, and to touch it."),
     "package": ("package", "Build what tasks on Hadoop, EMR and Spark need."),
 }
 

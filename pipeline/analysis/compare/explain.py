@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from jobs.kernel.captures.choosing import CHARSET, NOTHING_LEFT
-from jobs.kernel.errors import BadInput
 from jobs.kernel.keys.heritrix_form import HeritrixRejects
-from pipeline.analysis.compare.similar import similar_uris
+from pipeline.analysis.compare.similar import unknown_page
 from pipeline.analysis.compare.standing import Standing, standing_of
 from pipeline.precedence.caveats import Caveat, caveats_in
 from pipeline.precedence.heritrix_column import lasting_form
@@ -126,12 +125,6 @@ def key_of(finished: Finished, uri: str) -> str:
     return key_maker(finished)(uri)
 
 
-def _unknown(finished: Finished, uri: str, key: str) -> BadInput:
-    similar = similar_uris(finished, key)
-    cure = f"Did you mean {' or '.join(similar)}?" if similar else "No host has a similar name."
-    return BadInput(str(finished.work), f"no page with the key {key}", f"the page of {uri}", cure)
-
-
 WHY_GONE = {
     "gone": "its latest capture is 404 or 410",
     "loop": "it redirects in a circle, or into one",
@@ -196,7 +189,7 @@ def _add_charset(result: Explanation, finished: Finished) -> str:
     query = "SELECT key FROM {spelled} WHERE uri = $uri LIMIT 1"
     listed = finished.rows(query, uri=result.uri) if finished.has_uris else []
     if not listed:
-        raise _unknown(finished, result.uri, result.key)
+        raise unknown_page(finished, result.uri, result.key)
     result.asked_fold, result.key = Folded(result.key, CHARSET.decode(), 1), listed[0][0]
     return result.key
 

@@ -1,8 +1,9 @@
-"""URIs of a work folder that are similar to one that it lacks: of its host, or of hosts with a
-similar name."""
+"""The error for a page that a work folder lacks, with URIs of it that are similar: of the page's
+host, or of hosts with a similar name."""
 
 from __future__ import annotations
 
+from jobs.kernel.errors import BadInput
 from pipeline.workfolder.results.finished import Finished
 
 SHOWN = 3
@@ -18,6 +19,12 @@ OF_OTHERS = f"""
        OR starts_with($host, host || ',')
     GROUP BY host ORDER BY levenshtein(host, $host), host LIMIT {SHOWN}
 """
+
+
+def unknown_page(finished: Finished, uri: str, key: str) -> BadInput:
+    similar = similar_uris(finished, key)
+    cure = f"Did you mean {' or '.join(similar)}?" if similar else "No host has a similar name."
+    return BadInput(str(finished.work), f"no page with the key {key}", f"the page of {uri}", cure)
 
 
 def similar_uris(finished: Finished, key: str) -> list[str]:

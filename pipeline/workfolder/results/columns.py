@@ -12,7 +12,8 @@ from jobs.kernel.errors import BadInput
 from pipeline.contract import LINK_WEIGHT
 from pipeline.data.csr import Csr
 from pipeline.data.csr_files import open_csr
-from pipeline.data.graph import Floats, Mask, Positions, Targets
+from pipeline.data.graph import PIECE, Floats, Mask, Positions, Targets
+from pipeline.data.mapped import release
 from pipeline.data.parquet import parquet_batches
 from pipeline.data.scores_file import HOSTS, HUBS, OUTWEIGHTS, SCORES, WEIGHTS, open_scores
 from pipeline.options import parsed_link_weights
@@ -22,6 +23,7 @@ from pipeline.workfolder.results.finished import (
     WEIGHED,
     Finished,
     Incoming,
+    LinksOfNodes,
     Node,
 )
 
@@ -89,6 +91,17 @@ class FinishedColumns(Finished):
             self._require_nodes(np.array(ids, np.int64), csr.nodes, "map")
             return [self._incoming(csr, columns, node) for node in ids]
 
+    def links_of(self, ids: Sequence[int]) -> LinksOfNodes:
+        wanted = np.array(ids, np.int64)
+        with self.reading():
+            csr = self._csr()
+            self._require_nodes(wanted, csr.nodes, "map")
+            of_target = [np.arange(csr.offsets[node], csr.offsets[node + 1]) for node in ids]
+            edges = np.unique(np.concatenate((_edges_from(csr, wanted), *of_target)))
+            sources = csr.sources[edges].astype(np.int64)
+            self._require_nodes(sources, csr.nodes, "graph")
+            return LinksOfNodes(sources, np.searchsorted(csr.offsets, edges, side="right") - 1)
+
     def _ranks(self, file: str, nodes: int) -> Floats:
         return open_scores(self.folder("ranks") / file, nodes)
 
@@ -138,3 +151,13 @@ class FinishedColumns(Finished):
             uris=list(uris),
         )
         return [dict(zip(CAPTURE_COLUMNS, row, strict=True)) for row in rows]
+
+
+def _edges_from(csr: Csr, ids: Positions) -> Positions:
+    """Where the nodes are sources, a piece of the edges at a time."""
+    positions = [np.empty(0, np.int64)]
+    for begin in range(0, csr.edges, PIECE):
+        piece = np.asarray(csr.sources[begin : begin + PIECE])
+        positions.append(begin + np.flatnonzero(np.isin(piece, ids)))
+        release(csr.sources, begin, begin + len(piece))
+    return np.concatenate(positions)

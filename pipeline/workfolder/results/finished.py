@@ -67,6 +67,13 @@ class Incoming(NamedTuple):
     gives: Floats
 
 
+class LinksOfNodes(NamedTuple):
+    """Links from or to some nodes, by ids, ordered by target, then source."""
+
+    sources: Positions
+    targets: Positions
+
+
 class Finished(ABC):
     """One work folder. name: a word for its views."""
 
@@ -151,6 +158,10 @@ class Finished(ABC):
     @abstractmethod
     def incoming(self, ids: Sequence[int]) -> list[Incoming]:
         """The links to each of the nodes."""
+
+    @abstractmethod
+    def links_of(self, ids: Sequence[int]) -> LinksOfNodes:
+        """All links from or to any of the nodes. Reads the whole graph once."""
 
     @abstractmethod
     def captures(self, uris: Sequence[str]) -> list[dict[str, Any]]:

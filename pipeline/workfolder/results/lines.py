@@ -22,7 +22,14 @@ from jobs.kernel.rank.teleport import FILE, Teleport
 from pipeline.data.csr import Csr
 from pipeline.data.database import batches
 from pipeline.data.graph import Floats, Mask, Positions, Targets
-from pipeline.workfolder.results.finished import CAPTURE_COLUMNS, WEIGHED, Finished, Incoming, Node
+from pipeline.workfolder.results.finished import (
+    CAPTURE_COLUMNS,
+    WEIGHED,
+    Finished,
+    Incoming,
+    LinksOfNodes,
+    Node,
+)
 from pipeline.workfolder.results.line_search import lines_with
 from pipeline.workfolder.results.linked import links_by_target
 
@@ -153,6 +160,16 @@ class FinishedLines(Finished):
             Incoming(links["source"][chosen], links["degree"][chosen], gives[chosen])
             for chosen in of_target
         ]
+
+    def links_of(self, ids: Sequence[int]) -> LinksOfNodes:
+        wanted = ", ".join(f"'{node}'" for node in ids) or "NULL"
+        with self.reading():
+            links = self.db.sql(
+                f"SELECT source::BIGINT AS source, target::BIGINT AS target FROM"
+                f" {self.view('linked')} WHERE target <> '{DUMMY.decode()}' AND"
+                f" (source IN ({wanted}) OR target IN ({wanted})) ORDER BY 2, 1"
+            ).fetchnumpy()
+        return LinksOfNodes(links["source"], links["target"])
 
     @property
     def _has_hubs(self) -> bool:

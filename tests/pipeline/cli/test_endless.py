@@ -63,6 +63,7 @@ COMMANDS = [
     "audit-precedence W/precedence.txt X",
     "verify-precedence X --state W --heritrix W",
     "verify-precedence W/precedence.txt X --state W --heritrix W",
+    "watch --graph X --output O/w.html",
     "recrawl --job W --work W --rest https://127.0.0.1:9 --login X",
 ]
 

@@ -1,0 +1,1 @@
+"""`crawlrank watch`: small graphs for a page in which OPIC runs before one's eyes."""

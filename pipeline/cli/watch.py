@@ -1,0 +1,127 @@
+"""`watch`: a page in which OPIC runs before one's eyes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pipeline.analysis.watch.graphs import MOST_NODES
+from pipeline.cli.commands import command
+from pipeline.cli.compare import database_beside
+from pipeline.cli.outputs import STDOUT, check_files
+from pipeline.cli.parameters.groups import option
+from pipeline.cli.parameters.options import OUTPUT, memory_option
+from pipeline.cli.parameters.types import Days
+from pipeline.data.datasets import replacing
+from pipeline.data.memory import Memory
+from pipeline.terminal import printable
+
+if TYPE_CHECKING:
+    from pipeline.analysis.watch.graphs import Drawn
+
+NAME = Path("watch.html")
+SECONDS_A_DAY = 86_400
+
+
+@command("watch")
+@option("--graph", type=OUTPUT, metavar="FILE", help="Graph lines, of gen-graph or page-rank.")
+@option("--work", type=OUTPUT, metavar="DIR", help="Work folder of a finished run.")
+@option(
+    "--around",
+    metavar="URI",
+    help="Page of --work, by URI or key: draw what is near it (default: the best pages).",
+)
+@option(
+    "--nodes",
+    "most",
+    type=click.IntRange(2, MOST_NODES),
+    default=60,
+    help="Pages of --work to draw, at most.",
+)
+@option(
+    "--output",
+    type=OUTPUT,
+    help=f"File for the page; `-`: standard output (default: {NAME}, unless --serve).",
+)
+@click.option("--serve", is_flag=True, help="Serve the page on loopback, and print its URL.")
+@option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=0,
+    help="Port of --serve; 0: any that is free.",
+)
+@option("--idle", type=Days(), default="30m", help="--serve ends after this time without request.")
+@memory_option
+def watch(
+    graph: Path | None,
+    work: Path | None,
+    around: str | None,
+    most: int,
+    output: Path | None,
+    serve: bool,
+    port: int,
+    idle: float,
+    memory: Memory,
+) -> None:
+    """The page has examples, and the graph of a file or a part of a crawl: play, step, policies,
+    windows, the error against the exact importance, pages and links to add and remove.
+
+    It is one file that needs no network. --serve ends by itself, or with Ctrl-C.
+    """
+    if graph and work:
+        raise click.UsageError("--graph and --work are two graphs: give one of them")
+    if around is not None and work is None:
+        raise click.UsageError("--around needs --work, the crawl that has the page")
+    if serve and output:
+        raise click.UsageError("--serve and --output exclude each other")
+    target = output or NAME
+    if not serve:
+        check_files(target, inputs=[graph] if graph else [])
+    text = _page(graph, work, around, most, memory)
+    if serve:
+        _serve(text, port, idle * SECONDS_A_DAY)
+        return
+    if target == STDOUT:
+        click.echo(text.encode(), nl=False)
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(target) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+    click.echo(f"{printable(str(target))}: open it in a browser")
+
+
+def _page(
+    graph: Path | None, work: Path | None, around: str | None, most: int, memory: Memory
+) -> str:
+    from pipeline.analysis.watch.graphs import drawn_file
+    from pipeline.analysis.watch.watch_page import watch_page
+
+    if work:
+        return watch_page(_of_work(work, around, most, memory))
+    return watch_page(drawn_file(graph) if graph else None)
+
+
+def _of_work(work: Path, around: str | None, most: int, memory: Memory) -> Drawn:
+    from pipeline.analysis.watch.neighbourhood import drawn_around, drawn_best
+    from pipeline.workfolder.results.opened import open_finished
+    from pipeline.workfolder.results.page_keys import NotAURI
+
+    with database_beside(memory) as (db, near):
+        finished = open_finished(work, db, near, "a")
+        if around is None:
+            return drawn_best(finished, most)
+        try:
+            return drawn_around(finished, around, most)
+        except NotAURI as error:
+            raise click.BadParameter(str(error), param_hint="--around") from error
+
+
+def _serve(text: str, port: int, seconds: float) -> None:
+    from pipeline.pages.serving import PageServer
+
+    server = PageServer(text, port)
+    click.echo(server.url)
+    server.serve_until_idle(seconds)
+    click.echo("stopped, as nobody asked for the page", err=True)
