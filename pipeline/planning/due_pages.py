@@ -19,18 +19,18 @@ from pipeline.precedence.scored import SCORED
 _DUE = "SELECT key, uri, urgency AS score FROM plan_rows WHERE is_due ORDER BY score DESC, key"
 
 
-def write_due_pages(db: duckdb.DuckDBPyConnection, folder: Path) -> int:
-    """How many pages are due. Without one, files of an earlier plan are removed. Raises
-    BadInput."""
-    due = int(db.execute("SELECT count(*) FROM plan_rows WHERE is_due").fetchall()[0][0])
+def write_due_pages(db: duckdb.DuckDBPyConnection, due: int, folder: Path) -> list[Path]:
+    """The files. due: how many pages are due; without one, files of an earlier plan are removed.
+    Raises BadInput."""
+    files = [folder / name for name in PRECEDENCE]
     if not due:
-        for name in PRECEDENCE:
-            (folder / name).unlink(missing_ok=True)
-        return 0
+        for file in files:
+            file.unlink(missing_ok=True)
+        return []
     with tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=folder) as tmp:
         scores = Path(tmp, "scores.parquet")
         with scores.open("wb") as stream, pq.ParquetWriter(stream, SCORED, **CHECKED) as file:
             for batch in batches(db, _DUE):
                 file.write_batch(batch.cast(SCORED))
-        export_precedence(scores, None, folder / PRECEDENCE[0], Path(tmp), PrecedenceOptions())
-    return due
+        export_precedence(scores, None, files[0], Path(tmp), PrecedenceOptions())
+    return files

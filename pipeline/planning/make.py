@@ -7,16 +7,19 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from pipeline.contract import PRECEDENCE
+import duckdb
+
+from pipeline.data.allocators import give_back
 from pipeline.data.database import LEAST, database, limit
 from pipeline.data.memory import require_memory
 from pipeline.options import PlanOptions
 from pipeline.planning.due_pages import write_due_pages
 from pipeline.planning.plan import compared, planned
 from pipeline.planning.replay import replayed
-from pipeline.planning.report import PlanReport
-from pipeline.planning.schedule_files import describe, write_schedule
-from pipeline.planning.visits import Visits, read_visits
+from pipeline.planning.report import PlanReport, report_of
+from pipeline.planning.schedule_files import describe, write_rows, write_schedule
+from pipeline.planning.visits import read_visits
+from pipeline.workfolder.results.finished import Finished
 from pipeline.workfolder.results.opened import open_finished
 
 PAGE_BYTES = 150  # of all columns of a page, with its spans
@@ -40,21 +43,40 @@ def make_plan(
         finished = [open_finished(work, db, near, f"w{n}") for n, work in enumerate(works)]
         ranked = open_finished(ranking, db, near, "ranking")
         with ranked.reading():
-            visits = read_visits(db, finished, ranked, begin)
-        pages = len(visits.ages)
-        require_memory("plan", pages, PAGE_BYTES, budget, fixed=FIXED)
-        limit(db, budget - FIXED - PAGE_BYTES * pages)
-        return write_plan(visits, options, begin, forms, folder)
+            report = described(db, finished, ranked, options, begin, near, budget)
+            give_back()
+            limit(db, (budget - FIXED) // 2)
+            return report, write_files(db, report.due, forms, folder)
 
 
-def write_plan(
-    visits: Visits, options: PlanOptions, begin: datetime, forms: Sequence[str], folder: Path
-) -> tuple[PlanReport, list[Path]]:
-    """The same from visits; their database is open."""
+def described(
+    db: duckdb.DuckDBPyConnection,
+    works: Sequence[Finished],
+    ranking: Finished,
+    options: PlanOptions,
+    begin: datetime,
+    near: Path,
+    budget: int,
+) -> PlanReport:
+    """Make the plan, which is then in the views of `describe`, with what it says of itself. near:
+    a folder for numbers, which the views need, under a name that SQL takes as it is."""
+    numbers = near / "numbers"
+    numbers.mkdir()
+    visits = read_visits(db, works, ranking, begin, numbers)
+    require_memory("plan", len(visits.ages), PAGE_BYTES, budget, fixed=FIXED)
+    give_back()
     plan = planned(visits, options)
-    describe(visits, plan, begin, options.due)
-    files = [write_schedule(visits.db, form, folder) for form in dict.fromkeys(forms)]
-    due = write_due_pages(visits.db, folder)
-    files += [folder / name for name in PRECEDENCE if due]
     replay = replayed(visits, options)
-    return PlanReport(visits, options, begin, plan, compared(plan, options), replay, due), files
+    report = report_of(visits, plan, options, begin, compared(plan, options), replay)
+    rows = numbers / "rows.parquet"
+    write_rows(visits, plan, begin, options.due, rows)
+    describe(db, rows, visits.spelled)
+    return report
+
+
+def write_files(
+    db: duckdb.DuckDBPyConnection, due: int, forms: Sequence[str], folder: Path
+) -> list[Path]:
+    """due: how many pages are due."""
+    files = [write_schedule(db, form, folder) for form in dict.fromkeys(forms)]
+    return files + write_due_pages(db, due, folder)

@@ -15,13 +15,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.rank.array_types import Floats, Positions
+from jobs.kernel.rank.array_types import Floats
 from pipeline.online.freshness.allocation import ChangingPages, allocation, freshness_of
 from pipeline.online.freshness.change_rates import FEWEST, Rates, Seen, pooled
 from pipeline.online.freshness.due_dates import DueDates, due_dates
 from pipeline.online.freshness.rivals import rival_plans
 from pipeline.options import PlanOptions
-from pipeline.planning.visits import ShortNumbers, Visits
+from pipeline.planning.visit_loops import ShortNumbers
+from pipeline.planning.visits import Visits
 
 CLASSES = 5
 Fifths = npt.NDArray[np.int8]
@@ -79,14 +80,14 @@ def rates_of(seen: Seen, sites: ShortNumbers, classes: Fifths) -> Rates:
     return pooled(seen, groups_of(seen, sites, classes))
 
 
-def groups_of(seen: Seen, sites: ShortNumbers, classes: Fifths) -> Positions:
-    """The group of each page, int64[N]: its site and class, or its class alone where too few pages
+def groups_of(seen: Seen, sites: ShortNumbers, classes: Fifths) -> ShortNumbers:
+    """The group of each page, int32[N]: its site and class, or its class alone where too few pages
     of the site tell something."""
-    groups = (sites + 1) * np.int64(CLASSES) + classes - 1
+    groups = (sites + np.int32(1)) * np.int32(CLASSES) + classes - np.int32(1)
     telling = np.bincount(groups, seen.quiet > 0)
-    groups = np.where(telling[groups] < FEWEST, classes - 1, groups)
+    groups = np.where(telling[groups] < FEWEST, classes - np.int8(1), groups)
     is_there = np.bincount(groups) > 0
-    numbers: Positions = (np.cumsum(is_there) - 1)[groups]
+    numbers: ShortNumbers = (np.cumsum(is_there) - 1).astype(np.int32)[groups]
     return numbers
 
 
@@ -102,10 +103,13 @@ def freshness_in(pages: ChangingPages, fetches: Floats) -> Floats:
 
 def compared(plan: FetchPlan, options: PlanOptions) -> dict[str, PlanFreshness]:
     """The plan and others of the same budget, by name. Gone pages do not count."""
-    there = plan.values > 0
+    is_there = plan.values > 0
+    there = slice(None) if is_there.all() else np.flatnonzero(is_there)
     pages = changing_pages(plan.rates.mean[there], plan.values[there], options)
-    plans = {BEST: plan.fetches[there], **rival_plans(pages, options.budget)}
-    return {name: _freshness_of_plan(pages, fetches) for name, fetches in plans.items()}
+    made = {BEST: _freshness_of_plan(pages, plan.fetches[there])}
+    for name, fetches in rival_plans(pages, options.budget):
+        made[name] = _freshness_of_plan(pages, fetches)
+    return made
 
 
 def _freshness_of_plan(pages: ChangingPages, fetches: Floats) -> PlanFreshness:

@@ -9,6 +9,7 @@ which are the first, as their order says nothing.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -52,9 +53,9 @@ def replayed(visits: Visits, options: PlanOptions) -> Replay | None:
     pages = changing_pages(rates, values[rows], options)
     budget = options.budget * len(rows) / np.count_nonzero(~visits.gone)
     days = spans.days[held].astype(np.float64)
-    plans = {BEST: allocation(pages, budget).rates, **rival_plans(pages, budget)}
     worth = pages.values[is_change]
-    chances = {name: caught(plan, days)[is_change] for name, plan in plans.items()}
+    plans = chain([(BEST, allocation(pages, budget).rates)], rival_plans(pages, budget))
+    chances = {name: caught(plan, days)[is_change] for name, plan in plans}
     return Replay(
         len(rows),
         len(worth),

@@ -32,13 +32,18 @@ _REASONS = {
 
 
 class PlanReport(NamedTuple):
-    visits: Visits
+    """pages: counts. left_out: captures that are no visits, by reason. classes: an entry each.
+    fetches: of all pages. due: pages in the precedence file."""
+
     options: PlanOptions
     begin: datetime
-    plan: FetchPlan
+    pages: dict[str, int]
+    left_out: dict[str, int]
+    classes: list[dict[str, Any]]
+    fetches: dict[str, Any]
     comparison: dict[str, PlanFreshness]
     replay: Replay | None
-    due: int  # pages in the precedence file
+    due: int
 
     def data(self) -> dict[str, Any]:
         """The JSON document."""
@@ -48,10 +53,10 @@ class PlanReport(NamedTuple):
             "budget_per_day": self.options.budget,
             "horizon_days": self.options.horizon,
             "objective": self.options.objective,
-            "pages": self._pages(),
-            "captures_left_out": self.visits.left_out,
-            "classes": self._classes(),
-            "fetches": self._fetches(),
+            "pages": self.pages,
+            "captures_left_out": self.left_out,
+            "classes": self.classes,
+            "fetches": self.fetches,
             "plans": {name: entry._asdict() for name, entry in self.comparison.items()},
             "replay": replay and replay._asdict(),
         }
@@ -62,56 +67,15 @@ class PlanReport(NamedTuple):
         yield self._fetch_table()
         yield self._plan_table()
 
-    def _pages(self) -> dict[str, int]:
-        visits, spans = self.visits, self.visits.spans
-        return {
-            "planned": len(visits.ages),
-            "gone": int(visits.gone.sum()),
-            "without_score": int(np.isnan(visits.scores).sum()),
-            "visited_again": len(np.unique(spans.pages)),
-            "changed": len(np.unique(spans.pages[spans.is_change])),
-        }
-
-    def _classes(self) -> list[dict[str, Any]]:
-        plan, again = self.plan, np.zeros(len(self.plan.values), bool)
-        again[self.visits.spans.pages] = True
-        there = plan.values > 0
-        entries = []
-        for number in range(1, CLASSES + 1):
-            pages = there & (plan.classes == number)
-            if pages.any():
-                entries.append({
-                    "class": number,
-                    "pages": int(pages.sum()),
-                    "visited_again": int((pages & again).sum()),
-                    "changes_per_day": float(np.median(plan.rates.mean[pages])),
-                    "fetched": int((plan.fetches[pages] > 0).sum()),
-                    "fetches_per_day": float(plan.fetches[pages].sum()),
-                    "freshness": float(plan.freshness[pages].mean()),
-                })  # fmt: skip
-        return entries
-
-    def _fetches(self) -> dict[str, Any]:
-        plan = self.plan
-        return {
-            "per_day": float(plan.fetches.sum()),
-            "pages_fetched": int((plan.fetches > 0).sum()),
-            "pages_never_fetched": int(((plan.fetches == 0) & (plan.values > 0)).sum()),
-            "within_horizon": int(plan.due.fetches.sum()),
-            "pages_within_horizon": int((plan.due.fetches > 0).sum()),
-            "waiting_days": plan.due.waited,
-            "due": self.due,
-        }
-
     def _input_table(self) -> TextTable:
-        table, pages = TextTable("pages", "what", ">count"), self._pages()
+        table, pages = TextTable("pages", "what", ">count"), self.pages
         table.add("planned", pages["planned"])
         table.add("visited twice or more", pages["visited_again"])
         table.add("changed between visits", pages["changed"])
         rest = {
             "gone at their last visit: not fetched": pages["gone"],
             "without score: valued as the least": pages["without_score"],
-            **{f"left out: {_REASONS[name]}": n for name, n in self.visits.left_out.items()},
+            **{f"left out: {_REASONS[name]}": n for name, n in self.left_out.items()},
         }
         for what, count in rest.items():
             if count:
@@ -123,7 +87,7 @@ class PlanReport(NamedTuple):
             "classes, fifths of pages by value", "class", ">pages", ">visited again",
             ">days between changes", ">fetched", ">fetches a day", ">fresh",
         )  # fmt: skip
-        for entry in self._classes():
+        for entry in self.classes:
             rate = entry["changes_per_day"]
             table.add(
                 str(entry["class"]), entry["pages"], entry["visited_again"],
@@ -133,7 +97,7 @@ class PlanReport(NamedTuple):
         return table
 
     def _fetch_table(self) -> TextTable:
-        options, fetches = self.options, self._fetches()
+        options, fetches = self.options, self.fetches
         table = TextTable("fetches", "what", ">count")
         table.add("a day, by the budget", f"{options.budget:,.1f}")
         if fetches["per_day"] < _USED * options.budget:
@@ -160,8 +124,7 @@ class PlanReport(NamedTuple):
 
     def remarks(self) -> Iterator[str]:
         """What a reader has to know, a sentence each."""
-        pages = self._pages()
-        if not pages["visited_again"]:
+        if not self.pages["visited_again"]:
             yield (
                 "No page was visited twice, so no change could be seen: all rates of changes are"
                 " the default, half of all pages within 50 days. Name a second crawl of the site."
@@ -174,6 +137,57 @@ class PlanReport(NamedTuple):
             )
         if not self.options.budget:
             yield "The budget is 0: nothing is fetched."
+
+
+def report_of(
+    visits: Visits,
+    plan: FetchPlan,
+    options: PlanOptions,
+    begin: datetime,
+    comparison: dict[str, PlanFreshness],
+    replay: Replay | None,
+) -> PlanReport:
+    due = int(np.count_nonzero((plan.due.fetches > 0) & (plan.due.first < options.due)))
+    fetches = {
+        "per_day": float(plan.fetches.sum()),
+        "pages_fetched": int((plan.fetches > 0).sum()),
+        "pages_never_fetched": int(((plan.fetches == 0) & (plan.values > 0)).sum()),
+        "within_horizon": int(plan.due.fetches.sum()),
+        "pages_within_horizon": int((plan.due.fetches > 0).sum()),
+        "waiting_days": plan.due.waited,
+        "due": due,
+    }
+    pages, classes = _pages(visits), list(_classes(visits, plan))
+    parts = (pages, visits.left_out, classes, fetches, comparison, replay, due)
+    return PlanReport(options, begin, *parts)
+
+
+def _pages(visits: Visits) -> dict[str, int]:
+    spans = visits.spans
+    return {
+        "planned": len(visits.ages),
+        "gone": int(visits.gone.sum()),
+        "without_score": int(np.isnan(visits.scores).sum()),
+        "visited_again": int(spans.is_last.sum()),
+        "changed": int(np.count_nonzero(np.diff(spans.pages[spans.is_change], prepend=-1))),
+    }
+
+
+def _classes(visits: Visits, plan: FetchPlan) -> Iterator[dict[str, Any]]:
+    again = np.zeros(len(plan.values), bool)
+    again[visits.spans.pages] = True
+    for number in range(1, CLASSES + 1):
+        pages = (plan.values > 0) & (plan.classes == number)
+        if pages.any():
+            yield {
+                "class": number,
+                "pages": int(pages.sum()),
+                "visited_again": int((pages & again).sum()),
+                "changes_per_day": float(np.median(plan.rates.mean[pages])),
+                "fetched": int((plan.fetches[pages] > 0).sum()),
+                "fetches_per_day": float(plan.fetches[pages].sum()),
+                "freshness": float(plan.freshness[pages].mean()),
+            }
 
 
 def _days(days: float) -> str:

@@ -10,27 +10,29 @@ interval for them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import datetime, timezone
 from pathlib import Path
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from jobs.kernel.storage.plain_paths import plain_path
+from pipeline.data.database import BATCH
 from pipeline.data.datasets import replacing
 from pipeline.planning.plan import FetchPlan
-from pipeline.planning.visits import DAY, Visits
+from pipeline.planning.visit_loops import DAY
+from pipeline.planning.visits import Visits, named
 
 MICROSECONDS = 1_000_000
 FAR = 36_500.0  # days; what is due later is not worth a date
 LONGEST = 2**31 - 1  # seconds that Java's Integer holds
-_ROWS = """CREATE VIEW plan_rows AS SELECT * REPLACE
-    (CASE WHEN isfinite(interval_days) THEN interval_days END AS interval_days)
-    FROM page JOIN planned USING (row)"""
+_ROWS = "CREATE VIEW plan_rows AS {named}"
 _SCHEDULE = """CREATE VIEW schedule AS SELECT uri, next_due, interval_days, fetches,
-    changes_per_day, changes_low, changes_high, freshness, value, class, visits,
-    make_timestamp((last * 1000000)::BIGINT) AS last_visit, key FROM plan_rows"""
+    changes_per_day, changes_low, changes_high, freshness, value, class, visits::BIGINT AS visits,
+    make_timestamp(last * 1000000) AS last_visit, key FROM plan_rows"""
 _ORDER = "ORDER BY next_due NULLS LAST, value DESC, key"
 _ZONED = "strftime(next_due, '{0}') AS next_due, strftime(last_visit, '{0}') AS last_visit".format(
     "%Y-%m-%dT%H:%M:%SZ"
@@ -42,34 +44,55 @@ _NUTCH = f"""SELECT uri, 'nutch.fetchInterval=' || least({LONGEST}, round(interv
     BIGINT FROM schedule WHERE interval_days IS NOT NULL {_ORDER}"""
 
 
-def describe(visits: Visits, plan: FetchPlan, now: datetime, due: float) -> None:
-    """Make the views `schedule` and `plan_rows` in the database of the visits. due: days in which a
-    page `is_due`."""
-    is_fetched = plan.fetches > 0
-    intervals = np.divide(1.0, plan.fetches, out=np.full(len(is_fetched), np.inf), where=is_fetched)
-    near = is_fetched & (plan.due.first < FAR)
-    days = np.where(near, plan.due.first, 0.0)
-    begin = np.datetime64(now.astimezone(timezone.utc).replace(tzinfo=None), "us")
-    dates = begin + (days * DAY * MICROSECONDS).astype(np.int64).astype("timedelta64[us]")
-    dates[~near] = np.datetime64("NaT")
+def write_rows(visits: Visits, plan: FetchPlan, now: datetime, due: float, path: Path) -> None:
+    """Write the numbers of all pages, from which `describe` makes rows. due: days in which a page
+    `is_due`."""
+    begin, at = np.datetime64(now.astimezone(timezone.utc).replace(tzinfo=None), "us"), 0
+    with ExitStack() as stack:
+        file, writer = stack.enter_context(pq.ParquetFile(visits.file)), None
+        for batch in file.iter_batches(BATCH):
+            block = slice(at, at + len(batch))
+            columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+            table = pa.table(columns | _columns(plan, block, begin, due))
+            writer = writer or stack.enter_context(
+                pq.ParquetWriter(path, table.schema, compression="none", use_dictionary=False)
+            )
+            writer.write_table(table)
+            at = block.stop
+
+
+def _columns(
+    plan: FetchPlan, block: slice, begin: np.datetime64, due: float
+) -> dict[str, pa.Array]:
+    """Of the pages of a block."""
+    fetches, first, planned = plan.fetches[block], plan.due.first[block], plan.due.fetches[block]
+    is_fetched = fetches > 0
+    intervals = np.divide(1.0, fetches, out=np.full(len(fetches), np.inf), where=is_fetched)
+    near = is_fetched & (first < FAR)
+    microseconds = (np.where(near, first, 0.0) * DAY * MICROSECONDS).astype(np.int64)
     columns = {
-        "row": np.arange(len(days)),
-        "next_due": dates,
-        "interval_days": intervals,
-        "fetches": plan.due.fetches,
-        "changes_per_day": plan.rates.mean,
-        "changes_low": plan.rates.low,
-        "changes_high": plan.rates.high,
-        "freshness": plan.freshness,
-        "value": plan.values,
-        "class": plan.classes,
-        "urgency": plan.urgency,
-        "is_due": (plan.due.fetches > 0) & (plan.due.first < due),
+        "fetches": planned,
+        "changes_per_day": plan.rates.mean[block],
+        "changes_low": plan.rates.low[block],
+        "changes_high": plan.rates.high[block],
+        "freshness": plan.freshness[block],
+        "value": plan.values[block],
+        "class": plan.classes[block],
+        "urgency": plan.urgency[block],
+        "is_due": (planned > 0) & (first < due),
     }
-    made = pa.table({name: pa.array(column) for name, column in columns.items()})
-    visits.db.register("planned", made)
-    visits.db.execute(_ROWS)
-    visits.db.execute(_SCHEDULE)
+    arrays = {name: pa.array(column) for name, column in columns.items()}
+    dates = begin + microseconds.astype("timedelta64[us]")
+    arrays["next_due"] = pa.array(dates, mask=~near)
+    arrays["interval_days"] = pa.array(intervals, mask=~np.isfinite(intervals))
+    return arrays
+
+
+def describe(db: duckdb.DuckDBPyConnection, rows: Path, spelled: str) -> None:
+    """Make the views `schedule` and `plan_rows` from the file of `write_rows`. spelled: of
+    Visits."""
+    db.execute(_ROWS.format(named=named(rows, spelled)))
+    db.execute(_SCHEDULE)
 
 
 def _copied(query: str, options: str) -> Callable[[duckdb.DuckDBPyConnection, Path], None]:

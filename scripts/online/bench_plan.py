@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import shutil
 import sys
@@ -19,6 +20,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # as the command has it
+
 import duckdb
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,9 +30,7 @@ sys.path.insert(0, str(ROOT))
 from pipeline.data.database import database, limit  # noqa: E402
 from pipeline.data.memory import Memory, parse_size  # noqa: E402
 from pipeline.options import PlanOptions  # noqa: E402
-from pipeline.planning.make import FIXED, PAGE_BYTES, write_plan  # noqa: E402
-from pipeline.planning.plan import planned  # noqa: E402
-from pipeline.planning.visits import read_visits  # noqa: E402
+from pipeline.planning.make import FIXED, described, write_files  # noqa: E402
 
 BEGIN = datetime(2026, 6, 1, tzinfo=timezone.utc)
 #: of page i: its URI and key
@@ -80,28 +81,26 @@ def main() -> None:
             MadeCrawl(maker, made, options.pages, crawl) for crawl in range(options.crawls)
         ]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    started = time.perf_counter()
+    started, times = time.perf_counter(), os.times()
     budget = Memory(parse_size(options.memory)).budget
     with (
         tempfile.TemporaryDirectory(dir=options.folder) as tmp,
-        database(Path(tmp), budget=budget // 2, threads=2) as (db, _),
+        database(Path(tmp), budget=budget // 2, threads=os.cpu_count() or 1) as (db, near),
     ):
-        visits = read_visits(db, crawls, crawls[0], BEGIN)
-        read = time.perf_counter() - started
-        limit(db, budget - FIXED - PAGE_BYTES * options.pages)
         wanted = PlanOptions(options.pages / 50)
-        report, _ = write_plan(visits, wanted, BEGIN, ["parquet"], options.folder)
-        again = time.perf_counter()
-        planned(visits, wanted)
-        alone = time.perf_counter() - again
-    seconds = time.perf_counter() - started - alone
+        report = described(db, crawls, crawls[0], wanted, BEGIN, near, budget)
+        described_in = time.perf_counter() - started
+        limit(db, (budget - FIXED) // 2)
+        write_files(db, report.due, ["parquet"], options.folder)
+    seconds = time.perf_counter() - started
+    processor = sum(os.times()[:2]) - sum(times[:2])
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"{options.pages:,} pages, {options.crawls} crawls: {seconds:.1f} s, of which")
-    print(f"{read:.1f} s for reading visits, {alone:.1f} s for rates, fetches and days;")
+    print(f"{seconds - described_in:.1f} s for writing files; {processor:.1f} s of processor time;")
     print(f"{peak:,.0f} MiB at most ({before:,.0f} before)")
     if options.json:
-        result = {"pages": options.pages, "seconds": seconds, "read": read, "mib": peak}
-        options.json.write_text(json.dumps(result | {"plans": report.data()["plans"]}) + "\n")
+        result = {"pages": options.pages, "seconds": seconds, "processor": processor, "mib": peak}
+        options.json.write_text(json.dumps(result | report.data()) + "\n")
     shutil.rmtree(made)
 
 

@@ -21,7 +21,7 @@ at all.
 
 The price at which the sum is the budget is found between two bounds by steps of the secant in
 logarithms, each second one twice as long, so that both bounds come nearer (after Alefeld, Potra and
-Shi, ACM TOMS 21, 1995). The search begins at the price of groups of pages.
+Shi, ACM TOMS 21, 1995). The search begins at the price of a sample of the pages.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from pipeline.online.freshness.blocks import by_blocks
 
 OBJECTIVES = {"regular": loops.REGULAR, "random": loops.RANDOM, "harmonic": loops.HARMONIC}
 CLUSTERS = 100
-_MANY = 100 * CLUSTERS  # pages, for which a price is guessed by groups first
+_SAMPLE = 1 << 16  # pages, by which the price of very many is guessed first
 _NEAR = 1e-13  # of the budget
 _STEPS = 300
 _NONE = np.empty(0)
@@ -158,44 +158,61 @@ def _require(pages: ChangingPages, budget: float) -> None:
         raise BadInput("most fetches of a page", f"{pages.most:g}", "a number above 0")
 
 
+class _Bound(NamedTuple):
+    """A price, and the fetches of all pages at it."""
+
+    price: float
+    total: float
+
+
 def _prices(pages: ChangingPages, budget: float, counts: Floats) -> tuple[float, float]:
     """Two prices with the budget's between them. At the first one fetches are above the budget by
     `_NEAR` at most, or the prices are neighbours in double precision."""
     low, high = _bounds(pages, budget, counts)
-    at_low, at_high = pages.total(low, counts), pages.total(high, counts)
+    widths = [math.inf, math.inf]  # before each of the last two steps
     for step in range(_STEPS):
-        if at_low <= budget * (1 + _NEAR) or high <= low * (1 + 2 * sys.float_info.epsilon):
+        width = math.log(high.price / low.price)
+        if low.total <= budget * (1 + _NEAR) or width <= 2 * sys.float_info.epsilon:
             break
-        price = math.sqrt(low) * math.sqrt(high)
-        if at_high > 0 and step % 4:
-            over, under = math.log(at_low / budget), math.log(budget / at_high)
-            share = over / (over + under)
-            if step % 2 == 0:  # beyond what the secant says, seen from the better bound
-                share = min(2 * share, 0.5) if over < under else max(2 * share - 1, 0.5)
-            secant = low * math.exp(share * math.log(high / low))
-            price = secant if low < secant < high else price
-        if not low < price < high:
+        price = math.sqrt(low.price) * math.sqrt(high.price)
+        if high.total > 0 and width <= widths[0] / 2:
+            price = _secant(low, high, budget, price, is_long=step % 2 == 1)
+        if not low.price < price < high.price:
             break
-        total = pages.total(price, counts)
-        if total >= budget:
-            low, at_low = price, total
-        else:
-            high, at_high = price, total
-    return low, high
+        bound = _Bound(price, pages.total(price, counts))
+        low, high = (bound, high) if bound.total >= budget else (low, bound)
+        widths = [widths[1], width]
+    return low.price, high.price
 
 
-def _bounds(pages: ChangingPages, budget: float, counts: Floats) -> tuple[float, float]:
+def _secant(low: _Bound, high: _Bound, budget: float, otherwise: float, *, is_long: bool) -> float:
+    """The price at which the secant says that the budget is. is_long: beyond it, seen from the
+    better bound. otherwise: where rounding makes it one of the bounds."""
+    over, under = math.log(low.total / budget), math.log(budget / high.total)
+    share = over / (over + under)
+    if is_long:
+        share = min(2 * share, 0.5) if over < under else max(2 * share - 1, 0.5)
+    price = low.price * math.exp(share * math.log(high.price / low.price))
+    return price if low.price < price < high.price else otherwise
+
+
+def _bounds(pages: ChangingPages, budget: float, counts: Floats) -> tuple[_Bound, _Bound]:
     """A price at which the fetches are not below the budget, and one at which they are."""
-    wanted = (pages.changes > 0) & (pages.values > 0)
-    low = high = float((pages.values[wanted] / pages.changes[wanted]).max())
-    factor = 4.0
-    if np.count_nonzero(wanted) > _MANY and not len(counts):
-        few, of_groups = clustered(pages, CLUSTERS)
-        low = high = _prices(few, budget, of_groups)[0]
-        factor = 1.02
-    while pages.total(high, counts) >= budget:
-        high, factor = high * factor, factor * factor
-    factor = min(factor, 4.0)
-    while pages.total(low, counts) < budget:
-        low, factor = low / factor, factor * factor
+    wanted = np.flatnonzero((pages.changes > 0) & (pages.values > 0))
+    price, factor = float((pages.values[wanted] / pages.changes[wanted]).max()), 4.0
+    if len(wanted) > 2 * _SAMPLE and not len(counts):
+        some = wanted[:: len(wanted) // _SAMPLE]
+        sample = pages._replace(changes=pages.changes[some], values=pages.values[some])
+        price, _ = _prices(sample, budget * len(some) / len(wanted), counts)
+        factor = 1.01
+    bound = _Bound(price, pages.total(price, counts))
+    low = high = bound
+    while high.total >= budget:
+        price = high.price * factor
+        low, high, factor = high, _Bound(price, pages.total(price, counts)), factor * factor
+    if low is high:
+        factor = min(factor, 4.0)
+    while low.total < budget:
+        price = low.price / factor
+        low, high, factor = _Bound(price, pages.total(price, counts)), low, factor * factor
     return low, high

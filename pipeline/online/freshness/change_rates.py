@@ -22,8 +22,10 @@ visits: then only that they change at least so often is known, and intervals can
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
-from typing import NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +42,7 @@ DEFAULT = (0.5, 16.4)  # shape and days of the gamma distribution whose median i
 # for a prior of its own; and which share of it they have to be.
 FEWEST, LEAST_SHARE = 30, 0.05
 SAMPLE = 4096  # pages that a prior is fitted to at most
+GroupsOfPages = npt.NDArray[Any]  # numbers of groups, int32 or int64
 _ROUNDS, _NEAR, _LONGEST = 30, 1e-4, 30.0
 _STEADIEST = 1e3  # the largest shape of a prior
 
@@ -70,13 +73,13 @@ class Seen(NamedTuple):
 class Rates(NamedTuple):
     """Changes a day of each page, float64[N]: the mean of its posterior, and the ends of the
     interval. prior: shape and days, float64[G + 1, 2], the last one of all pages. groups: which of
-    them each page has, int64[N]."""
+    them each page has, int32[N]."""
 
     mean: Floats
     low: Floats
     high: Floats
     prior: Floats
-    groups: Positions
+    groups: GroupsOfPages
 
 
 def simple(changes: Floats, days: Floats) -> Floats:
@@ -90,7 +93,7 @@ def corrected(changes: Floats, intervals: Floats, days: Floats) -> Floats:
     return np.divide(logs * intervals, days, out=np.zeros(len(days)), where=days > 0)
 
 
-def pooled(seen: Seen, groups: Positions, default: tuple[float, float] = DEFAULT) -> Rates:
+def pooled(seen: Seen, groups: GroupsOfPages, default: tuple[float, float] = DEFAULT) -> Rates:
     """Rates of pages by groups, numbered from 0. default: the prior if there is nothing to see."""
     count = int(groups.max()) + 1 if len(groups) else 0
     visible = np.flatnonzero(seen.is_something)
@@ -100,10 +103,13 @@ def pooled(seen: Seen, groups: Positions, default: tuple[float, float] = DEFAULT
         prior[:] = _fitted(seen, visible, default)
         by_group = visible[np.argsort(groups[visible], kind="stable")]
         parts = np.split(by_group, np.searchsorted(groups[by_group], np.arange(1, count)))
-        for group, pages in enumerate(parts):
-            if _tells(seen, pages):
-                prior[group], own[group] = _fitted(seen, pages, tuple(prior[count])), True
-    having = np.where(own[groups], groups, count)
+        telling = [group for group, pages in enumerate(parts) if _tells(seen, pages)]
+        start = tuple(prior[count])
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            fitted = pool.map(lambda group: _fitted(seen, parts[group], start), telling)
+            for group, shape_and_days in zip(telling, fitted, strict=True):
+                prior[group], own[group] = shape_and_days, True
+    having = np.where(own[groups], groups, count).astype(np.int32)
     mean, low, high = _described(seen, prior, having)
     return Rates(mean, low, high, prior, having)
 
@@ -113,14 +119,14 @@ def _tells(seen: Seen, pages: Positions) -> bool:
     return bool(telling >= max(FEWEST, LEAST_SHARE * len(pages)))
 
 
-def posterior(seen: Seen, prior: Floats, groups: Positions) -> Floats:
+def posterior(seen: Seen, prior: Floats, groups: GroupsOfPages) -> Floats:
     """Mean, lower end, upper end and mean logarithm of each page's rate, float64[N, 4]."""
     return np.concatenate(
         [np.empty((0, 4)), *by_blocks(_describing(seen, prior, groups), len(groups))]
     )
 
 
-def _described(seen: Seen, prior: Floats, groups: Positions) -> list[Floats]:
+def _described(seen: Seen, prior: Floats, groups: GroupsOfPages) -> list[Floats]:
     """Mean, lower end and upper end, float64[N] each."""
     columns, describe = [np.empty(len(groups)) for _ in range(3)], _describing(seen, prior, groups)
 
@@ -132,7 +138,7 @@ def _described(seen: Seen, prior: Floats, groups: Positions) -> list[Floats]:
     return columns
 
 
-def _describing(seen: Seen, prior: Floats, groups: Positions) -> Callable[[slice], Floats]:
+def _describing(seen: Seen, prior: Floats, groups: GroupsOfPages) -> Callable[[slice], Floats]:
     def describe(block: slice) -> Floats:
         rows = np.empty((len(groups[block]), 4))
         offsets = seen.offsets[block.start : block.stop + 1]

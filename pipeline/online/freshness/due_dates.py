@@ -30,12 +30,19 @@ def due_dates(rates: Floats, ages: Floats, budget: float, horizon: float) -> Due
     horizon: days."""
     intervals = np.divide(1.0, rates, out=np.full(len(rates), np.inf), where=rates > 0)
     due = intervals - ages
-    first, fetches = np.maximum(due, 0.0), np.zeros(len(rates), np.int64)
-    early = np.flatnonzero(due < horizon)
-    heap = early[np.argsort(due[early], kind="stable")]  # sorted, which is a heap
-    waited = 0.0
-    if budget > 0 and len(heap):
-        waited = queue_loops.serve(heap, due, intervals, budget, horizon, first, fetches)
+    early = np.flatnonzero(due < horizon).astype(np.int32)
+    early = early[np.argsort(due[early], kind="stable")]
+    pages = np.zeros(len(early) if budget > 0 else 0, queue_loops.WAITING)
+    if len(pages):
+        pages["interval"], pages["due"] = intervals[early], due[early]
+    del intervals
+    first = np.maximum(due, 0.0, out=due)
+    waited = queue_loops.serve(pages, early, budget, horizon) if len(pages) else 0.0
+    fetches = np.zeros(len(rates), np.int64)
+    if len(pages):
+        served = pages["fetches"] > 0
+        first[early[served]] = pages["first"][served]
+        fetches[early] = pages["fetches"]
     late = (fetches == 0) & (first < horizon)
     first[late] = horizon  # the queue is longer than the horizon
     return DueDates(first, fetches, waited / max(1, int(fetches.sum())))

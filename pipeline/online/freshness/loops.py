@@ -23,12 +23,13 @@ def changes_between(y: float) -> float:
     s = math.sqrt(2 * t)
     if s < _SMALL:
         return s + s * s / 3 + s * s * s / 36 - s * s * s * s / 270
-    x = s + t if t < 1 else t + math.log1p(t + math.log1p(t))
-    for _ in range(60):  # Newton's steps; the left side is convex, so from above they stay above
-        step = (x - math.log1p(x) - t) * (1 + x) / x
-        x -= step
-        if abs(step) <= 1e-15 * x:
-            break
+    if t < 1:
+        x, steps = s * (1 + s * (1 / 3 + s * (1 / 36 + s * (-1 / 270 + s / 4320)))), 2
+    else:
+        x, steps = t + math.log1p(t + math.log1p(t)), 3
+    for _ in range(steps):  # Halley's, each of which has three times as many digits
+        excess = x - math.log1p(x) - t
+        x -= 2 * excess * x * (1 + x) / (2 * x * x - excess)
     return x
 
 

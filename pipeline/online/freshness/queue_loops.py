@@ -1,62 +1,132 @@
-"""The loop of due_dates.py, compiled by numba when first used."""
+"""The loop of due_dates.py, compiled by numba when first used.
+
+Pages wait in three places. Those that were not fetched yet are in the order in which they are due.
+Those that are due again are in buckets by time, and those of the bucket that is served now are in a
+heap, which is small, so that the processor's cache holds it. What comes to be due behind the end
+waits nowhere.
+"""
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
 from jobs.kernel.machine.machine_code import loop
-from jobs.kernel.rank.array_types import Floats, Positions
+from jobs.kernel.rank.array_types import Floats
+
+#: of a page, in one line of the processor's cache. following: the next one in its bucket
+WAITING = np.dtype(
+    [("interval", "f8"), ("due", "f8"), ("first", "f8"), ("fetches", "i4"), ("following", "i4")]
+)
+IN_BUCKET, MOST_BUCKETS = 2048, 1 << 14
+PageNumbers = npt.NDArray[np.int32]
 
 
 @loop
-def sink(heap: Positions, due: Floats, size: int) -> None:
-    """Move the first page of a heap to where it belongs; the earliest due is first, of equal ones
-    the first page."""
-    at, page = 0, heap[0]
-    while True:
+def is_before(due: float, page: int, other_due: float, other: int, numbers: PageNumbers) -> bool:
+    """Whether a page is fetched before another one: of those due at the same time the lower
+    number."""
+    return due < other_due or (due == other_due and numbers[page] < numbers[other])
+
+
+@loop
+def push(
+    days: Floats, heap: PageNumbers, size: int, due: float, page: int, numbers: PageNumbers
+) -> None:
+    """Put a page into a heap of so many."""
+    at = size
+    while at:
+        above = (at - 1) // 2
+        if not is_before(due, page, days[above], heap[above], numbers):
+            break
+        days[at], heap[at] = days[above], heap[above]
+        at = above
+    days[at], heap[at] = due, page
+
+
+@loop
+def pop(days: Floats, heap: PageNumbers, size: int, numbers: PageNumbers) -> None:
+    """Take the first page from a heap of so many."""
+    size -= 1
+    due, page, at = days[size], heap[size], 0
+    while 2 * at + 1 < size:
         child = 2 * at + 1
-        if child >= size:
-            break
-        other = child + 1
-        if other < size and (
-            due[heap[other]] < due[heap[child]]
-            or (due[heap[other]] == due[heap[child]] and heap[other] < heap[child])
+        if child + 1 < size and is_before(
+            days[child + 1], heap[child + 1], days[child], heap[child], numbers
         ):
-            child = other
-        below = heap[child]
-        if due[page] < due[below] or (due[page] == due[below] and page < below):
+            child += 1
+        if is_before(due, page, days[child], heap[child], numbers):
             break
-        heap[at] = below
+        days[at], heap[at] = days[child], heap[child]
         at = child
-    heap[at] = page
+    days[at], heap[at] = due, page
 
 
 @loop
-def serve(
-    heap: Positions,
-    due: Floats,
-    intervals: Floats,
-    budget: float,
-    end: float,
-    first: Floats,
-    fetches: Positions,
-) -> float:
+def bucket_of(due: float, end: float, buckets: int) -> int:
+    """The bucket of a day; of those behind the end, the last one."""
+    return buckets - 1 if due >= end else min(buckets - 1, int(due / end * buckets))
+
+
+@loop
+def fill_heap(pages: Any, page: int, days: Floats, heap: PageNumbers, numbers: PageNumbers) -> int:
+    """Put the pages of a bucket into an empty heap; how many they are. page: the first of them."""
+    size = 0
+    while page >= 0:
+        push(days, heap, size, pages[page].due, page, numbers)
+        size, page = size + 1, pages[page].following
+    return size
+
+
+@loop
+def fetch(entry: Any, now: float, interval: float) -> float:
+    """Fetch a page now; the days that it waited."""
+    if entry.fetches == 0:
+        entry.first = now
+    entry.fetches += 1
+    was_due: float = entry.due
+    entry.due = now + interval
+    return now - max(0.0, was_due)
+
+
+@loop
+def serve(pages: Any, numbers: PageNumbers, budget: float, end: float) -> float:
     """Fetch pages in the order in which they are due, `budget` a day at most, until `end` days
-    from now. heap: the pages that are due before, ordered by due. Fills the day of the first fetch
-    of each page and the number of its fetches; what is due then is in `due`. Returns the days that
+    from now. pages: of WAITING, by due; due before the end. numbers: of the pages, int32[K]. Fills
+    the day of the first fetch of each page and the number of its fetches. Returns the days that
     pages waited, all together."""
-    now, waited, size = 0.0, 0.0, len(heap)
+    buckets = min(MOST_BUCKETS, 1 + len(pages) // IN_BUCKET)
+    last = np.full(buckets, -1, np.int32)  # page put into each bucket
+    days, heap = np.empty(len(pages)), np.empty(len(pages), np.int32)
+    now, waited, size, stream, bucket = 0.0, 0.0, 0, 0, -1
     begin, served = 0.0, 0  # of the fetches without a pause between them: errors do not add up
-    while size:
-        page = heap[0]
-        if due[page] >= end or now >= end:
+    while now < end:
+        due = pages[stream].due if stream < len(pages) else math.inf
+        # a page that was not fetched yet may be before all in later buckets
+        while size == 0 and bucket + 1 < buckets and bucket_of(due, end, buckets) > bucket:
+            bucket += 1
+            size = fill_heap(pages, last[bucket], days, heap, numbers)
+        if size and not is_before(due, stream, days[0], heap[0], numbers):
+            page = heap[0]
+            pop(days, heap, size, numbers)
+            size -= 1
+        elif stream < len(pages):
+            page, stream = stream, stream + 1
+        else:
             break
-        if due[page] > now:
-            begin, served, now = due[page], 0, due[page]
-        if fetches[page] == 0:
-            first[page] = now
-        fetches[page] += 1
-        waited += now - max(0.0, due[page])
-        due[page] = now + intervals[page]
+        entry = pages[page]
+        if entry.due > now:
+            begin, served, now = entry.due, 0, entry.due
+        waited += fetch(entry, now, entry.interval)
         served += 1
         now = begin + served / budget
-        sink(heap, due, size)
+        goal = bucket_of(entry.due, end, buckets)
+        if entry.due < end and goal <= bucket:
+            push(days, heap, size, entry.due, page, numbers)
+            size += 1
+        elif entry.due < end:
+            entry.following, last[goal] = last[goal], page
     return waited

@@ -12,6 +12,7 @@ but for a constant, as a logarithm. It is concave in u.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from jobs.kernel.machine.machine_code import loop
 from jobs.kernel.rank.array_types import Floats, Positions
 
 POINTS = 32  # of a density on each side of its mode, besides the mode
+ROOM = 4  # rows of numbers of these points
+_FEW = 16  # spans, the probabilities of which are multiplied as they are
 _FALL = 14.0  # the density ends where its logarithm is this far below its highest
 MEAN, LOW, HIGH, LOG = range(4)  # columns of a posterior
 
@@ -92,23 +95,57 @@ def describe(
     points, densities, sums = room[0], room[1], room[2]
     top = mode(shape, days, spans)
     _, bend = slope_and_bend(top, shape, days, spans)
-    step, highest = 2 / math.sqrt(-bend), height(top, shape, days, spans)
+    step = 2 / math.sqrt(-bend)
     low = end_of(top, -step, shape, days, spans)
     high = end_of(top, step, shape, days, spans)
+    fill_densities(shape, days, spans, top, low, room)
+    fill_densities(shape, days, spans, top, high, room)
     mean = log = whole = sums[0] = 0.0
     for k in range(2 * POINTS + 1):
         side, part = (low - top if k < POINTS else high - top), abs(k - POINTS) / POINTS
-        points[k] = u = top + side * part * part  # dense at the mode
-        densities[k] = density = math.exp(height(u, shape, days, spans) - highest)
+        density = densities[k]
         if k:
             sums[k] = sums[k - 1] + (points[k] - points[k - 1]) * (densities[k - 1] + density) / 2
         weight = abs(side) * part * (4 if k % 2 else 2) * density  # Simpson's rule on each side
         if k in (0, 2 * POINTS):
             weight /= 2
-        mean, log, whole = mean + weight * math.exp(u), log + weight * u, whole + weight
+        mean, log = mean + weight * room[3, k], log + weight * points[k]
+        whole += weight
     row[MEAN], row[LOG] = mean / whole, log / whole
     row[LOW] = quantile(tail, points, densities, sums)
     row[HIGH] = quantile(1 - tail, points, densities, sums)
+
+
+@loop
+def fill_densities(
+    shape: float, days: float, spans: Floats, top: float, end: float, room: Floats
+) -> None:
+    """Fill u, the density and the rate at the mode and at the points between it and an end. The
+    points are dense at the mode: at the squares of equal steps, so that each rate follows from the
+    one before by products."""
+    side, highest, rate = end - top, math.exp(top), math.exp(top)
+    root = math.exp(side / (POINTS * POINTS))
+    factor = root
+    for k in range(POINTS + 1):
+        at = POINTS + k if end > top else POINTS - k
+        part = k / POINTS
+        density = math.exp(shape * side * part * part - days * (rate - highest))
+        if len(spans) <= _FEW:
+            for span in spans:
+                density *= math.expm1(-span * rate) / math.expm1(-span * highest)
+        elif k:
+            u = top + side * part * part
+            fall = height(u, shape, days, spans) - height(top, shape, days, spans)
+            density = math.exp(fall)
+        room[0, at], room[1, at], room[3, at] = top + side * part * part, density, rate
+        rate *= factor
+        factor *= root * root
+
+
+@loop
+def describe_group(shape: float, tail: float, row: Floats) -> None:
+    """As `describe`, of pages that did not change in one day; those of other days follow."""
+    describe(shape, 1.0, np.empty(0), tail, np.empty((ROOM, 2 * POINTS + 1)), row)
 
 
 @loop
@@ -118,13 +155,24 @@ def describe_all(
     offsets: Positions,
     spans: Floats,
     prior: Floats,
-    groups: Positions,
+    groups: Any,
     tail: float,
     rows: Floats,
 ) -> None:
     """Fill float64[N, 4]. offsets: where the spans of each page begin, int64[N + 1]. prior: shape
-    and days of each group, float64[G, 2]. groups: of each page, int64[N]."""
-    room = np.empty((3, 2 * POINTS + 1))
+    and days of each group, float64[G, 2]. groups: of each page, int32[N].
+
+    Pages of a group without a change all have the same density but for the unit of time."""
+    room = np.empty((ROOM, 2 * POINTS + 1))
+    of_groups = np.full((len(prior), 4), np.nan)
     for i in range(len(exact)):
-        shape, days = prior[groups[i], 0] + exact[i], prior[groups[i], 1] + quiet[i]
-        describe(shape, days, spans[offsets[i] : offsets[i + 1]], tail, room, rows[i])
+        group = groups[i]
+        shape, days = prior[group, 0] + exact[i], prior[group, 1] + quiet[i]
+        if offsets[i] < offsets[i + 1] or exact[i] > 0:
+            describe(shape, days, spans[offsets[i] : offsets[i + 1]], tail, room, rows[i])
+            continue
+        if math.isnan(of_groups[group, MEAN]):
+            describe_group(shape, tail, of_groups[group])
+        for k in (MEAN, LOW, HIGH):
+            rows[i, k] = of_groups[group, k] / days
+        rows[i, LOG] = of_groups[group, LOG] - math.log(days)

@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from jobs.kernel.rank.array_types import Floats
@@ -16,14 +18,11 @@ from pipeline.online.freshness.allocation import ChangingPages
 UNIFORM, PROPORTIONAL, IMPORTANCE = "uniform", "proportional", "importance"
 
 
-def rival_plans(pages: ChangingPages, budget: float) -> dict[str, Floats]:
-    """Fetches a day of each page, by the name of the plan."""
-    weights = {
-        UNIFORM: np.ones(len(pages.changes)),
-        PROPORTIONAL: pages.changes,
-        IMPORTANCE: pages.values,
-    }
-    return {name: shared(column, budget, pages.most) for name, column in weights.items()}
+def rival_plans(pages: ChangingPages, budget: float) -> Iterator[tuple[str, Floats]]:
+    """The name of each plan, and its fetches a day of each page, float64[N]."""
+    yield UNIFORM, shared(np.ones(len(pages.changes)), budget, pages.most)
+    yield PROPORTIONAL, shared(pages.changes, budget, pages.most)
+    yield IMPORTANCE, shared(pages.values, budget, pages.most)
 
 
 def shared(weights: Floats, budget: float, most: float) -> Floats:

@@ -76,7 +76,7 @@ def test_a_shared_budget_is_used_up_in_proportion(weights, budget, most):
 
 def test_rival_plans_are_by_nothing_by_changes_and_by_value():
     pages = ChangingPages(np.array([1.0, 2.0, 0.0]), np.array([3.0, 0.0, 1.0]), most=100)
-    plans = {name: rates.tolist() for name, rates in rival_plans(pages, 12).items()}
+    plans = {name: rates.tolist() for name, rates in rival_plans(pages, 12)}
     assert plans == {"uniform": [4, 4, 4], "proportional": [4, 8, 0], "importance": [9, 0, 3]}
 
 

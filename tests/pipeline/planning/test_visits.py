@@ -11,7 +11,7 @@ from support.crawls import ok
 from support.inputs.several_crawls import redirect, response, revisit
 
 from pipeline.data.database import database
-from pipeline.planning.visits import Visits, read_visits
+from pipeline.planning.visits import Visits, named, read_visits
 from pipeline.workfolder.results.opened import open_finished
 
 NOW = datetime(2024, 6, 1, tzinfo=timezone.utc)
@@ -40,8 +40,9 @@ def visits_of(works: list[Path], tmp: Path, now: datetime = NOW) -> tuple[Visits
     with database(tmp, budget=1 << 30, threads=1) as (db, near):
         finished = [open_finished(work, db, near, f"w{n}") for n, work in enumerate(works)]
         ranking = open_finished(works[-1], db, near, "ranking")
-        made = read_visits(db, finished, ranking, now)
-        rows = dict(db.sql("SELECT uri, row FROM page").fetchall())
+        (near / "numbers").mkdir()
+        made = read_visits(db, finished, ranking, now, near / "numbers")
+        rows = dict(db.sql(f"SELECT uri, row FROM ({named(made.file, made.spelled)})").fetchall())
     return made, {uri.removeprefix(HOST): row for uri, row in rows.items()}
 
 
