@@ -138,29 +138,28 @@ class OpicHits:
 
     def _read(self, pages: list[Page]) -> None:
         """Read pages one after the other; what they give is written once for all of them."""
-        scores, number, clock = self._scores, self._scores.count(), self._scores.clock()
-        gifts, begin, graph = Gifts(), clock, self._graph
-        after: dict[Page, tuple[int, PageCash]] = {}
-        for page in pages:
-            score, own = scores.get(page), graph.number_of(page)
-            if score is None or own is None:
-                continue
-            hub, authority = gifts.taken(own, score)
-            clock += (hub.cash + authority.cash) / (2 * START * number)
-            emptied = gifts.emptied(self._after(hub, clock), self._after(authority, clock))
-            after[page] = own, emptied
-            targets, parents = graph.targets_of(own), graph.sources_of(own)
+        scores, count = self._scores, self._scores.count()
+        clock = begin = scores.clock()
+        numbers = self._numbers_of(pages)
+        cash, relevance = scores.get_each([*numbers]), self._relevance.get_each([*numbers])
+        known = [number for number in numbers if number in cash]
+        targets_of, parents_of = self._graph.targets_of(known), self._graph.sources_of(known)
+        gifts, after = Gifts(), dict[int, PageCash]()
+        for own, targets, parents in zip(known, targets_of, parents_of, strict=True):
+            hub, authority = gifts.taken(own, cash[own])
+            clock += (hub.cash + authority.cash) / (2 * START * count)
+            after[own] = gifts.emptied(self._after(hub, clock), self._after(authority, clock))
             share = hub.cash / (len(targets) + 1)
             gifts.give("authority", targets, share)
-            part = self._part(page, len(parents))
+            part = _part(relevance.get(own, NEUTRAL), len(parents))
             gifts.give("hub", parents, part * authority.cash)
             kept = max(0.0, 1 - len(parents) * part) * authority.cash
-            gifts.to_all["hub"] += share / number
-            gifts.to_all["authority"] += kept / number
+            gifts.to_all["hub"] += share / count
+            gifts.to_all["authority"] += kept / count
         scores.advance(clock - begin)
         for kind in KINDS:
             scores.increase_all(kind, gifts.to_all[kind])
-        scores.set_many((page, gifts.taken(own, cash)) for page, (own, cash) in after.items())
+        scores.set_many((numbers[own], gifts.taken(own, left)) for own, left in after.items())
         for kind in KINDS:
             scores.increase_each(kind, gifts.to[kind])
 
@@ -170,14 +169,9 @@ class OpicHits:
             return Cash(cash.history * (window - since) / window + cash.cash, 0.0, clock)
         return Cash(cash.cash * window / since, 0.0, clock)
 
-    def _part(self, page: Page, parents: int) -> float:
-        """z: the part of its authority cash that a page gives to each parent."""
-        if not parents:
-            return 0.0
-        relevance = self._relevance.get(page)
-        r = NEUTRAL if relevance is None else relevance
-        given = 2 * r * (2 * parents / (parents + 1) * (1 - r) + r - 0.5)
-        return min(given, 1.0) / parents
+    def _numbers_of(self, pages: Iterable[Page]) -> dict[int, Page]:
+        named = ((self._graph.number_of(page), page) for page in pages)
+        return {number: page for number, page in named if number is not None}
 
     def _flow(self, score: PageCash, clock: float) -> PageScore:
         hub, authority = (self._after(cash, clock) for cash in score)
@@ -190,3 +184,12 @@ class OpicHits:
             hub, authority = self._flow(score, clock)
             hubs, authorities = hubs + hub, authorities + authority
         return PageScore(hubs, authorities)
+
+
+def _part(relevance: float, parents: int) -> float:
+    """z: the part of its authority cash that a page gives to each parent."""
+    if not parents:
+        return 0.0
+    r = relevance
+    given = 2 * r * (2 * parents / (parents + 1) * (1 - r) + r - 0.5)
+    return min(given, 1.0) / parents

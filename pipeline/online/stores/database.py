@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 from jobs.kernel.errors import BadInput, CrawlrankError, Shortage
@@ -27,6 +28,7 @@ _PRAGMAS = (
     f"cache_size = -{_CACHE << 10}",
     f"wal_autocheckpoint = {_LOG}",
 )
+_AT_ONCE = 500  # values of a statement, which may have 999 in old versions
 _REMEMBERED = 2**18  # numbers of pages, some 60 MB
 # SQLite's result codes, which Python 3.10 does not name: by part of the message, found and cure.
 _FULL = 13
@@ -121,6 +123,20 @@ class Database:
         with self._told():
             yield from self._connection.execute(sql, values)
 
+    def rows_of(self, sql: str, numbers: Sequence[int]) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query for many numbers, which are `{numbers}` in it: a statement for some
+        hundred of them, in their order."""
+        parts = (
+            tuple(numbers[begin : begin + _AT_ONCE]) for begin in range(0, len(numbers), _AT_ONCE)
+        )
+        return chain.from_iterable(
+            self._all_rows(sql.format(numbers=", ".join("?" * len(part))), part) for part in parts
+        )
+
+    def _all_rows(self, sql: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        with self._told():
+            return self._connection.execute(sql, values).fetchall()
+
     def number(self, sql: str, values: tuple[Any, ...] = ()) -> Any:
         """The first column of the first row; None without one."""
         row = self.execute(sql, values).fetchone()
@@ -149,6 +165,15 @@ class Database:
             page = self.number("SELECT page FROM pages WHERE number = ?", (number,))
             self._remember(page, number)
         return page
+
+    def pages_of(self, numbers: Sequence[int]) -> list[bytes]:
+        unknown = [number for number in numbers if number not in self._pages]
+        query = "SELECT number, page FROM pages WHERE number IN ({numbers})"
+        pages = dict(self.rows_of(query, unknown))
+        pages |= {number: self._pages[number] for number in numbers if number not in pages}
+        for number in unknown:
+            self._remember(pages[number], number)
+        return [pages[number] for number in numbers]
 
     def _number_or_new(self, page: bytes) -> int:
         number = self.number_of(page)

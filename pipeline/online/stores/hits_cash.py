@@ -2,21 +2,33 @@
 
 What all pages got is one number of each kind. A row holds the cash of its page less that number, so
 that giving to all pages changes one row, and the order of rows is the order of cash.
+
+The richest pages of each kind are in an index of their own (RichestPages). An index of all pages
+would be changed by each gift, which takes several times as long as to write the gift.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 from pipeline.online.stores.database import Database
 from pipeline.online.stores.protocols import KINDS, Cash, Page, PageCash
+from pipeline.online.stores.richest_pages import RichestPages
 
-_COLUMNS = ", ".join(f"{kind}_{of}" for kind in KINDS for of in Cash._fields)
+_NAMES = [f"{kind}_{of}" for kind in KINDS for of in Cash._fields]
+_COLUMNS = ", ".join(_NAMES)
+_SET = f"""INSERT INTO hits_scores VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (number) DO UPDATE SET
+    {", ".join(f"{name} = excluded.{name}" for name in _NAMES)}"""
 _TABLES = (
     f"""CREATE TABLE IF NOT EXISTS hits_scores (number INTEGER PRIMARY KEY,
         {_COLUMNS.replace(",", " REAL NOT NULL,")} REAL NOT NULL)""",
-    *(f"CREATE INDEX IF NOT EXISTS by_{k} ON hits_scores ({k}_cash)" for k in KINDS),
+    "CREATE TABLE IF NOT EXISTS hits_count (one INTEGER PRIMARY KEY, pages INTEGER NOT NULL)",
+    "INSERT OR IGNORE INTO hits_count SELECT 1, count(*) FROM hits_scores",
+    """CREATE TRIGGER IF NOT EXISTS hits_more AFTER INSERT ON hits_scores
+        BEGIN UPDATE hits_count SET pages = pages + 1; END""",
+    """CREATE TRIGGER IF NOT EXISTS hits_fewer AFTER DELETE ON hits_scores
+        BEGIN UPDATE hits_count SET pages = pages - 1; END""",
     "CREATE TABLE IF NOT EXISTS given_to_all (kind TEXT PRIMARY KEY, amount REAL NOT NULL)",
     "INSERT OR IGNORE INTO given_to_all VALUES ('hub', 0), ('authority', 0)",
     "CREATE TABLE IF NOT EXISTS hits_clock (one INTEGER PRIMARY KEY, clock REAL NOT NULL)",
@@ -32,6 +44,7 @@ class SqliteHitsCash:
         with database.transaction():
             for table in _TABLES:
                 database.execute(table)
+        self._richest = {kind: RichestPages(database, _column(kind)) for kind in KINDS}
 
     def transaction(self) -> AbstractContextManager[None]:
         return self._database.transaction()
@@ -54,13 +67,18 @@ class SqliteHitsCash:
                 (number, *_less(score.hub, hub), *_less(score.authority, authority))
                 for number, (_, score) in zip(numbers, pairs, strict=True)
             )
-            query = "INSERT OR REPLACE INTO hits_scores VALUES (?, ?, ?, ?, ?, ?, ?)"
-            self._database.execute_many(query, rows)
+            self._database.execute_many(_SET, rows)
 
     def get(self, page: Page) -> PageCash | None:
         query = f"SELECT {_COLUMNS} FROM hits_scores WHERE number = ?"
         row = self._database.execute(query, (self._database.number_of(page),)).fetchone()
         return row and self._score(row, *map(self._given, KINDS))
+
+    def get_each(self, numbers: Sequence[int]) -> dict[int, PageCash]:
+        query = f"SELECT number, {_COLUMNS} FROM hits_scores WHERE number IN ({{numbers}})"
+        given = tuple(map(self._given, KINDS))
+        rows = self._database.rows_of(query, numbers)
+        return {number: self._score(row, *given) for number, *row in rows}
 
     def delete(self, page: Page) -> None:
         number = self._database.number_of(page)
@@ -73,7 +91,7 @@ class SqliteHitsCash:
             yield page, self._score(row, *given)
 
     def count(self) -> int:
-        return int(self._database.number("SELECT count(*) FROM hits_scores"))
+        return int(self._database.number("SELECT pages FROM hits_count"))
 
     def total(self, kind: str) -> float:
         column = _column(kind)
@@ -82,9 +100,10 @@ class SqliteHitsCash:
         return float(own + pages * self._given(kind))
 
     def highest(self, kind: str, count: int) -> list[Page]:
-        query = f"""SELECT page FROM hits_scores JOIN pages USING (number)
-            ORDER BY {_column(kind)} DESC LIMIT ?"""
-        return [page for (page,) in self._database.rows(query, (count,))]
+        _column(kind)
+        with self._database.transaction():
+            numbers = self._richest[kind].take(count, self.count())
+        return self._database.pages_of(numbers)
 
     def increase(self, kind: str, pages: Iterable[Page], amount: float) -> None:
         amounts: dict[int, float] = {}
@@ -96,7 +115,8 @@ class SqliteHitsCash:
         column = _column(kind)
         query = f"UPDATE hits_scores SET {column} = {column} + ? WHERE number = ?"
         with self._database.transaction():
-            rows = ((amount, number) for number, amount in sorted(amounts.items()))
+            numbers = sorted(amounts)  # in the order of the table
+            rows = zip(map(amounts.__getitem__, numbers), numbers, strict=True)
             self._database.execute_many(query, rows)
 
     def increase_all(self, kind: str, amount: float) -> None:

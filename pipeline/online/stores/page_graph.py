@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pipeline.online.stores.database import Database
 from pipeline.online.stores.protocols import Edge, Page
@@ -13,7 +13,7 @@ _TABLES = (
         PRIMARY KEY (source, target)) WITHOUT ROWID""",
     "CREATE INDEX IF NOT EXISTS edges_by_target ON edges (target, source)",
 )
-_ENDS = "SELECT {end} FROM edges WHERE {start} = ?"
+_ENDS = "SELECT {start}, {end} FROM edges WHERE {start} IN ({{numbers}}) ORDER BY {start}, {end}"
 _NAMED = "SELECT number FROM pages WHERE page = ?"
 
 
@@ -73,11 +73,11 @@ class SqliteGraph:
     def number_of(self, page: Page) -> int | None:
         return self._database.number_of(page)
 
-    def targets_of(self, number: int) -> list[int]:
-        return self._ends(_ENDS.format(end="target", start="source"), number)
+    def targets_of(self, numbers: Sequence[int]) -> list[list[int]]:
+        return self._ends(numbers, "source", "target")
 
-    def sources_of(self, number: int) -> list[int]:
-        return self._ends(_ENDS.format(end="source", start="target"), number)
+    def sources_of(self, numbers: Sequence[int]) -> list[list[int]]:
+        return self._ends(numbers, "target", "source")
 
     def neighbours(self, page: Page) -> list[Page]:
         return list(dict.fromkeys(self.successors(page) + self.predecessors(page)))
@@ -101,9 +101,14 @@ class SqliteGraph:
         rows = ((number,) for number in sorted(set(numbers)))
         self._database.execute_many("INSERT OR IGNORE INTO nodes VALUES (?)", rows)
 
-    def _ends(self, query: str, number: int) -> list[int]:
-        return [end for (end,) in self._database.execute(query, (number,)).fetchall()]
+    def _ends(self, numbers: Sequence[int], start: str, end: str) -> list[list[int]]:
+        ends: dict[int, list[int]] = {number: [] for number in numbers}
+        for number, other in self._database.rows_of(_ENDS.format(start=start, end=end), [*ends]):
+            ends[number].append(other)
+        return [ends[number] for number in numbers]
 
-    def _pages(self, page: Page, ends: Callable[[int], list[int]]) -> list[Page]:
+    def _pages(self, page: Page, ends: Callable[[Sequence[int]], list[list[int]]]) -> list[Page]:
         number = self._database.number_of(page)
-        return [] if number is None else [self._database.page_of(end) for end in ends(number)]
+        if number is None:
+            return []
+        return [self._database.page_of(end) for end in ends([number])[0]]

@@ -6,7 +6,7 @@ is there and deleting what is not change nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
@@ -44,10 +44,10 @@ class PageGraph(Protocol):
     def number_of(self, page: Page) -> int | None:
         """What all stores of one database know a page by."""
 
-    def targets_of(self, number: int) -> list[int]:
-        """Numbers of the successors of a page, by its number."""
+    def targets_of(self, numbers: Sequence[int]) -> list[list[int]]:
+        """Numbers of the successors of each page, by its number."""
 
-    def sources_of(self, number: int) -> list[int]: ...
+    def sources_of(self, numbers: Sequence[int]) -> list[list[int]]: ...
 
     def nodes(self) -> Iterator[Page]: ...
 
@@ -93,6 +93,9 @@ class HitsCash(Protocol):
 
     def get(self, page: Page) -> PageCash | None: ...
 
+    def get_each(self, numbers: Sequence[int]) -> dict[int, PageCash]:
+        """Those of pages by their numbers."""
+
     def delete(self, page: Page) -> None: ...
 
     def items(self) -> Iterator[tuple[Page, PageCash]]: ...
@@ -122,6 +125,9 @@ class Relevance(Protocol):
         """Raises BadInput for other numbers."""
 
     def get(self, page: Page) -> float | None: ...
+
+    def get_each(self, numbers: Sequence[int]) -> dict[int, float]:
+        """Those of pages by their numbers."""
 
     def delete(self, page: Page) -> None: ...
 

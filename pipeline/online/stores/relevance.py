@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from jobs.kernel.errors import BadInput
 from pipeline.online.stores.database import Database
 from pipeline.online.stores.protocols import Page
@@ -34,6 +36,10 @@ class SqliteRelevance:
         query = f"SELECT relevance FROM relevance WHERE {_NUMBER}"
         relevance: float | None = self._database.number(query, (page,))
         return relevance
+
+    def get_each(self, numbers: Sequence[int]) -> dict[int, float]:
+        query = "SELECT number, relevance FROM relevance WHERE number IN ({numbers})"
+        return dict(self._database.rows_of(query, numbers))
 
     def delete(self, page: Page) -> None:
         self._database.execute(f"DELETE FROM relevance WHERE {_NUMBER}", (page,))
