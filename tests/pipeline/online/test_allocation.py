@@ -51,6 +51,16 @@ def test_all_pages_that_are_fetched_gain_the_same_and_the_others_less(pairs, bud
     assert (gains[~fetched] <= price * (1 + 1e-6)).all()
 
 
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_so_do_very_many_pages_whose_price_a_sample_guesses(objective):
+    pages = random_pages(300_000, 3, objective=objective)
+    rates, price = allocation(pages, 30_000.0)
+    assert rates.sum() == pytest.approx(30_000, rel=1e-12)
+    gains, fetched = gains_of(pages, rates), rates > 0
+    assert gains[fetched] == pytest.approx(price, rel=1e-6)
+    assert (gains[~fetched] <= price * (1 + 1e-6)).all()
+
+
 @settings(max_examples=60, deadline=None)
 @given(MANY, NUMBERS, st.sampled_from([*OBJECTIVES]), st.floats(0.01, 2))
 def test_pages_at_their_limit_may_gain_more(pairs, budget, objective, share):

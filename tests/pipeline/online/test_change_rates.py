@@ -91,6 +91,10 @@ def test_intervals_hold_the_rate_of_nineteen_pages_of_twenty(visits, shape, days
     inside = (found.low <= rates) & (rates <= found.high)
     assert 0.93 < inside.mean() < 0.97
     assert found.mean.mean() == pytest.approx(rates.mean(), rel=0.1)
+    for wrong in (0.8, 1.25):  # intervals that are too narrow or too wide would be seen
+        middle, half = np.sqrt(found.low * found.high), np.sqrt(found.high / found.low) ** wrong
+        inside = (middle / half <= rates) & (rates <= middle * half)
+        assert not 0.93 < inside.mean() < 0.97
 
 
 def test_groups_have_priors_of_their_own_if_they_have_enough_pages():

@@ -91,11 +91,12 @@ def test_a_clock_that_goes_back_takes_no_days_away():
         assert changes.rate(b"a") == pytest.approx(2 / 4)
 
 
-def test_many_visits_of_one_page():
+@pytest.mark.parametrize("visits", [20_000, pytest.param(1_000_000, marks=pytest.mark.large)])
+def test_many_visits_of_one_page(visits):
     clock = Clock()
     with Database() as database, database.transaction():
         changes = SqlitePageChanges(database, clock)
-        for visit in range(20_000):
+        for visit in range(visits):
             clock.now = visit * DAY / 10
             changes.visit(b"a", b"%d" % (visit // 5))
         assert changes.rate(b"a") == pytest.approx(2.23, rel=0.01)  # -log(1 - 1/5) * 10

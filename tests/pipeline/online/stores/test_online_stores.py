@@ -3,6 +3,7 @@ database."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import sqlite3
@@ -157,6 +158,25 @@ def test_what_fails_in_a_transaction_changes_nothing(tmp_path):
         assert list(SqliteGraph(database).edges()) == [(b"a", b"b")]
 
 
+def test_finished_transactions_are_on_the_disk(tmp_path):
+    """SQLite's documents: with a log and `synchronous` FULL each transaction is synced at its end,
+    so that a loss of power takes none back."""
+    with Database(tmp_path / "stores") as database:
+        assert database.number("PRAGMA journal_mode") == "wal"
+        assert database.number("PRAGMA synchronous") == 2
+
+
+def test_a_million_gifts_to_one_page_are_all_there():
+    with Database() as database:
+        scores = SqliteHitsCash(database)
+        scores.set(b"", PageCash(Cash(0, 0, 0), Cash(0, 0, 0)))
+        scores.increase("hub", itertools.repeat(b"", 1_000_000), 0.25)
+        with database.transaction():
+            for _ in range(1000):
+                scores.increase("hub", [b""], 0.25)
+        assert scores.get(b"").hub.cash == 250_250
+
+
 BY_CODE = {26: "no SQLite database", 14: "it cannot be opened"}
 WRITER = """
 import sys
@@ -176,15 +196,18 @@ while True:
 """
 
 
-def test_what_was_finished_is_there_after_each_of_some_kills(tmp_path):
+@pytest.mark.parametrize(
+    "kills", [6, pytest.param(20, marks=pytest.mark.kills)], ids=lambda kills: f"{kills} kills"
+)
+def test_what_was_finished_is_there_after_each_of_some_kills(kills, tmp_path):
     path, said = tmp_path / "stores", 0
-    for kill in range(6):
+    for kill in range(kills):
         with subprocess.Popen(
             [sys.executable, "-c", WRITER, path], stdout=subprocess.PIPE, cwd=ROOT
         ) as writer:
             assert writer.stdout
             said = int(writer.stdout.readline())
-            time.sleep(0.02 * kill)
+            time.sleep(0.02 * (kill % 6))
             os.kill(writer.pid, signal.SIGKILL)
             rest = writer.stdout.read().rpartition(b"\n")[0].split()
             said = int(rest[-1]) if rest else said
