@@ -77,4 +77,5 @@ def report(
         page.parent.mkdir(parents=True, exist_ok=True)
         with replacing(page) as temporary:
             temporary.write_text(report_page(document), encoding="utf-8")
-        click.echo(printable(f"Written: {page} ({page.stat().st_size / 1e6:.1f} MB)"), err=True)
+        if not quiet:
+            click.echo(printable(f"Written: {page} ({page.stat().st_size / 1e6:.1f} MB)"), err=True)
