@@ -58,7 +58,7 @@ def planned(visits: Visits, options: PlanOptions) -> FetchPlan:
     rates = rates_of(visits.spans.seen(len(values)), visits.sites, classes)
     pages = changing_pages(rates.mean, values, options)
     fetches = allocation(pages, options.budget).rates
-    ages = np.maximum(visits.ages, 0.0).astype(np.float64)
+    ages = np.maximum(visits.ages, np.float32(0.0))
     due = due_dates(fetches, ages, options.budget, options.horizon)
     urgency = values * -np.expm1(-rates.mean * ages)
     return FetchPlan(values, classes, rates, fetches, freshness_in(pages, fetches), due, urgency)

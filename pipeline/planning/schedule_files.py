@@ -71,7 +71,7 @@ def _columns(
     near = is_fetched & (first < FAR)
     microseconds = (np.where(near, first, 0.0) * DAY * MICROSECONDS).astype(np.int64)
     columns = {
-        "fetches": planned,
+        "fetches": planned.astype(np.int64),
         "changes_per_day": plan.rates.mean[block],
         "changes_low": plan.rates.low[block],
         "changes_high": plan.rates.high[block],

@@ -10,35 +10,38 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from jobs.kernel.rank.array_types import Floats, Positions
+from jobs.kernel.rank.array_types import Floats
 from pipeline.online.freshness import queue_loops
 
 
 class DueDates(NamedTuple):
     """Of N pages. first: days from the beginning until the first fetch, float64[N]; where that is
     behind the horizon, until the page is due; infinite for pages that are not fetched. fetches:
-    within the horizon, int64[N]. waited: days from due to fetched, the mean of all fetches."""
+    within the horizon, int32[N]. waited: days from due to fetched, the mean of all fetches."""
 
     first: Floats
-    fetches: Positions
+    fetches: npt.NDArray[np.int32]
     waited: float
 
 
 def due_dates(rates: Floats, ages: Floats, budget: float, horizon: float) -> DueDates:
-    """rates: fetches a day of each page. ages: days since its last visit. budget: fetches a day.
-    horizon: days."""
+    """rates: fetches a day of each page. ages: days since its last visit, of any float type.
+    budget: fetches a day. horizon: days."""
     intervals = np.divide(1.0, rates, out=np.full(len(rates), np.inf), where=rates > 0)
     due = intervals - ages
     early = np.flatnonzero(due < horizon).astype(np.int32)
     early = early[np.argsort(due[early], kind="stable")]
     pages = np.zeros(len(early) if budget > 0 else 0, queue_loops.WAITING)
     if len(pages):
-        pages["interval"], pages["due"] = intervals[early], due[early]
-    del intervals
+        pages["interval"] = intervals[early]
+    del intervals  # before the next column is gathered: the columns are many
+    if len(pages):
+        pages["due"] = due[early]
     first = np.maximum(due, 0.0, out=due)
     waited = queue_loops.serve(pages, early, budget, horizon) if len(pages) else 0.0
-    fetches = np.zeros(len(rates), np.int64)
+    fetches = np.zeros(len(rates), np.int32)
     if len(pages):
         served = pages["fetches"] > 0
         first[early[served]] = pages["first"][served]
