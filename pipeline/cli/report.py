@@ -62,11 +62,7 @@ def report(
     check_files(page, output, inputs=[])
     for path in filter(None, (page, output)):
         refuse_dataset(work, path)
-    names, left_out = list(dict.fromkeys(rankings)), list[str]()
-    if not names:
-        others = labels(work)
-        left_out = [label for label in others if not is_usable(work, label)]
-        names = [OWN, *(label for label in others if label not in left_out)]
+    names, left_out = _chosen(work, rankings)
     request = ReportRequest(work, names, older, top, memory.budget, left_out)
     with database_beside(memory) as (db, near):
         document = reported(request, db, near, reporter(quiet).step)
@@ -79,3 +75,13 @@ def report(
             temporary.write_text(report_page(document), encoding="utf-8")
         if not quiet:
             click.echo(printable(f"Written: {page} ({page.stat().st_size / 1e6:.1f} MB)"), err=True)
+
+
+def _chosen(work: Path, rankings: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """The rankings to show, and those that nobody asked for and that cannot be shown."""
+    if rankings:
+        return list(dict.fromkeys(rankings)), []
+    usable, others = [OWN], list[str]()
+    for label in labels(work):
+        (usable if is_usable(work, label) else others).append(label)
+    return usable, others
