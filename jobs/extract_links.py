@@ -1,11 +1,11 @@
 """extract_links: archives to links and captures; one archive a task, read where it is.
 
 Reads archives (jobs/kernel/archive/sources.py). Writes links, `target source hop`, the side dataset
-`captures` (10 columns) and, with --anchors, `anchors`. Damage goes out as `@damage` lines (JSON:
-archive, offset, reason, detail). Each archive ends with an `@archive` line: its digest and
-counters, or the error that made it useless; then none of its rows goes out. No shuffle: the output
-is as large as the links of the pages, a few per cent of a gzipped archive. On clusters (`--listed`)
-a task reads the archives of one line of a list, so that small ones share it.
+`captures` (10 columns, more on request) and, with --anchors, `anchors`. Damage goes out as
+`@damage` lines (JSON: archive, offset, reason, detail). Each archive ends with an `@archive` line:
+its digest and counters, or the error that made it useless; then none of its rows goes out. No
+shuffle: the output is as large as the links of the pages, a few per cent of a gzipped archive. On
+clusters (`--listed`) a task reads the archives of one line of a list, so that small ones share it.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from jobs.kernel.captures.counters import require_pages
 from jobs.kernel.captures.extraction import extract_runs
 from jobs.kernel.captures.extraction_options import (
     DEFAULTS,
+    ON_REQUEST,
     ExtractionOptions,
     LinksKept,
     Nofollow,
@@ -53,7 +54,7 @@ class ExtractLinks(Job):
             self.add_passthru_arg(
                 f"--{name}", choices=get_args(choices), default=getattr(DEFAULTS, name)
             )
-        for name in ("--forms", "--pdf", "--timestamps", "--canonical", "--anchors"):
+        for name in ("--forms", "--pdf", *(f"--{name}" for name in ON_REQUEST)):
             self.add_passthru_arg(name, action="store_true")
         self.add_passthru_arg(
             "--listed",
@@ -125,7 +126,7 @@ class ExtractLinks(Job):
                 if isinstance(item, LinkRun):
                     yield from map(format_link, item.links())
                 elif isinstance(item, Capture):
-                    yield CAPTURES + b"\t" + format_capture(item)
+                    yield CAPTURES + b"\t" + format_capture(item, validators=options.validators)
                 elif isinstance(item, Anchor):
                     yield ANCHORS + b"\t" + b"\t".join(item)
                 elif len(damage) < MAX_LISTED:

@@ -29,6 +29,7 @@ from pipeline.cli.parameters.options import (
     skip_bad_files_option,
     stop_options,
     strict_option,
+    validators_option,
     work_option,
 )
 from pipeline.cli.parameters.ranking_options import (
@@ -61,7 +62,7 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
 @command("run")
 @run_archives_argument
 @work_option
-@extraction_options()
+@extraction_options(validators_option)
 @rules_options("--captures")
 @keep_www_option
 @nodes_option

@@ -31,6 +31,7 @@ from pipeline.cli.parameters.options import (
     skip_bad_files_option,
     stop_options,
     strict_option,
+    validators_option,
 )
 from pipeline.contract import Round, Stop
 from pipeline.engines.text import archive_reports, selecting, steps
@@ -43,7 +44,7 @@ from pipeline.workfolder.archives import given_archives
 @command("extract-links")
 @archives_argument
 @output_option(help="Links to write: `target source hop`; Parquet if the name ends in .parquet.")
-@output_option("--captures", help="Captures to write, 10 columns; Parquet likewise.")
+@output_option("--captures", help="Captures to write, 10 columns or more; Parquet likewise.")
 @option(
     "--anchors",
     type=OUTPUT,
@@ -67,6 +68,7 @@ from pipeline.workfolder.archives import given_archives
         "canonical",
         "For select-links: the canonical addresses that pages name, as links of hop C.",
     ),
+    validators_option,
 )
 @strict_option
 @skip_bad_files_option

@@ -20,33 +20,33 @@ BLOCK = 2**21  # bytes of text that become columns at once; longer than any line
 
 
 def deliver_rows(
-    folder: Path, output: Path, dataset: Dataset, *, tables: bool, all_columns: bool = False
+    folder: Path, output: Path, dataset: Dataset, *, tables: bool, columns: int | None = None
 ) -> None:
     """Make the folder of parts of lines the dataset `output`: a Parquet file where its name says
-    so, a folder of them where asked for, text otherwise. all_columns: those of extraction's
-    options too."""
+    so, a folder of them where asked for, text otherwise. columns: of Parquet, the first; by
+    default the usual ones."""
     if is_table(output):
         output.parent.mkdir(parents=True, exist_ok=True)
-        write_table(parts(folder), output, dataset, all_columns=all_columns)
+        write_table(parts(folder), output, dataset, columns)
     elif tables and not is_file(output):
         converted = folder.with_name(f"{folder.name}-tables")
         converted.mkdir()
         for part in parts(folder):
             table = converted / f"{part.name}.parquet"
-            write_table([part], table, dataset, all_columns=all_columns)
+            write_table([part], table, dataset, columns)
         deliver(converted, output, None)
     else:
         deliver(folder, output, None)
 
 
 def write_table(
-    texts: Sequence[Path], output: Path, dataset: Dataset, *, all_columns: bool = False
+    texts: Sequence[Path], output: Path, dataset: Dataset, columns: int | None = None
 ) -> None:
     """Parts of lines, one after the other, as one Parquet file.
 
     Memory: some times ROW_GROUP, whatever the size of the dataset.
     """
-    schema = schema_of(dataset.columns if all_columns else dataset.first(dataset.usual))
+    schema = schema_of(dataset.first(columns or dataset.usual))
     with (
         replacing(output) as path,
         path.open("wb") as stream,  # pyarrow takes names in UTF-8 only

@@ -133,7 +133,7 @@ def by_embedded(
             with LinksWriter(found, block, dated=True) as writer:
                 for link in links[part::parts]:
                     writer.add(link.source, [link.target], [link.hop], link.timestamp)
-            with CapturesWriter(seen, referring=True) as rows:
+            with CapturesWriter(seen, columns=14) as rows:
                 rows.add(captures[part::parts])
         selected, folds = folder / "selected", folder / "folds"
         counters = by_columns(

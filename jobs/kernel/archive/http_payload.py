@@ -41,7 +41,9 @@ HTTP_NAMES = (
     *("content-type", "content-encoding", "transfer-encoding"),
     *("location", "refresh", "link", "x-robots-tag"),
 )
+VALIDATORS = ("last-modified", "etag")  # read where asked for: nearly all responses have one
 _HTTP_FIELDS = FieldScanner(HTTP_NAMES)
+_MORE_FIELDS = FieldScanner(HTTP_NAMES + VALIDATORS)
 _CODINGS = {"transfer-encoding", "content-encoding"}
 _STATUS = re.compile(r"HTTP/?[0-9.]* +([1-9][0-9]{2})(?![0-9])", re.IGNORECASE)
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]{0,1000})?\r?\n")
@@ -66,11 +68,12 @@ class Decoded(NamedTuple):
 _message, _decoded = partial(tuple.__new__, Message), partial(tuple.__new__, Decoded)
 
 
-def split_message(block: bytes) -> Message:
+def split_message(block: bytes, *, validators: bool = False) -> Message:
     """Status, header and payload of a response; a block that begins otherwise is all payload."""
     if block[:5].upper() != b"HTTP/":
         return Message(None, [], block)
-    if scanned := _HTTP_FIELDS.scanned(block, min(len(block), MAX_HTTP_HEADER)):
+    scanner = _MORE_FIELDS if validators else _HTTP_FIELDS
+    if scanned := scanner.scanned(block, min(len(block), MAX_HTTP_HEADER)):
         line, fields, size = scanned
     else:
         size = blank_line(block, 0, MAX_HTTP_HEADER) or MAX_HTTP_HEADER

@@ -30,13 +30,15 @@ _NONE: list[tuple[str, str]] = []  # nobody changes it
 
 
 class ResponseReader:
-    """Reads both headers of a record by one call of machine code."""
+    """Reads both headers of a record by one call of machine code. more: names of fields of HTTP,
+    beside HTTP_NAMES."""
 
-    def __init__(self) -> None:
-        counts = (len(RECORD_NAMES), len(HTTP_NAMES), MOST_ROWS, LONGEST_LINE, MAX_HTTP_HEADER)
-        slots = array("q", bytes(16 * (2 + len(RECORD_NAMES) + len(HTTP_NAMES))))
+    def __init__(self, more: tuple[str, ...] = ()) -> None:
+        self._names = names = HTTP_NAMES + more
+        counts = (len(RECORD_NAMES), len(names), MOST_ROWS, LONGEST_LINE, MAX_HTTP_HEADER)
+        slots = array("q", bytes(16 * (2 + len(RECORD_NAMES) + len(names))))
         rows = array("q", bytes(24 * MOST_ROWS))
-        self._room = name_table(RECORD_NAMES + HTTP_NAMES), array("q", counts), rows, slots
+        self._room = name_table(RECORD_NAMES + names), array("q", counts), rows, slots
         self._addresses = [room.buffer_info()[0] for room in self._room]
         self._slots = memoryview(slots)
         self._scan: NativeFunction | None = None
@@ -58,7 +60,7 @@ class ResponseReader:
             or data[end:] != _END or max(others[:_RARE]) >= 0
         ):  # fmt: skip
             return None
-        fields = _fields_of(text, others[_RARE:])
+        fields = _fields_of(text, others[_RARE:], self._names)
         body, damage = data[http_end:end], _NONE
         if len(fields) > 1 or fields[0][0] != _TYPE or body[:3] == GZIP_MAGIC:
             body, damage = decode(fields, body, max_record)
@@ -71,9 +73,9 @@ class ResponseReader:
         return record, damage
 
 
-def _fields_of(text: str, spans: list[int]) -> Fields:
+def _fields_of(text: str, spans: list[int], names: tuple[str, ...]) -> Fields:
     """The fields of HTTP in their order. spans: begin and end of the value of each name."""
     if max(spans[2:]) < 0:  # nearly all
         return [(_TYPE, text[spans[0] : spans[1]])]
-    placed = sorted(zip(spans[::2], spans[1::2], HTTP_NAMES, strict=True))
+    placed = sorted(zip(spans[::2], spans[1::2], names, strict=True))
     return [(name, text[begin:end]) for begin, end, name in placed if begin >= 0]

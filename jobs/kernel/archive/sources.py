@@ -19,6 +19,8 @@ from jobs.kernel.archive.run_reader import ArchiveRange
 from jobs.kernel.archive.zip_list import ENTRY_MAGIC, LIST_END_MAGIC
 from jobs.kernel.errors import BadInput
 
+RecordReader = Callable[..., Iterator[Record | Damage]]  # `read_records`, with its options
+
 
 def read_records(
     stream: BinaryIO,
@@ -26,18 +28,19 @@ def read_records(
     *,
     max_record: int = MAX_RECORD,
     part: ArchiveRange | None = None,
+    validators: bool = False,
 ) -> Iterator[Record | Damage]:
     """The records of a WARC or ARC file in the order of the file, and the damage between them.
 
     name: for messages. max_record: bytes of a block, and of a decoded body; memory stays within a
-    few times that. part: of the file, with the order and damage of it alone. A stream that cannot
-    seek is copied to a temporary file first.
+    few times that. part: of the file, with the order and damage of it alone. validators: of HTTP,
+    among the fields of records. A stream that cannot seek is copied to a temporary file first.
     Raises BadInput if the file cannot be read, or not one record of it.
     """
     readable = False
     with _seekable(stream, name) as file:
         try:
-            for item in records_of(file, max_record, part):
+            for item in records_of(file, max_record, part, validators=validators):
                 readable = readable or isinstance(item, Record)
                 yield item
             if not readable:
@@ -48,15 +51,15 @@ def read_records(
 
 
 def _read_warc(
-    file: BinaryIO, name: str, max_record: int, part: ArchiveRange | None = None
+    file: BinaryIO, name: str, reader: RecordReader, part: ArchiveRange | None = None
 ) -> Iterator[ArchiveRecords]:
-    yield ArchiveRecords(name, read_records(file, name, max_record=max_record, part=part))
+    yield ArchiveRecords(name, reader(file, name, part=part))
 
 
-def _read_wacz(file: BinaryIO, name: str, max_record: int) -> Iterator[ArchiveRecords]:
+def _read_wacz(file: BinaryIO, name: str, reader: RecordReader) -> Iterator[ArchiveRecords]:
     from jobs.kernel.archive.wacz import Wacz
 
-    return Wacz(file, name, partial(read_records, name=name, max_record=max_record)).archives()
+    return Wacz(file, name, partial(reader, name=name)).archives()
 
 
 class ArchiveFormat(NamedTuple):
@@ -69,7 +72,7 @@ class ArchiveFormat(NamedTuple):
 
     what: str
     beginnings: tuple[bytes, ...] = ()
-    read: Callable[[BinaryIO, str, int], Iterator[ArchiveRecords]] | None = None
+    read: Callable[[BinaryIO, str, RecordReader], Iterator[ArchiveRecords]] | None = None
     suffixes: tuple[str, ...] = ()
     packed: bool = True
     cure: str = ""
@@ -118,21 +121,27 @@ def has_archive_name(name: str) -> bool:
 
 
 def read_archives(
-    stream: BinaryIO, name: str, *, max_record: int, part: ArchiveRange | None = None
+    stream: BinaryIO,
+    name: str,
+    *,
+    max_record: int,
+    part: ArchiveRange | None = None,
+    validators: bool = False,
 ) -> Iterator[ArchiveRecords]:
     """The archive itself or, of a WACZ, those in it as `NAME!archive/x.warc.gz`. part: of a file
-    that is no WACZ.
+    that is no WACZ. validators: as in `read_records`.
 
     Raises BadInput where nothing can be read, as `read_records` does, while items are read.
     """
+    reader = partial(read_records, max_record=max_record, validators=validators)
     with _seekable(stream, name) as file:
         if part is not None:
-            yield from _read_warc(file, name, max_record, part)
+            yield from _read_warc(file, name, reader, part)
             return
         head = file.read(16)
         file.seek(0)
         readers = (row.read for row in FORMATS if row.read and head.startswith(row.beginnings))
-        yield from next(readers, _read_warc)(file, name, max_record)
+        yield from next(readers, _read_warc)(file, name, reader)
 
 
 @contextmanager

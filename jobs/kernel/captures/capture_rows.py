@@ -16,6 +16,8 @@ from jobs.kernel.archive.metadata import provenance
 from jobs.kernel.archive.metadata_matching import Names, capture_keys, described_keys, names
 from jobs.kernel.archive.records import Record
 from jobs.kernel.captures.counters import count_type
+from jobs.kernel.captures.extraction_options import ExtractionOptions
+from jobs.kernel.captures.validators import etag_of, modified_of
 from jobs.kernel.formats.rows import UNKNOWN, Capture
 from jobs.kernel.keys.uris import LONGEST, as_crawled, field
 
@@ -136,9 +138,9 @@ def _named(kind: str, status: int | None) -> tuple[Any, ...]:
 
 
 def capture_of(
-    record: Record, uri: bytes, archive: bytes, counters: Counter[str], referring: bool
+    record: Record, uri: bytes, archive: bytes, counters: Counter[str], options: ExtractionOptions
 ) -> Capture:
-    """The row of a record, which is counted. referring: with what a revisit refers to."""
+    """The row of a record, which is counted."""
     kind, status, *names = _named(record.kind, record.status)
     for name in names:
         counters[name] += 1
@@ -155,7 +157,12 @@ def capture_of(
         b"%d" % record.offset,
     )
     row = _capture(values + _DEFAULTS)
-    return row._replace(**_references(record)) if referring else row
+    if options.timestamps:
+        row = row._replace(**_references(record))
+    if options.validators:
+        fields = record.http_headers
+        row = row._replace(modified=modified_of(fields), etag=etag_of(fields))
+    return row
 
 
 def _references(record: Record) -> dict[str, bytes]:

@@ -100,8 +100,10 @@ def extract_runs(
     """
     examples = {} if examples is None else examples
     with guard(archive_name), seldom_collected():
-        most = options.max_record
-        for name, items in read_archives(stream, archive_name, max_record=most, part=part):
+        for name, items in read_archives(
+            stream, archive_name, max_record=options.max_record, part=part,
+            validators=options.validators,
+        ):  # fmt: skip
             extraction = _Extraction(name, options, counters, examples)
             if part is not None:
                 extraction.begin(as_heritrix=part.as_heritrix)
@@ -181,7 +183,7 @@ class _Extraction:
             if isinstance(uri, str):
                 self._dropped(f"capture.{named_reason(uri, record.uri)}", record.uri)
                 return None
-            row = capture_of(record, uri, self._archive, counters, self._options.timestamps)
+            row = capture_of(record, uri, self._archive, counters, self._options)
             rows += self._rows.add_capture(record, row)
             return uri
         if is_metadata(record):
@@ -264,15 +266,9 @@ class _Extraction:
         self, record: Record, body: bytes, uri: bytes, name: str, tagged: bool
     ) -> list[LinkRun]:
         links = body_links(
-            name,
-            body,
-            uri.decode(),
-            record.media_type,
-            self._counters,
-            self._examples,
-            self._html_options,
-            most=self._links.room,
-        )
+            name, body, uri.decode(), record.media_type, self._counters, self._examples,
+            self._html_options, most=self._links.room,
+        )  # fmt: skip
         if tagged and header_nofollow(record.http_headers):
             links = ((*link[:3], link[3] or link[1] in NOFOLLOW_HOPS) for link in links)
         return self._links.add(uri, links, name)

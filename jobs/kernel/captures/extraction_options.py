@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 from jobs.kernel.archive.damage import MAX_RECORD
+from jobs.kernel.formats.datasets import CAPTURES
 
 Outlinks = Literal["auto", "html", "metadata", "both"]
 LinksKept = Literal["nav", "all"]
 Nofollow = Literal["keep", "drop"]
-ON_REQUEST = ("timestamps", "canonical", "anchors")
+ON_REQUEST = ("timestamps", "canonical", "anchors", "validators")
 
 
 class ExtractionOptions(NamedTuple):
@@ -19,7 +20,7 @@ class ExtractionOptions(NamedTuple):
     bodies: look into bodies; without, there are captures and damage, and no links. timestamps:
     links have the time of their page's capture, captures their ids and what revisits refer to.
     canonical: the canonical address that a page names is a link of hop C. anchors: the words of
-    links, too.
+    links, too. validators: captures have Last-Modified and ETag.
     """
 
     outlinks: Outlinks = "auto"
@@ -33,6 +34,13 @@ class ExtractionOptions(NamedTuple):
     timestamps: bool = False
     canonical: bool = False
     anchors: bool = False
+    validators: bool = False
+
+    @property
+    def capture_columns(self) -> int:
+        """How many columns captures have in Parquet."""
+        usual, referring, validated = CAPTURES.widths[-3:]
+        return validated if self.validators else referring if self.timestamps else usual
 
     def parameters(self) -> dict[str, Any]:
         """Those that results depend on, by option name."""

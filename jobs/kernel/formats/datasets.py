@@ -101,8 +101,8 @@ LINKS = Dataset(
 ANCHORS = Dataset("anchors", Anchor._fields, "\t", RowOrder.ARCHIVES)
 CAPTURES = Dataset(
     "captures", Capture._fields, "\t", RowOrder.ARCHIVES,
-    "the last two may be absent, and 4 about revisits may follow",
-    types={"status": "int32", "offset": "int64"}, usual=10, widths=(8, 10, 14), required=8,
+    "the last two may be absent, 4 about revisits may follow, then 2 validators",
+    types={"status": "int32", "offset": "int64"}, usual=10, widths=(8, 10, 14, 16), required=8,
 )  # fmt: skip
 SELECTED = Dataset("selected", Link._fields, " ", RowOrder.ARCHIVES, usual=3)
 FOLDS = Dataset("folds", Fold._fields, "\t", RowOrder.LINE, types={"hops": "int64"})

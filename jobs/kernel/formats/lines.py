@@ -84,9 +84,11 @@ def parse_link(line: bytes) -> Link:
 def parse_capture(line: bytes) -> Capture:
     fields = _fields(line, CAPTURES)
     _check_timestamp(fields[1])
+    row = Capture(*fields)
     if len(fields) > CAPTURES.usual:
-        _check_timestamp(fields[-1])
-    return Capture(*fields)
+        _check_timestamp(row.refers_to_timestamp)
+        _check_timestamp(row.modified)
+    return row
 
 
 def _check_timestamp(field: bytes) -> None:
@@ -226,10 +228,14 @@ def format_link(row: Link) -> bytes:
     return b" ".join(row if row.timestamp != UNKNOWN else row[:3])
 
 
-def format_capture(row: Capture) -> bytes:
-    """Without the last four columns where nothing of them is known."""
-    more = row[CAPTURES.usual :]
-    return b"\t".join(row if any(field != UNKNOWN for field in more) else row[: CAPTURES.usual])
+def format_capture(row: Capture, *, validators: bool = False) -> bytes:
+    """Without validators, unless they are asked for, and without the four columns before them where
+    nothing of these is known."""
+    if validators:
+        return b"\t".join(row)
+    more = row[CAPTURES.usual : -2]
+    known = any(field != UNKNOWN for field in more)
+    return b"\t".join(row[:-2] if known else row[: CAPTURES.usual])
 
 
 def format_uri_row(row: UriRow) -> bytes:

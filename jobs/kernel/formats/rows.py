@@ -44,6 +44,7 @@ class Capture(NamedTuple):
 
     via: the URI that Heritrix came from; hops: its way from the seed, a letter a hop. Where asked
     for, the id of its record, and what a revisit refers to: an id, or a URI and its timestamp.
+    Where asked for, Last-Modified of its HTTP header as a timestamp, and ETag.
     """
 
     uri: bytes
@@ -60,6 +61,8 @@ class Capture(NamedTuple):
     refers_to: bytes = UNKNOWN
     refers_to_uri: bytes = UNKNOWN
     refers_to_timestamp: bytes = UNKNOWN
+    modified: bytes = UNKNOWN
+    etag: bytes = UNKNOWN
 
 
 class CanonicalLink(NamedTuple):

@@ -47,8 +47,6 @@ def output_option(*names: str, help: str) -> Decorator:
 work_option = option(
     "--work", type=OUTPUT, required=True, help="Work folder, which holds all that a run writes."
 )
-
-
 ranking_option = option(
     "--ranking",
     metavar="LABEL",
@@ -152,6 +150,11 @@ EXTRACTION = (
 )
 
 
+validators_option = field_option(
+    DEFAULTS, "validators", "Keep Last-Modified and ETag of responses, for `plan`."
+)
+
+
 def extraction_options(*more: Decorator) -> Callable[[Command], Command]:
     """The argument `extraction`. more: options that only this command has."""
     return grouped("extraction", ExtractionOptions, *EXTRACTION, *more)
@@ -206,8 +209,6 @@ nodes_option = field_option(
     "Pages that get a rank. linked: those with an incoming link; all: captured ones too.",
     click.Choice(NODES),
 )
-
-
 method_option = field_option(
     RunOptions,
     "method",

@@ -91,10 +91,10 @@ def writers(
     work: ArchiveWork, *, passing: bool = False
 ) -> Iterator[tuple[LinksWriter, CapturesWriter]]:
     """passing: for files that are joined soon."""
-    dated = work.options.timestamps
+    options = work.options
     with (
-        LinksWriter(work.links, dated=dated, passing=passing) as links,
-        CapturesWriter(work.captures, referring=dated, passing=passing) as captures,
+        LinksWriter(work.links, dated=options.timestamps, passing=passing) as links,
+        CapturesWriter(work.captures, columns=options.capture_columns, passing=passing) as captures,
     ):
         yield links, captures
 

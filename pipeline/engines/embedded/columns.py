@@ -4,8 +4,8 @@ links: columns target, source and hop, and where asked for timestamp, all string
 their menus and a page's links their source, so that every column of a row group, here a block, is
 dictionary-encoded, with one dictionary each: any reader of Parquet sees strings, while those of
 this engine take the dictionary and an index for each link, and no string is made for a link.
-captures: the columns of Capture (those about revisits where asked for), status
-and offset as numbers, null where unknown.
+captures: the columns of Capture (those behind the usual ones where asked for), status and offset as
+numbers, null where unknown.
 
 Parts appear under the name that they are given; renaming them is left to the caller. URIs are
 UTF-8, as extraction writes them.
@@ -37,7 +37,7 @@ LINK_COLUMNS = tuple(LINKS.first(LINKS.usual))
 DATED_COLUMNS = tuple(LINKS.columns)
 URI_COLUMNS = ("target", "source", "uri")
 CAPTURE_SCHEMA = schema_of(CAPTURES.first(CAPTURES.usual))
-REFERRING_SCHEMA = schema_of(CAPTURES.columns)
+WHOLE_CAPTURE_SCHEMA = schema_of(CAPTURES.columns)
 ENCODED = pa.dictionary(pa.int32(), pa.string())
 
 Indices = npt.NDArray[np.int32]
@@ -168,12 +168,11 @@ class BlocksWriter(LinksWriter):
 
 
 class CapturesWriter(_Writer):
-    """Writes captures; rows: how many so far. referring: with what revisits refer to. Memory:
-    CAPTURES_BLOCK captures."""
+    """Writes captures; rows: how many so far. columns: the first of Capture. Memory: CAPTURES_BLOCK
+    captures."""
 
-    def __init__(self, path: Path, *, referring: bool = False, passing: bool = False) -> None:
-        schema = REFERRING_SCHEMA if referring else CAPTURE_SCHEMA
-        super().__init__(path, schema, passing=passing)
+    def __init__(self, path: Path, *, columns: int = CAPTURES.usual, passing: bool = False) -> None:
+        super().__init__(path, schema_of(CAPTURES.first(columns)), passing=passing)
         self._rows: list[Capture] = []
 
     def add(self, captures: Iterable[Capture]) -> None:
@@ -241,7 +240,7 @@ def dated_blocks(path: Path) -> Iterator[Block]:
 
 def capture_blocks(path: Path, columns: Sequence[str] = ("uri", "timestamp")) -> Iterator[pa.Table]:
     """Columns of the captures of a part, by row groups, of their types. Raises BadInput."""
-    schema = pa.schema([REFERRING_SCHEMA.field(name) for name in columns])
+    schema = pa.schema([WHOLE_CAPTURE_SCHEMA.field(name) for name in columns])
     for table in _row_groups(path, columns):
         with _reading(path):
             rows = table if table.schema == schema else table.cast(schema)

@@ -68,9 +68,10 @@ def extract_links(
         outcome = launch(ExtractLinks, list(names), new_links, near, args, side)
         reports = archive_reports(outcome, names)
         if not all(report.error for report in reports):
-            dated = options.timestamps
-            deliver_rows(new_links, links, LINKS, tables=tables, all_columns=dated)
-            deliver_rows(new_captures, captures, CAPTURES, tables=tables, all_columns=dated)
+            link_columns = len(LINKS.columns) if options.timestamps else LINKS.usual
+            deliver_rows(new_links, links, LINKS, tables=tables, columns=link_columns)
+            columns = options.capture_columns
+            deliver_rows(new_captures, captures, CAPTURES, tables=tables, columns=columns)
             if anchors:
                 deliver_rows(near.tmp / "anchors", anchors, ANCHORS, tables=tables)
     return reports

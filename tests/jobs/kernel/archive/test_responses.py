@@ -21,6 +21,7 @@ ORDINARY = [
     response(200, gzip.compress(b"<a href=/x>", mtime=0), GZIP),
     response(200, b"no gzip", GZIP),
     response(404, b"b\r\nhello world\r\n0\r\n\r\n", "Transfer-Encoding: chunked\r\n"),
+    response(200, b"x", 'ETag: "a"\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n'),
 ]
 OTHERS = [
     warc(b"x", kind="resource", media_type="text/html"),
@@ -35,14 +36,17 @@ OTHERS = [
 ]
 
 
-def read(data: bytes) -> tuple[object, object]:
+def read(data: bytes, validators: bool = False) -> tuple[object, object]:
     """By both readers."""
-    return records._response(7, data, MOST), records._read_frame(7, data, MOST)
+    by_both = records._response, records._read_frame
+    one, other = (reader(7, data, MOST, validators) for reader in by_both)
+    return one, other
 
 
+@pytest.mark.parametrize("validators", [False, True])
 @pytest.mark.parametrize("data", ORDINARY)
-def test_ordinary_responses_are_read(data: bytes) -> None:
-    response_read, frame_read = read(data)
+def test_ordinary_responses_are_read(data: bytes, validators: bool) -> None:
+    response_read, frame_read = read(data, validators)
     assert response_read is not None
     assert response_read == frame_read
 
@@ -92,7 +96,7 @@ def test_real_and_changed_records_are_the_same() -> None:
             head, blank, block = bytes(data).partition(b"\r\n\r\n")
             length = b"Content-Length: %d" % len(block.removesuffix(b"\r\n\r\n"))
             data[:] = re.sub(rb"Content-Length: *[0-9]+", length, head, count=1) + blank + block
-        response_read, frame_read = read(bytes(data))
+        response_read, frame_read = read(bytes(data), validators=rng.random() < 0.5)
         assert response_read in (None, frame_read)
         changed += response_read is not None
     assert changed > 1_000

@@ -60,7 +60,7 @@ def test_a_capture() -> None:
     where = str(len(page("x"))).encode()
     assert captures[1] == (
         *(URI.encode(), b"20240506070809", b"404", b"-", b"sha1:A", b"response"),
-        *(b"test.warc", where, *[b"-"] * 6),
+        *(b"test.warc", where, *[b"-"] * 8),
     )
     assert (damage, counters["records.response"]) == ([], 2)
 

@@ -33,14 +33,24 @@ def test_the_command_hands_them_on(tmp_path: Path) -> None:
 
 
 OTHER = ExtractionOptions(
-    "both", "all", "drop", True, True, 2**20, 7, timestamps=True, canonical=True, anchors=True
+    "both",
+    "all",
+    "drop",
+    True,
+    True,
+    2**20,
+    7,
+    timestamps=True,
+    canonical=True,
+    anchors=True,
+    validators=True,
 )
 
 
 def test_the_job_takes_what_the_pipeline_gives() -> None:
     assert OTHER.arguments() == [
-        *("--forms", "--pdf", "--timestamps", "--canonical", "--anchors", "--outlinks", "both"),
-        *("--links", "all", "--nofollow", "drop"),
+        *("--forms", "--pdf", "--timestamps", "--canonical", "--anchors", "--validators"),
+        *("--outlinks", "both", "--links", "all", "--nofollow", "drop"),
         *("--max-record", "1048576", "--max-links-per-page", "7"),
     ]
     for options in (ExtractionOptions(), OTHER):
@@ -57,5 +67,5 @@ def test_every_option_marks_an_extraction() -> None:
 
 
 def test_folders_made_before_there_were_some_options_stay_good() -> None:
-    later = {"--timestamps", "--canonical", "--anchors"}
+    later = {"--timestamps", "--canonical", "--anchors", "--validators"}
     assert not later & ExtractionOptions().parameters().keys()

@@ -13,9 +13,11 @@ from support.paths import DAMAGED, LOOPBACK, SAMPLES, SMALL_ARCHIVES
 from support.systems.cluster import inline
 
 from jobs.kernel.captures.extraction_options import ExtractionOptions
+from jobs.kernel.formats.datasets import CAPTURES
 from jobs.kernel.formats.lines import format_capture, format_link, parse_capture, parse_link
 from jobs.kernel.formats.rows import UNKNOWN, Capture
 from pipeline.contract import ArchiveReport, ArchiveTask
+from pipeline.data.parquet import schema_of
 from pipeline.data.workers import Tell
 from pipeline.engines.embedded import extraction, range_extraction
 from pipeline.engines.embedded.archive_extraction import ArchiveWork
@@ -58,12 +60,12 @@ def links_of(part: Path) -> list[bytes]:
     return [b"%s %s %s" % tuple(field.encode() for field in row) for row in rows]
 
 
-def captures_of(part: Path) -> list[bytes]:
+def captures_of(part: Path, *, validators: bool = False) -> list[bytes]:
     table = pq.read_table(part)
-    assert table.schema.equals(CAPTURE_SCHEMA)
+    assert table.schema.equals(schema_of(CAPTURES.columns) if validators else CAPTURE_SCHEMA)
     rows = [row.values() for row in table.to_pylist()]
     fields = [[UNKNOWN if v is None else str(v).encode() for v in row] for row in rows]
-    return [format_capture(Capture(*row)) for row in fields]
+    return [format_capture(Capture(*row), validators=validators) for row in fields]
 
 
 @pytest.mark.parametrize("kept", ["nav", "all"])
@@ -87,6 +89,28 @@ def test_links_captures_and_reports_are_those_of_the_job(tmp_path: Path, kept: A
         assert links_of(part) == job
         job = [format_capture(parse_capture(line)) for line in captures.read_bytes().splitlines()]
         assert captures_of(tmp_path / "work" / "captures" / told.part) == job
+
+
+def test_validators_are_columns_behind_all_others(tmp_path: Path) -> None:
+    archive, asked = SAMPLES / "aut-example.warc.gz", ExtractionOptions(validators=True)
+    reports, _ = extracted(tmp_path / "with", archive, validators=True)
+    part = tmp_path / "with" / "captures" / reports[str(archive)].part
+
+    def by_jobs(name: str, options: ExtractionOptions) -> Path:
+        links, captures = tmp_path / f"links-{name}", tmp_path / name
+        steps.extract_links([archive], links, captures, inline(tmp_path), options)
+        return captures
+
+    texts = by_jobs("more.txt", asked).read_bytes().splitlines()
+    assert captures_of(part, validators=True) == texts
+    assert pq.read_table(by_jobs("more.parquet", asked)).equals(pq.read_table(part))
+    assert {line.count(b"\t") for line in texts} == {15}
+    assert {line.split(b"\t")[14][-6:].isdigit() for line in texts} == {False, True}
+    assert {line.split(b"\t")[15][:1] for line in texts} >= {b'"', b"-"}
+    usual = by_jobs("usual.txt", ExtractionOptions()).read_bytes().splitlines()
+    assert [line.split(b"\t")[:10] for line in texts] == [line.split(b"\t") for line in usual]
+    reports, _ = extracted(tmp_path / "without", archive)
+    assert captures_of(tmp_path / "without" / "captures" / reports[str(archive)].part) == usual
 
 
 @pytest.mark.parametrize("processes", [1, 2])

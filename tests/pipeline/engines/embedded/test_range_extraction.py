@@ -42,7 +42,7 @@ def same(one: Path, other: Path, reports: dict[str, ArchiveReport]) -> None:
             assert tables[0].to_pylist() == tables[1].to_pylist()
 
 
-@pytest.mark.parametrize("options", [{}, {"links": "all", "timestamps": True}])
+@pytest.mark.parametrize("options", [{}, {"links": "all", "timestamps": True, "validators": True}])
 def test_ranges_give_what_the_archive_gives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
