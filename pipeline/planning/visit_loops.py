@@ -16,6 +16,8 @@ from jobs.kernel.rank.array_types import Positions
 from pipeline.planning.partitions import Hashes, Records
 
 AS_BEFORE, UNKNOWN = 0, 1  # contents of a visit, beside hashes
+NONE = 0  # as the tag of a visit, and as the time of the last change before it
+SAME, CHANGED, UNTOLD = 0, 1, 2  # what two visits tell of the page between them
 HAS_CAPTURES, IS_LINKED, IS_NAMED_AS_PAGE = 1, 2, 4  # flags of a spelling
 NO_STATUS, NOT_MODIFIED = -1, 304
 DAY = 86400.0
@@ -116,20 +118,52 @@ def fill_pages(
 @loop
 def fill_spans(visits: Records, order: ShortNumbers, days: ShortFloats, at: int) -> int:
     """Fill the days between the visits of a URI from a place on; where they end."""
-    before, last, is_first = np.uint64(UNKNOWN), np.int64(0), True
+    contents, etag, is_good = np.uint64(UNKNOWN), np.uint64(NONE), True
+    last, is_first = np.int64(0), True
     for row in order:
-        contents, time = visits[row].contents, visits[row].time
-        if contents == UNKNOWN:
+        visit = visits[row]
+        if visit.contents == UNKNOWN and visit.etag == NONE and visit.modified == NONE:
             continue
-        between = (time - last) / DAY
-        if not is_first and between > 0 and (contents == AS_BEFORE or before != UNKNOWN):
-            is_change = contents != AS_BEFORE and contents != before
-            days[at] = -between if is_change else between
+        verdict = UNTOLD if is_first else between(visit, contents, etag, last, is_good)
+        has_contents = visit.contents != AS_BEFORE and visit.contents != UNKNOWN
+        if verdict == UNTOLD and contents != UNKNOWN and not has_contents:
+            continue
+        length = (visit.time - last) / DAY
+        if verdict != UNTOLD and length > 0:
+            days[at] = -length if verdict == CHANGED else length
             at += 1
-        if contents != AS_BEFORE:
-            before = contents
-        last, is_first = time, False
+        if verdict != SAME:
+            contents, etag = np.uint64(UNKNOWN), np.uint64(NONE)
+            is_good = visit.status in (NO_STATUS, NOT_MODIFIED) or 200 <= visit.status <= 299
+        if has_contents:
+            contents = visit.contents
+        if visit.etag != NONE:
+            etag = visit.etag
+        last, is_first = visit.time, False
     return at
+
+
+@loop
+def between(visit: Any, contents: np.uint64, etag: np.uint64, last: np.int64, is_good: bool) -> int:
+    """What a visit tells of the time since an earlier one. contents, etag, is_good: of that; last:
+    its time.
+
+    Contents say most. Equal tags say that the page is the same whatever the contents; others say
+    nothing, as the servers of a site may each have their own. The time of the last change counts
+    where contents are not known.
+    """
+    if visit.contents == AS_BEFORE:
+        return SAME
+    has_both = visit.contents != UNKNOWN and contents != UNKNOWN
+    if has_both and visit.contents == contents:
+        return SAME
+    if visit.etag != NONE and visit.etag == etag:
+        return SAME
+    if has_both:
+        return CHANGED
+    if visit.modified != NONE and is_good:
+        return CHANGED if visit.modified > last else SAME
+    return UNTOLD
 
 
 @loop

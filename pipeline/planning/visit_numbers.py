@@ -1,7 +1,7 @@
 """Numbers of captures and spellings for visits.py, in partitions on disk.
 
-URIs, keys, hosts and contents are known by DuckDB's hash of 64 bits. That two of ten million URIs
-share one has a probability of 3 in a million; they would be taken as one.
+URIs, keys, hosts, contents and tags are known by DuckDB's hash of 64 bits. That two of ten million
+URIs share one has a probability of 3 in a million; they would be taken as one.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from pipeline.workfolder.results.finished import Finished
 
 SPELLING = np.dtype([("uri", "u8"), ("key", "u8"), ("host", "u8"), ("work", "i4"), ("flags", "u4")])
 VISIT = np.dtype(
-    [("uri", "u8"), ("contents", "u8"), ("time", "i8"), ("status", "i4"), ("kind", "i2"),
-     ("reason", "i2")]
+    [("uri", "u8"), ("contents", "u8"), ("etag", "u8"), ("time", "i8"), ("modified", "i8"),
+     ("status", "i4"), ("kind", "i2"), ("reason", "i2")]
 )  # fmt: skip
 NODE = np.dtype([("key", "u8"), ("score", "f8")])
 REASONS = ("undated", "later", "failed")  # why a capture is no visit, numbered from 1
@@ -31,18 +31,27 @@ _SPELLINGS = """SELECT hash(uri) AS uri, hash(key) AS key, hash(split_part(key, 
     work::INTEGER AS work, ({captured} * (captures > 0)::UINTEGER + CASE WHEN links > 0
         THEN {linked} WHEN regexp_matches(uri, '{no_pages}', 'i') THEN 0 ELSE {named} END
     )::UINTEGER AS flags FROM ({spelled})"""
-#: contents: what is compared. kind: whether the media type is that of a page
+#: contents: what is compared; etag: only strong ones; modified: of good pages, if that was before
+#: the visit and after the epoch, which stands for no time. kind: whether the media type is a page's
 _VISITS = """SELECT hash(uri) AS uri, (CASE
-        WHEN status = 304 OR (kind = 'revisit' AND digest IS NULL) THEN {as_before}
-        WHEN digest IS NOT NULL THEN hash(digest, coalesce(status, 200) // 100)
+        WHEN as_before THEN {as_before}
+        WHEN digest IS NOT NULL THEN hash(digest, hundreds)
         ELSE {unknown} END)::UBIGINT AS contents,
+    (CASE WHEN etag LIKE '"_%"' AND NOT as_before THEN hash(etag, hundreds) ELSE {none} END
+    )::UBIGINT AS etag,
+    (CASE WHEN m_t > 0 AND m_t <= t AND hundreds = 2 AND NOT as_before THEN m_t ELSE {none} END
+    )::BIGINT AS modified,
     coalesce(t, 0)::BIGINT AS time, coalesce(status, {no_status})::INTEGER AS status,
     coalesce((m IN ({types}))::SMALLINT, -1) AS kind,
     (CASE WHEN t IS NULL THEN 1 WHEN t > {now} THEN 2
         WHEN status IN (408, 429) OR status >= 500 OR status <= 0 THEN 3 ELSE 0 END
     )::SMALLINT AS reason FROM
     (SELECT *, epoch(try_strptime(timestamp, '%Y%m%d%H%M%S')) AS t,
+        epoch(try_strptime(modified, '%Y%m%d%H%M%S')) AS m_t,
+        coalesce(status = 304 OR (kind = 'revisit' AND digest IS NULL), false) AS as_before,
+        coalesce(status, 200) // 100 AS hundreds,
         trim(lower(split_part(media_type, ';', 1))) AS m FROM ({visited}))"""
+_COLUMNS = "uri, timestamp, status, media_type, digest, kind, modified, etag"
 _NODES = "SELECT hash(key) AS key, score FROM {nodes}"
 _HOSTS = "SELECT hash(host) AS number, host FROM ({hosts}) ORDER BY host"
 
@@ -83,11 +92,12 @@ def captures_of(
     db: duckdb.DuckDBPyConnection, works: Sequence[Finished], now: float, folder: Path
 ) -> Partitions:
     query = _VISITS.format(
-        visited=union(works, "visited", "uri, timestamp, status, media_type, digest, kind"),
+        visited=union(works, "visited", _COLUMNS),
         types=", ".join(f"'{media_type}'" for media_type in MEDIA_TYPES),
         now=repr(now),
         as_before=loops.AS_BEFORE,
         unknown=loops.UNKNOWN,
+        none=loops.NONE,
         no_status=loops.NO_STATUS,
     )
     return partitioned(db, query, VISIT, "uri", folder)

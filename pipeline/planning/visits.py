@@ -1,7 +1,8 @@
 """What the captures of finished runs say about visits of pages.
 
 A capture is a visit. Two visits of a URI show whether it changed between them: by their digests,
-and by the hundreds of their status. A revisit without digest and status 304 say that it did not.
+and by the hundreds of their status. A revisit without digest and status 304 say that it did not,
+and so do two strong ETags that are equal. Where a digest is missing, Last-Modified says it.
 Failures of the server (408, 429, 5xx) are no visits. A page is a key; of its spellings the plan
 takes the one whose last visit went well, of these the one with the most visits. Spellings are
 observed apart: one may redirect to the other.

@@ -41,8 +41,8 @@ VIEWS = {
     "visited": f"""SELECT {NAMES}, strftime(make_timestamp((1767225600 + {{crawl}} * 2592000
         + i % 86400) * 1000000), '%Y%m%d%H%M%S') AS timestamp, 200 AS status,
         'text/html' AS media_type, 'response' AS kind, 'sha1:' || upper(md5(
-        (i || '-' || floor({{crawl}} * (hash(i) % 1000) / 900.0)))) AS digest
-        FROM range({{pages}}) t(i)""",
+        (i || '-' || floor({{crawl}} * (hash(i) % 1000) / 900.0)))) AS digest,
+        NULL::VARCHAR AS modified, NULL::VARCHAR AS etag FROM range({{pages}}) t(i)""",
     "nodes": f"""SELECT {NAMES}, 0.15 + 100.0 / (1 + hash(i) % 5000) AS score
         FROM range({{pages}}) t(i)""",
 }

@@ -37,7 +37,7 @@ class FinishedColumns(Finished):
             "spelled": lambda: f"SELECT key, uri, captures, links, last FROM {table('uris')}",
             "folded": lambda: f"SELECT key, target_key, kind, hops FROM {table('folds')}",
             "visited": lambda: (
-                "SELECT uri, timestamp, status, media_type, digest, kind"
+                f"SELECT uri, timestamp, status, media_type, digest, kind, {self._validators()}"
                 f" FROM '{self.folder('captures')}/*.parquet'"
             ),
             "redirected": lambda: (
@@ -48,6 +48,11 @@ class FinishedColumns(Finished):
             ),
             "weighed": lambda: WEIGHED.format(ord="id", scores=table("scores"), uris=table("uris")),
         }
+
+    def _validators(self) -> str:
+        """Columns of captures that not all work folders have."""
+        asked = self.parameters.get("--validators")
+        return "modified, etag" if asked else "NULL::VARCHAR AS modified, NULL::VARCHAR AS etag"
 
     def _table(self, dataset: str) -> str:
         return f"'{self.folder(dataset)}/{dataset}.parquet'"

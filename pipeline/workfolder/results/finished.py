@@ -7,7 +7,8 @@ The views, each with the name of the folder before it (`a_mapped`):
     spelled  key, uri, captures, links, last: every spelling
     folded   key, target_key, kind, hops: the keys that others stand for
     ranked   ord, score, captured: a row for each node; nodes of equal score are ordered by ord
-    visited  uri, timestamp, status, media_type, digest, kind: every capture
+    visited  uri, timestamp, status, media_type, digest, kind, modified, etag: every capture; the
+             last two are null in a folder that was made without `--validators`
     redirected  source, target: the redirects among the links that count
     weighed  ord, links, captures: what ties by links order them by before
 
