@@ -143,7 +143,8 @@ def _read_fault(lines: Any, progress: TextIO | None) -> str:
             said.append(line)
         elif progress:
             progress.write(line)
-    return "".join(line for line in said if not line.startswith(USAGE)).strip()
+    fault = "".join(line for line in said if not line.startswith(USAGE)).strip()
+    return fault.removeprefix(FAULTS[0]).removeprefix(FAULTS[1])
 
 
 def _words(options: Mapping[str, Options]) -> Iterator[str]:

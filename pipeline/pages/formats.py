@@ -13,7 +13,7 @@ from pipeline.terminal import printable
 
 NOTHING = "–"
 SHOWN, TAIL = 300, 60  # characters of a text, and those of its end, that are shown
-UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
+UNITS = ("B", "kB", "MB", "GB", "TB")
 TIMESTAMP = re.compile(r"(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)\Z", re.ASCII)
 
 
@@ -33,14 +33,15 @@ def percent(value: float | None) -> str:
 
 
 def size(value: float | None) -> str:
-    """Bytes, by powers of 1,000."""
+    """Bytes in a unit of which they are 1 to 999.
+
+    >>> size(999), size(77584), size(2012526), size(5e15)
+    ('999 B', '77.6 kB', '2.01 MB', '5,000 TB')
+    """
     if value is None:
         return NOTHING
-    for unit in UNITS:
-        if value < 1000 or unit == UNITS[-1]:
-            break
-        value /= 1000
-    return f"{value:,.0f} {unit}" if unit == "B" else f"{value:,.1f} {unit}"
+    power = next((p for p in range(4) if value < 999.5 * 1000**p), 4)
+    return f"{value / 1000**power:,.3g} {UNITS[power]}" if power < 4 else f"{value / 1e12:,.0f} TB"
 
 
 def seconds(value: float | None) -> str:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from jobs.kernel.archive.damage import REASONS
 from pipeline.analysis.inspect.inspection import MAX_PLACES, Inspection, Total
 from pipeline.analysis.inspect.inspection_json import TOP_HOSTS, by_hop, by_name, records_format
+from pipeline.pages.formats import size
 from pipeline.terminal import TextTable, printable
 
 MAX_ROWS = 200  # archives that are shown
@@ -53,7 +54,6 @@ DROPPED = {
 }
 SPARED = (">seconds", ">records", ">HTML pages", ">size")  # left out in a narrow terminal
 LEAST_NAME = 20
-UNITS = ("B", "kB", "MB", "GB", "TB")
 FRAMES = {"shared": " (whole)"}  # the file is one frame, or its frames are not its records
 
 
@@ -103,16 +103,6 @@ def tables(rows: list[ArchiveRow], total: Total, seconds: float, width: int) -> 
     yield _explained("damage", "reason", by_name(counters, "damage"), REASONS)
     yield _places(total)
     yield _failed(total)
-
-
-def size(count: float) -> str:
-    """Bytes in a unit of which they are 1 to 999.
-
-    >>> size(999), size(77584), size(2012526), size(5e15)
-    ('999 B', '77.6 kB', '2.01 MB', '5,000 TB')
-    """
-    power = next((p for p in range(4) if count < 999.5 * 1000**p), 4)
-    return f"{count / 1000**power:,.3g} {UNITS[power]}" if power < 4 else f"{count / 1e12:,.0f} TB"
 
 
 def date(d: str) -> str:

@@ -23,7 +23,15 @@ def test_a_share_is_never_rounded_to_nothing_or_all(share: float) -> None:
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (19_494_221, "19.5 MB"), (3e18, "3,000.0 PB")],
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (77_584, "77.6 kB"),
+        (5e15, "5,000 TB"),
+        (1000, "1 kB"),
+        (19_494_221, "19.5 MB"),
+        (3e18, "3,000,000 TB"),
+    ],
 )
 def test_sizes(value: float, shown: str) -> None:
     assert size(value) == shown
