@@ -177,7 +177,8 @@ def _ascending(offsets: Positions, targets: Targets) -> Targets:
     if not falls.any():
         return targets
     sources = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    return targets[np.lexsort((targets, sources))]
+    ordered: Targets = targets[np.lexsort((targets, sources))]
+    return ordered
 
 
 def refuse_node(

@@ -151,7 +151,8 @@ def _columns(
             writer.write_table(pa.table(table).select(FILE.names).cast(FILE))
             ages = ((now - rows["last"]) / DAY).astype(np.float32)
             row += len(rows)
-            made = (ages, scores, sites, rows["is_gone"] > 0, rows["spans"], days)
+            made: list[npt.NDArray[Any]]
+            made = [ages, scores, sites, rows["is_gone"] > 0, rows["spans"], days]
             for column, part in zip(columns, made, strict=True):
                 column.append(part.copy())
     ages, scores, sites, gone, counts, days = (_joined(column) for column in columns)

@@ -163,7 +163,8 @@ class ByKey:
             db.execute("INSERT INTO spelled SELECT key, uri, false, 0 FROM scored")
         else:
             insert(db, "spelled", spelled_batches(uris, weighed=weighed))
-        self.scores, at = np.empty(nodes), 0
+        self.scores: Floats = np.empty(nodes)
+        at = 0
         for batch in batches(db, "SELECT score FROM scored ORDER BY key"):
             self.scores[at : at + len(batch)] = batch["score"].to_numpy()
             at += len(batch)

@@ -101,7 +101,7 @@ def cut(
         values = rounded(scores, digits)
         classes = _together(values, values, over, order, bins)
         del values
-    near = np.zeros(len(scores), bool)
+    near: Mask = np.zeros(len(scores), bool)
     if eta > 0:
         low = rounded(scores, digits, 1 + eta)
         high = rounded(scores, digits, 1 - eta) if eta < 1 else np.full(len(scores), np.inf)

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from synthetic import web_like
 
 from pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, id_type
@@ -86,7 +87,8 @@ def make(pages: int, copies: int, folder: Path) -> None:
     ids = id_type(total)
     indegrees = np.bincount(targets, minlength=nodes)
     np.save(folder / OFFSETS, np.concatenate(([0], np.cumsum(np.tile(indegrees, copies)))))
-    shape, outdegrees = (copies * links,), np.zeros(total, ids)
+    shape = (copies * links,)
+    outdegrees: npt.NDArray[Any] = np.zeros(total, ids)
     written = np.lib.format.open_memmap(folder / SOURCES, "w+", ids, shape)
     targets *= total
     targets += sources

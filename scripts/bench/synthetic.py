@@ -70,7 +70,8 @@ def _crawled(rng: np.random.Generator, first: Ints, whole: float) -> npt.NDArray
 def _named(place: Ints, low: Ints, size: Ints) -> Ints:
     """The page at a place of its host's navigation."""
     stride = np.where(size % STRIDE, STRIDE, 1)
-    return low + place * stride % size
+    named: Ints = low + place * stride % size
+    return named
 
 
 def _block(rng: np.random.Generator, sources: Ints, away: Ints, first: Ints) -> Ints:
@@ -88,7 +89,8 @@ def _block(rng: np.random.Generator, sources: Ints, away: Ints, first: Ints) -> 
 def _distinct(values: Ints) -> Ints:
     """Sorted, each once: numpy's unique goes through a hash table, which takes longer here."""
     values = np.sort(values, kind="stable")
-    return values[np.concatenate(([True], values[1:] != values[:-1]))]
+    distinct: Ints = values[np.concatenate(([True], values[1:] != values[:-1]))]
+    return distinct
 
 
 def _copied(rng: np.random.Generator, links: int, pages: int) -> Ints:
@@ -98,4 +100,5 @@ def _copied(rng: np.random.Generator, links: int, pages: int) -> Ints:
     pointer[copying] = (copying * rng.random(len(copying))).astype(np.int64)
     while not np.array_equal(further := pointer[pointer], pointer):
         pointer = further
-    return rng.integers(pages, size=links)[pointer]
+    targets: Ints = rng.integers(pages, size=links)[pointer]
+    return targets

@@ -127,7 +127,9 @@ def gains_of(pages: ChangingPages, rates: Floats) -> Floats:
     """What a fetch more a day of each page adds to the sum, float64[N]."""
     gains = np.empty(len(rates))
     loops.fill_gains(pages.kind, pages.changes, rates, gains)
-    return np.where(pages.values > 0, gains, 0) * np.where(pages.values > 0, pages.values, 1)
+    counts = pages.values > 0
+    weighted: Floats = np.where(counts, gains, 0) * np.where(counts, pages.values, 1)
+    return weighted
 
 
 def clustered(pages: ChangingPages, clusters: int) -> tuple[ChangingPages, Floats]:

@@ -128,7 +128,8 @@ def posterior(seen: Seen, prior: Floats, groups: GroupsOfPages) -> Floats:
 
 def _described(seen: Seen, prior: Floats, groups: GroupsOfPages) -> list[Floats]:
     """Mean, lower end and upper end, float64[N] each."""
-    columns, describe = [np.empty(len(groups)) for _ in range(3)], _describing(seen, prior, groups)
+    columns: list[Floats] = [np.empty(len(groups)) for _ in range(3)]
+    describe = _describing(seen, prior, groups)
 
     def fill(block: slice) -> None:
         for column, values in zip(columns, describe(block).T, strict=False):

@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.machine.machine_code import compiled
-from pipeline.data.graph import Floats, Targets
+from pipeline.data.graph import Floats, Mask, Targets
 from pipeline.ranking import opic_loops
 from pipeline.ranking.aopic import loops
 from pipeline.ranking.aopic.chain import Chain, weights_of
@@ -79,12 +79,14 @@ class Simulation:
             raise BadInput("discovery", f"a weight of {discovery}", "a finite number from 1 up")
         self.chain, self.discovery, n = chain, float(discovery), chain.nodes
         self.cash = weights_of(chain, cash, "cash")
-        self.recorded, self.unread = np.zeros(n), np.ones(n, np.bool_)
+        self.recorded: Floats = np.zeros(n)
+        self.unread: Mask = np.ones(n, np.bool_)
         self._equal = favour is None and discovery == 1
         self._favour = np.ones(n) if favour is None else np.array(favour, np.float64)
         self._weights = weights_of(chain, self._favour) * discovery
         self._favour /= self._favour.sum()
-        self._born, self._prior = np.full(n, -1.0), self.cash.copy()
+        self._born: Floats = np.full(n, -1.0)
+        self._prior: Floats = self.cash.copy()
         self._rng, self._next, self._now = np.random.default_rng(seed), 0, 0.0
         self._batches: list[Reads] = []
 

@@ -88,7 +88,8 @@ def second(apply: Apply, pair: Pair, wanted: float) -> tuple[float, float]:
 
     v = orthogonal(random_start(rows))
     v /= np.linalg.norm(v)
-    before, diagonal, beside = np.zeros(rows), list[float](), list[float]()
+    before: Floats = np.zeros(rows)
+    diagonal, beside = list[float](), list[float]()
     low, high = 0.0, math.inf
     for k in range(1, min(GAP_STEPS, rows - 1) + 1):
         w = orthogonal(apply(v))

@@ -33,7 +33,9 @@ def solve_by_passes(
 ) -> Solution:
     """Nothing is proven of their distance from the fixed point, as the gap is not known."""
     ends, targets = _turned(team)
-    a, h, length, rounds = np.ones(team.nodes), np.zeros(team.nodes), 1.0, list[Round]()
+    a: Floats = np.ones(team.nodes)
+    h: Floats = np.zeros(team.nodes)
+    length, rounds = 1.0, list[Round]()
     if state is not None:
         h, rounds = state.vector, list(state.rounds)
         a, length = _half(team, team.offsets, team.sources, h, perturb)

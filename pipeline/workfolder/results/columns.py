@@ -160,7 +160,7 @@ class FinishedColumns(Finished):
 
 def _edges_from(csr: Csr, ids: Positions) -> Positions:
     """Where the nodes are sources, a piece of the edges at a time."""
-    positions = [np.empty(0, np.int64)]
+    positions: list[Positions] = [np.empty(0, np.int64)]
     for begin in range(0, csr.edges, PIECE):
         piece = np.asarray(csr.sources[begin : begin + PIECE])
         positions.append(begin + np.flatnonzero(np.isin(piece, ids)))
