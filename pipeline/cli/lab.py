@@ -145,7 +145,7 @@ def aopic_lab(
     """Policies and windows of Abiteboul, Preda and Cobena (WWW 2003) on random webs. The report
     holds each claim of the paper against what was measured.
 
-    Equal options give equal figures and CSV files. Needs matplotlib: pip install 'crawlrank[plot]'.
+    Equal options give equal figures and CSV files. Needs matplotlib, which is the extra `plot`.
     """
     if work is None and preferences != NONE_PREFERRED:
         raise click.UsageError("--favour, --favour-words and --crawl-log need --work")

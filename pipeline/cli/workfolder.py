@@ -80,7 +80,7 @@ def plot(work: Path, out: Path | None, form: str) -> None:
     """They show the distribution of scores, rank against indegree, and classes by host. Two more of
     a ranking of sites show the scores of sites, and the best of them.
 
-    Needs matplotlib: pip install 'crawlrank[plot]'.
+    Needs matplotlib, which is the extra `plot`.
     """
     from pipeline.analysis.plots import plots
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.keys.uris import as_text
+from jobs.kernel.machine.extras import cure_of
 from jobs.kernel.markup.charsets import UTF_16_MARKS
 
 SECONDS = 20
@@ -33,8 +34,8 @@ def require_reader() -> None:
         raise BadInput(
             "--pdf",
             "pypdf, which reads PDFs, is not installed",
-            "the extra crawlrank[pdf]",
-            "Install it with `pip install 'crawlrank[pdf]'`, or leave --pdf out.",
+            "the extra `pdf` of crawlrank",
+            f"{cure_of('pdf')} Or leave --pdf out.",
         )
 
 
@@ -81,8 +82,8 @@ def _failure(done: subprocess.CompletedProcess[bytes]) -> str:
         raise BadInput(
             "--pdf",
             f"the process that reads PDFs ended with {done.returncode} ({last[:200]!a})",
-            "pypdf as crawlrank[pdf] has it",
-            "Install it anew, or leave --pdf out.",
+            "pypdf as the extra `pdf` has it",
+            f"{cure_of('pdf')} Or leave --pdf out.",
         )
     return ""
 

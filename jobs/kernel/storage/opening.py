@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import quote
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.machine.extras import cure_of
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -190,7 +191,7 @@ def _hdfs(url: str) -> tuple[Any, str]:
     try:
         from hdfs_native.fsspec import HdfsFileSystem
     except ImportError as error:
-        raise OSError("hdfs:// needs a package: pip install 'crawlrank[hadoop]'") from error
+        raise OSError(f"hdfs:// needs a package. {cure_of('hadoop')}") from error
     from pyarrow import fs
 
     host, slash, path = url.removeprefix(HDFS).partition("/")

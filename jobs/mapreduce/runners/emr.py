@@ -18,6 +18,7 @@ from typing import Any
 from mrjob.emr import EMRJobRunner
 
 from jobs.kernel.errors import BadInput, JobFailed
+from jobs.kernel.machine.extras import cure_of
 from jobs.mapreduce.runners import emr_orphans
 from jobs.mapreduce.runners.cluster import WatchedCluster
 
@@ -25,9 +26,8 @@ try:
     import boto3
     from botocore.exceptions import BotoCoreError, ClientError
 except ImportError as error:
-    cure = "pip install 'crawlrank[emr]'"
     expected = "the package that speaks to AWS"
-    raise BadInput("--runner emr", "boto3 is not installed", expected, cure) from error
+    raise BadInput("--runner emr", "boto3 is not installed", expected, cure_of("emr")) from error
 
 IDLE = 3600  # seconds
 REFUSED = (BotoCoreError, ClientError)

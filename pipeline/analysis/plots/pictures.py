@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from jobs.kernel.machine.extras import cure_of
 from pipeline.data.datasets import replacing
 
 FORMATS = ("png", "svg")
-CURE = "Install it with `pip install 'crawlrank[plot]'`."
 SETTINGS = {
     "svg.hashsalt": "crawlrank", "savefig.dpi": 200, "figure.constrained_layout.use": True,
     "font.size": 10, "axes.titlesize": 12, "axes.titlelocation": "left", "axes.axisbelow": True,
@@ -35,7 +35,7 @@ class NoMatplotlib(Exception):
     """matplotlib is not installed."""
 
     def __init__(self) -> None:
-        super().__init__(f"plots need matplotlib, which is not installed. {CURE}")
+        super().__init__(f"plots need matplotlib, which is not installed. {cure_of('plot')}")
 
 
 @contextlib.contextmanager

@@ -139,7 +139,7 @@ EXTRACTION = (
         "forms",
         "With --links all: also the targets of search forms and the like (hop X).",
     ),
-    field_option(DEFAULTS, "pdf", "Also read the links of PDFs; needs the extra crawlrank[pdf]."),
+    field_option(DEFAULTS, "pdf", "Also read the links of PDFs; needs the extra `pdf`."),
     max_record_option,
     field_option(
         DEFAULTS,

@@ -197,7 +197,7 @@ def test_without_matplotlib(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     said = crawlrank("plot", "--work", works["text"], "--out", tmp_path / "out")
-    assert (said.code, "pip install 'crawlrank[plot]'" in said.err) == (2, True)
+    assert (said.code, "pip install 'matplotlib>=3.8'" in said.err) == (2, True)
     assert not (tmp_path / "out").exists()
 
 

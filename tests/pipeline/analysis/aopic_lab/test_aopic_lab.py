@@ -265,5 +265,5 @@ def test_what_is_refused(tmp_path: Path) -> None:
 def test_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     said = crawlrank("aopic-lab", "--output", tmp_path / "out")
-    assert (said.code, "pip install 'crawlrank[plot]'" in said.err) == (2, True)
+    assert (said.code, "pip install 'matplotlib>=3.8'" in said.err) == (2, True)
     assert not (tmp_path / "out").exists()
