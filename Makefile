@@ -37,7 +37,7 @@ COUNT ?= 20000
 PAGES ?= 200000
 SEED  ?= 1
 
-.PHONY: help setup pipeline test lint types unit quick test-large test-kill test-heritrix test-hadoop test-spark test-browser compiled test-compiled fuzz bench benchmarks clean
+.PHONY: help setup pipeline test lint types unit quick test-large test-kill test-heritrix test-hadoop test-spark test-browser test-install site compiled test-compiled fuzz bench benchmarks clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -122,6 +122,12 @@ test-spark: setup ## Jobs on a real Spark of this machine; needs a JDK (17 or 21
 test-browser: setup ## Pages in a real Chromium; needs the packages chromium and npm
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check playwright==1.65.2
 	$(BIN)/pytest -m browser -n 2 --dist loadfile $(call with,browser)
+
+test-install: setup ## Each way to install, in new environments, and the first crawl there; needs git
+	$(BIN)/python scripts/install/try_install.py
+
+site: setup ## docs/ as a site, in work/site-of-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 fuzz: setup ## Extraction of 20,000 mutated archives and 200,000 pages (COUNT, PAGES, SEED); finds go to work/fuzz
 	$(BIN)/python scripts/fuzz.py --count $(COUNT) --seed $(SEED) --out work/fuzz

@@ -7,7 +7,7 @@
 
 A function is the command of its name: the same arguments, options and defaults. An option `--nodes
 all` is `nodes="all"`, a flag is True, and an option that may be given several times takes a list.
-Results are what the command writes as JSON, or a table of pyarrow.
+Results are what the command writes as JSON, or a table of pyarrow. `command` is for all others.
 
 Each call runs in a process of its own. So nothing of crawlrank is imported here: a project that has
 folders named `jobs` or `pipeline` itself keeps them, and a run may be interrupted or run out of
@@ -19,6 +19,7 @@ from __future__ import annotations
 from crawlrank.commands import (
     CommandFailed,
     agree,
+    command,
     diff,
     explain,
     export_precedence,
@@ -31,6 +32,6 @@ from crawlrank.commands import (
 )
 
 __all__ = [
-    "CommandFailed", "agree", "diff", "explain", "export_precedence", "inspect", "plan", "rank",
-    "report", "run", "scores",
+    "CommandFailed", "agree", "command", "diff", "explain", "export_precedence", "inspect", "plan",
+    "rank", "report", "run", "scores",
 ]  # fmt: skip

@@ -98,17 +98,22 @@ def plan(
     return _result("plan", work=_several(work), budget=budget, output=output, **options)
 
 
+def command(name: str, *arguments: PathOrUrl, **options: Options) -> str:
+    """Any command of crawlrank, such as `command("check", work="work/crawl")`; what it prints."""
+    return _call(name, *arguments, **options)
+
+
 def _several(given: PathOrUrl | Iterable[PathOrUrl]) -> list[PathOrUrl]:
     return [given] if isinstance(given, (str, os.PathLike)) else [*given]
 
 
-def _result(command: str, *arguments: PathOrUrl, **options: Options) -> dict[str, Any]:
+def _result(name: str, *arguments: PathOrUrl, **options: Options) -> dict[str, Any]:
     """What the command writes as JSON."""
-    document: dict[str, Any] = json.loads(_call(command, *arguments, json="-", **options))
+    document: dict[str, Any] = json.loads(_call(name, *arguments, json="-", **options))
     return document
 
 
-def _call(command: str, *arguments: PathOrUrl, say: bool = True, **options: Options) -> str:
+def _call(name: str, *arguments: PathOrUrl, say: bool = True, **options: Options) -> str:
     """The standard output of a command. say: pass its progress on to standard error.
 
     Raises CommandFailed with what it has said of the fault, and KeyboardInterrupt.
@@ -116,7 +121,7 @@ def _call(command: str, *arguments: PathOrUrl, say: bool = True, **options: Opti
     words = [
         sys.executable,
         MAIN,
-        command,
+        name,
         *_words(options),
         "--",
         *(os.fspath(each) for each in arguments),

@@ -63,7 +63,7 @@ def test_the_command_as_a_module(project: Path) -> None:
 
 def test_functions_are_commands(project: Path) -> None:
     public = {name.replace("_", "-") for name in crawlrank.__all__ if name[0].islower()}
-    assert public - {"scores"} <= COMMANDS.keys()
+    assert public - {"scores", "command"} <= COMMANDS.keys()
     assert all(getattr(crawlrank, name).__doc__ for name in crawlrank.__all__)
 
 
@@ -100,3 +100,14 @@ def test_faults_are_raised(project: Path) -> None:
     with pytest.raises(crawlrank.CommandFailed, match="missing") as fault:
         crawlrank.run(project / "missing.warc.gz", work=project / "w")
     assert fault.value.exit_code == 3
+
+
+def test_any_command_is_a_function(project: Path) -> None:
+    crawlrank.run(project / "crawl", work=project / "w", quiet=True)
+    crawlrank.command("export-text", work=project / "w", out=project / "text")
+    crawlrank.command(
+        "page-rank", project / "text/pr0.txt", output=project / "r", iterations=3, runner="inline"
+    )
+    assert len(list((project / "r").iterdir())) > 0
+    checked = crawlrank.command("check", work=project / "w")
+    assert checked == ok("check", "--work", project / "w").out
