@@ -92,8 +92,7 @@ def copy(path: Path, target: Path, into: bool) -> None:
 
 
 def run(line: str, here: Path, env: dict[str, str]) -> None:
-    """A step, with the Python that runs as `python`, by the user who builds."""
-    env = {**env, "PATH": f"{Path(sys.executable).parent}:{env['PATH']}"}
+    """A step, by the user who builds; the image's Python is the one that runs this program."""
     line = line.replace("python -m venv", f"{shlex.quote(sys.executable)} -m venv")
     version = f"py{sys.version_info[0]}{sys.version_info[1]}"
     line = re.sub(r"constraints/py\d+\.txt", f"constraints/{version}.txt", line)
