@@ -14,7 +14,7 @@ import click
 
 from jobs.kernel.errors import DEBUG, UNEXPECTED, BadInput, CrawlrankError
 from jobs.kernel.machine.shortage import require_addresses, shortage_of
-from pipeline.cli.commands import COMMANDS, loaded
+from pipeline.cli.commands import COMMANDS, PURPOSES, loaded
 from pipeline.cli.interruption import Interruption
 from pipeline.terminal import escape_unwritable, printable
 
@@ -25,10 +25,17 @@ TO_LOAD, TO_BEGIN = 320 << 20, 64 << 20
 
 
 class CommandGroup(click.Group):
-    """Lists commands in the order of the steps, and turns errors into messages."""
+    """Lists commands by what they are for, and turns errors into messages."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
+        return [name for names in PURPOSES.values() for name in names]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Each with the whole first sentence of its help; click would cut it."""
+        widest = max(map(len, self.commands))
+        for purpose, names in PURPOSES.items():
+            with formatter.section(purpose):
+                formatter.write_dl([(name.ljust(widest), COMMANDS[name][1]) for name in names])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

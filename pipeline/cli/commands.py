@@ -10,13 +10,15 @@ from typing import Any
 
 import click
 
+from pipeline.cli.parameters.help_groups import GroupedCommand
+
 #: command -> the module of this folder that defines it, the first sentence of its help
 COMMANDS = {
     "run": ("run", "Do all steps, from ARCHIVES to a precedence file."),
-    "rank": ("rank", "Rank the pages of a work folder by another method, beside its own ranking."),
+    "rank": ("rank", "Rank the pages of a work folder by another method."),
     "status": ("workfolder", "Show steps, rows, rounds and damage of a work folder."),
     "check": ("workfolder", "Compare a work folder's files with its manifest."),
-    "report": ("report", "Write a page that shows a run and its ranking in a browser."),
+    "report": ("report", "Write a page for a browser about a run and its ranking."),
     "plot": ("workfolder", "Draw pictures of a finished run."),
     "diff": ("compare", "Show what changed from run WORK_A to run WORK_B."),
     "agree": ("compare", "Show how far rankings of a work folder agree."),
@@ -32,12 +34,9 @@ COMMANDS = {
     "page-rank": ("steps", "Compute the PageRank of a graph."),
     "join-scores": ("steps", "Join scores with their URIs, best first."),
     "export-precedence": ("results", "Write the precedence file that Heritrix loads."),
-    "plan": ("plan", "Plan how often to fetch each page, by several crawls of a site."),
-    "recrawl": ("recrawl", "Make a job of Heritrix ready to crawl in the order of a ranking."),
-    "verify-precedence": (
-        "recrawl",
-        "Look a precedence file up in the state of a job of Heritrix.",
-    ),
+    "plan": ("plan", "Plan how often to fetch each page of a site."),
+    "recrawl": ("recrawl", "Make a Heritrix job crawl in the order of a ranking."),
+    "verify-precedence": ("recrawl", "Look a precedence file up in the state of a job."),
     "export-sites": ("results", "Write the table of a ranking of sites, best first."),
     "validate-opic": ("results", "Compare the ranks of a graph with those of OPIC."),
     "audit-precedence": ("audit", "Show how well a crawl kept to its precedence file."),
@@ -47,13 +46,27 @@ COMMANDS = {
     "package": ("package", "Build what tasks on Hadoop, EMR and Spark need."),
 }
 
+#: what commands are for -> the commands, as `crawlrank --help` lists them
+PURPOSES = {
+    "Rank a crawl": ("inspect", "run", "rank", "status", "check"),
+    "Take results": ("export-precedence", "export-sites", "export-text", "report", "plot"),
+    "Understand results": ("explain", "diff", "agree"),
+    "Crawl again": ("plan", "recrawl", "verify-precedence", "audit-precedence"),
+    "Do a single step": (
+        *("extract-links", "select-links", "canonicalize", "assign-ids", "gen-graph"),
+        *("page-rank", "join-scores", "validate-opic", "import-text"),
+    ),
+    "Study, and work on clusters": ("watch", "aopic-lab", "compare-outlinks", "package"),
+}
+
 
 def command(name: str) -> Callable[[Callable[..., Any]], click.Command]:
     """Makes a function the command of that name. Its docstring goes on after the first sentence."""
 
     def decorate(function: Callable[..., Any]) -> click.Command:
         paragraphs = (COMMANDS[name][1], inspect.getdoc(function) or "")
-        return click.command(name, help="\n\n".join(filter(None, paragraphs)))(function)
+        text = "\n\n".join(filter(None, paragraphs))
+        return click.command(name, cls=GroupedCommand, help=text)(function)
 
     return decorate
 

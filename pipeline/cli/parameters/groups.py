@@ -13,7 +13,10 @@ Decorator = Callable[[Any], Any]
 
 
 def option(*names: str, **attributes: Any) -> Decorator:
-    """An option with a value, whose help shows its default."""
+    """An option with a value, whose help shows its default. Help has `NUMBER` for a number with
+    bounds, as click's own words for it take half of a line."""
+    if isinstance(attributes.get("type"), click.IntRange | click.FloatRange):
+        attributes.setdefault("metavar", "NUMBER")
     return click.option(*names, show_default=True, **attributes)
 
 

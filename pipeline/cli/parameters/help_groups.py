@@ -1,0 +1,81 @@
+"""The groups in which help shows options, with one name for the same group in all commands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+#: group -> its options by their long names, in the order of groups
+GROUPS = {
+    "Input": """--archives-from --work --ranking --against --from --plan --map --uris --folds
+        --canonical-links --input-links --graph --order --ratings --report --state --crawl-log
+        --force --check-archives --strict --skip-bad-files""",
+    "Links": """--outlinks --links --nofollow --forms --pdf --max-record --max-links-per-page
+        --validators --no-links --timestamps --canonical""",
+    "Pages": "--captures --take --fold --gone --keep-www --nodes",
+    "Ranking": """--method --name --combine --combine-by --teleport --seeds --relevance
+        --from-seeds-file --perturb --link-weight --site-by --site-weight --iterations --tolerance
+        --max-rounds""",
+    "Precedence": "--bins --unlisted --classes-over --ties --spellings --aliases --digits --eta",
+    "Validation": """--validate --min-agreement --policy --opic-error --max-visits --seed
+        --virtual-page""",
+    "Plan": "--budget --horizon --due --objective --shortest-interval",
+    "Heritrix": """--job --heritrix --seeds-from-class --keep-seeds --no-annotations --dry-run
+        --undo --rest --login --certificate --insecure --checkpoint""",
+    "Experiment": """--figures --exponent --poisson --partitions --discover --favour
+        --favour-words""",
+    "Page": "--around --serve --port --idle",
+    "Package": "--python --machine --glibc --wheels --upload",
+    "Engine": "--runner --jobs --memory",
+    "Cluster": "--data --cluster-conf --reducers",
+    "Output": """--output --out --json --format --anchors --top --by --plot --lint --quiet
+        """,
+    (OTHER := "Other"): "--help",
+}
+#: command -> options that mean something else there
+ELSEWHERE = {
+    "extract-links": {"--captures": "Output"},
+    "select-links": {"--captures": "Input", "--folds": "Output"},
+    "canonicalize": {"--captures": "Input", "--uris": "Output"},
+    "assign-ids": {"--map": "Output"},
+    "page-rank": {"--report": "Output"},
+    "import-text": {"--captures": "Input", "--links": "Input"},
+    "diff": {"--links": "Output"},
+    "explain": {"--links": "Output"},
+    "recrawl": {"--top": "Heritrix"},
+    "export-precedence": {"--report": "Precedence"},
+    "aopic-lab": {"--nodes": "Experiment", "--seed": "Experiment", "--anchors": "Input"},
+    "watch": {"--nodes": "Page"},
+}
+_GROUP_OF = {name: group for group, names in GROUPS.items() for name in names.split()}
+
+
+def long_name(param: click.Parameter) -> str:
+    """Such as `--quiet` of an option with the names -q and --quiet."""
+    return next((name for name in param.opts if name.startswith("--")), param.opts[0])
+
+
+def group_of(command: str, param: click.Parameter) -> str | None:
+    """None for an option that is in no group; a test finds it."""
+    name = long_name(param)
+    return ELSEWHERE.get(command, {}).get(name) or _GROUP_OF.get(name)
+
+
+class GroupedCommand(click.Command):
+    """A command whose help shows its options in groups."""
+
+    def __init__(self, name: str, **attributes: Any) -> None:
+        super().__init__(name, **attributes)
+        self.title = name  # `name` is not always a text, by its type
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {group: [] for group in GROUPS}
+        for param in self.get_params(ctx):
+            record = None if isinstance(param, click.Argument) else param.get_help_record(ctx)
+            if record:
+                groups[group_of(self.title, param) or OTHER].append(record)
+        for group, records in groups.items():
+            if records:
+                with formatter.section(group):
+                    formatter.write_dl(records)

@@ -1,0 +1,82 @@
+"""Help fits a terminal of 80 columns, and shows each option once, in a group of a common name."""
+
+from __future__ import annotations
+
+import re
+
+import click
+import pytest
+from support.crawls import ok
+
+from pipeline.cli import main
+from pipeline.cli.commands import COMMANDS, PURPOSES, loaded
+from pipeline.cli.parameters import help_groups
+from pipeline.cli.parameters.help_groups import ELSEWHERE, GROUPS, group_of, long_name
+
+COLUMNS = 80
+HEAD = re.compile(r"^([A-Z][A-Za-z, ]*):$", re.MULTILINE)
+
+
+def options_of(name: str) -> list[click.Parameter]:
+    command = loaded(name)
+    params = command.get_params(click.Context(command, help_option_names=["-h", "--help"]))
+    return [param for param in params if isinstance(param, click.Option) and not param.hidden]
+
+
+def sections(text: str) -> dict[str, str]:
+    """The texts below the heads of a help."""
+    parts = HEAD.split(text)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_fits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(COLUMNS))
+    lines = ok(name, "--help").out.splitlines()
+    assert len(lines) > 5
+    assert [line for line in lines if len(line) > COLUMNS] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_option_is_in_one_group(name: str) -> None:
+    """A new option goes into a row of GROUPS."""
+    shown = sections(ok(name, "--help").out)
+    assert shown.keys() <= GROUPS.keys()
+    for option in options_of(name):
+        spelled = re.compile(rf"^  (-\w, )?{long_name(option)}( |$)", re.MULTILINE)
+        heads = [head for head, text in shown.items() if spelled.search(text)]
+        assert heads == [group_of(name, option)], long_name(option)
+
+
+def test_the_groups_of_run_are_those_that_a_reader_looks_for() -> None:
+    groups = {group_of("run", option) for option in options_of("run")}
+    assert {"Input", "Links", "Ranking", "Precedence", "Engine", "Cluster", "Output"} <= groups
+    assert None not in groups
+
+
+def test_the_table_of_groups_has_no_dead_rows() -> None:
+    known = {name: {long_name(option) for option in options_of(name)} for name in COMMANDS}
+    assert help_groups._GROUP_OF.keys() <= set().union(*known.values())
+    for command, own in ELSEWHERE.items():
+        assert own.keys() <= known[command], command
+
+
+def test_an_option_is_in_one_row_only() -> None:
+    names = " ".join(GROUPS.values()).split()
+    assert len(set(names)) == len(names)
+
+
+def test_every_command_has_a_purpose() -> None:
+    listed = [name for names in PURPOSES.values() for name in names]
+    assert sorted(listed) == sorted(COMMANDS)
+
+
+def test_the_list_of_commands_cuts_no_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(COLUMNS))
+    said = ok("--help").out
+    assert "..." not in said.partition("\n")[2]
+    listed = dict(re.findall(r"^  ([a-z-]+) {2,}(.*)$", said, re.MULTILINE))
+    assert {name: listed[name] for name in COMMANDS} == {
+        name: sentence for name, (_, sentence) in COMMANDS.items()
+    }
+    assert {*main.commands} == {*COMMANDS}
