@@ -14,7 +14,7 @@ from pipeline.contract import EMBEDDED, Engine
 from pipeline.data.memory import half_of_machine
 from pipeline.engines.text.engine import TextEngine
 from pipeline.options import RunOptions
-from pipeline.progress import Reporter
+from pipeline.progress.reporter import Reporter
 from pipeline.workfolder.imported import KEYS
 from pipeline.workfolder.manifest import Manifest
 

@@ -13,6 +13,7 @@ from jobs.kernel.storage.opening import PathOrUrl
 from pipeline.contract import Engine, StepEntry
 from pipeline.engines.text import archive_reports
 from pipeline.options import FULL, RunOptions
+from pipeline.progress.reporter import Reporter
 from pipeline.workfolder.archive_identity import Identified, identify
 from pipeline.workfolder.archives import (
     ArchivePaths,
@@ -33,8 +34,11 @@ class ExtractStep:
     """given: archives by content. identified: the same, with size and time of their files.
     pending: those to extract, by the last `check`."""
 
-    def __init__(self, state: StepState, engine: Engine, options: RunOptions) -> None:
+    def __init__(
+        self, state: StepState, engine: Engine, options: RunOptions, reporter: Reporter
+    ) -> None:
         self.state, self.engine, self.options = state, engine, options
+        self.reporter = reporter
         self.manifest = state.manifest
         self.given: ArchivePaths = {}
         self.identified: dict[str, Identified] = {}
@@ -69,14 +73,18 @@ class ExtractStep:
         a small part of the time, however many there are."""
         pending = {content: self.given[content] for content in self.pending}
         tasks, sizes = archive_tasks(pending, self.engine.suffix), sizes_of(pending)
+        self._resume()
+        before, total = len(self.given) - len(pending), len(self.given)
         try:
-            for task, report in self.engine.extract(tasks, self.options.extraction):
+            extracted = self.engine.extract(tasks, self.options.extraction)
+            for done, (task, report) in enumerate(extracted, before + 1):
                 if task.part not in self.manifest.parts:
                     self.state.record_part(task.part)
                 content = task.content
                 glance, size = self.identified[content].glance, sizes[content]
                 entry = entry_of(report, glance, size, task.part, self._mark(content))
                 self.manifest.archives[content] = entry
+                self.reporter.archive(report, done, total)
                 if self.manifest.due:
                     self.manifest.save()
         finally:
@@ -84,6 +92,12 @@ class ExtractStep:
         self.pending = []
         self.require_readable()
         return extraction_entry(self.options.extraction, self.manifest)
+
+    def _resume(self) -> None:
+        """Say what runs before have read."""
+        kept = [self.manifest.archives[c] for c in self.given.keys() - set(self.pending)]
+        if kept:
+            self.reporter.resume(len(kept), sum(entry["size"] for entry in kept))
 
     def require_readable(self) -> None:
         """Raises BadInput for an archive without anything readable, or, if strict, for damage."""

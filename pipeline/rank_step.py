@@ -7,11 +7,10 @@ from typing import Any
 
 from pipeline.contract import LINK_WEIGHT, PAGERANK, RANK, Engine, Ranking, Round, StepEntry
 from pipeline.options import RunOptions
-from pipeline.progress import Reporter
+from pipeline.progress.reporter import Reporter
 from pipeline.rank_parts import combined_scores
 from pipeline.rank_weights import weights_by_id
 from pipeline.ranking.methods import METHODS
-from pipeline.reports import round_line
 from pipeline.workfolder.dataset_store import DatasetRecord
 from pipeline.workfolder.step_state import StepState
 
@@ -45,12 +44,14 @@ class RankStep:
 
         def on_round(_: Round, so_far: list[Round]) -> bool:
             rounds[:] = so_far
-            self.reporter.round(round_line(so_far, self.stop))
+            self.reporter.round(so_far, self.stop)
             if due := self.manifest.due:
                 self._enter(so_far)
             return due
 
         before, ranking, entry = self._before(), self._ranking(), StepEntry()
+        if before:
+            self.reporter.resume()
         if self.options.weights:
             work = self.engine.store.work
             weights, entry = weights_by_id(work, self.manifest, self.options)

@@ -1,9 +1,8 @@
-"""Reports for people: the time left, and tables of a work folder."""
+"""Reports for people: tables of a work folder."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.kernel.errors import BadInput
-from pipeline.contract import RANK, Round, Stop
+from pipeline.contract import RANK, Round
 from pipeline.data.datasets import is_file, replacing
 from pipeline.data.scores_table import best_first
 from pipeline.ranking.methods import method_of
@@ -24,28 +23,6 @@ from pipeline.workfolder.rankings import is_stale, labels, ranking_folder
 
 MAX_ROWS = 20
 MAX_EXAMPLES = 3
-
-
-def round_line(rounds: Sequence[Round], stop: Stop) -> str:
-    """The last round for people, with an estimate of the time left."""
-    last = rounds[-1]
-    line = f"residual {last['residual_l1']:.2e}, certificate {last['certificate']:.2e}"
-    if stop.iterations is not None:
-        left: float = stop.iterations - len(rounds)
-        line = f"round {len(rounds)} of {stop.iterations}: {line}"
-    else:
-        left = _rounds_left(rounds, stop.bound)
-        line = f"round {len(rounds)}: {line} of {stop.bound:g}"
-    return line + (f", about {left * last['seconds']:.0f} s left" if 0 < left < math.inf else "")
-
-
-def _rounds_left(rounds: Sequence[Round], tolerance: float) -> float:
-    """An estimate: the certificate falls by a steady factor."""
-    before = rounds[-2]["certificate"] if len(rounds) > 1 else 0.0
-    now = rounds[-1]["certificate"]
-    if not 0 < now < before or now <= tolerance:
-        return 0 if now <= tolerance else math.inf
-    return math.ceil(math.log(tolerance / now) / math.log(now / before))
 
 
 def write_report(report: ValidationReport, output: Path) -> None:

@@ -10,7 +10,7 @@ import platform
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,20 +22,26 @@ from pipeline.data.allocators import give_back, give_back_at_once
 from pipeline.data.memory import peak_memory
 from pipeline.engine_of_run import engine_of
 from pipeline.extract_step import ExtractStep
-from pipeline.options import PrecedenceOptions, RunOptions, ValidationOptions
+from pipeline.options import RunOptions
 from pipeline.precedence.caveats import link_counts
-from pipeline.progress import Reporter
-from pipeline.rank_report import shared_digits
+from pipeline.progress.reporter import Reporter, Several
+from pipeline.progress.running import Running
 from pipeline.rank_step import RankStep
 from pipeline.ranking.methods import method_of
 from pipeline.ranking.validation import validate
 from pipeline.ranking.validation_report import ValidationReport
 from pipeline.reports import write_report
-from pipeline.run_parameters import check_parameters, parameters_of, require_no_selection
+from pipeline.run_parameters import (
+    LaterParameters,
+    check_parameters,
+    parameters_of,
+    require_no_selection,
+)
 from pipeline.workfolder.imported import SELECT, require_import, steps_of
-from pipeline.workfolder.lock import locked
+from pipeline.workfolder.lock import Lock, locked
 from pipeline.workfolder.manifest import Manifest, require_manifest
 from pipeline.workfolder.rankings import new_ranking, take_graph
+from pipeline.workfolder.run_history import Invocation, add_run, seconds_of_steps
 from pipeline.workfolder.step_state import DamagedDataset, StepState
 from pipeline.workfolder.work_folder import (
     OF_RANKING,
@@ -62,13 +68,16 @@ class RunStep(NamedTuple):
 class PipelineRun:
     """One run in a locked work folder."""
 
-    def __init__(self, work: Path, options: RunOptions, engine: Engine, reporter: Reporter) -> None:
-        self.work, self.options, self.reporter = work, options, reporter
+    def __init__(
+        self, work: Path, options: RunOptions, engine: Engine, reporter: Reporter, running: Running
+    ) -> None:
+        self.work, self.options, self.reporter, self.running = work, options, reporter, running
         self.manifest = Manifest(work)
         self.engine, self.method = engine, method_of(options.ranking_parameters())
         self.state = StepState(self.manifest, engine)
+        self.later = LaterParameters(self.manifest, options)
         self.report: ValidationReport | None = None
-        self.extraction = ExtractStep(self.state, engine, options)
+        self.extraction = ExtractStep(self.state, engine, options, reporter)
         self.ranking = RankStep(self.state, engine, options, reporter)
         self._shown: set[str] = set()  # kept steps that were reported to the user
 
@@ -85,6 +94,7 @@ class PipelineRun:
             self.extraction.take(archives)
         check_parameters(self.work, self.manifest, self.options)
         todo = [step for step in self._steps() if step.name not in self.state.marks]
+        self.reporter.steps([step.name for step in todo if self._wanted(step)])
         self._check_archives()  # the last check that may refuse this run
         self.engine.take(self.manifest)
         while not self._pass(todo):
@@ -112,15 +122,15 @@ class PipelineRun:
             RunStep(RANK, self.ranking.parameters, self.ranking.work),
             RunStep(
                 "join-scores",
-                lambda: {"digits": self._digits},
-                lambda: engine.join_scores(self._digits),
+                lambda: {"digits": self.later.digits},
+                lambda: engine.join_scores(self.later.digits),
             ),
             RunStep(
                 "export-precedence",
-                lambda: {**asdict(self._precedence), **FORM},
-                lambda: engine.export_precedence(self._precedence, link_counts(self.manifest)),
+                lambda: {**asdict(self.later.precedence), **FORM},
+                lambda: engine.export_precedence(self.later.precedence, link_counts(self.manifest)),
             ),
-            RunStep(VALIDATE, lambda: {**asdict(self._validation), **FORM}, self._opic),
+            RunStep(VALIDATE, lambda: {**asdict(self.later.validation), **FORM}, self._opic),
         ]
         every = list(STEPS)
         selects = None if self.manifest.ranking else options.selects
@@ -174,13 +184,16 @@ class PipelineRun:
         for step in todo:
             if self._is_done(step):
                 self._keep(step.name)
-            elif step.name != VALIDATE or self.options.validate:
+            elif self._wanted(step):
                 try:
                     self.state.require_inputs(step.name)
                 except DamagedDataset:
                     return False
                 self._do(step)
         return True
+
+    def _wanted(self, step: RunStep) -> bool:
+        return step.name != VALIDATE or self.options.validate
 
     def _keep(self, name: str) -> None:
         if name == EXTRACT:
@@ -199,9 +212,10 @@ class PipelineRun:
         entry = {"fingerprint": self.state.marks[name], "parameters": parameters, **step.work()}
         give_back()  # before the next step takes its share of --memory
         entry["datasets"] = self.state.record(name) if name != EXTRACT else {}
-        entry["seconds"] = round(time.monotonic() - started, 3)
+        entry["seconds"] = round(time.monotonic() - started + self.running.before, 3)
         entry |= {"memory": peak_memory(), "python": platform.python_version()}
         self.manifest.done(name, entry | self._starting())
+        self.reporter.done(name, entry)
         if name == RANK:
             self.engine.store.drop("rounds")
 
@@ -214,32 +228,10 @@ class PipelineRun:
         for fault in self.state.take_faults():
             self.reporter.note(f"{fault}: it is made again")
 
-    # parameters that depend on results of earlier steps
-
-    @property
-    def _eta(self) -> float:
-        return float(self.manifest.steps[RANK]["rounds"][-1]["eta"])
-
-    @property
-    def _digits(self) -> int:
-        return shared_digits(self.options.stop, self._eta)
-
-    @property
-    def _precedence(self) -> PrecedenceOptions:
-        return replace(self.options.precedence, eta=self._eta, digits=self._digits)
-
-    @property
-    def _validation(self) -> ValidationOptions:
-        cut = self.options.precedence
-        return replace(
-            self.options.validation, bins=cut.bins, ties=cut.ties, digits=self._digits,
-            classes_over=cut.classes_over,
-        )  # fmt: skip
-
     def _opic(self) -> StepEntry:
-        data = self.engine.validation_input(self._validation.ties)
+        data = self.engine.validation_input(self.later.validation.ties)
         self.report = validate(
-            data.graph, data.ranks, self._validation, captured=data.captured,
+            data.graph, data.ranks, self.later.validation, captured=data.captured,
             preferred=data.preferred,
         )  # fmt: skip
         write_report(self.report, self.work / "report")
@@ -249,41 +241,60 @@ class PipelineRun:
         return {"rows": {"report": 1}, "agreement": classes.agreement, **apart}
 
 
-def rank(work: Path, label: str, options: RunOptions, reporter: Reporter) -> PipelineRun:
+def rank(
+    work: Path,
+    label: str,
+    options: RunOptions,
+    reporter: Reporter,
+    invocation: Invocation | None = None,
+) -> PipelineRun:
     """Make a ranking beside that of the run in the folder `work`, with the options that a ranking
     has; the others are those of the run. Raises BadInput where there is no graph to rank."""
     require_manifest(work)
     folder = new_ranking(work, label)
-    with locked(work), locked(folder):
+    with locked(work), locked(folder) as lock:
         take_graph(work, folder, dict(options.combination.marks) if options.combination else {})
-        return _locked_run(folder, (), options, reporter)
+        return _locked_run(folder, (), options, reporter, lock, invocation)
 
 
 def run(
-    work: Path, archives: Sequence[PathOrUrl], options: RunOptions, reporter: Reporter
+    work: Path,
+    archives: Sequence[PathOrUrl],
+    options: RunOptions,
+    reporter: Reporter,
+    invocation: Invocation | None = None,
 ) -> PipelineRun:
-    """Run all steps in the folder `work`, on the archives, or without any on what was imported."""
+    """Run all steps in the folder `work`, on the archives, or without any on what was imported.
+    invocation: the command that asks for it, for `crawlrank status`."""
     if options.extraction.pdf and options.runner not in CLUSTERS:  # there each task checks
         require_reader()
-    with locked(work):
+    with locked(work) as lock:
         refuse_foreign(work)
-        return _locked_run(work, archives, options, reporter)
+        return _locked_run(work, archives, options, reporter, lock, invocation)
 
 
 def _locked_run(
-    work: Path, archives: Sequence[PathOrUrl], options: RunOptions, reporter: Reporter
+    work: Path,
+    archives: Sequence[PathOrUrl],
+    options: RunOptions,
+    reporter: Reporter,
+    lock: Lock,
+    invocation: Invocation | None,
 ) -> PipelineRun:
     give_back_at_once()
+    reporter = Several(running := Running(lock, seconds_of_steps(work, lock.last)), reporter)
     try:
         clear_leftovers(work)
         with temporary(work) as tmp, ExitStack() as stack:
             engine = engine_of(work, options, tmp, reporter, stack)
-            pipeline_run = PipelineRun(work, options, engine, reporter)
+            pipeline_run = PipelineRun(work, options, engine, reporter, running)
+            add_run(pipeline_run.manifest, invocation, lock.last)
             pipeline_run.all_steps(archives)
             return pipeline_run
-    except OSError as error:
-        if error.filename is None:  # the system does not say which file it was
+    except BaseException as error:
+        if isinstance(error, OSError) and error.filename is None:  # the system does not say which
             error.filename = str(work)
+        reporter.failed(error)
         raise
     finally:
         reporter.close()

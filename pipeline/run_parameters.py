@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from jobs.kernel.captures.choosing import CaptureRules
 from jobs.kernel.errors import BadInput
-from pipeline.contract import LINK_WEIGHT, PAGERANK
-from pipeline.options import RunOptions, SiteOptions
+from pipeline.contract import LINK_WEIGHT, PAGERANK, RANK
+from pipeline.options import PrecedenceOptions, RunOptions, SiteOptions, ValidationOptions
+from pipeline.rank_report import shared_digits
 from pipeline.ranking.methods import WEIGHT_OPTIONS
 from pipeline.workfolder.manifest import Manifest
 
@@ -41,6 +43,34 @@ def check_parameters(work: Path, manifest: Manifest, options: RunOptions) -> Non
             "the same options, or a new work folder",
             "With --force, the steps that this changes are done again.",
         )
+
+
+class LaterParameters:
+    """Those that depend on results of earlier steps. The manifest has these when they are asked
+    for."""
+
+    def __init__(self, manifest: Manifest, options: RunOptions) -> None:
+        self._manifest, self._options = manifest, options
+
+    @property
+    def _eta(self) -> float:
+        return float(self._manifest.steps[RANK]["rounds"][-1]["eta"])
+
+    @property
+    def digits(self) -> int:
+        return shared_digits(self._options.stop, self._eta)
+
+    @property
+    def precedence(self) -> PrecedenceOptions:
+        return replace(self._options.precedence, eta=self._eta, digits=self.digits)
+
+    @property
+    def validation(self) -> ValidationOptions:
+        cut = self._options.precedence
+        return replace(
+            self._options.validation, bins=cut.bins, ties=cut.ties, digits=self.digits,
+            classes_over=cut.classes_over,
+        )  # fmt: skip
 
 
 def require_no_selection(work: Path, options: RunOptions) -> None:

@@ -15,7 +15,7 @@ import click
 from jobs.kernel.errors import DEBUG, UNEXPECTED, BadInput, CrawlrankError
 from jobs.kernel.machine.shortage import require_addresses, shortage_of
 from pipeline.cli.commands import COMMANDS, PURPOSES, loaded
-from pipeline.cli.interruption import Interruption
+from pipeline.cli.interruption import ARGUMENTS, Interruption
 from pipeline.terminal import escape_unwritable, printable
 
 INTERRUPTED = "interrupted; what was finished is kept"
@@ -52,31 +52,40 @@ class CommandGroup(click.Group):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         kwargs["standalone_mode"] = False
         escape_unwritable()
-        interruption = Interruption()
+        interruption, fault = Interruption(), ""
         try:
             code = super().main(*args, **kwargs, obj=interruption)
         except click.ClickException as error:
             error.show()
-            code = error.exit_code
+            code, fault = error.exit_code, error.format_message()
         except (click.Abort, KeyboardInterrupt):
-            code = _interrupted()
+            code, fault = _interrupted()
         except Exception as error:  # no traceback reaches a user
             if interruption.came:  # an import or DuckDB may turn it into another error
-                code = _interrupted()
-            elif (code := _failed(error)) is None:
+                code, fault = _interrupted()
+            elif failure := _failed(error):
+                code, fault = failure
+            else:
                 raise
-        sys.exit(code if isinstance(code, int) else 0)
+        code = code if isinstance(code, int) else 0
+        for end in interruption.at_end:
+            end(code, fault)
+        sys.exit(code)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[ARGUMENTS] = list(args)
+        return super().parse_args(ctx, args)
 
 
-def _interrupted() -> int:
+def _interrupted() -> tuple[int, str]:
     # Python kills itself with SIGINT at its exit if a KeyboardInterrupt has left an exec of text,
     # which libraries run when they are imported; an exec that ends well clears that state.
     exec("")
     return _say(INTERRUPTED, 130)
 
 
-def _failed(error: Exception) -> int | None:
-    """Print the message and return the exit code; None if the user wants the traceback."""
+def _failed(error: Exception) -> tuple[int, str] | None:
+    """Print the message; exit code and message, or None if the user wants the traceback."""
     if isinstance(error, CrawlrankError):
         return _say(_message(error), error.exit_code)
     if shortage := shortage_of(error):
@@ -100,10 +109,10 @@ def _message(error: CrawlrankError) -> str:
     return str(BadInput(error.where, error.found, error.expected, cure) if cure else error)
 
 
-def _say(message: str, code: int) -> int:
+def _say(message: str, code: int) -> tuple[int, str]:
     """The message on stderr, without anything that could control a terminal."""
     click.echo(f"crawlrank: {printable(message)}", err=True)
-    return code
+    return code, message
 
 
 def _os_error(error: OSError) -> str:

@@ -21,10 +21,9 @@ from pipeline.cli.parameters.archive_arguments import archives_argument
 from pipeline.cli.parameters.options import (
     extraction_options,
     jobs_option,
-    quiet_option,
     strict_option,
 )
-from pipeline.progress import reporter
+from pipeline.cli.parameters.progress_options import Progress, progress_options
 from pipeline.terminal import console
 from pipeline.version import crawlrank_version
 
@@ -39,7 +38,7 @@ from pipeline.version import crawlrank_version
 )
 @extraction_options()
 @strict_option
-@quiet_option
+@progress_options
 @jobs_option
 def inspect(
     archives: tuple[PathOrUrl, ...],
@@ -47,7 +46,7 @@ def inspect(
     no_links: bool,
     extraction: ExtractionOptions,
     strict: bool,
-    quiet: bool,
+    progress: Progress,
     processes: int,
 ) -> None:
     """The report counts records, captures, links and damage, as extract-links with the same options
@@ -55,7 +54,7 @@ def inspect(
     """
     check_files(output, inputs=archives)
     extraction = extraction._replace(bodies=not no_links)
-    total = _inspect(archives, extraction, processes, output, quiet)
+    total = _inspect(archives, extraction, processes, output, progress)
     if total.failed:
         first = total.failed[0]
         more = f" (and {len(total.failed) - 1} more archives)" if len(total.failed) > 1 else ""
@@ -75,23 +74,25 @@ def _inspect(
     options: ExtractionOptions,
     processes: int,
     output: Path | None,
-    quiet: bool,
+    progress: Progress,
 ) -> Total:
     from pipeline.analysis.inspect.inspection_report import archive_row, tables
 
     begin = time.perf_counter()
     total, rows = Total(), []
-    with _writer(output, options) as writer, contextlib.closing(reporter(quiet)) as progress:
-        progress.step("inspect")
+    with _writer(output, options) as writer, contextlib.closing(progress.reporter):
+        progress.reporter.step("inspect")
         for archive in inspect_archives(archives, options, processes):
             total.add(archive)
             rows.append(archive_row(archive))
-            progress.task("inspect", total.archives, len(archives))
+            progress.reporter.task("inspect", total.archives, len(archives))
             if writer:
                 writer.add(archive)
         if writer:
             writer.end(total)
-    show(tables(rows, total, time.perf_counter() - begin, console().width), output)
+        progress.reporter.done("inspect", {})
+    if progress.tables:
+        show(tables(rows, total, time.perf_counter() - begin, console().width), output)
     return total
 
 

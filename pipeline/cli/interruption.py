@@ -1,19 +1,23 @@
-"""Ctrl-C and SIGTERM, which both end a command with its clean-up."""
+"""Ctrl-C and SIGTERM, which both end a command with its clean-up; and what a command does last."""
 
 from __future__ import annotations
 
 import signal
 import sys
 import threading
+from collections.abc import Callable
 
 SOON = 0.02  # seconds
+ARGUMENTS = "crawlrank.arguments"  # where the context keeps those of the command line
 
 
 class Interruption:
-    """came: whether there was a signal since `begin`."""
+    """came: whether there was a signal since `begin`. at_end: called with the exit code and with
+    what the user was told."""
 
     def __init__(self) -> None:
         self.came, self._number = False, int(signal.SIGINT)
+        self.at_end: list[Callable[[int, str], None]] = []
 
     def begin(self) -> None:
         """From now on a signal raises KeyboardInterrupt. Before, it ends the process at once, as

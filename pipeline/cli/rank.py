@@ -22,6 +22,7 @@ from pipeline.cli.parameters.options import (
     stop_options,
     work_option,
 )
+from pipeline.cli.parameters.progress_options import Progress, invocation, progress_options
 from pipeline.cli.parameters.ranking_options import (
     combine_options,
     link_weight_option,
@@ -34,7 +35,6 @@ from pipeline.cli.parameters.types import Size
 from pipeline.cli.run import show_result
 from pipeline.contract import COMBINED, EMBEDDED
 from pipeline.options import CombineBy, RunOptions, ValidationOptions
-from pipeline.progress import reporter
 from pipeline.ranking.methods import METHODS
 from pipeline.workfolder.manifest import require_manifest
 from pipeline.workfolder.rankings import new_ranking
@@ -55,7 +55,7 @@ from pipeline.workfolder.rankings import new_ranking
 @field_option(
     RunOptions, "force", "Replace a ranking of that label that was made with other options."
 )
-@click.option("--quiet", is_flag=True, help="Show no progress and no tables.")
+@progress_options
 @jobs_option
 @option(
     "--memory",
@@ -70,7 +70,7 @@ def rank(
     combine: dict[str, float] | None,
     combine_by: CombineBy,
     min_agreement: float,
-    quiet: bool,
+    progress: Progress,
     **values: Any,
 ) -> None:
     """The work folder needs its graph: `crawlrank run` makes it. The ranking goes to the folder
@@ -94,8 +94,8 @@ def rank(
     validation = ValidationOptions(min_agreement=min_agreement)
     options = RunOptions(runner=runner, validation=validation, **values)
     label = label or method.name
-    runs.rank(work, label, options, reporter(quiet))
-    if not quiet:
+    runs.rank(work, label, options, progress.reporter, invocation())
+    if progress.tables:
         show_result(new_ranking(work, label), validated=True)
 
 

@@ -10,10 +10,11 @@ from pipeline.cli.commands import command
 from pipeline.cli.compare import database_beside
 from pipeline.cli.outputs import STDOUT, check_files, json_option, write_json
 from pipeline.cli.parameters.groups import option
-from pipeline.cli.parameters.options import OUTPUT, memory_option, quiet_option, work_option
+from pipeline.cli.parameters.options import OUTPUT, memory_option, work_option
+from pipeline.cli.parameters.progress_options import Progress, progress_options
 from pipeline.data.datasets import replacing
 from pipeline.data.memory import Memory
-from pipeline.progress import reporter
+from pipeline.progress.reporter import consecutive
 from pipeline.terminal import printable
 from pipeline.workfolder.manifest import require_manifest
 from pipeline.workfolder.rankings import OWN, is_usable, labels
@@ -37,7 +38,7 @@ MOST = 10_000  # pages
 @option("--output", "page", type=OUTPUT, help="File to write, such as report.html.")
 @json_option
 @memory_option
-@quiet_option
+@progress_options
 def report(
     work: Path,
     rankings: tuple[str, ...],
@@ -46,7 +47,7 @@ def report(
     page: Path | None,
     output: Path | None,
     memory: Memory,
-    quiet: bool,
+    progress: Progress,
 ) -> None:
     """The page is one file that works without a network, from a disk or out of a mail. It has
     what went in, damage, links, the graph, scores with their reasons, classes, hosts, and how the
@@ -64,8 +65,8 @@ def report(
         refuse_dataset(work, path)
     names, left_out = _chosen(work, rankings)
     request = ReportRequest(work, names, older, top, memory.budget, left_out)
-    with database_beside(memory) as (db, near):
-        document = reported(request, db, near, reporter(quiet).step)
+    with database_beside(memory) as (db, near), consecutive(progress.reporter) as begin:
+        document = reported(request, db, near, begin)
     write_json(SCHEMA, document, output)
     if page == STDOUT:
         click.echo(report_page(document), nl=False)
@@ -73,7 +74,7 @@ def report(
         page.parent.mkdir(parents=True, exist_ok=True)
         with replacing(page) as temporary:
             temporary.write_text(report_page(document), encoding="utf-8")
-        if not quiet:
+        if not progress.quiet:
             click.echo(printable(f"Written: {page} ({page.stat().st_size / 1e6:.1f} MB)"), err=True)
 
 

@@ -32,6 +32,7 @@ from pipeline.cli.parameters.options import (
     validators_option,
     work_option,
 )
+from pipeline.cli.parameters.progress_options import Progress, invocation, progress_options
 from pipeline.cli.parameters.ranking_options import (
     link_weight_option,
     require_link_weights,
@@ -42,7 +43,6 @@ from pipeline.cli.parameters.ranking_options import (
 from pipeline.cli.parameters.types import Size
 from pipeline.contract import EMBEDDED
 from pipeline.options import CHECKS, RunOptions, ValidationOptions
-from pipeline.progress import reporter
 from pipeline.ranking.methods import METHODS, method_of
 from pipeline.ranking.validation_report import ValidationFailed
 from pipeline.terminal import console, printable
@@ -94,7 +94,7 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
     " full read if the time differs; full: by a full read of every archive.",
     click.Choice(CHECKS),
 )
-@click.option("--quiet", is_flag=True, help="Show no progress and no tables.")
+@progress_options
 @field_option(
     RunOptions,
     "runner",
@@ -133,7 +133,7 @@ def run(
     runner: str,
     data: str | None,
     min_agreement: float,
-    quiet: bool,
+    progress: Progress,
     **values: Any,
 ) -> None:
     """ARCHIVES: WARC, ARC, WAT and WACZ files, folders of them, globs in quotes, s3:// URLs. Give
@@ -153,12 +153,12 @@ def run(
         runner=runner, data=_data_url(runner, data), validation=validation, **values
     )
     try:
-        runs.run(work, archives, options, reporter(quiet))
+        runs.run(work, archives, options, progress.reporter, invocation())
     except ValidationFailed:
-        if not quiet:
+        if progress.tables:
             show_result(work, validated=False)
         raise
-    if not quiet:
+    if progress.tables:
         show_result(work, validated=True)
 
 

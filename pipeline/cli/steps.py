@@ -25,7 +25,6 @@ from pipeline.cli.parameters.options import (
     launcher_options,
     nodes_option,
     output_option,
-    quiet_option,
     report_option,
     rules_options,
     skip_bad_files_option,
@@ -33,11 +32,10 @@ from pipeline.cli.parameters.options import (
     strict_option,
     validators_option,
 )
+from pipeline.cli.parameters.progress_options import Progress, progress_options
 from pipeline.contract import Round, Stop
 from pipeline.engines.text import archive_reports, selecting, steps
-from pipeline.progress import reporter
 from pipeline.rank_report import read_rank_report, write_rank_report
-from pipeline.reports import round_line
 from pipeline.workfolder.archives import given_archives
 
 
@@ -72,7 +70,7 @@ from pipeline.workfolder.archives import given_archives
 )
 @strict_option
 @skip_bad_files_option
-@quiet_option
+@progress_options
 @launcher_options
 def extract_links(
     archives: tuple[PathOrUrl, ...],
@@ -83,7 +81,7 @@ def extract_links(
     extraction: ExtractionOptions,
     strict: bool,
     skip_bad_files: bool,
-    quiet: bool,
+    progress: Progress,
     launcher: Launcher,
 ) -> None:
     """ARCHIVES: WARC, ARC, WAT and WACZ files, folders of them, globs in quotes, s3:// URLs."""
@@ -91,14 +89,16 @@ def extract_links(
     check_outputs(*outputs, inputs=archives)
     check_format(form, *outputs)
     sources = list(given_archives(archives).values())
-    with closing(reporter(quiet)) as progress:
-        progress.step("extract-links")
-        launcher = replace(launcher, on_read=progress.read)
+    with closing(progress.reporter) as shown:
+        shown.step("extract-links")
+        launcher = replace(launcher, on_read=shown.read)
         reports = steps.extract_links(
             sources, output, captures, launcher, extraction,
             tables=form == "parquet", anchors=anchors,
         )  # fmt: skip
-    print_counts({"archives": len(reports)}, archive_reports.totals(reports))
+        counters = archive_reports.totals(reports)
+        shown.done("extract-links", {"rows": {"archives": len(reports)}, "counters": counters})
+    print_counts({"archives": len(reports)}, counters)
     archive_reports.require_readable(reports, skip_bad_files, strict)
 
 
@@ -215,24 +215,30 @@ def gen_graph(
     help="JSON file to write: mass, residual and certificates of each round. join-scores and"
     " export-precedence read it.",
 )
-@quiet_option
+@progress_options
 @launcher_options
 def page_rank(
-    graph: Path, output: Path, stop: Stop, report: Path | None, quiet: bool, launcher: Launcher
+    graph: Path,
+    output: Path,
+    stop: Stop,
+    report: Path | None,
+    progress: Progress,
+    launcher: Launcher,
 ) -> None:
     """It stops when the error of the scores is certified, or after exactly --iterations rounds."""
     check_outputs(output, inputs=[graph])
     stop = stop.on(launcher.runner)
-    with closing(reporter(quiet)) as progress:
-        progress.step("page-rank")
+    with closing(progress.reporter) as shown:
+        shown.step("page-rank")
 
         def on_round(entry: Round, rounds: list[Round]) -> None:
-            progress.round(round_line(rounds, stop))
+            shown.round(rounds, stop)
             if report:
                 report.parent.mkdir(parents=True, exist_ok=True)
                 write_rank_report(stop, rounds, report)
 
         steps.page_rank(graph, output, launcher, stop, on_round)
+        shown.done("page-rank", {})
 
 
 @command("join-scores")

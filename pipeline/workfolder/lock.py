@@ -1,29 +1,88 @@
-"""One run at a time in a work folder."""
+"""One run at a time in a work folder, and what that run says of itself.
+
+The first line of the file `.lock` is the number of the process that has the lock, or had it last.
+The second line, if any, is a JSON object: how far the last run is, for `crawlrank status`. It is
+written over the one before it in place, as the lock is on this file and goes with it.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
+import json
 import os
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, NamedTuple
 
 from jobs.kernel.errors import BadInput
 
 PATIENCE = 1.0  # seconds
+LOCK = ".lock"
+
+
+class Lock:
+    """A lock that this process holds. last: what the run before said of itself, {} if nothing."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file, self._writing = file, threading.Lock()  # some progress has a thread of its own
+        self.last = _content(file).state
+        self.write(self.last)
+
+    def write(self, state: dict[str, Any]) -> None:
+        """Say how far this run is."""
+        text = f"{os.getpid()}\n" + (f"{json.dumps(state)}\n" if state else "")
+        data = text.encode()
+        with self._writing:
+            os.pwrite(self._file.fileno(), data, 0)
+            os.ftruncate(self._file.fileno(), len(data))
+
+
+class LockContent(NamedTuple):
+    """owner: number of the process that holds the lock, or held it last; 0 if not known."""
+
+    owner: int
+    state: dict[str, Any]
+
+
+def _content(file: IO[str]) -> LockContent:
+    file.seek(0)
+    owner, state, *_ = (*file.read().split("\n"), "", "")
+    with contextlib.suppress(ValueError):  # just being written, or cut by a full disk
+        kept = json.loads(state or "{}")
+        return LockContent(int(owner or 0), kept if isinstance(kept, dict) else {})
+    return LockContent(int(owner) if owner.isdecimal() else 0, {})
+
+
+def looked_at(work: Path) -> tuple[LockContent, bool]:
+    """What the lock's file says, and whether a process holds the lock now. It is taken shared for
+    a moment, for which `locked` has patience."""
+    try:
+        file = (work / LOCK).open(errors="replace")
+    except OSError:
+        return LockContent(0, {}), False
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError as error:
+            return _content(file), error.errno in (errno.EWOULDBLOCK, errno.EACCES)
+        return _content(file), False
 
 
 @contextlib.contextmanager
-def locked(work: Path) -> Iterator[None]:
+def locked(work: Path) -> Iterator[Lock]:
     """Hold the folder's lock; the system drops it with the process, so a kill leaves none behind.
 
     Raises BadInput when another process holds it, or when the folder cannot be written.
     """
     try:
         work.mkdir(parents=True, exist_ok=True)
-        file = (work / ".lock").open("a+")
+        file = os.fdopen(
+            os.open(work / LOCK, os.O_RDWR | os.O_CREAT, 0o666), "r+", errors="replace"
+        )
     except OSError as error:
         raise BadInput(
             str(work),
@@ -35,18 +94,14 @@ def locked(work: Path) -> Iterator[None]:
         try:
             _take(file)
         except BlockingIOError as error:
-            file.seek(0)
-            owner = file.read().strip() or "unknown"
+            owner = _content(file).owner or "unknown"
             raise BadInput(
                 str(work),
                 f"another run is at work in this folder (process {owner})",
                 "one run at a time",
                 "Wait for it, or use another --work.",
             ) from error
-        file.truncate(0)
-        file.write(f"{os.getpid()}\n")
-        file.flush()
-        yield
+        yield Lock(file)
 
 
 def _take(file: IO[str]) -> None:

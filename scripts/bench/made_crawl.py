@@ -27,8 +27,10 @@ from pipeline.data.memory import half_of_machine
 from pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
 from pipeline.engines.embedded.engine import EmbeddedEngine
 from pipeline.options import RunOptions
-from pipeline.progress import Reporter
+from pipeline.progress.reporter import Reporter
+from pipeline.progress.running import Running
 from pipeline.run import PipelineRun, RunStep
+from pipeline.workfolder.lock import locked
 from pipeline.workfolder.work_folder import OF_ARCHIVES, temporary
 
 LINKS_AN_ARCHIVE = 2_000_000
@@ -79,10 +81,11 @@ def make(folder: Path, links: int, seed: int) -> None:
     for number in range(count):
         (archives / f"{number:05}.warc").write_text(f"made, archive {number} of {count}\n")
     options, reporter = RunOptions(), Reporter()
-    with temporary(work) as tmp:
+    with locked(work) as lock, temporary(work) as tmp:
         engine = Made(work, tmp, half_of_machine(), 1, reporter.read)
         engine.pages = crawled(links, seed, count)
-        Extraction(work, options, engine, reporter).all_steps(sorted(archives.iterdir()))
+        running = Running(lock, {})
+        Extraction(work, options, engine, reporter, running).all_steps(sorted(archives.iterdir()))
 
 
 def crawled(links: int, seed: int, archives: int) -> Iterator[Iterator[tuple[bytes, list[bytes]]]]:

@@ -24,7 +24,13 @@ PIPELINE = (
     *("pipeline.terminal", "pipeline.version", "pipeline.pages"),
     *("pipeline.contract", "pipeline.options"),
     *("pipeline.data", "pipeline.ranking", "pipeline.online"),
-    *("pipeline.workfolder", "pipeline.precedence", "pipeline.engines", "pipeline.analysis"),
+    *(
+        "pipeline.workfolder",
+        "pipeline.progress",
+        "pipeline.precedence",
+        "pipeline.engines",
+        "pipeline.analysis",
+    ),
     *("pipeline.heritrix", "pipeline.planning", "pipeline.package"),
 )
 TOP = ("pipeline.cli", "pipeline.__main__")

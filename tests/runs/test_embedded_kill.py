@@ -43,7 +43,7 @@ main(prog_name="crawlrank")
 STOPS = {"iterations": ("--iterations", "8"), "tolerance": ("--tolerance", "1e-9")}
 IN_A_ROW = 4  # kills in one folder
 KINDS = ("group", "driver", "worker")
-ROUND = re.compile(r" s +round (\d+)")
+ROUND = re.compile(r"^page-rank: round (\d+)", re.MULTILINE)
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Disturbed:
 
 def command_of(archives: list[Path], stop: str, work: Path) -> list[str]:
     words = [sys.executable, "-c", PROGRAM, "run", *archives, "--work", work, *STOPS[stop]]
-    return [*map(os.fspath, words), "--jobs", "2", "--no-validate"]
+    return [*map(os.fspath, words), "--jobs", "2", "--no-validate", "-v"]
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,7 @@ OPTIONS = {
     "data": ("--tolerance", "1e-9"),
     "plain-data": ("--iterations", "6"),
 }
-MOST_LINES = 5  # of about 15 that a run prints
+MOST_LINES = 10  # of about 30 that a run prints with -v
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def undisturbed(archives: list[Path], tmp_path_factory: pytest.TempPathFactory) 
 def command_of(work: Path, archives: list[Path], runner: str, kind: str) -> list[str]:
     words: list[Any] = [sys.executable, "-c", PROGRAM, "run", *archives, "--work", work]
     data = ["--data", f"file://{work}-data"] if kind.endswith("data") else []
-    return [os.fspath(word) for word in [*words, *OPTIONS[kind], "--runner", runner, *data]]
+    return [os.fspath(word) for word in [*words, *OPTIONS[kind], "--runner", runner, *data, "-v"]]
 
 
 def run_to_its_end(command: list[str]) -> subprocess.CompletedProcess[bytes]:
@@ -146,7 +146,7 @@ def test_with_other_archives_after_the_kill(
     work = tmp_path / "work"
     common = ["--work", str(work), *OPTIONS["plain"], "--runner", "inline"]
     extra = write_warc(tmp_path / "extra.warc", {"http://x.example/": ["http://y.example/"]})
-    command = [*COMMAND, "run", *map(str, archives), str(extra), *common]
+    command = [*COMMAND, "run", *map(str, archives), str(extra), *common, "-v"]
     with subprocess.Popen(
         command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     ) as run:

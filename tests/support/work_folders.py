@@ -40,10 +40,16 @@ def manifest_of(work: Path) -> dict[str, Any]:
     return manifest
 
 
+def without_runs(work: Path) -> dict[str, Any]:
+    """A manifest without the runs that were made, which have times, and the digest of all."""
+    manifest = manifest_of(work)
+    del manifest["digest"], manifest["runs"]
+    return manifest
+
+
 def told(work: Path) -> dict[str, object]:
     """What a manifest says, without its times and the digest of them."""
-    manifest = manifest_of(work)
-    del manifest["digest"]
+    manifest = without_runs(work)
     for entry in manifest["steps"].values():
         del entry["seconds"], entry["memory"]
         if "rounds" in entry:

@@ -29,8 +29,8 @@ GROUPS = {
     "Package": "--python --machine --glibc --wheels --upload",
     "Engine": "--runner --jobs --memory",
     "Cluster": "--data --cluster-conf --reducers",
-    "Output": """--output --out --json --format --anchors --top --by --plot --lint --quiet
-        """,
+    "Output": """--output --out --json --format --anchors --top --by --plot --lint --quiet --verbose
+        --log""",
     (OTHER := "Other"): "--help",
 }
 #: command -> options that mean something else there

@@ -57,7 +57,6 @@ strict_option = field_option(RunOptions, "strict", "Damage inside an archive is 
 skip_bad_files_option = field_option(
     RunOptions, "skip_bad_files", "Go on without archives that cannot be read."
 )
-quiet_option = click.option("--quiet", is_flag=True, help="Show no progress.")
 
 
 def _lowered(ctx: click.Context, param: click.Parameter, processes: int | None) -> int:

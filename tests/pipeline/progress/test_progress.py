@@ -8,6 +8,8 @@ import threading
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 from support.inputs.archive_samples import each, page
 
@@ -17,7 +19,11 @@ from jobs.kernel.storage.positions import reported_position
 from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
 from jobs.mapreduce.runners import bytes_read
-from pipeline.progress import Bars, Plain
+from pipeline.contract import Round, Stop
+from pipeline.progress.bars import Bars
+from pipeline.progress.estimates import duration
+from pipeline.progress.plain_lines import Plain
+from pipeline.progress.reporter import Tracking
 
 
 def test_plain_lines_are_rare(capsys: pytest.CaptureFixture[str]) -> None:
@@ -28,12 +34,88 @@ def test_plain_lines_are_rare(capsys: pytest.CaptureFixture[str]) -> None:
         now[0] = 100.0 + second
         plain.read(second * 2_000_000, 200_000_000)
     plain.read(200_000_000, 200_000_000)
+    plain.done("extract-links", {})
     assert capsys.readouterr().err.splitlines() == [
-        "    0.0 s  extract-links",
-        "   30.0 s    60.0 MB of 200.0 MB, 2.0 MB/s, about 0:01:10 left",
-        "   60.0 s    120.0 MB of 200.0 MB, 2.0 MB/s, about 0:00:40 left",
-        "   90.0 s    180.0 MB of 200.0 MB, 2.0 MB/s, about 0:00:10 left",
+        "extract-links: 60.0 MB of 200.0 MB, 2.0 MB/s, about 0:01:10 left",
+        "extract-links: 120.0 MB of 200.0 MB, 2.0 MB/s, about 0:00:40 left",
+        "extract-links: 180.0 MB of 200.0 MB, 2.0 MB/s, about 0:00:10 left",
+        "extract-links: 0:01:40",
     ]
+
+
+def test_archives_of_runs_before_count_but_not_for_the_speed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    now = [0.0]
+    plain = Plain(clock=lambda: now[0])
+    plain.step("extract-links")
+    plain.resume(archives=3, size=100_000_000)
+    now[0] = 50.0
+    plain.read(50_000_000, 100_000_000)
+    assert capsys.readouterr().err.splitlines() == [
+        "extract-links: 150.0 MB of 200.0 MB, 1.0 MB/s, about 0:00:50 left"
+    ]
+
+
+def a_round(number: int, certificate: float, seconds: float = 2.0) -> Round:
+    return {
+        "round": number, "residual_l1": 1.0, "certificate": certificate, "eta": 0.5, "mass": 11.0,
+        "seconds": seconds,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_lines_of_rounds_are_five_seconds_apart(
+    verbose: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [0.0]
+    plain, stop = Plain(lambda: now[0], verbose=verbose), Stop(iterations=100)
+    rounds: list[Round] = []
+    plain.step("page-rank")
+    for number in range(1, 101):
+        now[0] = number / 4
+        rounds.append(a_round(number, 0.9**number))
+        plain.round(rounds, stop)
+    lines = [line for line in capsys.readouterr().err.splitlines() if ": round " in line]
+    assert len(lines) == (100 if verbose else 25 // 5)
+    assert all(("eta" in line) == verbose for line in lines)
+
+
+@given(st.floats(0.1, 0.95), st.integers(3, 40), st.floats(0.01, 100))
+def test_the_time_left_of_rounds_is_that_of_a_geometric_series(
+    factor: float, done: int, seconds: float
+) -> None:
+    """Compared with counting the rounds until the certificate is small enough."""
+    stop, rounds = Stop(tolerance=1e-9), [a_round(n, factor**n, seconds) for n in (done - 1, done)]
+    needed = next(n for n in range(1000) if factor**n <= 1e-9 * (1 + 1e-9))
+    tracking = Tracking(lambda: 0.0)
+    tracking.step("page-rank")
+    tracking.round(rounds, stop)
+    assert tracking.measure is not None
+    assert tracking.measure.left == pytest.approx(
+        max(0, needed - done) * seconds, abs=1.01 * seconds
+    )
+
+
+def test_a_step_that_does_not_end_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    plain = Plain(clock=lambda: 0.0)
+    plain.step("canonicalize")
+    plain.close()
+    assert capsys.readouterr().err == "canonicalize: not finished after 0.0 s\n"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0.0 s"),
+        (59.94, "59.9 s"),
+        (59.96, "0:01:00"),
+        (3725, "1:02:05"),
+        (9e4, "1 day, 1:00:00"),
+    ],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
 
 
 def test_a_bar_shows_bytes_not_archives() -> None:

@@ -1,0 +1,83 @@
+"""The options of commands that take their time: how much they say, and where."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from pipeline.cli.interruption import ARGUMENTS, Interruption
+from pipeline.cli.outputs import STDOUT, check_files
+from pipeline.cli.parameters.groups import grouped, option
+from pipeline.cli.parameters.options import OUTPUT
+from pipeline.progress.choosing import reporter
+from pipeline.progress.log_lines import Log
+from pipeline.progress.reporter import Reporter, Several
+from pipeline.workfolder.masking import masked_all
+from pipeline.workfolder.run_history import Invocation
+from pipeline.workfolder.work_folder import refuse_dataset
+
+
+class Progress(NamedTuple):
+    """reporter: of the command's work. quiet: nothing but errors. tables: whether standard output
+    is for tables."""
+
+    reporter: Reporter
+    quiet: bool
+    tables: bool
+
+
+def _progress(quiet: bool, verbose: bool, log: Path | None) -> Progress:
+    if quiet and verbose:
+        raise click.UsageError("--quiet and --verbose exclude each other")
+    shown = reporter(quiet, verbose=verbose)
+    if log:
+        shown = Several(_logged(log), shown)
+    return Progress(shown, quiet, not quiet and log != STDOUT)
+
+
+def _logged(path: Path) -> Log:
+    """The log, which has the begin of this command and gets its end. Raises BadInput, OSError."""
+    ctx = click.get_current_context()
+    if path == STDOUT:
+        stream = sys.stdout
+    else:
+        archives, work = ctx.params.get("archives") or (), ctx.params.get("work")
+        check_files(path, inputs=archives)
+        if isinstance(work, Path):
+            refuse_dataset(work, path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        stream = path.open("a")
+    log = Log(stream)
+    log.begin(ctx.meta.get(ARGUMENTS, []))
+    if isinstance(ctx.obj, Interruption):
+        ctx.obj.at_end.append(log.end)
+    return log
+
+
+progress_options = grouped(
+    "progress",
+    _progress,
+    click.option("-q", "--quiet", is_flag=True, help="Show no progress and no tables."),
+    click.option(
+        "-v",
+        "--verbose",
+        is_flag=True,
+        help="Show each archive, job and round, and the counters of each step.",
+    ),
+    option(
+        "--log",
+        type=OUTPUT,
+        metavar="FILE",
+        help="Append steps, counters, warnings and errors to FILE, as JSON lines; `-`: to standard"
+        " output, without the tables.",
+    ),
+)
+
+
+def invocation() -> Invocation:
+    """The command that runs, without secrets."""
+    arguments = click.get_current_context().meta.get(ARGUMENTS, [])
+    return Invocation(masked_all(arguments))

@@ -1,0 +1,8 @@
+"""The progress of a run, for people and programs."""
+
+from __future__ import annotations
+
+from pipeline.progress.choosing import reporter
+from pipeline.progress.reporter import Reporter
+
+__all__ = ["Reporter", "reporter"]

@@ -1,0 +1,110 @@
+"""Progress on a terminal: a live bar, and a line for each step above it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import TimeRemainingColumn as Remaining
+
+from pipeline.contract import ArchiveReport, Round, Stop
+from pipeline.progress.estimates import duration, round_line, volume
+from pipeline.progress.plain_lines import archive_line, counters_line, speed_of, total_line
+from pipeline.progress.reporter import PARTS, Tracking
+from pipeline.terminal import printable
+
+
+class Bars(Tracking):
+    """The step, its parts, bytes or rounds, the time spent and the time left. verbose: also a line
+    for each archive and round, and the counters of each step."""
+
+    def __init__(self, console: Console, *, verbose: bool = False) -> None:
+        super().__init__()
+        self._console, self._verbose, self._steps_ended = console, verbose, 0
+        self._bars = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[detail]}"),
+            TimeElapsedColumn(),
+            Remaining(),
+            console=console,
+            transient=True,
+            redirect_stdout=False,  # jobs on the inline runner exchange the streams themselves
+            redirect_stderr=False,
+        )
+        self._bars.start()
+        self._bar: TaskID | None = None
+
+    def _line(self, text: str, style: str | None = None) -> None:
+        self._console.print(printable(text), markup=False, highlight=False, style=style)
+
+    def step(self, name: str, skipped: bool = False) -> None:
+        super().step(name, skipped)
+        self._end_bar()
+        if skipped:
+            self._steps_ended += 1
+            self._line(f"{name}: unchanged, kept", "dim")
+        else:
+            self._bar = self._bars.add_task(name, total=None, detail="")
+
+    def _show(self, done: int, total: int | None, detail: str) -> None:
+        if self._bar is not None:
+            self._bars.update(self._bar, completed=done, total=total, detail=detail)
+
+    def resume(self, archives: int = 0, size: int = 0) -> None:
+        super().resume(archives, size)
+        if self._bar is not None and size:  # rich leaves the first update out of the speed
+            self._bars.update(self._bar, completed=size)
+
+    def task(self, job: str, done: int, total: int) -> None:
+        super().task(job, done, total)
+        if self.measure and self.measure.unit == PARTS:
+            self._show(done, total, f"part {done} of {total}")
+
+    def read(self, done: int, total: int) -> None:
+        super().read(done, total)
+        if measure := self.measure:
+            whole = total + measure.before
+            text = volume(measure.done, whole, speed_of(measure, self.spent))
+            if self.archives:
+                text = f"archive {self.archives[0]} of {self.archives[1]}, {text}"
+            self._show(measure.done, whole, text)
+
+    def archive(self, report: ArchiveReport, done: int, total: int) -> None:
+        super().archive(report, done, total)
+        if self._verbose:
+            self._line(f"{self.name}: {archive_line(report, done, total)}")
+
+    def round(self, rounds: Sequence[Round], stop: Stop) -> None:
+        super().round(rounds, stop)
+        line = round_line(rounds, stop, verbose=self._verbose)
+        self._show(len(rounds), stop.iterations, line)
+        if self._verbose:
+            self._line(f"{self.name}: {line}")
+
+    def done(self, name: str, entry: Mapping[str, Any]) -> None:
+        self._end_bar()
+        if self._verbose and (counts := counters_line(entry)):
+            self._line(f"{name}: {counts}")
+        self._line(f"{name}: {duration(self.spent)}")
+        self._steps_ended += 1
+        super().done(name, entry)
+
+    def note(self, text: str) -> None:
+        self._line(text)
+
+    def _end_bar(self) -> None:
+        if self._bar is not None:
+            self._bars.remove_task(self._bar)
+            self._bar = None
+
+    def close(self) -> None:
+        self._end_bar()
+        self._bars.stop()
+        if self.name:
+            self._line(f"{self.name}: not finished after {duration(self.spent)}")
+            self.name = ""
+        elif self._steps_ended > 1:
+            self._line(total_line(self.clock() - self.begun))

@@ -1,0 +1,23 @@
+"""Which reporter shows progress in this process."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from pipeline.progress.plain_lines import Plain
+from pipeline.progress.reporter import Reporter
+
+
+def reporter(quiet: bool, *, verbose: bool = False) -> Reporter:
+    """Nothing if quiet, live on a terminal, or plain lines. FORCE_COLOR makes no terminal of a
+    pipe, and a terminal that is `dumb` cannot move its cursor."""
+    if quiet:
+        return Reporter()
+    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        from rich.console import Console
+
+        from pipeline.progress.bars import Bars
+
+        return Bars(Console(file=sys.stderr), verbose=verbose)
+    return Plain(verbose=verbose)
