@@ -41,7 +41,7 @@ from pipeline.workfolder.imported import SELECT, require_import, steps_of
 from pipeline.workfolder.lock import Lock, locked
 from pipeline.workfolder.manifest import Manifest, require_manifest
 from pipeline.workfolder.rankings import new_ranking, take_graph
-from pipeline.workfolder.run_history import Invocation, add_run, seconds_of_steps
+from pipeline.workfolder.run_history import Invocation, add_run
 from pipeline.workfolder.step_state import DamagedDataset, StepState
 from pipeline.workfolder.work_folder import (
     OF_RANKING,
@@ -282,7 +282,7 @@ def _locked_run(
     invocation: Invocation | None,
 ) -> PipelineRun:
     give_back_at_once()
-    reporter = Several(running := Running(lock, seconds_of_steps(work, lock.last)), reporter)
+    reporter = Several(running := Running(lock, Manifest(work), invocation), reporter)
     try:
         clear_leftovers(work)
         with temporary(work) as tmp, ExitStack() as stack:

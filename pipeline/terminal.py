@@ -55,9 +55,12 @@ def lines(table: Table, width: int) -> Iterator[str]:
 
 
 def console(stderr: bool = False) -> Console:
-    """A console as wide as the terminal, and WIDE for a pipe or file."""
+    """A console as wide as the terminal, and WIDE and without colour for a pipe or file, also under
+    FORCE_COLOR."""
     stream = sys.stderr if stderr else sys.stdout
-    return Console(file=stream, width=None if stream.isatty() else WIDE)
+    if stream.isatty():
+        return Console(file=stream)
+    return Console(file=stream, width=WIDE, force_terminal=False)
 
 
 def escape_unwritable() -> None:

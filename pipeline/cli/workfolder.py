@@ -3,41 +3,73 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from pipeline.cli.commands import command
+from pipeline.cli.outputs import STDOUT, json_option, write_json
 from pipeline.cli.parameters.groups import option
 from pipeline.cli.parameters.options import OUTPUT, ranked_work_option
 from pipeline.terminal import console, printable
 from pipeline.workfolder.imported import steps_of
-from pipeline.workfolder.manifest import require_manifest
+from pipeline.workfolder.manifest import Manifest, require_manifest
+
+if TYPE_CHECKING:
+    from pipeline.workfolder.integrity import Checked
 
 
 @command("status")
 @ranked_work_option
-def status(work: Path) -> None:
-    """Also shows archives, and files that are damaged or not what the run has written."""
+@json_option
+def status(work: Path, output: Path | None) -> None:
+    """Also shows the command of the last run, archives, and files that are damaged or not what the
+    run has written. Of a run that is at work, from another terminal: its step, the part that is
+    done, its process, the time that it took and the time that is left.
+    """
     from pipeline.contract import STEPS
     from pipeline.precedence.caveats import caveats_in, caveats_table
+    from pipeline.progress.run_state import note_begun, run_state, state_lines
     from pipeline.reports import rankings_table, status_tables
-    from pipeline.workfolder.integrity import Checked, checked
+    from pipeline.status_document import SCHEMA, status_document
 
-    out, manifest = console(), require_manifest(work)
-    faults, unchecked = list[Checked](), ""
-    try:
-        faults += (result for result in checked(work, manifest, digests=False) if result.fault)
-    except (OSError, RuntimeError) as error:  # clients of stores raise both
-        data, reason = manifest.parameters.get("--data"), str(error).partition("\n")[0]
-        unchecked = f"The datasets at {data} were not checked: {reason}"
-    tables = status_tables(manifest, steps_of(manifest, list(STEPS)), faults)
-    caveats = caveats_table(caveats_in(work, manifest))
-    for table in (*tables, rankings_table(work), caveats):
+    run = run_state(work)
+    manifest = Manifest(work) if run.runs else require_manifest(work)
+    faults, unchecked = _faults(work, manifest, running=run.runs)
+    note_begun(manifest, run)
+    names = steps_of(manifest, list(STEPS))
+    document = status_document(work, manifest, run, names, faults)
+    write_json(SCHEMA, document, output)
+    if output == STDOUT:
+        return
+    for line in (*state_lines(run), ""):
+        click.echo(printable(line))
+    caveats = [caveats_table(caveats_in(work, manifest))] if manifest.steps else []
+    tables = (*status_tables(manifest, names, faults), rankings_table(work), *caveats)
+    out = console()
+    for table in tables:
         if table.row_count:
             out.print(table)
             out.print()
     if unchecked:
         click.echo(printable(unchecked))
+
+
+def _faults(work: Path, manifest: Manifest, *, running: bool) -> tuple[list[Checked], str]:
+    """Datasets that are not what their step has written, and why others were not looked at.
+    running: the run may be changing some, whose steps are no longer in the manifest then."""
+    from pipeline.workfolder.integrity import checked
+
+    faults, unchecked = list["Checked"](), ""
+    try:
+        faults += (result for result in checked(work, manifest, digests=False) if result.fault)
+    except (OSError, RuntimeError) as error:  # clients of stores raise both
+        data, reason = manifest.parameters.get("--data"), str(error).partition("\n")[0]
+        unchecked = f"The datasets at {data} were not checked: {reason}"
+    if faults and running:
+        now = Manifest(work).steps
+        faults = [each for each in faults if now.get(each.step) == manifest.steps.get(each.step)]
+    return faults, unchecked
 
 
 @command("check")

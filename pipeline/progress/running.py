@@ -1,6 +1,7 @@
 """How far a run is, in the lock's file of its work folder, for `crawlrank status`.
 
-    {"process", "host", "state", "started", "updated", "seconds",
+    {"process", "host", "arguments", "configuration", "configured", "crawlrank", "state", "started",
+     "updated", "seconds", "before": {"count", "seconds"} of the runs before,
      "steps": names, "step": {"name", "seconds", "before", "unit", "done", "total", "job", "left"},
      "archives": [done, total], "spent": {step: seconds}, "error"}
 
@@ -15,32 +16,46 @@ import os
 import platform
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from pipeline.contract import ArchiveReport, Round, Stop
 from pipeline.progress.reporter import Clock, Tracking
+from pipeline.version import crawlrank_version
 from pipeline.workfolder.lock import Lock
+from pipeline.workfolder.manifest import Manifest
 from pipeline.workfolder.masking import masked
-from pipeline.workfolder.run_history import utc_now
+from pipeline.workfolder.run_history import (
+    Invocation,
+    runs_before,
+    seconds_of_steps,
+    utc_now,
+)
 
 EVERY = 0.5  # seconds between two writes while a step goes on
 RUNNING, DONE, FAILED, INTERRUPTED = "running", "done", "failed", "interrupted"
 
 
 class Running(Tracking):
-    """spent: seconds of steps that runs before have done or begun, by name. before: of these, those
-    that the step of this run goes on from."""
+    """spent_before: seconds of steps that runs before have done or begun, by name. before: of
+    these, those that the step of this run goes on from."""
 
     def __init__(
-        self, lock: Lock, spent: Mapping[str, float], clock: Clock = time.monotonic
+        self,
+        lock: Lock,
+        manifest: Manifest,
+        invocation: Invocation | None = None,
+        clock: Clock = time.monotonic,
     ) -> None:
         super().__init__(clock)
-        self._lock, self.spent_before = lock, dict(spent)
+        self._lock, self.spent_before = lock, seconds_of_steps(manifest, lock.last)
         self.before = 0.0
         self._next = 0.0
         self._state: dict[str, Any] = {
             "process": os.getpid(), "host": platform.node(), "state": RUNNING,
-            "started": utc_now(),
+            "started": utc_now(), "crawlrank": crawlrank_version(),
+            "before": runs_before(manifest, lock.last),
+            **(asdict(invocation) if invocation else {}),
         }  # fmt: skip
         self.write()
 

@@ -48,16 +48,17 @@ def extraction_mark(options: ExtractionOptions, content: str, form: str) -> str:
 
 
 def extraction_entry(options: ExtractionOptions, manifest: Manifest) -> dict[str, Any]:
-    """What the manifest says of the step: totals over the archives."""
+    """What the manifest says of the step."""
+    return {"parameters": options.parameters(), **extraction_totals(manifest)}
+
+
+def extraction_totals(manifest: Manifest) -> dict[str, Any]:
+    """Rows and counters of the archives that were read so far."""
     total: Counter[str] = Counter()
     for entry in manifest.archives.values():
         add_counters(total, entry["counters"])
     rows = {"links": total["links"], "captures": total["captures"]}
-    return {
-        "parameters": options.parameters(),
-        "rows": rows,
-        "counters": dict(sorted(total.items())),
-    }
+    return {"rows": rows, "counters": dict(sorted(total.items()))}
 
 
 def reports(manifest: Manifest, given: ArchivePaths) -> list[ArchiveReport]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
-from pathlib import Path
 from typing import Any
 
 from pipeline.version import crawlrank_version
@@ -38,21 +37,29 @@ def utc_now() -> str:
 
 def add_run(manifest: Manifest, invocation: Invocation | None, before: Mapping[str, Any]) -> None:
     """Enter a run that begins, to be saved. before: the state of the run before it."""
-    runs = manifest.section("runs")
+    runs, counts = manifest.section("runs"), runs_before(manifest, before)
     last = runs.setdefault("last", [])
     if last and "seconds" not in last[-1]:
-        last[-1]["seconds"] = spent = float(before.get("seconds") or 0.0)
-        runs["seconds"] = round(runs.get("seconds", 0.0) + spent, 3)
+        last[-1]["seconds"] = float(before.get("seconds") or 0.0)
     command = asdict(invocation) if invocation else {}
     last.append({**command, "crawlrank": crawlrank_version(), "started": utc_now()})
     del last[:-KEPT]
-    runs["count"] = runs.get("count", 0) + 1
+    runs |= {"count": counts["count"] + 1, "seconds": counts["seconds"]}
 
 
-def seconds_of_steps(work: Path, before: Mapping[str, Any]) -> dict[str, float]:
+def runs_before(manifest: Manifest, before: Mapping[str, Any]) -> dict[str, Any]:
+    """Count and seconds of all runs until now. before: the state of the last of them, which knows
+    of runs that were killed before they saved the manifest."""
+    if earlier := before.get("before"):
+        seconds = earlier["seconds"] + before.get("seconds", 0.0)
+        return {"count": earlier["count"] + 1, "seconds": round(seconds, 3)}
+    runs = manifest.section("runs")
+    return {"count": runs.get("count", 0), "seconds": runs.get("seconds", 0.0)}
+
+
+def seconds_of_steps(manifest: Manifest, before: Mapping[str, Any]) -> dict[str, float]:
     """Seconds of each step by the manifest; of one that is not done, by the state of the run that
     began it."""
     spent = {name: float(seconds) for name, seconds in before.get("spent", {}).items()}
-    steps = Manifest(work).steps if (work / "manifest.json").exists() else {}
-    done = {name: float(entry["seconds"]) for name, entry in steps.items() if "seconds" in entry}
+    done = {name: entry["seconds"] for name, entry in manifest.steps.items() if "seconds" in entry}
     return {**spent, **done}

@@ -31,6 +31,7 @@ from pipeline.progress.reporter import Reporter
 from pipeline.progress.running import Running
 from pipeline.run import PipelineRun, RunStep
 from pipeline.workfolder.lock import locked
+from pipeline.workfolder.manifest import Manifest
 from pipeline.workfolder.work_folder import OF_ARCHIVES, temporary
 
 LINKS_AN_ARCHIVE = 2_000_000
@@ -84,7 +85,7 @@ def make(folder: Path, links: int, seed: int) -> None:
     with locked(work) as lock, temporary(work) as tmp:
         engine = Made(work, tmp, half_of_machine(), 1, reporter.read)
         engine.pages = crawled(links, seed, count)
-        running = Running(lock, {})
+        running = Running(lock, Manifest(work))
         Extraction(work, options, engine, reporter, running).all_steps(sorted(archives.iterdir()))
 
 
