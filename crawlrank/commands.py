@@ -127,6 +127,7 @@ def _call(name: str, *arguments: PathOrUrl, say: bool = True, **options: Options
         *(os.fspath(each) for each in arguments),
     ]
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    pipes["env"] = {**os.environ, "CRAWLRANK_CONFIG": ""}  # a program says itself what it wants
     with (
         subprocess.Popen(words, errors="backslashreplace", **pipes) as process,
         ThreadPoolExecutor(1) as reading,

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from pipeline.cli.parameters.help_groups import GroupedCommand
+from pipeline.cli.parameters.command import ConfiguredCommand
 
 #: command -> the module of this folder that defines it, the first sentence of its help
 COMMANDS = {
@@ -66,7 +66,7 @@ def command(name: str) -> Callable[[Callable[..., Any]], click.Command]:
     def decorate(function: Callable[..., Any]) -> click.Command:
         paragraphs = (COMMANDS[name][1], inspect.getdoc(function) or "")
         text = "\n\n".join(filter(None, paragraphs))
-        return click.command(name, cls=GroupedCommand, help=text)(function)
+        return click.command(name, cls=ConfiguredCommand, help=text)(function)
 
     return decorate
 

@@ -6,6 +6,7 @@ runs. What a running process does between two writes is only known by the clock.
 
 from __future__ import annotations
 
+import json
 import platform
 import shlex
 from collections.abc import Iterator, Mapping
@@ -187,4 +188,4 @@ def _elapsed_text(about: Mapping[str, Any]) -> str:
 
 
 def _configured_text(configured: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in configured.items())
+    return ", ".join(f"{name} = {json.dumps(value)}" for name, value in configured.items())

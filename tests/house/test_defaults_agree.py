@@ -104,7 +104,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, *words: str) -> RunOptions:
     """What `run` asks for, after so many words."""
     given = list[RunOptions]()
 
-    def keep(work: Path, archives: object, options: RunOptions, reporter: object) -> None:
+    def keep(work: Path, archives: object, options: RunOptions, *_: object) -> None:
         given.append(options)
 
     monkeypatch.setattr(runs, "run", keep)

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from support.crawls import COMMAND, crawlrank, environment, ok, process, response
-from support.paths import LOOPBACK, SAMPLES
+from support.paths import LOOPBACK, ROOT, SAMPLES
 from support.work_folders import manifest_of
 
 from pipeline.contract import STEPS
@@ -249,6 +249,25 @@ def test_the_log_agrees_with_the_manifest(runner: str, tmp_path: Path) -> None:
     ok(*words, "-q")
     appended = events(log)[len(logged) :]
     assert [each["step"] for each in appended if each["event"] == "step-kept"] == list(ended)
+
+
+def test_the_page_has_all_events_and_fields(tmp_path: Path) -> None:
+    work, log = tmp_path / "work", tmp_path / "log.jsonl"
+    page = (ROOT / "docs" / "output.md").read_text()
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \| (.*) \|$", page, re.MULTILINE))
+    common = ("--work", work, "--log", log, "-q", "--no-validate")
+    ok("run", LOOPBACK, *common)
+    ok("run", LOOPBACK, SAMPLES / "aut-example.arc.gz", *common)
+    assert crawlrank("run", LOOPBACK, *common).code == 3
+    assert len({each["event"] for each in events(log)}) >= 9
+    for each in events(log):
+        own = each.keys() - {"time", "event"}
+        if each["event"] == "round":
+            own = {"step"}  # the page names the manifest for the others
+        assert {name for name in own if f"`{name}`" not in rows[each["event"]]} == set()
+    document = status(work)
+    for name in document["run"].keys() | document.keys() - {"run", "schema", "version"}:
+        assert f"`{name}`" in page or f"`run.{name}`" in page, name
 
 
 def test_the_log_has_errors_and_their_codes(tmp_path: Path) -> None:

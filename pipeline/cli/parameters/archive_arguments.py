@@ -23,7 +23,8 @@ def _archives(*, required: bool) -> Callable[[Command], Command]:
     def find(
         ctx: click.Context, param: click.Parameter, names: tuple[PathOrUrl, ...]
     ) -> tuple[PathOrUrl, ...]:
-        names = (*names, *ctx.meta.get("archives", ()))
+        configured = (ctx.default_map or {}).get("archives", ())  # which old clicks pass over
+        names = (*(names or configured), *ctx.meta.get("archives", ()))
         if required and not names:
             raise click.MissingParameter(ctx=ctx, param=param)
         return _find(names) if names else ()

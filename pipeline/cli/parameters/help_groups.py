@@ -31,7 +31,7 @@ GROUPS = {
     "Cluster": "--data --cluster-conf --reducers",
     "Output": """--output --out --json --format --anchors --top --by --plot --lint --quiet --verbose
         --log""",
-    (OTHER := "Other"): "--help",
+    (OTHER := "Other"): "--config --help",
 }
 #: command -> options that mean something else there
 ELSEWHERE = {

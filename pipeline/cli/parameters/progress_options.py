@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -10,12 +11,14 @@ import click
 
 from pipeline.cli.interruption import ARGUMENTS, Interruption
 from pipeline.cli.outputs import STDOUT, check_files
+from pipeline.cli.parameters.command import CONFIGURED
+from pipeline.cli.parameters.configuration import Configured
 from pipeline.cli.parameters.groups import grouped, option
 from pipeline.cli.parameters.options import OUTPUT
 from pipeline.progress.choosing import reporter
 from pipeline.progress.log_lines import Log
 from pipeline.progress.reporter import Reporter, Several
-from pipeline.workfolder.masking import masked_all
+from pipeline.workfolder.masking import masked, masked_all
 from pipeline.workfolder.run_history import Invocation
 from pipeline.workfolder.work_folder import refuse_dataset
 
@@ -79,5 +82,10 @@ progress_options = grouped(
 
 def invocation() -> Invocation:
     """The command that runs, without secrets."""
-    arguments = click.get_current_context().meta.get(ARGUMENTS, [])
-    return Invocation(masked_all(arguments))
+    ctx = click.get_current_context()
+    arguments = masked_all(ctx.meta.get(ARGUMENTS, []))
+    configured: Configured | None = ctx.meta.get(CONFIGURED)
+    if configured is None:
+        return Invocation(arguments)
+    values = json.loads(masked(json.dumps(configured.values, default=str)))
+    return Invocation(arguments, str(configured.path), values)

@@ -1,0 +1,42 @@
+"""What all commands are: their help is in groups, and a configuration file may give options."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from pipeline.cli.parameters.configuration import NAME, VARIABLE, Configured, configure
+from pipeline.cli.parameters.help_groups import GroupedCommand
+from pipeline.terminal import printable
+
+CONFIGURED = "crawlrank.configured"  # where the context keeps what a file has given
+CONFIG_OPTION = click.option(
+    "--config",
+    type=click.Path(),
+    metavar="FILE",
+    expose_value=False,
+    help=f"File with more options (default: {NAME} in the current folder, or the file that"
+    f" {VARIABLE} names).",
+)
+
+
+class ConfiguredCommand(GroupedCommand):
+    """A command that takes options from a file, and says which, unless it is quiet."""
+
+    def __init__(self, name: str, **attributes: Any) -> None:
+        super().__init__(name, **attributes)
+        holder = CONFIG_OPTION(click.Command("holder", callback=lambda: None))
+        self.params += holder.params
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not ctx.resilient_parsing and not {*ctx.help_option_names} & {*args}:
+            ctx.meta[CONFIGURED] = configure(self, ctx, args)
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        configured: Configured | None = ctx.meta.get(CONFIGURED)
+        if configured and not ctx.params.get("quiet"):
+            names = ", ".join(configured.values)
+            click.echo(printable(f"Options from {configured.path}: {names}"), err=True)
+        return super().invoke(ctx)
