@@ -101,7 +101,7 @@ def file_of(given: str | None) -> Path | None:
         return Path(NAME) if Path(NAME).is_file() else None
     if not named and given is None:
         return None
-    if not Path(named).is_file():
+    if not Path(named).exists() or Path(named).is_dir():  # /dev/null is a usual one for nothing
         source = "--config" if given is not None else VARIABLE
         raise click.UsageError(f"{source}: there is no file {named}.")
     return Path(named)

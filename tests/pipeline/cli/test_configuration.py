@@ -133,6 +133,8 @@ def test_which_file_is_read(asked: list[Any], monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("CRAWLRANK_CONFIG", "")
     assert ok(*common).err == ""
     assert [options.precedence.bins for _, _, options in asked] == [2, 3, 4, 5]
+    assert ok(*common, "--config", os.devnull).err == ""
+    assert asked.pop()[2].precedence.bins == 5
     monkeypatch.setenv("CRAWLRANK_CONFIG", "gone.toml")
     missing = crawlrank(*common)
     assert (missing.code, missing.err) == (
