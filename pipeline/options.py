@@ -236,3 +236,32 @@ class RunOptions:
             "--spellings": precedence.spellings,
             **({"--aliases": ",".join(precedence.aliases)} if precedence.aliases else {}),
         }
+
+
+#: flags that are on if nothing is said -> the flag that turns them off
+TURNED_OFF = {"--validate": "--no-validate"}
+
+
+def option_words(name: str, value: Any) -> list[str]:
+    """The words of a command line that give the option its value; none for what is not given. The
+    one place that turns parameters into options, so that no message shows `--pdf False`.
+
+    >>> option_words("--pdf", True), option_words("--pdf", False), option_words("--bins", 5)
+    (['--pdf'], [], ['--bins', '5'])
+    >>> option_words("--validate", False), option_words("--fold", "canonical redirects")
+    (['--no-validate'], ['--fold', 'canonical', '--fold', 'redirects'])
+    """
+    if name in TURNED_OFF:
+        return [] if value else [TURNED_OFF[name]]
+    if value is None or value is False:
+        return []
+    if value is True:
+        return [name]
+    values = str(value).split() if name == "--fold" else [str(value)]
+    return [word for each in values for word in (name, each)]
+
+
+def with_option(name: str, value: Any) -> str:
+    """For a sentence: `with --bins 5`, `without --pdf`."""
+    words = option_words(name, value)
+    return f"with {' '.join(words)}" if words else f"without {name}"

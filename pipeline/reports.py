@@ -9,20 +9,21 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from jobs.kernel.errors import BadInput
+from jobs.kernel.archive.damage import REASONS
+from jobs.kernel.errors import BadInput, count_of
 from pipeline.contract import RANK, Round
 from pipeline.data.datasets import is_file, replacing
 from pipeline.data.scores_table import best_first
 from pipeline.ranking.methods import method_of
 from pipeline.ranking.validation_report import ValidationReport
 from pipeline.terminal import TextTable
+from pipeline.terminal.counter_meanings import DROPPED, meaning_of
 from pipeline.workfolder.imported import SELECT, require_finished
 from pipeline.workfolder.integrity import Checked
 from pipeline.workfolder.manifest import Manifest
 from pipeline.workfolder.rankings import is_stale, labels, ranking_folder
 
 MAX_ROWS = 20
-MAX_EXAMPLES = 3
 
 
 def write_report(report: ValidationReport, output: Path) -> None:
@@ -34,14 +35,19 @@ def write_report(report: ValidationReport, output: Path) -> None:
 
 
 def status_tables(
-    manifest: Manifest, names: Sequence[str], faults: Sequence[Checked] = ()
+    manifest: Manifest,
+    names: Sequence[str],
+    faults: Sequence[Checked] = (),
+    *,
+    verbose: bool = False,
 ) -> Iterator[TextTable]:
     """Steps, rounds, archives, and what is left out or damaged; some tables may have no rows.
-    faults: datasets that are not what their step has written."""
+    faults: datasets that are not what their step has written. verbose: with every figure of the
+    rounds."""
     yield _steps_table(manifest, names, {fault.step for fault in faults})
     yield _faults_table(faults)
     rounds = manifest.steps.get(RANK, {}).get("rounds", ())
-    yield _rounds_table(rounds, method_of(manifest.parameters).title)
+    yield _rounds_table(rounds, method_of(manifest.parameters).title, verbose=verbose)
     if imported := manifest.imported:
         yield _imported_table(imported["files"])
     else:
@@ -50,15 +56,15 @@ def status_tables(
         yield selection_table(manifest.steps[SELECT])
     yield charsets_table(manifest.steps.get("canonicalize", {}))
     yield _dropped_table(manifest)
-    table = TextTable("damage", "reason", ">count")
+    table = TextTable("damage", ">count", "=reason", "~which is")
     for reason, count in damage_by_reason(manifest).most_common():
-        table.add(reason, count)
+        table.add(count, reason, REASONS[reason])
     yield table
 
 
 def rankings_table(work: Path) -> TextTable:
     """The rankings beside that of the run."""
-    table = TextTable("rankings", "label", "method", "state", ">rounds", ">certificate")
+    table = TextTable("rankings", "label", "method", "state", ">rounds", ">error at most")
     for label in labels(work):
         folder = ranking_folder(work, label)
         manifest = Manifest(folder)
@@ -79,14 +85,14 @@ def _state_of(manifest: Manifest) -> str:
 
 
 def _steps_table(manifest: Manifest, names: Sequence[str], damaged: Collection[str]) -> TextTable:
-    table = TextTable("steps", "step", "state", ">rows", ">seconds", ">of these, starting")
+    table = TextTable("steps", "=step", "~state", "~rows", ">seconds", ">of these, starting")
     for name in names:
         entry = manifest.steps.get(name, {})
         state = "done" if "fingerprint" in entry else "begun" if entry else "to do"
         state = "damaged" if name in damaged else state
         if again := entry.get("launched_again"):
-            state += f", {sum(again.values())} jobs again as nodes were lost"
-        rows = ", ".join(f"{count:,} {dataset}" for dataset, count in entry.get("rows", {}).items())
+            state += f", {count_of(sum(again.values()), 'job')} again as nodes were lost"
+        rows = ", ".join(f"{dataset} {count:,}" for dataset, count in entry.get("rows", {}).items())
         seconds, starting = (
             f"{entry[part]:.1f}" if part in entry else "" for part in ("seconds", "starting")
         )
@@ -95,7 +101,9 @@ def _steps_table(manifest: Manifest, names: Sequence[str], damaged: Collection[s
 
 
 def _faults_table(faults: Sequence[Checked]) -> TextTable:
-    table = TextTable("not as it was left; `crawlrank run` makes it again", "step", "what is wrong")
+    table = TextTable(
+        "not as it was left; `crawlrank run` makes it again", "step", "~what is wrong"
+    )
     for result in faults[:MAX_ROWS]:
         table.add(result.step, result.fault)
     _add_more(table, len(faults))
@@ -104,12 +112,12 @@ def _faults_table(faults: Sequence[Checked]) -> TextTable:
 
 def _add_more(table: TextTable, rows: int) -> None:
     if rows > MAX_ROWS:
-        table.add(f"… and {rows - MAX_ROWS} more")
+        table.note(f"… and {rows - MAX_ROWS:,} more")
 
 
 def checked_table(results: Sequence[Checked]) -> TextTable:
     """Datasets with their files and bytes; a row for all parts of links, and one for captures."""
-    table = TextTable("datasets", "step", "dataset", ">files", ">bytes", "state")
+    table = TextTable("datasets", "=step", "=dataset", ">files", ">bytes", "state")
     groups: dict[tuple[str, str], list[Checked]] = {}
     for result in results:
         name = result.dataset.partition("/")[0]
@@ -123,26 +131,28 @@ def checked_table(results: Sequence[Checked]) -> TextTable:
     return table
 
 
-def _rounds_table(rounds: Sequence[Round], title: str) -> TextTable:
+def _rounds_table(rounds: Sequence[Round], title: str, *, verbose: bool) -> TextTable:
+    """The error of all scores together, relative to their sum, with the certificate's name for
+    those who look it up. verbose: the other figures too."""
+    more = (">error of shares at most", ">of one score (eta)", ">residual", ">sum of scores (mass)")
     table = TextTable(
-        f"rounds of {title}", ">round", ">certificate", ">of probabilities", ">eta", ">residual",
-        ">mass", ">seconds",
+        f"rounds of {title}", ">round", ">error at most (certificate)",
+        *(more if verbose else ()), ">seconds",
     )  # fmt: skip
     for entry in rounds:
-        table.add(
-            entry["round"],
-            f"{entry['certificate']:.3e}",
+        inner = (
             f"{entry['probability_certificate']:.3e}",
             f"{entry['eta']:.3e}",
             f"{entry['residual_l1']:.3e}",
             f"{entry['mass']:.9g}",
-            f"{entry['seconds']:.1f}",
         )
+        bound, seconds = f"{entry['certificate']:.3e}", f"{entry['seconds']:.1f}"
+        table.add(entry["round"], bound, *(inner if verbose else ()), seconds)
     return table
 
 
 def _imported_table(files: Sequence[str]) -> TextTable:
-    table = TextTable(f"imported text files ({len(files)})", "file")
+    table = TextTable(f"imported text files ({len(files):,})", "/file")
     for name in files[:MAX_ROWS]:
         table.add(name)
     _add_more(table, len(files))
@@ -150,8 +160,8 @@ def _imported_table(files: Sequence[str]) -> TextTable:
 
 
 def _archives_table(archives: Sequence[dict[str, Any]]) -> TextTable:
-    title = f"archives ({len(archives)})"
-    table = TextTable(title, "archive", ">captures", ">HTML pages", ">links", ">damage", "error")
+    columns = ("/archive", ">captures", ">HTML pages", ">links", ">damage", "~error")
+    table = TextTable(f"archives ({len(archives):,})", *columns)
     # those that need attention first
     ordered = sorted(archives, key=lambda a: (not a["error"], not a["damage"], a["path"]))
     names = ("captures", "pages.html", "links", "damage")
@@ -180,7 +190,7 @@ _SELECTED = {
 
 def selection_table(entry: dict[str, Any]) -> TextTable:
     """The results of select-links for pages with several captures."""
-    table = TextTable("several crawls", "what", ">count")
+    table = TextTable("several crawls", "~what", ">count")
     for name, meaning in _SELECTED.items():
         if count := entry["counters"].get(name):
             table.add(meaning, count)
@@ -189,24 +199,23 @@ def selection_table(entry: dict[str, Any]) -> TextTable:
 
 def charsets_table(entry: dict[str, Any]) -> TextTable:
     """The pages that links name in another charset than they were captured in."""
-    table = TextTable("other charsets", "what", ">count")
+    table = TextTable("other charsets", "~what", ">count")
     if count := entry.get("counters", {}).get("folds.charset"):
-        table.add(
-            "pages whose links have the query in the charset of their page, found in UTF-8", count
-        )
+        what = "pages whose links have the query in the charset of their page, found in UTF-8"
+        table.add(what, count)
     return table
 
 
 def _dropped_table(manifest: Manifest) -> TextTable:
     """Links and captures that steps left out, and why."""
-    table = TextTable("left out", "step", "reason", ">count", "examples")
+    table = TextTable("left out", "=step", ">count", "=reason", "~which is", "example")
     for step, entry in manifest.steps.items():
         dropped = [example.partition("\t") for example in entry.get("examples", ())]
         for name, count in sorted(entry.get("counters", {}).items()):
-            if name.startswith("dropped.") and count:
-                reason = name.removeprefix("dropped.")
-                examples = [uri for why, _, uri in dropped if why == reason][:MAX_EXAMPLES]
-                table.add(step, reason, count, " ".join(examples))
+            if name.startswith(DROPPED) and count:
+                reason = name.removeprefix(DROPPED)
+                example = next((uri for why, _, uri in dropped if why == reason), None)
+                table.add(step, count, reason, meaning_of(name), example)
     return table
 
 
@@ -239,7 +248,7 @@ def summary_table(path: Path) -> TextTable:
 
 def best_table(scores: Path, count: int, digits: int) -> TextTable:
     """The first rows of a scores dataset, with the digits by which they are ordered."""
-    table = TextTable(f"the {count} pages with the highest scores", ">", ">score", "URI")
+    table = TextTable("pages with the highest scores", ">", ">score", "URI")
     for position, row in enumerate(islice(best_first(scores, digits), count), 1):
         uri = row.uri.decode("utf-8", "replace")
         table.add(position, f"{row.score:#.{digits}g}", uri)

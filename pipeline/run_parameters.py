@@ -9,7 +9,13 @@ from typing import Any
 from jobs.kernel.captures.choosing import CaptureRules
 from jobs.kernel.errors import BadInput
 from pipeline.contract import LINK_WEIGHT, PAGERANK, RANK
-from pipeline.options import PrecedenceOptions, RunOptions, SiteOptions, ValidationOptions
+from pipeline.options import (
+    PrecedenceOptions,
+    RunOptions,
+    SiteOptions,
+    ValidationOptions,
+    with_option,
+)
 from pipeline.rank_report import shared_digits
 from pipeline.ranking.methods import WEIGHT_OPTIONS
 from pipeline.workfolder.manifest import Manifest
@@ -39,7 +45,8 @@ def check_parameters(work: Path, manifest: Manifest, options: RunOptions) -> Non
         name = changed[0]
         raise BadInput(
             str(work),
-            f"was made with {name} {_shown(old.get(name))}, now it is {_shown(now[name])}",
+            f"was made {with_option(name, old.get(name))}, now it is run"
+            f" {with_option(name, now[name])}",
             "the same options, or a new work folder",
             "With --force, the steps that this changes are done again.",
         )
@@ -82,7 +89,3 @@ def require_no_selection(work: Path, options: RunOptions) -> None:
             "archives, which show when links were found",
             "Use the command select-links on text files.",
         )
-
-
-def _shown(value: Any) -> str:
-    return "unset" if value is None else str(value)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 DEBUG = "CRAWLRANK_DEBUG"  # in the environment: unforeseen exceptions are raised as they are
 UNEXPECTED = f"an error that was not foreseen ({DEBUG}=1 shows where; please report it)"
 
@@ -23,7 +25,7 @@ class BadInput(CrawlrankError):
 
     def __init__(self, where: str, found: str, expected: str = "", cure: str = "") -> None:
         self.where, self.found, self.expected, self.cure = where, found, expected, cure
-        message = f"{where}: {found}"
+        message = f"{where}:{found}" if found.startswith("\n") else f"{where}: {found}"
         if expected:
             message += f"; expected {expected}"
         if cure:
@@ -33,6 +35,28 @@ class BadInput(CrawlrankError):
     def __reduce__(self) -> tuple[type[BadInput], tuple[str, str, str, str]]:
         """Lets it pass from a process of a pool to its parent."""
         return BadInput, (self.where, self.found, self.expected, self.cure)
+
+
+MAX_NAMED = 20  # files that one message names
+
+
+def unreadable(
+    errors: Sequence[tuple[str, Sequence[str]]], among: int, more_cure: str = ""
+) -> BadInput:
+    """One error for all archives that cannot be read, each with its reason. errors: the path, and
+    found, expected and cure, of one or more. among: the archives in all."""
+    path, (found, expected, cure) = errors[0][0], (*errors[0][1], "", "")[:3]
+    if len(errors) == 1:
+        return BadInput(path, found, expected, f"{cure} {more_cure}".strip())
+    named = [f"\n  {path}: {of[0]}" for path, of in errors[:MAX_NAMED]]
+    if len(errors) > MAX_NAMED:
+        named.append(f"\n  … and {len(errors) - MAX_NAMED:,} more")
+    cures = dict.fromkeys(of[2] for _, of in errors if len(of) > 2 and of[2])
+    what = f"{len(errors):,} of {count_of(among, 'archive')} cannot be read"
+    rest = " ".join([*cures, more_cure]).strip()
+    return BadInput(
+        what, "".join(named) + f"\n{expected[:1].upper()}{expected[1:]} is expected", "", rest
+    )
 
 
 class Shortage(CrawlrankError):
@@ -81,6 +105,15 @@ def no_nodes(where: str, nodes: str) -> BadInput:
         "at least one link" + (" or capture" if nodes == "all" else ""),
         "Look at what extract-links counted; --nodes all ranks pages without links too.",
     )
+
+
+def count_of(count: int, one: str, many: str = "") -> str:
+    """The number with the noun in the form that goes with it. many: where it is not `one` and s.
+
+    >>> count_of(1, "page"), count_of(2012, "page"), count_of(0, "entry", "entries")
+    ('1 page', '2,012 pages', '0 entries')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 class BadLine(ValueError):

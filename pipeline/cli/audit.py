@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import BadInput, unreadable
 from jobs.kernel.storage.opening import PathOrUrl
 from pipeline.cli.commands import command
 from pipeline.cli.outputs import STDOUT, check_files, json_option, show, write_json
@@ -118,5 +118,6 @@ def compare_outlinks(archives: tuple[PathOrUrl, ...], output: Path | None, max_r
     write_json(SCHEMA, as_data(comparison), output)
     show(tables(comparison), output)
     if failed:
-        raise failed[0]
+        errors = [(error.where, (error.found, error.expected, error.cure)) for error in failed]
+        raise unreadable(errors, len(archives))
     comparison.require_pages(", ".join(map(str, archives)))

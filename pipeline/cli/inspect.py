@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import BadInput, unreadable
 from jobs.kernel.storage.opening import PathOrUrl
 from pipeline.analysis.inspect.inspection import Total
 from pipeline.analysis.inspect.inspection_json import InspectionWriter
@@ -24,7 +24,6 @@ from pipeline.cli.parameters.options import (
     strict_option,
 )
 from pipeline.cli.parameters.progress_options import Progress, progress_options
-from pipeline.terminal import console
 from pipeline.version import crawlrank_version
 
 
@@ -56,16 +55,15 @@ def inspect(
     extraction = extraction._replace(bodies=not no_links)
     total = _inspect(archives, extraction, processes, output, progress)
     if total.failed:
-        first = total.failed[0]
-        more = f" (and {len(total.failed) - 1} more archives)" if len(total.failed) > 1 else ""
-        raise BadInput(first.path + more, *(first.error or [""]))
+        errors = [(archive.path, archive.error or [""]) for archive in total.failed]
+        raise unreadable(errors, total.archives)
     if strict and total.places:
         reason, ((path, damage), *_) = next(iter(total.places.items()))
         raise BadInput(
             f"{path}, offset {damage.offset}",
             f"{reason} ({damage.detail})",
             "no damage, with --strict",
-            f"{total.damaged} of {total.archives} archives are damaged.",
+            f"Damaged archives: {total.damaged:,} of {total.archives:,}.",
         )
 
 
@@ -92,7 +90,7 @@ def _inspect(
             writer.end(total)
         progress.reporter.done("inspect", {})
     if progress.tables:
-        show(tables(rows, total, time.perf_counter() - begin, console().width), output)
+        show(tables(rows, total, time.perf_counter() - begin), output)
     return total
 
 

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import click
-from rich.table import Table
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.reading import parts
 from jobs.kernel.formats.tables import is_table
 from pipeline.cli.parameters.options import OUTPUT
-from pipeline.data.datasets import is_file, refuse_existing, replacing
-from pipeline.terminal import TextTable, console, lines
+from pipeline.data.datasets import is_file, refuse_existing, replacing, require_replaceable
+from pipeline.terminal import TextTable, printable, width_of
+from pipeline.terminal.counter_meanings import meaning_of
 from pipeline.version import crawlrank_version
 
 STDOUT = Path("-")
@@ -29,23 +29,30 @@ json_option = click.option(
     help="Also write the results as JSON; `-`: to standard output, without the tables.",
 )
 
+verbose_option = click.option(
+    "-v", "--verbose", is_flag=True, help="Also show figures that say how results came about."
+)
+
 
 def print_counts(rows: dict[str, int], counters: dict[str, int]) -> None:
     """Rows and counters on stderr, so that a pipe gets none of it."""
-    table = TextTable("", "what", ">count")
+    table = TextTable("", "=what", ">count", "~which is")
     for name, count in {**rows, **counters}.items():
-        table.add(name, count)
-    console(stderr=True).print(table)
+        table.add(name, count, meaning_of(name))
+    click.echo("\n".join(table.lines(width_of(sys.stderr))), err=True)
 
 
-def show(tables: Iterable[Table], output: Path | None) -> None:
-    """Tables on standard output, if the JSON is not there; those without rows are left out."""
+def show(tables: Iterable[TextTable | str], output: Path | None = None) -> None:
+    """Tables and sentences on standard output, if the JSON is not there, with an empty line behind
+    each. Tables without rows are left out."""
     if output == STDOUT:
         return
-    width = console().width
-    for table in tables:
-        if table.row_count:
-            click.echo("\n".join([*lines(table, width), ""]))
+    width = width_of(sys.stdout)
+    for part in tables:
+        if isinstance(part, str):
+            click.echo(f"{printable(part)}\n")
+        elif part.row_count:
+            click.echo("\n".join([*part.lines(width), ""]))
 
 
 def write_json(schema: str, data: dict[str, Any], output: Path | None) -> None:
@@ -87,6 +94,7 @@ def check_files(*outputs: Path | None, inputs: Iterable[str | Path]) -> None:
     files = [output for output in outputs if output and output != STDOUT]
     _check_apart(files, inputs)
     for output in files:
+        require_replaceable(output)
         if output.is_dir():
             raise BadInput(str(output), "a folder", "the name of a file", "Name a file in it.")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from jobs.kernel.storage.binary_files import require_text
 from jobs.kernel.storage.opening import require_file
 from pipeline.cli.commands import command
 from pipeline.cli.outputs import check_files, json_option, show, write_json
@@ -206,7 +207,7 @@ def _make_ready(wanted: Recrawl, heritrix: Path, console: Console | None) -> Non
 
 
 def _show_change(wanted: Recrawl, preparation: Preparation, changed: list[str]) -> None:
-    table = TextTable("the job", "file", "change")
+    table = TextTable("the job", "file", "~change")
     for edit in preparation.edits:
         table.add(wanted.job.beans.name, edit)
     if preparation.seeds is not None:
@@ -277,6 +278,7 @@ def verify_precedence(
     check_files(output, inputs=[precedence, *lists])
     for path in (precedence, *lists):
         require_file(path)
+    require_text(precedence, "a precedence file")
     verification = verify(HeritrixHome(heritrix), state, precedence, lists)
     write_json(SCHEMA, verification.as_data(), output)
     show(verification.tables(), output)

@@ -10,10 +10,11 @@ from typing import Any, get_args
 import click
 from click.core import ParameterSource
 
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import BadInput, count_of
 from jobs.kernel.formats.order import DIGITS
+from jobs.kernel.storage.binary_files import require_text
 from pipeline.cli.commands import command
-from pipeline.cli.outputs import check_files, print_counts
+from pipeline.cli.outputs import check_files, print_counts, show, verbose_option
 from pipeline.cli.parameters.groups import field_option, option
 from pipeline.cli.parameters.options import (
     OUTPUT,
@@ -38,7 +39,7 @@ from pipeline.precedence.score_formats import FORMATS
 from pipeline.rank_report import read_rank_report
 from pipeline.reports import write_report
 from pipeline.scores_of_work import ScoresAndUris, scores_of_work
-from pipeline.terminal import console, printable
+from pipeline.terminal import printable
 from pipeline.workfolder.rankings import ranking_folder
 
 VALIDATION = ValidationOptions()
@@ -137,6 +138,8 @@ def _require_heritrix(form: str, *names: str) -> None:
 
 def check_precedence_file(path: Path) -> None:
     """Print what Heritrix's PrecedenceLoader does with the file. Raises BadInput for errors."""
+    expected = "a precedence file: lines of text with a URI and a number"
+    require_text(path, expected, inflated=True)  # lint itself has a finding for gzip
     summary = lint.LintSummary()
     for finding in lint.lint(path, summary):
         position = f"line {finding.line}" if finding.line else "file"
@@ -144,15 +147,20 @@ def check_precedence_file(path: Path) -> None:
         click.echo(printable(message))
         click.echo(f"    {finding.consequence}")
         click.echo(f"    {finding.cure}")
-    click.echo(f"{summary.lines:,} lines, {summary.entries:,} of them load")
-    if summary.errors:
-        loads = (
-            "loads, not all as meant" if summary.accepted else "does not load: nothing is stored"
+    lines = count_of(summary.lines, "line")
+    if not summary.accepted:
+        click.echo(
+            f"{lines}; nothing of them is stored, as the loader stops. {summary.entries:,} would"
+            " load without the others."
         )
+    else:
+        click.echo(f"{lines}, {summary.entries:,} of them load")
+    if summary.errors:
+        outcome = "it loads, not all as meant" if summary.accepted else "Heritrix loads none of it"
         raise BadInput(
             str(path),
-            f"errors: {summary.errors:,}; the file {loads}",
-            "none",
+            f"has {count_of(summary.errors, 'error')}; {outcome}",
+            "no error",
             "Each finding above says how to mend it.",
         )
 
@@ -198,6 +206,7 @@ def check_precedence_file(path: Path) -> None:
     " --map, else all).",
 )
 @min_agreement_option
+@verbose_option
 def validate_opic(
     graph: str,
     ranks: str,
@@ -205,6 +214,7 @@ def validate_opic(
     uris: str | None,
     maps: tuple[str, ...],
     classes_over: ClassesOver | None,
+    verbose: bool,
     **options: Any,
 ) -> None:
     """GRAPH is what page-rank reads, RANKS what it writes. The report bounds the errors of both."""
@@ -224,8 +234,7 @@ def validate_opic(
     validation = ValidationOptions(**options, classes_over=classes_over or "captured")
     report = validate(pages, read_graph(ranks), validation, captured=captured, preferred=preferred)
     write_report(report, output)
-    for table in tables(report):
-        console().print(table)
+    show(tables(report, verbose=verbose))
     report.require()
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.table import Table
 
+from jobs.kernel.errors import count_of
 from jobs.kernel.storage.opening import PathOrUrl, require_file
 from jobs.mapreduce.launcher import CLUSTERS, RUNNERS, out_of_reach
 from pipeline import run as runs
 from pipeline.cli.commands import command
+from pipeline.cli.outputs import show
 from pipeline.cli.parameters.archive_arguments import run_archives_argument
 from pipeline.cli.parameters.groups import field_option, option
 from pipeline.cli.parameters.options import (
@@ -45,7 +46,7 @@ from pipeline.contract import EMBEDDED
 from pipeline.options import CHECKS, RunOptions, ValidationOptions
 from pipeline.ranking.methods import METHODS, method_of
 from pipeline.ranking.validation_report import ValidationFailed
-from pipeline.terminal import console, printable
+from pipeline.terminal import TextTable, printable
 from pipeline.workfolder.imported import SELECT, steps_of
 from pipeline.workfolder.manifest import Manifest
 
@@ -184,16 +185,17 @@ def show_result(work: Path, *, validated: bool) -> None:
     from pipeline.precedence.caveats import VOID, caveats_in, caveats_table
     from pipeline.reports import damage_by_reason, selection_table, summary_table
 
-    out, manifest = console(), Manifest(work)
+    manifest = Manifest(work)
     digits = manifest.steps["join-scores"]["parameters"]["digits"]
-    parts: list[Table | str] = [_best(work, digits)]
+    parts: list[TextTable | str] = [_best(work, digits)]
     listed = "export-precedence" in steps_of(manifest, ["export-precedence"])
     if listed:
         parts.append(summary_table(work / "precedence.summary.json"))
     if entry := manifest.steps.get(SELECT):
         parts.append(selection_table(entry))
     if damaged := sum(damage_by_reason(manifest).values()):
-        parts.append(f"{damaged:,} damaged places were passed over: see `crawlrank status`.")
+        places = count_of(damaged, "damaged place")
+        parts.append(f"{places} passed over: see `crawlrank status`.")
     if entry := manifest.steps.get("validate-opic"):
         parts.append(_agreement(entry))
     outcome = "is ready for Heritrix." if validated else "was written, but its validation failed."
@@ -202,9 +204,7 @@ def show_result(work: Path, *, validated: bool) -> None:
         if validated and any(caveat.kind in VOID for caveat in caveats):
             outcome = "was written, but its order means nothing."
         outcome += " What limits it stands above."
-    for part in parts:
-        out.print(part)
-        out.print()
+    show(parts)
     if listed:
         click.echo(f"{printable(str(work / 'precedence.txt'))} {outcome}")
     else:
@@ -215,7 +215,7 @@ def show_result(work: Path, *, validated: bool) -> None:
     click.echo(f"All of it as a page: crawlrank report --work {folder} --output {page}")
 
 
-def _best(work: Path, digits: int) -> Table:
+def _best(work: Path, digits: int) -> TextTable:
     """The best pages, or the best sites where these are ranked."""
     if method_of(Manifest(work).parameters).of_sites:
         from pipeline.analysis.sites.table import best_sites, read_sites

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline.cli.commands import command
-from pipeline.cli.outputs import STDOUT, json_option, write_json
+from pipeline.cli.outputs import STDOUT, json_option, show, verbose_option, write_json
 from pipeline.cli.parameters.groups import option
 from pipeline.cli.parameters.options import OUTPUT, ranked_work_option
-from pipeline.terminal import console, printable
+from pipeline.terminal import printable
 from pipeline.workfolder.imported import steps_of
 from pipeline.workfolder.manifest import Manifest, require_manifest
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 @command("status")
 @ranked_work_option
 @json_option
-def status(work: Path, output: Path | None) -> None:
+@verbose_option
+def status(work: Path, output: Path | None, verbose: bool) -> None:
     """Also shows the command of the last run, archives, and files that are damaged or not what the
     run has written. Of a run that is at work, from another terminal: its step, the part that is
     done, its process, the time that it took and the time that is left.
@@ -45,12 +46,8 @@ def status(work: Path, output: Path | None) -> None:
     for line in (*state_lines(run), ""):
         click.echo(printable(line))
     caveats = [caveats_table(caveats_in(work, manifest))] if manifest.steps else []
-    tables = (*status_tables(manifest, names, faults), rankings_table(work), *caveats)
-    out = console()
-    for table in tables:
-        if table.row_count:
-            out.print(table)
-            out.print()
+    tables = status_tables(manifest, names, faults, verbose=verbose)
+    show([*tables, rankings_table(work), *caveats])
     if unchecked:
         click.echo(printable(unchecked))
 
@@ -92,7 +89,7 @@ def check(work: Path, check_archives: str | None) -> None:
     results = list(checked(work, manifest, digests=True))
     if check_archives:
         results += checked_archives(manifest)
-    console().print(checked_table(results))
+    show([checked_table(results)])
     for result in results:
         if result.fault:
             raise damaged(work, manifest, result)

@@ -23,7 +23,9 @@ from jobs.kernel.formats.datasets import DATASETS, RowOrder
 from jobs.kernel.formats.lines import DUMMY
 from jobs.kernel.formats.order import DIGITS, descending
 from jobs.kernel.formats.reading import open_part, parts
+from jobs.kernel.storage.opening import require_file
 
+TO_FILE = "Name a file; options that also write to standard output take `-` for it."
 OPEN_AT_ONCE = 200
 SORTED_AT_ONCE = 500_000  # lines in memory
 LineKey = Callable[[bytes], Any]
@@ -166,10 +168,22 @@ def move(folder: Path, output: Path) -> None:
 
 
 def require_name(output: Path) -> None:
-    """An output is renamed to its name, so `.`, `..`, `/` and the empty path cannot be one."""
+    """An output is renamed to its name, so `.`, `..`, `/` and the empty path cannot be one, nor can
+    /dev/stdout, which would be replaced. Raises BadInput."""
     if output.name in ("", ".."):
         cure = "Name a file or folder in it."
         raise BadInput(str(output), "no name of its own", "the name of a file or folder", cure)
+    require_replaceable(output)
+
+
+def require_replaceable(output: Path) -> None:
+    """Raises BadInput for a device, pipe or socket, whatever it leads to: a file that is written
+    beside it and renamed would take its place."""
+    top = output.absolute().parts[1:2]
+    if top not in (("dev",), ("proc",)) or Path(*output.absolute().parts[:3]) == Path("/dev/shm"):
+        require_file(output, "the name of a file to write", TO_FILE)
+        return
+    raise BadInput(str(output), "a device or pipe", "the name of a file to write", TO_FILE)
 
 
 def refuse_existing(output: Path) -> None:

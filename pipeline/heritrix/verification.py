@@ -82,12 +82,12 @@ class Verification:
 
     def tables(self) -> Iterator[TextTable]:
         """In the order in which they are shown."""
-        table = TextTable("precedences in Heritrix's store", "what", ">count")
+        table = TextTable("precedences in Heritrix's store", "~what", ">count")
         for name, meaning in MEANINGS.items():
             if self.counts["uris"] or name not in ("uris", "listed", "unlisted", "no URI"):
                 table.add(meaning, self.counts[name])
         yield table
-        table = TextTable("examples", "which is", "URI", ">in the file", ">for Heritrix")
+        table = TextTable("examples", "~which is", "URI", ">in the file", ">for Heritrix")
         for name, rows in self.examples.items():
             for uri, wanted, answer in rows:
                 table.add(MEANINGS[name].strip(), uri, wanted, answer)

@@ -68,7 +68,7 @@ class PlanReport(NamedTuple):
         yield self._plan_table()
 
     def _input_table(self) -> TextTable:
-        table, pages = TextTable("pages", "what", ">count"), self.pages
+        table, pages = TextTable("pages", "~what", ">count"), self.pages
         table.add("planned", pages["planned"])
         table.add("visited twice or more", pages["visited_again"])
         table.add("changed between visits", pages["changed"])
@@ -98,7 +98,7 @@ class PlanReport(NamedTuple):
 
     def _fetch_table(self) -> TextTable:
         options, fetches = self.options, self.fetches
-        table = TextTable("fetches", "what", ">count")
+        table = TextTable("fetches", "~what", ">count")
         table.add("a day, by the budget", f"{options.budget:,.1f}")
         if fetches["per_day"] < _USED * options.budget:
             table.add("a day, that are of use", f"{fetches['per_day']:,.1f}")
@@ -112,7 +112,7 @@ class PlanReport(NamedTuple):
 
     def _plan_table(self) -> TextTable:
         table = TextTable(
-            "plans of the same budget", "fetch", ">fresh", ">by value",
+            "plans of the same budget", "~fetch", ">fresh", ">by value",
             *([">changes caught", ">by value"] if self.replay else []),
         )  # fmt: skip
         for name, entry in self.comparison.items():

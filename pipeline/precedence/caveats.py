@@ -20,16 +20,15 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from jobs.kernel.errors import count_of
 from jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SOURCES_WITHOUT_ID
 from pipeline.contract import SUMMARY
 from pipeline.options import Ties
+from pipeline.terminal import TextTable
 from pipeline.workfolder.imported import steps_of
 from pipeline.workfolder.manifest import Manifest
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 LOST = 0.01  # share of the links, or of the pages with links, that counts for nothing
 TIED = 0.1  # share of the pages cut over that the key alone orders: half a class of quintiles
@@ -108,8 +107,9 @@ def _of_links(links: LinkCounts | None) -> Iterator[Caveat]:
     all_pages, all_links = links.sources + pages, links.edges + lost
     if pages >= LOST * all_pages or lost >= LOST * all_links:
         meaning = (
-            f"No rank for {_pages(pages)} with links but without incoming link;"
-            f" {lost:,} of {all_links:,} links, theirs, count for nothing."
+            "Without rank, as no other page links there:"
+            f" {count_of(pages, 'page')} with links of their own. Links that count for nothing,"
+            f" as they are on these pages: {lost:,} of {all_links:,}."
         )
         yield Caveat("unranked-sources", pages, all_pages, meaning, "--nodes all")
 
@@ -122,30 +122,27 @@ def _of_classes(cut: CutCounts | None) -> Iterator[Caveat]:
         cure = "--ties together" + ("" if by_links else ", or fewer of them: --ties links")
         like = ", links and captures" if by_links else ""
         meaning = (
-            f"Only the alphabet decides the class of {cut.tied:,} of the {_pages(cut.cut_over)}"
-            f" that the classes are cut over: pages of the same score{like} are in another class."
+            f"Only the alphabet decides the class of {cut.tied:,} of the"
+            f" {count_of(cut.cut_over, 'page')} that the classes are cut over: pages of the"
+            f" same score{like} are in another class."
         )
         yield Caveat("tied-pages", cut.tied, cut.cut_over, meaning, cure)
     few = cut.cut_over < FEW_A_CLASS * cut.bins and cut.nodes > MANY_TIMES * cut.cut_over
     if cut.captured and few:
         meaning = (
-            f"{_pages(cut.cut_over)} that were captured cut the {cut.bins} classes of all"
-            f" {cut.nodes:,} pages, so a few pages decide where a class ends."
+            f"The {cut.bins} classes of all {cut.nodes:,} pages are cut over"
+            f" {count_of(cut.cut_over, 'captured page')}, so a few pages decide where a class ends."
         )
         cure = "--classes-over all, or fewer --bins"
         yield Caveat("few-captured", cut.cut_over, cut.nodes, meaning, cure)
     if cut.first_uris > max(MOST, FAIR_SHARES / cut.bins) * cut.uris:
         meaning = (
-            f"{cut.first_uris:,} of {cut.uris:,} URIs are in class 1, so the file puts most of"
-            " what it lists first."
+            f"Class 1 has {cut.first_uris:,} of {count_of(cut.uris, 'URI')}, so the file puts most"
+            " of what it lists first."
         )
         uncaptured = cut.captured and 2 * cut.first_uncaptured > cut.first_nodes
         cure = "--classes-over all" if uncaptured else "--spellings captured, or more --bins"
         yield Caveat("first-class", cut.first_uris, cut.uris, meaning, cure)
-
-
-def _pages(count: int) -> str:
-    return f"{count:,} page" if count == 1 else f"{count:,} pages"
 
 
 def link_counts(manifest: Manifest) -> LinkCounts | None:
@@ -176,11 +173,9 @@ def caveats_in(work: Path, manifest: Manifest) -> list[Caveat]:
         return []
 
 
-def caveats_table(caveats: list[Caveat]) -> Table:
-    """A table for people; a narrow terminal cuts the end of the meaning, not the cure."""
-    from pipeline.terminal import TextTable
-
-    table = TextTable("what limits this ranking", "caveat", ">number", ">of", "cure", "meaning")
+def caveats_table(caveats: list[Caveat]) -> TextTable:
+    """A table for people."""
+    table = TextTable("what limits this ranking", "~caveat", ">number", ">of", "~cure", "~meaning")
     for caveat in caveats:
         table.add(caveat.kind, caveat.count, caveat.total, caveat.cure, caveat.meaning)
     return table

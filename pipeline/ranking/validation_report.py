@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from jobs.kernel.errors import NotConverged
+from jobs.kernel.errors import NotConverged, count_of
 from pipeline.options import ValidationOptions
 from pipeline.ranking.agreement import Overlap
 from pipeline.ranking.certificate import Certificate
 from pipeline.ranking.opic import OpicResult
-
-if TYPE_CHECKING:
-    from rich.table import Table
+from pipeline.terminal import TextTable
 
 WIDEST = 10  # classes that a table of them still fits on a screen
 
@@ -117,59 +115,85 @@ def _jsonable(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def tables(report: ValidationReport) -> list[Table]:
-    """The report for people: figures, and the classes where they fit on a screen."""
-    from rich.table import Table
-
-    figures = Table("", "", title=f"PageRank by OPIC: {report.verdict}", show_header=False)
-    for name, shown in _figures(report):
-        figures.add_row(name, shown)
+def tables(report: ValidationReport, *, verbose: bool = False) -> list[TextTable]:
+    """The report for people: figures, and the classes where they fit on a screen. verbose: with
+    the figures that only say how the numbers came about."""
+    figures = TextTable(f"PageRank by OPIC: {report.verdict}", "~what", "~value")
+    for name, shown in _figures(report, verbose):
+        figures.add(name, shown)
     if report.options.bins > WIDEST:
         return [figures]
     bins = range(1, report.options.bins + 1)
-    title = "Nodes by class: PageRank's down, OPIC's across"
-    confusion = Table("", *map(str, bins), title=title)
+    title = "pages by class: PageRank's down, OPIC's across"
+    confusion = TextTable(title, ">class", *(f">{number}" for number in bins))
     for number, row in zip(bins, report.classes.confusion, strict=True):
-        confusion.add_row(str(number), *(f"{count:,}" for count in row))
+        confusion.add(number, *row)
     return [figures, confusion]
 
 
-def _figures(report: ValidationReport) -> list[tuple[str, str]]:
-    best, last = report.opic.best, report.opic.history[-1]
-    ways, classes = report.options, report.classes
-
-    def coefficient(value: float | None) -> str:
-        return "undefined (constant scores)" if value is None else f"{value:.6f}"
-
+def _figures(report: ValidationReport, verbose: bool) -> list[tuple[str, str]]:
+    last = report.opic.history[-1]
+    pages, links = count_of(report.nodes, "page"), count_of(report.edges, "link")
+    visits = count_of(last.visits, "visit")
     rows = [
-        ("Nodes, edges", f"{report.nodes:,}, {report.edges:,} ({report.dangling:,} dangling)"),
-        ("PageRank's certificate", f"{report.pagerank.probability:.2g}"),
-        ("PageRank's eta", f"{report.pagerank.eta:.2g}"),
-        ("PageRank's mass error", f"{report.pagerank.mass_error:.2g}"),
-        ("OPIC", f"{ways.policy}, {last.visits:,} visits, {last.seconds:.2f} s"),
-        ("OPIC's certificate", f"{best.certificate:.2g} (asked: {ways.opic_error:g})"),
-        ("OPIC's eta", f"{best.eta:.2g}"),
-        ("The paper's 1/sum(H)", f"{last.paper:.2g}"),
-        ("Distance, allowed", f"{report.distance:.3g}, {report.allowed:.3g}"),
-        ("Spearman", coefficient(report.order.spearman)),
-        ("Kendall tau-b", coefficient(report.order.kendall)),
-        (
-            "Digits resolved by both",
-            str(report.order.digits or f"none: compared at {report.order.compared_digits}"),
-        ),
-        (
-            "Nodes that agree",
-            "nothing to compare: scores tell none apart"
-            if classes.agreement_apart is None
-            else f"{classes.agreement_apart:.4%} of {classes.nodes_apart:,} that scores tell apart"
-            f" (within {classes.tolerance:.2g} of a score)",
-        ),
-        ("Nodes in the same class", f"{classes.same_class:.4%}"),
-        ("Classes cut over", f"{classes.classes_cut_over} nodes ({classes.nodes_cut_over:,})"),
+        ("graph", f"{pages}, {links} ({count_of(report.dangling, 'page')} without links)"),
+        ("OPIC", f"{report.options.policy}, {visits}, {last.seconds:.2f} s"),
+        *_errors(report),
+        *(_inner_figures(report) if verbose else ()),
+        *_orders(report.order),
+        *_agreements(report.classes),
     ]
     rows += [
-        (f"Top {t.percent} %, {t.nodes:,} nodes", f"{t.overlap:.2%} in both")
+        (f"top {t.percent} %, {count_of(t.nodes, 'page')}", f"{t.overlap:.2%} in both")
         for t in report.order.top
     ]
-    rows += [("Note", note) for note in report.notes]
-    return rows + [("Fails", reason) for reason in report.reasons]
+    rows += [("note", note) for note in report.notes]
+    return rows + [("fails", reason) for reason in report.reasons]
+
+
+def _errors(report: ValidationReport) -> list[tuple[str, str]]:
+    asked = f"(asked: {report.options.opic_error:g})"
+    return [
+        ("PageRank's shares are wrong by at most", f"{report.pagerank.probability:.2g}"),
+        ("OPIC's shares are wrong by at most", f"{report.opic.best.certificate:.2g} {asked}"),
+        ("distance of the two, and allowed", f"{report.distance:.3g}, {report.allowed:.3g}"),
+    ]
+
+
+def _inner_figures(report: ValidationReport) -> list[tuple[str, str]]:
+    return [
+        ("one score of PageRank is wrong by at most", f"{report.pagerank.eta:.2g} of it (eta)"),
+        ("one score of OPIC is wrong by at most", f"{report.opic.best.eta:.2g} of it (eta)"),
+        ("sum of PageRank's scores is wrong by", f"{report.pagerank.mass_error:.2g} of it"),
+        ("the OPIC paper's own estimate, 1/sum(H)", f"{report.opic.history[-1].paper:.2g}"),
+    ]
+
+
+def _orders(order: OrderComparison) -> list[tuple[str, str]]:
+    def coefficient(value: float | None) -> str:
+        return "undefined (all scores are equal)" if value is None else f"{value:.6f}"
+
+    return [
+        ("rank correlation, Spearman's rho", coefficient(order.spearman)),
+        ("rank correlation, Kendall's tau-b", coefficient(order.kendall)),
+        (
+            "digits that are certain in both",
+            str(order.digits or f"none: compared at {order.compared_digits}"),
+        ),
+    ]
+
+
+def _agreements(classes: ClassComparison) -> list[tuple[str, str]]:
+    agreed = "nothing to compare: no score differs from another"
+    if classes.agreement_apart is not None:
+        apart = count_of(classes.nodes_apart, "page")
+        agreed = (
+            f"{classes.agreement_apart:.4%} of {apart} whose scores differ"
+            f" (within {classes.tolerance:.2g} of a score)"
+        )
+    captured = "captured page" if classes.classes_cut_over == "captured" else "page"
+    return [
+        ("pages of the same class, near boundaries too", f"{classes.same_class:.4%}"),
+        ("pages whose classes agree", agreed),
+        ("classes are cut over", count_of(classes.nodes_cut_over, captured)),
+    ]

@@ -29,6 +29,7 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.counters import MAX_EXAMPLES
 from jobs.kernel.formats.reading import read_lines
 from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form
+from jobs.kernel.storage.binary_files import require_text
 from jobs.kernel.storage.opening import require_file
 
 SHAPE = "a page and its weight, with a tab or blanks between them"
@@ -132,6 +133,7 @@ def numbered_texts(path: Path) -> Iterator[tuple[int, str]]:
     and for a line that is no text in UTF-8."""
     expected = "a text file with a page a line"
     require_file(path, expected)
+    require_text(path, expected)
     if path.is_dir():
         raise BadInput(str(path), "a folder", expected, "Give one file.")
     for _, number, line in read_lines(path):

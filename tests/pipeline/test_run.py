@@ -152,7 +152,7 @@ def test_another_option(web: Path, tmp_path: Path, change: tuple[Any, ...], firs
     said = crawlrank("run", web, "--work", work, *FIXED, *change)
     assert said.code == 3
     assert f"was made with {change[0]} " in said.err
-    assert f"now it is {change[1]}" in said.err
+    assert f"now it is run with {change[0]} {change[1]}" in said.err
     assert "--force" in said.err
     assert (datasets(work), manifest_of(work)) == (before, recorded)
     forced = ok("run", web, "--work", work, *FIXED, *change, "--force")
@@ -167,7 +167,7 @@ def test_a_tolerance_is_an_option_like_others(web: Path, tmp_path: Path) -> None
     ok("run", web, "--work", work, *common, "--tolerance", 1e-3)
     said = crawlrank("run", web, "--work", work, *common, "--tolerance", 1e-8)
     assert said.code == 3
-    assert "was made with --tolerance 0.001, now it is 1e-08" in said.err
+    assert "was made with --tolerance 0.001, now it is run with --tolerance 1e-08" in said.err
     ok("run", web, "--work", work, *common, "--tolerance", 1e-8, "--force")
     assert datasets(work) == fresh(tmp_path, web, *common, "--tolerance", 1e-8)
 

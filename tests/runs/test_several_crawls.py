@@ -252,7 +252,7 @@ def test_another_choice_is_refused_or_done_again(archives: list[Path], tmp_path:
     options = ("--captures", "latest", "--fold", "canonical")
     refused = crawlrank("run", *archives, "--work", work, *said, *options)
     assert refused.code == 3
-    assert "was made with --captures union, now it is latest" in refused.err
+    assert "was made with --captures union, now it is run with --captures latest" in refused.err
     ok("run", *archives, "--work", work, *said, *options, "--force")
     assert (work / "selected").exists()
     ok("run", *archives, "--work", work, *said, "--force")

@@ -39,6 +39,7 @@ from jobs.kernel.formats.rows import (
     ScoreRow,
     UriRow,
 )
+from jobs.kernel.storage.binary_files import binary_kind
 
 AnyRow = TypeVar("AnyRow")
 Parser = Callable[[bytes], AnyRow]
@@ -62,9 +63,18 @@ def _shown(line: bytes) -> str:
     return text + ("…" if len(line) > 80 else "")
 
 
+def _unlike(line: bytes, dataset: Dataset) -> BadLine:
+    """The error of a line that has nothing of its format."""
+    if kind := binary_kind(line):
+        return BadLine(f"{kind[0]}, not text", f"{dataset.expected}. {kind[1]}")
+    if _CONTROL.search(line):
+        return BadLine(f"a control character in {_shown(line)}", dataset.expected)
+    return BadLine(_shown(line) if line else "an empty line", dataset.expected)
+
+
 def _fields(line: bytes, dataset: Dataset) -> list[bytes]:
     if _CONTROL.search(line):
-        raise BadLine(f"a control character in {_shown(line)}", dataset.expected)
+        raise _unlike(line, dataset)
     separator = b"\t" if b"\t" in line or dataset.separator == "\t" else b" "
     fields = line.split(separator)
     if len(fields) not in dataset.widths or b"" in fields or (separator == b"\t" and b" " in line):
@@ -153,7 +163,7 @@ def parse_graph_line(line: bytes) -> GraphLine:
     """Runs of blanks and blanks after commas are taken too: the notes write them so."""
     match = _GRAPH.match(line)
     if not match:
-        raise BadLine(_shown(line) if line else "an empty line", GRAPH.expected)
+        raise _unlike(line, GRAPH)
     node, score, rest = match.groups()
     if node != DUMMY and not _ID.match(node):
         raise BadLine(f"id {node[:20].decode()}", "at most 18 digits, no leading zero")

@@ -38,7 +38,7 @@ def is_url(path_or_url: PathOrUrl) -> bool:
     return isinstance(path_or_url, str) and path_or_url.startswith(SCHEMES)
 
 
-def require_file(path: str | os.PathLike[str], expected: str = "a file") -> None:
+def require_file(path: str | os.PathLike[str], expected: str = "a file", cure: str = CURE) -> None:
     """Raises BadInput for a device, pipe or socket: it may never end, or wait for a writer.
 
     A missing path or a folder is left to the caller that opens it. Disks, which end, and /dev/null,
@@ -50,7 +50,7 @@ def require_file(path: str | os.PathLike[str], expected: str = "a file") -> None
         return
     kind = _ENDLESS.get(stat.S_IFMT(status.st_mode))
     if kind and not (kind == "a device" and Path(os.devnull).stat().st_rdev == status.st_rdev):
-        raise BadInput(str(path), kind, expected, CURE)
+        raise BadInput(str(path), kind, expected, cure)
 
 
 def prefix_of(url: str) -> str:

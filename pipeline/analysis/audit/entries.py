@@ -24,6 +24,7 @@ from jobs.kernel.keys.heritrix_form import (
     HeritrixRejects,
     heritrix_form,
 )
+from jobs.kernel.storage.binary_files import require_text
 from jobs.kernel.storage.opening import require_file
 from pipeline.analysis.audit.lines import columns, whole_lines
 from pipeline.precedence.heritrix_loader import (
@@ -106,6 +107,7 @@ def read_entries(path: Path, report: EntriesReport) -> Iterator[pa.RecordBatch]:
     the loader from storing anything: `EntriesReport.require_loaded` does.
     """
     require_file(path, "a precedence file")
+    require_text(path, "a precedence file")
     try:
         if _breaks_off(path):
             yield from _one_by_one(_delivered(path, report), report)

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from jobs.kernel.archive.frames import GZIP_MAGIC
 from jobs.kernel.formats.reading import BOM
+from jobs.kernel.storage.binary_files import require_text
 from jobs.kernel.storage.opening import require_file
 
 CHUNK = 1 << 22  # bytes
@@ -27,6 +28,7 @@ def chunks(path: Path) -> Iterator[bytes]:
     """The bytes of a file, plain or gzip by its first bytes, without a byte order mark. Raises
     OSError, DamagedGzip; BadInput for what is no file."""
     require_file(path)
+    require_text(path, "text, plain or gzip", inflated=True)
     mark = BOM
     for chunk in _chunks(path):
         yield chunk.removeprefix(mark)

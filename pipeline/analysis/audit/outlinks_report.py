@@ -49,7 +49,7 @@ def _side(side: dict[str, Difference]) -> dict[str, Any]:
 
 def tables(comparison: Comparison) -> Iterator[TextTable]:
     """In the order in which they are shown."""
-    table = TextTable("in all", "what", ">count")
+    table = TextTable("in all", "~what", ">count")
     for name, meaning in COUNTS.items():
         table.add(meaning, getattr(comparison, name))
     yield table
@@ -63,7 +63,7 @@ def tables(comparison: Comparison) -> Iterator[TextTable]:
 
 
 def _differences(title: str, side: dict[str, Difference], *, edges: bool) -> TextTable:
-    columns = (">pairs", *((">edges",) if edges else ()), "category", "which is", "contexts")
+    columns = (">pairs", *((">edges",) if edges else ()), "=category", "~which is", "~contexts")
     table = TextTable(title, *columns)
     for name, each in sorted(side.items(), key=lambda item: -item[1].pairs):
         contexts = [f"{what or '-'} {count:,}" for what, count in each.contexts.most_common()]
@@ -74,7 +74,7 @@ def _differences(title: str, side: dict[str, Difference], *, edges: bool) -> Tex
 
 
 def _examples(title: str, side: dict[str, Difference]) -> TextTable:
-    table = TextTable(title, "category", "page", "target")
+    table = TextTable(title, "=category", "page", "target")
     for name, each in side.items():
         for page, target in each.examples[:2]:
             table.add(name, page, target)

@@ -50,7 +50,7 @@ def tables(audit: Audit) -> Iterator[TextTable]:
 
 
 def _counted(title: str, counts: dict[str, int | str | None]) -> TextTable:
-    table = TextTable(title, "what", ">count")
+    table = TextTable(title, "~what", ">count")
     for name, count in counts.items():
         table.add(name, count)
     return table
@@ -80,7 +80,9 @@ def _log(audit: Audit) -> TextTable:
 
 
 def _bad_lines(audit: Audit) -> TextTable:
-    table = TextTable("lines of logs that were not used", ">count", "lines", "which are", "first")
+    table = TextTable(
+        "lines of logs that were not used", ">count", "=lines", "~which are", "~first"
+    )
     for kind, count in audit.log.kinds.items():
         path, line, text = audit.log.bad_lines[kind][0]
         first = f"{path}, line {line}: {text.rstrip()}"
@@ -108,8 +110,8 @@ def _file(audit: Audit) -> TextTable:
 
 def _faults(audit: Audit) -> TextTable:
     table = TextTable(
-        "faults of the precedence file", ">count", "fault", ">first line", "text", "what it does",
-        "what to do",
+        "faults of the precedence file", ">count", "=fault", ">first line", "text", "~what it does",
+        "~what to do",
     )  # fmt: skip
     for name, count in audit.file.problems.most_common():
         first = audit.file.first[name]
@@ -138,7 +140,7 @@ def _unlisted(audit: Audit) -> TextTable:
     hops = sorted({hop for cause in audit.unlisted.values() for hop in cause.by_hop})
     names = [f">{HOPS.get(hop, hop)}" for hop in hops]
     title = "fetched but unlisted, by likely cause"
-    table = TextTable(title, ">count", *names, "cause", "which is")
+    table = TextTable(title, ">count", *names, "~cause", "~which is")
     for name, cause in audit.unlisted.items():
         by_hop = (cause.by_hop.get(hop, 0) for hop in hops)
         table.add(cause.uris, *by_hop, name, MEANINGS[name])
@@ -146,7 +148,7 @@ def _unlisted(audit: Audit) -> TextTable:
 
 
 def _examples(audit: Audit) -> TextTable:
-    table = TextTable("examples: fetched, and listed instead", "cause", "fetched", "listed")
+    table = TextTable("examples: fetched, and listed instead", "=cause", "fetched", "listed")
     for name, cause in audit.unlisted.items():
         for fetched, listed in cause.examples[:2]:
             table.add(name, fetched, listed)
@@ -154,7 +156,7 @@ def _examples(audit: Audit) -> TextTable:
 
 
 def _statuses(audit: Audit) -> TextTable:
-    table = TextTable("listed, without an answer by status", ">count", ">status", "which is")
+    table = TextTable("listed, without an answer by status", ">count", ">status", "~which is")
     for status, count in audit.statuses.items():
         table.add(count, str(status), STATUSES.get(status))
     return table
@@ -162,6 +164,7 @@ def _statuses(audit: Audit) -> TextTable:
 
 def _measures(title: str, of: str, measures: Iterable[tuple[str, Measure]]) -> TextTable:
     table = TextTable(title, of, ">URIs", ">pairs", ">tied", ">in order", ">tau-b", ">at best")
+
     for name, each in measures:
         shares = ("", "", "")
         if each.kept is not None and each.tau_b is not None and each.best is not None:
@@ -184,7 +187,7 @@ def _order(audit: Audit) -> TextTable:
     for depth, each in audit.depths.items():
         more = " or more" if depth == DEPTHS - 1 else ""
         measures[f"{depth}{more} hops from the seed"] = each
-    return _measures("order of fetches against precedence", "of", measures.items())
+    return _measures("order of fetches against precedence", "~of", measures.items())
 
 
 def _hosts(audit: Audit) -> TextTable:
@@ -195,7 +198,7 @@ def _hosts(audit: Audit) -> TextTable:
 def _classes(audit: Audit) -> TextTable:
     table = TextTable(
         "classes", ">precedence", ">listed", ">fetched", ">no answer", ">never", ">first position",
-        ">median", ">last", "first fetch",
+        ">median", ">last", ">first fetch",
     )  # fmt: skip
     for number, row in sorted(audit.classes.items(), key=lambda item: item[0] % 1000)[:MAX_ROWS]:
         listed = (row.listed, row.fetched, row.tried, row.never) if number >= 0 else (None,) * 4

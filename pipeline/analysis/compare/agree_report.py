@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from jobs.kernel.errors import count_of
 from pipeline.analysis.compare.agree import BestLink, PairAgreement
 from pipeline.analysis.compare.rated import RatedRanking
 from pipeline.ranking.kappa import Kappa
@@ -70,7 +71,8 @@ def rated_tables(rated: Sequence[RatedRanking], raters: Sequence[str]) -> Iterat
     """What people rated, beside each ranking and each rater."""
     pages = rated[0].score.ranking.pages
     table = TextTable(
-        f"classes that are those of the mean of {len(raters)} raters ({pages} pages)",
+        f"classes that are those of the mean of {count_of(len(raters), 'rater')}"
+        f" ({count_of(pages, 'page')})",
         "who", ">pages", ">same class", ">kappa", ">95 %", ">weighted kappa", ">95 %",
     )  # fmt: skip
     for ranking in rated:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pipeline.analysis.compare.diff import Diff
 from pipeline.analysis.compare.diff_moves import LinkChange, LinkChanges, Move
 from pipeline.analysis.compare.diff_side import RankedPage
+from pipeline.options import option_words
 from pipeline.terminal import TextTable
 
 SCHEMA = "crawlrank-diff-1"
@@ -25,7 +26,7 @@ def tables(diff: Diff) -> Iterator[TextTable]:
 
 
 def _summary(diff: Diff) -> TextTable:
-    table = TextTable("pages", "what", ">count")
+    table = TextTable("pages", "~what", ">count")
     for side in (diff.before, diff.after):
         table.add(f"in {side['work']}", side["pages"])
         table.add("  of them captured", side["captured"])
@@ -34,8 +35,8 @@ def _summary(diff: Diff) -> TextTable:
     table.add("gone", sum(diff.gone))
     table.add("risen in class", diff.risen)
     table.add("fallen in class", diff.fallen)
-    table.add("Spearman's rho of the scores in both", _coefficient(diff.spearman))
-    table.add("Kendall's tau-b", _coefficient(diff.kendall))
+    table.add("rank correlation of the scores in both, Spearman's rho", _coefficient(diff.spearman))
+    table.add("rank correlation, Kendall's tau-b", _coefficient(diff.kendall))
     return table
 
 
@@ -44,9 +45,10 @@ def _coefficient(value: float | None) -> str:
 
 
 def _options(diff: Diff) -> TextTable:
-    table = TextTable("options that differ", "option", "before", "after")
+    table = TextTable("options that differ", "option", "~before", "~after")
     for name, values in diff.options.items():
-        table.add(name, *("unset" if value is None else str(value) for value in values))
+        words = (" ".join(option_words(name, value)) for value in values)
+        table.add(name, *(each or "not given" for each in words))
     return table
 
 
@@ -83,7 +85,7 @@ def _sum(links: LinkChanges, sign: int) -> str:
 
 
 def _links(title: str, moves: Sequence[Move]) -> TextTable:
-    table = TextTable(title, ">page", "link", ">gives", "source", "note")
+    table = TextTable(title, ">page", "link", ">gives", "source", "~note")
     for number, move in enumerate(moves, 1):
         for word, links, sign in (("won", move.won, 1), ("lost", move.lost, -1)):
             for link in links.most:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.table import Table
-
+from jobs.kernel.errors import count_of
 from pipeline.analysis.compare.explain import Explanation, Folded, Spelling
 from pipeline.precedence.caveats import caveats_table
 from pipeline.terminal import TextTable
@@ -18,7 +17,7 @@ DECIDES = {
 SCHEMA = "crawlrank-explain-1"
 
 
-def tables(page: Explanation) -> Iterator[Table]:
+def tables(page: Explanation) -> Iterator[TextTable]:
     """In the order of questions: what, why, and what becomes of it. Some may have no rows."""
     yield _page(page)
     if page.score is not None and page.site is None and page.made_of is None:
@@ -29,7 +28,7 @@ def tables(page: Explanation) -> Iterator[Table]:
 
 
 def _page(page: Explanation) -> TextTable:
-    table = TextTable(page.shown or page.uri, "what", "value")
+    table = TextTable(page.shown or page.uri, "what", "~value")
     table.add("key", page.key)
     if fold := page.asked_fold:
         table.add("asked for", f"{fold.key}, {_folded(fold)} that is one with it")
@@ -54,7 +53,7 @@ def _page(page: Explanation) -> TextTable:
         table.add("position", position)
         if page.hub is not None:
             table.add("as a hub", f"{page.hub:.6g}")
-        over = f"cut over {standing.cut_over:,} pages"
+        over = f"cut over {count_of(standing.cut_over, 'page')}"
         table.add("class", f"{standing.precedence} of {standing.bins}, {over}")
     table.add("captures", page.capture_count)
     if page.asked_spelling:
@@ -85,7 +84,7 @@ def _links(page: Explanation, score: float) -> TextTable:
         table.add(f"{link.gives:.6g}", share, f"{link.score:.6g}", link.outlinks, link.uri)
     if more := page.links - len(page.given):
         share = _share(page.others_give, score)
-        table.add(f"{page.others_give:.6g}", share, None, None, f"({more:,} more links)")
+        table.add(f"{page.others_give:.6g}", share, None, None, f"({count_of(more, 'more link')})")
     return table
 
 
@@ -95,7 +94,7 @@ def _share(part: float, score: float) -> str:
 
 def _spellings(page: Explanation) -> TextTable:
     title = f"spellings ({page.spelling_count:,})"
-    table = TextTable(title, ">precedence", ">captures", ">links", "URI", "note")
+    table = TextTable(title, ">precedence", ">captures", ">links", "URI", "~note")
     for spelling in page.spellings:
         precedence = "-" if spelling.precedence is None else str(spelling.precedence)
         note = spelling.why or ""
@@ -103,7 +102,7 @@ def _spellings(page: Explanation) -> TextTable:
             note = note or f"listed as {spelling.form}"
         table.add(precedence, spelling.captures, spelling.links, spelling.uri, note)
     if more := page.spelling_count - len(page.spellings):
-        table.add(None, None, None, f"({more:,} more)")
+        table.note(f"… and {more:,} more")
     return table
 
 
@@ -114,7 +113,7 @@ def _listing(spelling: Spelling, unlisted: int) -> str:
 
 
 def _captures(page: Explanation) -> TextTable:
-    table = TextTable("latest captures", "time", ">status", "type", "archive", ">offset", "URI")
+    table = TextTable("latest captures", "time", ">status", "type", "/archive", ">offset", "URI")
     for row in page.captures:
         texts = ["-" if value is None else str(value) for value in row.values()]
         uri, time, status, media_type, _, _, archive, offset = texts

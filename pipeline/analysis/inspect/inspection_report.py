@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from jobs.kernel.archive.damage import REASONS
+from jobs.kernel.errors import count_of
 from pipeline.analysis.inspect.inspection import MAX_PLACES, Inspection, Total
 from pipeline.analysis.inspect.inspection_json import TOP_HOSTS, by_hop, by_name, records_format
 from pipeline.pages.formats import size
-from pipeline.terminal import TextTable, printable
+from pipeline.terminal import TextTable
+from pipeline.terminal.counter_meanings import meaning_of
 
 MAX_ROWS = 200  # archives that are shown
 MAX_NAMES = 15  # statuses, media types
@@ -20,40 +22,6 @@ HOPS = {
     "E": "embeds: images, scripts, styles, frames",
     "X": "guesses and hints: forms, canonical, next",
 }
-DROPPED = {
-    "duplicate": "again on the same page",
-    "nofollow": "its page asks not to follow it",
-    "over-limit": "pages with more links than are kept",
-    "base": "bases of pages, which Heritrix lists like links",
-    "html-tail": "pages cut at the longest size that is read",
-    "srcdoc": "documents in srcdoc that are nested too deeply, or cut",
-    "css-tail": "style sheets cut at the longest size that is read",
-    "feed-tail": "feeds cut at the longest size that is read",
-    "sitemap-tail": "sitemaps cut at the longest size that is read",
-    "robots-tail": "robots.txt cut at the longest size that is read",
-    "invalid": "no URI can be made of it",
-    "too-long": "longer than 8,192 bytes",
-    "scheme.data": "data: URIs",
-    "scheme.javascript": "javascript: URIs",
-    "scheme.mailto": "mail addresses",
-    "scheme.other": "other schemes than http and https",
-    "scheme.dns": "look-ups of hosts",
-    "scheme.ftp": "files of FTP servers",
-    "scheme.ftps": "files of FTP servers",
-    "scheme.whois": "registrations of hosts",
-    "scheme.screenshot": "pictures of pages",
-    "scheme.thumbnail": "pictures of pages",
-    "scheme.urn": "added by crawls with a browser: pictures and texts of pages",
-    "no-uri": "lines of a sitemap in text that are no URIs",
-    "hop.L": "navigation",
-    "hop.R": "redirects",
-    "hop.E": "embeds: kept with --links all",
-    "hop.X": "guesses: kept with --links all",
-    "hop.I": "inferred by Heritrix: never links",
-    "hop.P": "prerequisites (robots.txt, dns): never links",
-}
-SPARED = (">seconds", ">records", ">HTML pages", ">size")  # left out in a narrow terminal
-LEAST_NAME = 20
 FRAMES = {"shared": " (whole)"}  # the file is one frame, or its frames are not its records
 
 
@@ -84,11 +52,11 @@ def archive_row(archive: Inspection) -> ArchiveRow:
     return ArchiveRow(archive.path, cells, bool(archive.error or counters["damage"]))
 
 
-def tables(rows: list[ArchiveRow], total: Total, seconds: float, width: int) -> Iterator[TextTable]:
+def tables(rows: list[ArchiveRow], total: Total, seconds: float) -> Iterator[TextTable]:
     """In the order in which they are shown; some may have no rows. seconds: from beginning to end,
-    by the clock. width: of the terminal, in cells."""
+    by the clock."""
     counters = total.counters
-    yield _archives(rows, total, width)
+    yield _archives(rows, total)
     yield _totals(total, seconds)
     yield _counts("records by type", "type", by_name(counters, "records"))
     yield _counts("captures by status", "status", by_name(counters, "captures.status"))
@@ -110,40 +78,21 @@ def date(d: str) -> str:
     return f"{d[:4]}-{d[4:6]}-{d[6:8]} {d[8:10]}:{d[10:12]}:{d[12:]}"
 
 
-def _archives(rows: list[ArchiveRow], total: Total, width: int) -> TextTable:
-    """As many columns as the terminal has room for, and the ends of long names."""
-    folder = _common_folder([row.path for row in rows])
-    title = f"archives ({total.archives:,})" + (f" in {folder}/" if folder else "")
+def _archives(rows: list[ArchiveRow], total: Total) -> TextTable:
     shown = rows
     if len(rows) > MAX_ROWS:  # those that need attention first
         shown = sorted(rows, key=lambda row: not row.urgent)[:MAX_ROWS]
-    widths = {
-        name: 2 + max(len(name.lstrip(">")), *(len(row.cells[name]) for row in shown))
-        for name in rows[0].cells
-    }
-    for name in SPARED:
-        if sum(widths.values()) + LEAST_NAME > width:
-            widths.pop(name, None)
-    room = max(width - sum(widths.values()), LEAST_NAME)
-    table = TextTable(title, *widths, "archive")
+    names = list(rows[0].cells)
+    table = TextTable(f"archives ({total.archives:,})", "/archive", *names)
     for row in shown:
-        name = printable(row.path[len(folder) + 1 :] if folder else row.path)
-        name = name if len(name) <= room else "…" + name[1 - room :]
-        table.add(*(row.cells[column] for column in widths), name)
+        table.add(row.path, *(row.cells.get(name) for name in names))
     if len(rows) > MAX_ROWS:
-        table.add(f"… and {len(rows) - MAX_ROWS:,} more; all are in the JSON")
+        table.note(f"… and {len(rows) - MAX_ROWS:,} more; all are in the JSON")
     return table
 
 
-def _common_folder(paths: list[str]) -> str:
-    """Of all paths or URLs, without its last slash; '' if there is none."""
-    shortest, longest = min(paths), max(paths)  # what these two share, all share
-    shared = next((i for i, c in enumerate(shortest) if longest[i : i + 1] != c), len(shortest))
-    return shortest[:shared].rpartition("/")[0]
-
-
 def _totals(total: Total, seconds: float) -> TextTable:
-    table = TextTable("in all", "what", "how much")
+    table = TextTable("in all", "what", "~how much")
     counters = total.counters
     failed, damaged = len(total.failed), total.damaged
     wrong = f"{failed:,} not readable, {damaged:,} damaged"
@@ -174,14 +123,14 @@ def _counts(title: str, column: str, counts: Mapping[str, int]) -> TextTable:
     for name, count in list(counts.items())[:MAX_NAMES]:
         table.add(count, name if name != "-" else "- (unknown)")
     if more := list(counts.values())[MAX_NAMES:]:
-        table.add(sum(more), f"{len(more):,} others")
+        table.add(sum(more), count_of(len(more), "other"))
     return table
 
 
 def _explained(
     title: str, column: str, counts: Mapping[str, int], meanings: Mapping[str, str]
 ) -> TextTable:
-    table = TextTable(title, ">count", column, "which is")
+    table = TextTable(title, ">count", f"={column}", "~which is")
     for name, count in counts.items():
         if count:
             table.add(count, name, meanings.get(name))
@@ -190,22 +139,18 @@ def _explained(
 
 def _dropped(total: Total) -> TextTable:
     """What extraction leaves out, and canonicalize because it has no key."""
-    counts = {**by_name(total.counters, "dropped"), **by_name(total.counters, "skipped")}
-    table = _explained("left out", "reason", counts, {name: _meaning(name) for name in counts})
+    counts, meanings = dict[str, int](), dict[str, str]()
+    for group in ("dropped", "skipped"):
+        for name, count in by_name(total.counters, group).items():
+            counts[name], meanings[name] = count, meaning_of(f"{group}.{name}")
+    table = _explained("left out", "reason", counts, meanings)
     for name, count in by_name(total.counters, "no-key").items():
         table.add(count, "no-key", f"{name} that surt cannot make a key of")
     return table
 
 
-def _meaning(name: str) -> str:
-    what, _, reason = name.partition(".")
-    if what in ("capture", "metadata"):
-        return f"{'captures' if what == 'capture' else 'metadata'}: {DROPPED.get(reason, '')}"
-    return DROPPED.get(name, "PDFs that were not read" if what == "pdf" else "")
-
-
 def _examples(total: Total) -> TextTable:
-    table = TextTable("examples of what was left out", "reason", "URI")
+    table = TextTable("examples of what was left out", "=reason", "URI")
     for reason, uris in sorted(total.examples.items()):
         for uri in uris[:MAX_EXAMPLES]:
             table.add(reason, uri or "(none)")
@@ -214,7 +159,7 @@ def _examples(total: Total) -> TextTable:
 
 def _places(total: Total) -> TextTable:
     title = f"where: the first {MAX_PLACES} of each, all are in the JSON"
-    table = TextTable(title, "reason", ">offset", "archive")
+    table = TextTable(title, "=reason", ">offset", "/archive")
     for reason in by_name(total.counters, "damage"):
         for path, damage in total.places.get(reason, []):
             table.add(reason, damage.offset, path)
@@ -222,7 +167,7 @@ def _places(total: Total) -> TextTable:
 
 
 def _failed(total: Total) -> TextTable:
-    table = TextTable("not readable", "archive", "found")
+    table = TextTable("not readable", "/archive", "~found")
     for archive in total.failed[:MAX_ROWS]:
         table.add(archive.path, (archive.error or [""])[0])
     return table

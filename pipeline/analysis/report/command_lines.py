@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.contract import EMBEDDED
-from pipeline.options import RunOptions
+from pipeline.options import RunOptions, option_words
 from pipeline.ranking.methods import METHODS, method_of
 from pipeline.workfolder.manifest import Manifest
 from pipeline.workfolder.rankings import OWN
@@ -70,9 +70,7 @@ def _options(parameters: Mapping[str, Any]) -> Iterator[str]:
     for name, value in parameters.items():
         if name in DERIVED or value in (None, False) or value == usual.get(name):
             continue
-        if name == "--fold":
-            yield from (f"--fold {fold}" for fold in value.split())
-        elif name in FILES:
+        if name in FILES:
             yield f"{name} FILE"
         else:
-            yield name if value is True else f"{name} {shlex.quote(str(value))}"
+            yield from map(shlex.quote, option_words(name, value))

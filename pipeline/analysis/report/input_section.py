@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
 
-from jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SELF_LINKS
+from jobs.kernel.errors import count_of
 from jobs.kernel.formats.hops import CANONICAL_HOP
-from pipeline.analysis.inspect.inspection_report import DROPPED
+from pipeline.terminal import counter_meanings
 from pipeline.workfolder.manifest import Manifest
 from pipeline.workfolder.results.finished import Finished
 
@@ -19,12 +19,6 @@ TYPES = 25  # media types and statuses listed; the others are one row
 HOST = r"^[a-z]+://(?:[^/?#@]*@)?(\[[^/?#\]]*\]|[^/?#:]*)"  # of a URI, without its port
 EXAMPLES = 3  # of what was dropped, for each reason
 EXTRACT = "extract-links"
-#: beside those of extraction
-MEANINGS = {
-    SELF_LINKS: "links of a page to itself",
-    LINKS_WITHOUT_ID: "links of pages that no link leads to: they have no rank to give",
-}
-
 #: hop -> what it is called; jobs/kernel/formats/hops.py says what leads from a page to its target
 HOPS = {
     "L": "navigation", "R": "redirect", "E": "embed", "X": "guess", "I": "inferred",
@@ -86,12 +80,12 @@ def _most(rows: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
     if len(rows) <= TYPES:
         return rows
     others = sum(row["count"] for row in rows[TYPES:])
-    return [*rows[:TYPES], {name: f"{len(rows) - TYPES:,} others", "count": others}]
+    return [*rows[:TYPES], {name: count_of(len(rows) - TYPES, "other"), "count": others}]
 
 
 def meaning_of(reason: str) -> str | None:
     """What a reason of `dropped.REASON` says, in words."""
-    return MEANINGS.get(f"dropped.{reason}", DROPPED.get(reason.removeprefix("capture.")))
+    return counter_meanings.meaning_of(f"dropped.{reason}") or None
 
 
 def _archives(entries: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import BadInput, count_of
 from pipeline.data.parquet import parquet_batches
 from pipeline.ranking.classes import cut
 from pipeline.ranking.methods import method_of
@@ -52,7 +52,7 @@ def read_sites(work: Path) -> pa.Table:
 def best_sites(rows: pa.Table, count: int) -> TextTable:
     """The first rows of `read_sites` for people."""
     table = TextTable(
-        f"the {min(count, len(rows)):,} best of {len(rows):,} sites",
+        f"best of {count_of(len(rows), 'site')}",
         ">", "site", ">class", ">score", ">share", ">pages", ">links in", ">links out",
         ">sites in", ">sites out",
     )  # fmt: skip

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import BadInput, unreadable
 from jobs.kernel.storage.opening import PathOrUrl
 from jobs.mapreduce.outcome import Outcome
 from pipeline.contract import ArchiveReport, ArchiveTask
@@ -64,11 +64,10 @@ def require_readable(reports: Sequence[ArchiveReport], skip_bad_files: bool, str
     """Raise BadInput for an archive without anything readable, or, if strict, for any damage."""
     bad = [report for report in reports if report.error]
     if bad and (not skip_bad_files or len(bad) == len(reports)):
-        fault, expected, cure = bad[0].error or ("", "", "")
-        more = f" (and {len(bad) - 1} more archives)" if len(bad) > 1 else ""
-        if len(bad) < len(reports):
-            cure += " The results of other archives are kept; --skip-bad-files goes on without it."
-        raise BadInput(bad[0].path + more, fault, expected, cure.strip())
+        kept = "The results of other archives are kept; --skip-bad-files goes on without "
+        kept += "it." if len(bad) == 1 else "these."
+        errors = [(report.path, report.error or [""]) for report in bad]
+        raise unreadable(errors, len(reports), kept if len(bad) < len(reports) else "")
     damaged = [report for report in reports if report.damage]
     if strict and damaged:
         offset, reason, detail = damaged[0].damage[0]
@@ -76,7 +75,7 @@ def require_readable(reports: Sequence[ArchiveReport], skip_bad_files: bool, str
             f"{damaged[0].path}, offset {offset}",
             f"{reason} ({detail})",
             "no damage, with --strict",
-            f"{len(damaged)} of {len(reports)} archives are damaged.",
+            f"Damaged archives: {len(damaged):,} of {len(reports):,}.",
         )
 
 

@@ -75,7 +75,7 @@ def test_a_truncated_archive_is_damage_and_no_error(web: Path, tmp_path: Path) -
     cut = tmp_path / "cut.warc.gz"
     cut.write_bytes(web.read_bytes()[:-100])
     said = ok("run", cut, "--work", tmp_path / "work", *INLINE)
-    assert re.search(r"^\d damaged places were passed over", said.out, re.M)
+    assert re.search(r"^\d damaged places? passed over", said.out, re.M)
     rows = (tmp_path / "work" / "captures").iterdir()
     assert sum(len(part.read_bytes().splitlines()) for part in rows) >= len(WEB) - 1
     strict = crawlrank("run", cut, "--work", tmp_path / "work", "--strict", *INLINE)
@@ -436,7 +436,7 @@ def test_the_damaged_samples_are_read_to_their_end(tmp_path: Path) -> None:
     for path in sorted(DAMAGED.iterdir()):
         outputs = ("--output", tmp_path / "l.txt", "--captures", tmp_path / "c.txt")
         said = ok("extract-links", path, *outputs, *INLINE)
-        damage[path.name] = dict(re.findall(r"^damage\.(\S+) +(\d+)$", said.err, re.M))
+        damage[path.name] = dict(re.findall(r"^damage\.(\S+) +(\d+)\b", said.err, re.M))
         assert (tmp_path / "c.txt").read_bytes().count(b"\n") >= 1
     assert damage["bad-lengths.arc.gz"]
     assert damage["truncated.warc"]

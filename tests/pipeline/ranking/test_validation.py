@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from dataclasses import replace
@@ -11,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from rich.console import Console
 from support.drawing import examples
 from support.graphs import (
     NAMED,
@@ -256,11 +254,7 @@ def test_ranks_of_another_graph_are_bad_input(case: str) -> None:
 
 
 def shown(report: ValidationReport) -> str:
-    screen = io.StringIO()
-    console = Console(file=screen, width=120)
-    for table in tables(report):
-        console.print(table)
-    return screen.getvalue()
+    return "\n".join(line for table in tables(report) for line in table.lines(None))
 
 
 def test_json_and_tables_hold_all_of_it() -> None:
@@ -274,8 +268,12 @@ def test_json_and_tables_hold_all_of_it() -> None:
     assert found["confusion"] == [list(row) for row in report.classes.confusion]
     assert [top["percent"] for top in found["top"]] == [1, 10]
     text = shown(report)
-    for words in ("Kendall", "Nodes that agree", "certificate", "Top 1 %", "Nodes by"):
+    for words in ("Kendall", "classes agree", "wrong by at most", "top 1 %", "pages by class"):
         assert words in text
+    inner = ("eta", "sum of PageRank's scores", "1/sum(H)")
+    assert not any(words in text for words in inner)
+    verbose = "\n".join(line for each in tables(report, verbose=True) for line in each.lines(None))
+    assert all(words in verbose for words in inner)
 
 
 def test_many_classes_make_no_table() -> None:
@@ -289,7 +287,7 @@ def test_classes_are_cut_over_the_captured_nodes() -> None:
     assert [sum(row) for row in report.classes.confusion] == np.bincount(expected)[1:].tolist()
     assert report.classes.agreement == 1
     assert (report.classes.classes_cut_over, report.classes.nodes_cut_over) == ("captured", 58)
-    assert "captured nodes (58)" in shown(report)
+    assert "58 captured pages" in shown(report)
     everywhere = ValidationOptions(classes_over="all")
     found = validate(WEB, ranked(WEB), everywhere, captured=captured).as_dict()
     assert (found["classes_cut_over"], found["nodes_cut_over"]) == ("all", 400)

@@ -69,7 +69,7 @@ def test_other_options_need_force(work: Path) -> None:
     first = own_files(work / "rankings" / "one")
     refused = crawlrank(*rank, "--bins", 2)
     assert refused.code == 3
-    assert "was made with --bins 5, now it is 2" in refused.err
+    assert "was made with --bins 5, now it is run with --bins 2" in refused.err
     assert own_files(work / "rankings" / "one") == first
     ok(*rank, "--bins", 2, "--force")
     assert own_files(work / "rankings" / "one") != first

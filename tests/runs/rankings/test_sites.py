@@ -169,7 +169,7 @@ def test_other_sites_need_force(web: Path) -> None:
     ok(*rank)
     refused = crawlrank(*rank, "--site-by", "domain")
     assert refused.code == 3
-    assert "was made with --site-by host, now it is domain" in refused.err
+    assert "was made with --site-by host, now it is run with --site-by domain" in refused.err
     assert len(table_of(web, "forced")) == 11
     ok(*rank, "--site-by", "domain", "--force")
     assert len(table_of(web, "forced")) == 7

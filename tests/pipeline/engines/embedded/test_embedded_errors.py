@@ -126,7 +126,10 @@ def test_another_runner_in_a_work_folder(
     before = (work / "precedence.txt").read_bytes()
     said = crawlrank(*words, "--runner", second)
     assert said.code == 3
-    assert f"was made with --runner {runners[first]}, now it is {runners[second]}" in said.err
+    assert (
+        f"was made with --runner {runners[first]}, now it is run with --runner {runners[second]}"
+        in said.err
+    )
     assert "--force" in said.err
     ok(*words, "--runner", second, "--force")
     assert (work / "precedence.txt").read_bytes() == before

@@ -1,0 +1,45 @@
+"""Files that are no text, by the bytes they begin with, so that a message can say what they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.storage.opening import PathOrUrl
+
+PARQUET, NUMPY, GZIP = b"PAR1", b"\x93NUMPY", b"\x1f\x8b"
+AS_TEXT = "`crawlrank export-text` writes the datasets of a work folder as text."
+#: beginning -> what the file is, and what to do about it
+_KINDS = {
+    PARQUET: ("a table in Parquet", f"A table's name must end in .parquet. {AS_TEXT}"),
+    NUMPY: ("an array of NumPy", AS_TEXT),
+    GZIP: ("a gzip file", "Its name must end in .gz, or unpack it."),
+    b"\x28\xb5\x2f\xfd": ("a zstd file", "Unpack it with `zstd -d`."),
+    b"BZh": ("a bzip2 file", "Unpack it with `bunzip2`."),
+    b"\xfd7zXZ": ("an xz file", "Unpack it with `unxz`."),
+    b"PK\x03\x04": ("a ZIP file", "Unpack it, or save a spreadsheet as CSV."),
+    b"%PDF": ("a PDF", "Name another file."),
+    b"SQLite format 3\x00": ("a database of SQLite", "Name another file."),
+}
+LONGEST = max(map(len, _KINDS))
+
+
+def binary_kind(head: bytes) -> tuple[str, str] | None:
+    """What a file that begins so is, and the cure; None for what may be text."""
+    return next((kind for begin, kind in _KINDS.items() if head.startswith(begin)), None)
+
+
+def require_text(path: PathOrUrl, expected: str, *, inflated: bool = False) -> None:
+    """Raises BadInput for a file that is no text, plain or, if its name ends in .gz, gzip. A path
+    that cannot be opened is left to the caller that reads it, and so is a URL. inflated: that
+    caller knows gzip by its bytes, whatever the name."""
+    if not isinstance(path, Path):
+        return
+    try:
+        with path.open("rb") as file:
+            head = file.read(LONGEST)
+    except OSError:
+        return
+    kind = binary_kind(head)
+    if kind and not (head.startswith(GZIP) and (inflated or path.suffix == ".gz")):
+        raise BadInput(str(path), f"{kind[0]}, not text", expected, kind[1])

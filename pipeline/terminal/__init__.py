@@ -1,0 +1,9 @@
+"""Text and tables for people: nothing in URIs or file names can control a terminal."""
+
+from __future__ import annotations
+
+from pipeline.terminal.streams import escape_unwritable, width_of
+from pipeline.terminal.tables import TextTable
+from pipeline.terminal.text import printable
+
+__all__ = ["TextTable", "escape_unwritable", "printable", "width_of"]

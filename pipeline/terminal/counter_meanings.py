@@ -1,0 +1,105 @@
+"""What the counters of steps count, in plain words, for whoever reads them in a table.
+
+The names are those of the manifest and of JSON; jobs/kernel/captures/counters.py lists those of
+extraction.
+"""
+
+from __future__ import annotations
+
+from jobs.kernel.archive.damage import REASONS
+
+DROPPED = "dropped."
+#: reason of dropped links and captures -> what was left out
+_DROPPED = {
+    "duplicate": "again on the same page",
+    "nofollow": "its page asks not to follow it",
+    "over-limit": "pages with more links than are kept",
+    "base": "bases of pages, which Heritrix lists like links",
+    "html-tail": "pages cut at the longest size that is read",
+    "srcdoc": "documents in srcdoc that are nested too deeply, or cut",
+    "css-tail": "style sheets cut at the longest size that is read",
+    "feed-tail": "feeds cut at the longest size that is read",
+    "sitemap-tail": "sitemaps cut at the longest size that is read",
+    "robots-tail": "robots.txt cut at the longest size that is read",
+    "invalid": "no URI can be made of it",
+    "too-long": "longer than 8,192 bytes",
+    "scheme.data": "data: URIs",
+    "scheme.javascript": "javascript: URIs",
+    "scheme.mailto": "mail addresses",
+    "scheme.other": "other schemes than http and https",
+    "scheme.dns": "look-ups of hosts",
+    "scheme.ftp": "files of FTP servers",
+    "scheme.ftps": "files of FTP servers",
+    "scheme.whois": "registrations of hosts",
+    "scheme.screenshot": "pictures of pages",
+    "scheme.thumbnail": "pictures of pages",
+    "scheme.urn": "added by crawls with a browser: pictures and texts of pages",
+    "no-uri": "lines of a sitemap in text that are no URIs",
+    "hop.L": "navigation",
+    "hop.R": "redirects",
+    "hop.E": "embeds: kept with --links all",
+    "hop.X": "guesses: kept with --links all",
+    "hop.I": "inferred by Heritrix: never links",
+    "hop.P": "prerequisites (robots.txt, dns): never links",
+    "self-links": "links of a page to itself",
+    "links-from-source-without-id": "links of pages without rank, as no page links to these;"
+    " --nodes all ranks them",
+}
+#: what else steps count: the name, or its beginning where a value follows -> the meaning
+_COUNTED = {
+    "archives": "archives read",
+    "bytes": "bytes of records, decompressed",
+    "captures": "captures of pages",
+    "captures.status.": "by the answer of the server",
+    "captures.type.": "by media type",
+    "captures.": "by kind of record",
+    "records.": "by kind",
+    "pages.": "documents read for links, by kind",
+    "links.from.": "by where they stand",
+    "metadata.used": "metadata records whose links are used",
+    "metadata.unmatched": "metadata records of captures that are not here",
+    "flagged.nofollow": "links that ask not to be followed, repeated ones too",
+    "skipped.pdf.": "PDFs that were not read",
+    "wat": "records that a WAT describes",
+    "sources-without-id": "pages with links that no page links to, so without rank",
+    "canonical_links": "pairs of keys, each once",
+    "uris": "spellings of pages",
+    "keys": "different pages",
+    "map": "pages with an id",
+    "nodes": "pages with an id",
+    "edges": "links between two pages with ids, each pair once",
+    "dangling": "pages without links to others",
+    "damage": "damaged places",
+}
+_HOPS = {
+    "L": "navigation",
+    "R": "redirects",
+    "E": "embeds",
+    "X": "guesses",
+    "C": "canonical addresses",
+    "I": "inferred by Heritrix",
+    "P": "prerequisites (robots.txt, dns)",
+}
+
+
+def meaning_of(name: str) -> str:
+    """Of a counter; empty where its name is plain."""
+    if name.startswith(DROPPED):
+        return _of_dropped(name.removeprefix(DROPPED))
+    if name.startswith("damage."):
+        return REASONS.get(name.removeprefix("damage."), "")
+    if name.startswith("links.") and name.removeprefix("links.") in _HOPS:
+        return _HOPS[name.removeprefix("links.")]
+    if name in _COUNTED:
+        return _COUNTED[name]
+    return next(
+        (text for key, text in _COUNTED.items() if key[-1] == "." and name.startswith(key)), ""
+    )
+
+
+def _of_dropped(reason: str) -> str:
+    what, _, rest = reason.partition(".")
+    if what in ("capture", "metadata"):
+        kind = "captures" if what == "capture" else "metadata"
+        return f"{kind}: {_DROPPED.get(rest, rest)}"
+    return _DROPPED.get(reason, "")

@@ -1,0 +1,116 @@
+"""Text that fits: cut in the middle, wrapped at words, measured in the cells of a terminal.
+
+A URI is cut in its middle, as its host and its end tell it from others. Where two texts of a column
+would then look the same, both show the part in which they differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from rich.cells import cell_len
+
+ELLIPSIS = "…"
+_PART = 3  # the part of the room that shows the beginning where texts differ further on
+
+
+def printable(text: str) -> str:
+    """The text with everything but printable characters and ends of lines as escapes."""
+    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+
+
+def fit_head(text: str, room: int) -> str:
+    """As much of the beginning as fits into so many cells."""
+    if text.isascii():
+        return text[: max(room, 0)]
+    while cell_len(text) > room:
+        text = text[:-1][:room]  # no character that is shown has less than one cell, but marks
+    return text
+
+
+def fit_tail(text: str, room: int) -> str:
+    """As much of the end as fits."""
+    if text.isascii():
+        return text[max(len(text) - room, 0) :] if room > 0 else ""
+    while cell_len(text) > room:
+        text = text[1:]
+    return text
+
+
+def middle_cut(text: str, room: int) -> str:
+    """The text, without its middle if it is longer than the room."""
+    if cell_len(text) <= room:
+        return text
+    head = fit_head(text, room // 2)
+    return head + ELLIPSIS + fit_tail(text, room - 1 - cell_len(head))
+
+
+def cut_apart(texts: Iterable[str], room: int) -> dict[str, str]:
+    """Text -> its cut form. Different texts have different forms, from about ten cells on."""
+    shown = {text: middle_cut(text, room) for text in texts}
+    for group in _alike(shown, shown):
+        shown.update(_show_difference(group, room))
+    for group in _alike(shown, shown):  # hardly ever: parts that repeat
+        for number, text in enumerate(group, 1):
+            end = f"{ELLIPSIS}{number}"
+            shown[text] = fit_head(shown[text], room - len(end)) + end
+    return shown
+
+
+def _alike(texts: Iterable[str], shown: dict[str, str]) -> list[list[str]]:
+    """Texts that look the same, in groups."""
+    ordered = sorted(texts, key=lambda text: shown[text])
+    groups = (list(group) for _, group in groupby(ordered, key=lambda text: shown[text]))
+    return [group for group in groups if len(group) > 1]
+
+
+def _show_difference(group: list[str], room: int) -> dict[str, str]:
+    """Forms with the characters behind what all texts of the group begin with. Of several that are
+    still alike fewer are, so this ends."""
+    begin = shared(group)
+    shown = {text: _from(text, begin, room) for text in group}
+    for alike in _alike(group, shown):
+        shown.update(_show_difference(alike, room))
+    return shown
+
+
+def shared(texts: Sequence[str]) -> int:
+    """The number of characters with which all texts begin."""
+    first, last = min(texts), max(texts)  # what these two share, all share
+    return next((i for i, c in enumerate(first) if last[i : i + 1] != c), len(first))
+
+
+def _from(text: str, begin: int, room: int) -> str:
+    """The beginning of the text, and what it has at `begin`."""
+    head = fit_head(text, room // _PART) + ELLIPSIS
+    rest, left = text[max(begin - 1, 0) :], room - cell_len(head)
+    return head + (rest if cell_len(rest) <= left else fit_head(rest, left - 1) + ELLIPSIS)
+
+
+def wrapped(text: str, room: int) -> list[str]:
+    """Lines of words; the blanks that begin the text begin every line. A word that is longer than
+    the room is cut in the middle."""
+    if cell_len(text) <= room:
+        return [text]
+    words = text.split()
+    indent = text[: len(text) - len(text.lstrip())]
+    return [indent + line for line in _filled(words, max(room - len(indent), 1))]
+
+
+def _filled(words: Iterable[str], room: int) -> Iterator[str]:
+    line = ""
+    for word in words:
+        shown = middle_cut(word, room)
+        if line and cell_len(line) + 1 + cell_len(shown) > room:
+            yield line
+            line = shown
+        else:
+            line = f"{line} {shown}" if line else shown
+    yield line
+
+
+def longest_word(text: str) -> int:
+    """In cells, with the blanks that begin the text."""
+    indent = len(text) - len(text.lstrip())
+    return indent + max(map(cell_len, text.split()), default=0)
