@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
+from jobs.kernel.errors import count_of
 from jobs.kernel.formats.lines import DUMMY, format_graph_line, parse_graph_line
 from jobs.kernel.formats.order import ascending_id
 from jobs.kernel.formats.rows import GraphLine
@@ -124,7 +125,9 @@ class PageRank(Job):
 
 def bad_node(job: Job, node: bytes, lines: int) -> Iterator[bytes]:
     """Report a node without exactly one line, by the pairs that PageRank maps lines to."""
-    fault = f"has {lines} lines" if lines else "is pointed to, but has no line of its own"
+    fault = (
+        f"has {count_of(lines, 'line')}" if lines else "is pointed to, but has no line of its own"
+    )
     yield from job.bad_group(
         ascending_id(node),
         [STRUCTURE] * 2 if lines else [CONTRIBUTION],

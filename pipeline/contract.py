@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from jobs.kernel.errors import NotConverged
+from jobs.kernel.errors import NotConverged, count_of
 
 if TYPE_CHECKING:
     from jobs.kernel.captures.choosing import CaptureRules
@@ -167,7 +167,7 @@ class Stop:
     def not_converged(self, rounds: list[Round], title: str = "PageRank") -> NotConverged:
         """The error to raise when the rounds are exhausted and the scores are in place."""
         return NotConverged(
-            f"{title}: after {len(rounds)} rounds the certificate is "
+            f"{title}: after {count_of(len(rounds), 'round')} the certificate is "
             f"{rounds[-1]['certificate']:.2e}, above the tolerance {self.bound:.2e}. The "
             "scores are kept in the dataset ranks; allow more with --max-rounds, or ask for less "
             "with --tolerance."

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from jobs.kernel.errors import count_of
 from jobs.kernel.storage.binary_files import require_text
 from jobs.kernel.storage.opening import require_file
 from pipeline.cli.commands import command
@@ -180,7 +181,7 @@ def _show_changes(wanted: Recrawl) -> None:
         if not preparation.edits:
             click.echo(printable(f"{wanted.job.beans}: as it should be"))
         if preparation.seeds is not None:
-            click.echo(f"{preparation.seeds:,} pages would be seeds.")
+            click.echo(f"{count_of(preparation.seeds, 'page')} would be seeds.")
         click.echo("Nothing was changed.")
 
 
@@ -211,7 +212,7 @@ def _show_change(wanted: Recrawl, preparation: Preparation, changed: list[str]) 
     for edit in preparation.edits:
         table.add(wanted.job.beans.name, edit)
     if preparation.seeds is not None:
-        table.add("seeds.txt", f"{preparation.seeds:,} pages, best first")
+        table.add("seeds.txt", f"{count_of(preparation.seeds, 'page')}, best first")
     show([table], None)
     if preparation.gone:
         click.echo(

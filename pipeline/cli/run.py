@@ -230,6 +230,6 @@ def _agreement(entry: dict[str, Any]) -> str:
     """What the step validate-opic has found about the classes."""
     agreement, pages = entry["agreement_apart"], entry["nodes_apart"]
     if agreement is None:
-        return "OPIC says nothing of the classes: scores tell no pages apart."
-    which = "one page that its score tells" if pages == 1 else f"{pages:,} pages that scores tell"
-    return f"OPIC agrees on the class of {agreement:.2%} of the {which} apart."
+        return "OPIC says nothing of the classes: all scores are equal."
+    apart = f"{count_of(pages, 'page')} that scores tell apart"
+    return f"OPIC agrees on the class of {agreement:.2%} of {apart}."

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import BadInput, count_of
 
 Int64Array = npt.NDArray[np.int64]
 IDS = (np.dtype(np.uint32), np.dtype(np.uint64))  # of ids, key numbers and outdegrees
@@ -37,7 +37,7 @@ def open_array(path: Path, types: tuple[npt.DTypeLike, ...], cure: str) -> Any:
         raise BadInput(str(path), what, expected, cure)
     if array.offset + array.nbytes != size:
         whole = f"{array.offset + array.nbytes}, as its head says"
-        raise BadInput(str(path), f"{size} bytes", whole, cure)
+        raise BadInput(str(path), count_of(size, "byte"), whole, cure)
     return array
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pyarrow.parquet as pq
 
 from jobs.kernel.formats.datasets import Dataset
 from jobs.kernel.formats.reading import parts
+from jobs.kernel.formats.rows import UNKNOWN
 from jobs.kernel.formats.tables import is_table
 from pipeline.data.datasets import deliver, is_file, replacing
 from pipeline.data.parquet import schema_of
@@ -64,13 +66,21 @@ def write_table(
 
 def _batches(texts: Sequence[Path], separator: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Lines are a table of comma-separated values without quotes, escapes and commas."""
+    reading = csv.ReadOptions(use_threads=False, block_size=2 * BLOCK, column_names=schema.names)
+    parsing = csv.ParseOptions(delimiter=separator, quote_char=False, escape_char=False)
+    values = csv.ConvertOptions(column_types=schema, null_values=["-"], strings_can_be_null=True)
     for text in texts:
-        if text.stat().st_size:  # the reader takes an empty file for an error
-            yield from csv.open_csv(
-                text.open("rb"),
-                csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=schema.names),
-                csv.ParseOptions(delimiter=separator, quote_char=False, escape_char=False),
-                csv.ConvertOptions(
-                    column_types=schema, null_values=["-"], strings_can_be_null=True
-                ),
-            )
+        with text.open("rb") as file:
+            while block := file.read(BLOCK):
+                lines = _padded(block + file.readline(), separator.encode(), len(schema))
+                yield from csv.read_csv(io.BytesIO(lines), reading, parsing, values).to_batches()
+
+
+def _padded(lines: bytes, separator: bytes, columns: int) -> bytes:
+    """Lines with as many fields as columns: those behind the usual ones are left out of a line
+    where none is known, as of an ARC, which has no record ids."""
+    if lines.count(separator) == lines.count(b"\n") * (columns - 1):
+        return lines
+    missing = separator + UNKNOWN
+    rows = (line + missing * (columns - 1 - line.count(separator)) for line in lines.splitlines())
+    return b"\n".join(rows) + b"\n"

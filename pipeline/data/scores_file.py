@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import BadInput, count_of
 from pipeline.data.arrays import PIECE, open_array, refuse
 from pipeline.data.graph import Floats
 
@@ -21,7 +21,9 @@ def open_scores(path: Path, nodes: int) -> Floats:
     or below 0."""
     scores: Floats = open_array(path, (np.float64,), CURE)
     if len(scores) != nodes:
-        raise BadInput(str(path), f"{len(scores)} scores", f"one for {nodes} nodes", CURE)
+        raise BadInput(
+            str(path), count_of(len(scores), "score"), f"one for each of {nodes:,} nodes", CURE
+        )
     for begin in range(0, nodes, PIECE):
         some = scores[begin : begin + PIECE]
         wrong = ~((some >= 0) & (some < np.inf))  # NaN is neither

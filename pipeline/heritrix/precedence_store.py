@@ -13,7 +13,7 @@ from importlib import resources
 from itertools import islice
 from pathlib import Path
 
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import BadInput, count_of
 from pipeline.heritrix.home import HeritrixFails, HeritrixHome, locked
 
 LOADER = "org.archive.crawler.frontier.precedence.PrecedenceLoader"
@@ -82,7 +82,7 @@ class Lookups:
         NOT_A_URI."""
         answers = list(islice(self._answers, count))
         if len(answers) != count:
-            fault = f"{len(answers)} answers for {count} URIs"
+            fault = f"{count_of(len(answers), 'answer')} for {count_of(count, 'URI')}"
             raise HeritrixFails(str(self._state), fault, "one for each")
         return answers
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import BadInput, count_of
 from pipeline.contract import SUMMARY
 from pipeline.data.database import database
 from pipeline.data.memory import half_of_machine
@@ -94,7 +94,9 @@ def load_and_verify(home: HeritrixHome, recrawl: Recrawl, state: Path) -> Verifi
     loaded = precedence_store.load(home, recrawl.precedence, state)
     verification = verify(home, state, recrawl.precedence)
     if loaded != (lines := verification.counts["lines"]):
-        raise HeritrixFails(str(state), f"{loaded:,} lines loaded", f"{lines:,}, those of the file")
+        raise HeritrixFails(
+            str(state), f"{count_of(loaded, 'line')} loaded", f"{lines:,}, those of the file"
+        )
     verification.require(state)
     return verification
 

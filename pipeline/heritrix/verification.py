@@ -13,7 +13,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from jobs.kernel.errors import BadInput, NotConverged
+from jobs.kernel.errors import BadInput, NotConverged, count_of
 from jobs.kernel.keys.heritrix_form import lookup_key
 from pipeline.analysis.audit.crawl_log import LogReport, read_logs
 from pipeline.analysis.audit.joining import UNORDERED_HOPS
@@ -63,7 +63,7 @@ class Verification:
         other, missing = (self.counts[name] for name in FAULTS)
         if other or missing:
             raise NotConverged(
-                f"{state}: of {self.counts['lines']:,} lines of the precedence file Heritrix gives"
+                f"{state}: of {count_of(self.counts['lines'], 'line')} of the file Heritrix gives"
                 f" {other:,} another precedence, and does not find {missing:,}. Load this file:"
                 " `crawlrank recrawl` does it, before the launch."
             )

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jobs.kernel.errors import count_of
 from pipeline.online.freshness.rivals import IMPORTANCE, PROPORTIONAL, UNIFORM
 from pipeline.options import PlanOptions
 from pipeline.planning.plan import BEST, CLASSES, FetchPlan, PlanFreshness
@@ -132,7 +133,8 @@ class PlanReport(NamedTuple):
         if self.replay:
             yield (
                 "Changes caught: of those seen between the last two visits of"
-                f" {self.replay.pages:,} pages ({self.replay.changed:,} changed), which the plans"
+                f" {count_of(self.replay.pages, 'page')} ({self.replay.changed:,} changed),"
+                " which the plans"
                 " did not know."
             )
         if not self.options.budget:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import BadInput, count_of
 from jobs.kernel.formats.order import DIGITS
 from jobs.kernel.keys.heritrix_form import NOT_OF_THE_WEB
 from pipeline.contract import BEANS
@@ -163,7 +163,7 @@ def _require_spellings(scored: Scored, formed: Formed, path_or_url: str) -> None
         first = scored.key(int(lacking[0]))
         raise BadInput(
             path_or_url,
-            f"{len(lacking)} keys that have no spelling in uris, the first {first}",
+            f"{count_of(len(lacking), 'key')} without a spelling in uris, the first {first}",
             "at least one URI for every key",
             "Give the uris of the same canonicalize run.",
         )

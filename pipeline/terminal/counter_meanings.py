@@ -12,7 +12,7 @@ DROPPED = "dropped."
 #: reason of dropped links and captures -> what was left out
 _DROPPED = {
     "duplicate": "again on the same page",
-    "nofollow": "its page asks not to follow it",
+    "nofollow": "links that ask not to be followed",
     "over-limit": "pages with more links than are kept",
     "base": "bases of pages, which Heritrix lists like links",
     "html-tail": "pages cut at the longest size that is read",

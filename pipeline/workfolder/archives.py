@@ -117,8 +117,8 @@ def _archives_missing(path: str, given: ArchivePaths, count: int) -> BadInput:
         path,
         "has changed since it was extracted" if changed else "was in this work folder before",
         "the archives of the earlier run, and any new ones",
-        f"Give it again, use another --work, or drop what came of it with --force"
-        f" ({count} such archives).",
+        "Give it again, use another --work, or drop what came of it with --force. Archives that are"
+        f" not as before: {count:,}.",
     )
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jobs.kernel.errors import count_of
 from jobs.kernel.storage import stores
 from jobs.kernel.storage.opening import FILE, PathOrUrl, local_path
 from pipeline.contract import BEANS, SUMMARY
@@ -126,7 +127,8 @@ def _fault_at(dataset: PathOrUrl, record: DatasetRecord, *, digests: bool) -> st
     for name in sorted(files.keys() | there.keys()):
         size = files.get(name, [None])[0]
         if there.get(name) != size:
-            return f"{stores.join(dataset, name)} has {there.get(name)} bytes, not {size}"
+            length = count_of(there.get(name, 0), "byte")
+            return f"{stores.join(dataset, name)} has {length}, not {size:,}"
     if digests and str(dataset).startswith(FILE):
         for name, entry in files.items():
             if wrong := difference(local_path(dataset) / name, {"": entry}, digests=True):

@@ -13,6 +13,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from jobs.kernel.errors import count_of
+
 FileRecords = dict[str, list[int | str]]
 BLOCK = 1 << 20  # bytes
 
@@ -56,7 +58,7 @@ def difference(dataset: Path, files: FileRecords, *, digests: bool) -> str | Non
     for name, (size, digest) in files.items():
         path = present[name]
         if (there := path.stat().st_size) != size:
-            return f"{path} has {there:,} bytes, not {size:,}"
+            return f"{path} has {count_of(there, 'byte')}, not {size:,}"
         if digests and digest_of(path) != digest:
             return f"{path} has changed since it was written"
     return None

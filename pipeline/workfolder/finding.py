@@ -54,7 +54,9 @@ def find_archives(names: Iterable[PathOrUrl]) -> FoundArchives:
                 str(name), "no file", f"archives: {NAMES}", "Look at the name, and at its quotes."
             )
     if not result.archives:
-        what = f"no archive among {len(result.left_out)} files, the first {result.left_out[0]}"
+        what = (
+            f"no archive among its files ({len(result.left_out)}), the first {result.left_out[0]}"
+        )
         raise BadInput(
             str(next(iter(names))), what, f"names like {NAMES}", "Name the files themselves."
         )

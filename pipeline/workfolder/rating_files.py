@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import BadInput, count_of
 from pipeline.ranking.ratings import RATINGS, RatingTable
 from pipeline.workfolder.weight_files import numbered_texts
 
@@ -109,7 +109,7 @@ def _header(where: str, fields: list[str]) -> list[str]:
 def _row(where: str, number: int, columns: list[str], fields: list[str]) -> Rating:
     if len(fields) != len(columns):
         separator = _other_separator(fields[0]) if len(fields) == 1 else None
-        what = f"{separator} between the fields" if separator else f"{len(fields)} fields"
+        what = f"{separator} between the fields" if separator else count_of(len(fields), "field")
         cure = "Save it as CSV with commas." if separator else "Quote a field that holds a comma."
         raise BadInput(where, what, f"{len(columns)}, {','.join(columns)}", cure)
     page, rater, rating = (fields[columns.index(name)] for name in COLUMNS)

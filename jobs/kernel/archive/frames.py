@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import zstandard
 
 from jobs.kernel.archive.record_starts import LONGEST_LINE, starts_record
+from jobs.kernel.errors import count_of
 
 try:  # three fifths of the time; the bytes before an error and its message are the same
     zlib: Any = importlib.import_module("zlib_ng.zlib_ng")
@@ -192,7 +193,7 @@ class CompressedFrames:
             if data.startswith(ZSTD_MAGIC):
                 data = self._zstd().stream_reader(data).read(LONGEST_DICTIONARY + 1)
             if not 8 <= len(data) <= LONGEST_DICTIONARY:
-                return f"a dictionary of {len(data)} bytes"
+                return f"a dictionary of {count_of(len(data), 'byte')}"
             self._dictionary = zstandard.ZstdCompressionDict(data)
             self._zstd().decompressobj()  # loads it
         except zstandard.ZstdError as error:

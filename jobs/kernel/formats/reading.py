@@ -8,6 +8,7 @@ from __future__ import annotations
 import glob
 import gzip
 import os
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from jobs.kernel.storage.opening import PathOrUrl, is_url, require_file
 from jobs.kernel.storage.stores import part_sizes
 
 BOM = b"\xef\xbb\xbf"  # of UTF-8; editors begin files with it, and files are put together
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # with one slash: as a path has it
 SIDE = b"@"  # lines of a job's output that belong to another dataset, see side_lines.py
 
 
@@ -39,13 +41,16 @@ def parts(dataset: str | os.PathLike[str]) -> list[Path]:
         return [path]
     files = _visible(map(Path, glob.glob(str(dataset))))  # noqa: PTH207 (absolute globs)
     if not files:
-        raise BadInput(
-            str(dataset),
-            "no such file or folder",
-            "a file, a folder of parts or a glob",
-            "Check the spelling, or run the step that writes it first.",
-        )
+        raise _missing(str(dataset))
     return files
+
+
+def _missing(dataset: str) -> BadInput:
+    expected = "a file, a folder of parts or a glob"
+    if _URL.match(dataset):
+        return BadInput(dataset, "a URL", expected, "Copy it to this machine first.")
+    cure = "Check the spelling, or run the step that writes it first."
+    return BadInput(dataset, "no such file or folder", expected, cure)
 
 
 def sized_parts(dataset: PathOrUrl) -> list[tuple[PathOrUrl, int]]:

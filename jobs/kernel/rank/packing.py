@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pybase64
 import zstandard
 
-from jobs.kernel.errors import BadInput, BadLine
+from jobs.kernel.errors import BadInput, BadLine, count_of
 from jobs.kernel.storage.opening import open_binary
 
 Array = npt.NDArray[Any]
@@ -115,7 +115,7 @@ def read_section(where: Where, section: str) -> dict[str, Array]:
             stream.seek(offset)
             data = stream.read(length)
         if len(data) != length:
-            raise ValueError(f"{len(data)} of {length} bytes")
+            raise ValueError(f"{len(data)} of {count_of(length, 'byte')}")
         return joined(from_text(word) for word in _words(data))
     except (ValueError, TypeError, LookupError, MemoryError, OverflowError) as error:
         problem = f"a damaged section {section} ({error})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from jobs.kernel.errors import count_of
 from jobs.kernel.formats.datasets import MAP
 from jobs.kernel.formats.lines import DUMMY, parse_else, parse_graph_line, parse_map_row
 from jobs.kernel.formats.order import ascending_id
@@ -67,7 +68,8 @@ class NodesAtIds:
         yield from self._job.bad_group(
             identity,
             [kind] * min(count, 2) or [INLINKS],
-            found=f"id {identity[1:].decode()}: {keys} keys in map and {scores} lines in ranks",
+            found=f"id {identity[1:].decode()}: {count_of(keys, 'key')} in map and"
+            f" {count_of(scores, 'line')} in ranks",
             expected="one of each",
             cure="Join ranks with the map of the same assign-ids run.",
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from jobs.kernel.errors import count_of
 from pipeline.analysis.audit.annotations import advise_for_certain
 from pipeline.analysis.audit.findings import Audit
 from pipeline.analysis.audit.order import Measure
@@ -71,7 +72,8 @@ def _not_loaded(audit: Audit) -> Iterator[str]:
 def _spellings(audit: Audit) -> Iterator[str]:
     if count := audit.counts["unmet"]:
         yield (
-            f"{count:,} URIs of the file are not in the form in which Heritrix looks them up, so"
+            f"{count_of(count, 'URI of the file is', 'URIs of the file are')} not in the form in"
+            " which Heritrix looks them up, so"
             " their lines have no effect. `crawlrank export-precedence --lint` says how to write"
             " them."
         )
@@ -79,7 +81,7 @@ def _spellings(audit: Audit) -> Iterator[str]:
     if others:
         by_cause = ", ".join(f"{name} {uris:,}" for name, uris in others.items())
         yield (
-            f"{sum(others.values()):,} unlisted URIs are other spellings of listed ones"
+            f"Unlisted URIs that are other spellings of listed ones: {sum(others.values()):,}"
             f" ({by_cause}). Heritrix's key keeps every difference: list every spelling that was"
             " captured or linked to (`--spellings all`, the default), from a crawl that has them."
         )
@@ -92,18 +94,21 @@ def _never(audit: Audit) -> Iterator[str]:
         return  # what was fetched in another spelling is not missing
     if audit.log.unfinished:
         yield (
-            f"{total:,} listed URIs were not fetched, and Heritrix has a log open or was killed"
+            f"{count_of(total, 'listed URI was', 'listed URIs were')} not fetched, and Heritrix"
+            " has a log open or was killed"
             f" ({audit.log.unfinished[0]}.lck is there): audit again when the crawl has finished."
         )
     elif _ended_early(audit, missing):
         yield (
-            f"{total:,} listed URIs were not fetched, all in the last class that was reached or"
+            f"{count_of(total, 'listed URI was', 'listed URIs were')} not fetched, all in the"
+            " last class that was reached or"
             " behind it: the crawl was likely ended too early."
         )
     else:
         others = f" Of {audit.respelled:,}, another spelling was fetched." * bool(audit.respelled)
         yield (
-            f"{total:,} listed URIs were not fetched.{others} A crawl fetches what it finds, once:"
+            f"{count_of(total, 'listed URI was', 'listed URIs were')} not fetched.{others} A"
+            " crawl fetches what it finds, once:"
             f" the others were not linked to, out of scope or reached too late. {_cure(audit)}"
         )
 
@@ -128,21 +133,23 @@ def _values(audit: Audit) -> Iterator[str]:
     tied = audit.classes.get(CLIPPED)
     if tied and tied.listed > 1:
         yield (
-            f"{tied.listed:,} URIs have a precedence of {CLIPPED - 1} or more, which Heritrix"
+            f"{count_of(tied.listed, 'URI has', 'URIs have')} a precedence of {CLIPPED - 1} or"
+            " more, which Heritrix"
             " keeps as one class: use 1 to 125."
         )
     negative = sum(row.listed for number, row in audit.classes.items() if number > CLIPPED)
     if negative:
-        yield f"{negative:,} URIs have a precedence below -1 and come last: use 1 to 125."
+        yield f"URIs with a precedence below -1, which come last: {negative:,}. Use 1 to 125."
     if minus := audit.file.problems["minus one"]:
-        yield f"{minus:,} lines have -1, which counts as not listed: use 1 to 125."
+        yield f"Lines with -1, which counts as not listed: {minus:,}. Use 1 to 125."
 
 
 def _clock(audit: Audit) -> Iterator[str]:
     if audit.log.clock_back:
         path, line = audit.log.clock_lines[0]
         yield (
-            f"The clock went back in the log ({audit.log.clock_back:,} lines, the first {path},"
+            f"The clock went back in the log ({count_of(audit.log.clock_back, 'line')}, the"
+            f" first {path},"
             f" line {line}), so times do not give the order: give the logs in the order of the"
             " crawl, with `--by line`, and one crawl at a time."
         )

@@ -86,33 +86,37 @@ def advise_for_certain(annotations: Annotations) -> Iterator[str]:
     listed = annotations.right + annotations.as_unlisted + annotations.other
     if listed and not annotations.has_policy:
         yield (
-            f"Heritrix gave all {annotations.annotated:,} URIs the precedence {WITHOUT_POLICY}: the"
+            f"Heritrix gave all URIs ({annotations.annotated:,}) the precedence"
+            f" {WITHOUT_POLICY}: the"
             " bean uriPrecedencePolicy is missing, or the file was not loaded and the bean lacks"
             " defaultUriPrecedencePolicy. `crawlrank recrawl` puts it there and loads the file."
         )
         return
     if annotations.as_unlisted and not annotations.is_loaded:
         yield (
-            f"Heritrix found none of the {listed:,} listed URIs in its store: the file was not"
+            f"Heritrix found none of the listed URIs ({listed:,}) in its store: the file was not"
             " loaded into the state folder of this job before the launch. `crawlrank recrawl`"
             " loads it; a launch from a checkpoint drops what was loaded after the checkpoint."
         )
     elif annotations.as_unlisted:
         yield (
-            f"{annotations.as_unlisted:,} listed URIs had the precedence of unlisted ones: they"
+            f"Listed URIs that had the precedence of unlisted ones: {annotations.as_unlisted:,}."
+            " They"
             " were scheduled before the file was loaded, and keep what they were scheduled with."
             " Load it before the launch, into the state of a job that is torn down."
         )
     if annotations.other:
         yield (
-            f"{annotations.other:,} listed URIs had a precedence that is neither theirs in this"
-            " file nor that of unlisted URIs: the store is of another file. Audit with that one,"
+            f"Listed URIs with a precedence that is neither theirs in this file nor that of"
+            f" unlisted URIs: {annotations.other:,}. The store is of another file. Audit with"
+            " that one,"
             " or load this one."
         )
     if annotations.known:
         yield (
-            f"{annotations.known:,} URIs that are not in this file had a precedence all the same:"
-            " a file loaded earlier lists them, and loading replaces only what a file lists."
+            f"URIs that are not in this file and had a precedence all the same:"
+            f" {annotations.known:,}. A file loaded earlier lists them, and loading replaces"
+            " only what a file lists."
             " To forget it, load into an empty state folder."
         )
     if annotations.default == WITHOUT_POLICY and annotations.is_loaded:

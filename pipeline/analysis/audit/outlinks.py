@@ -21,7 +21,7 @@ from jobs.kernel.archive.sources import WAT, read_archives
 from jobs.kernel.archive.wat import is_wat
 from jobs.kernel.captures.counters import require_pages
 from jobs.kernel.captures.outlink_lines import BASE
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import BadInput, count_of
 from jobs.kernel.formats.hops import NAV_HOPS
 from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form
 from jobs.kernel.keys.keys import key_of
@@ -116,8 +116,9 @@ class Comparison:
         """Raises BadInput if nothing was compared."""
         if not self.pages:
             problem = (
-                f"nothing to compare: {self.alone:,} HTML pages without a metadata record, and"
-                f" {self.metadata_alone:,} metadata records without an HTML page"
+                f"nothing to compare: {count_of(self.alone, 'HTML page')} without a metadata"
+                f" record, and {count_of(self.metadata_alone, 'metadata record')} without an HTML"
+                " page"
             )
             raise BadInput(archives, problem, EXPECTED, CURE)
 

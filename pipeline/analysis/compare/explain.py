@@ -16,6 +16,7 @@ import numpy as np
 
 from jobs.kernel.captures.choosing import CHARSET, NOTHING_LEFT
 from jobs.kernel.keys.heritrix_form import HeritrixRejects
+from pipeline.analysis.compare.links_to_page import LinksToPage, links_to_page
 from pipeline.analysis.compare.similar import unknown_page
 from pipeline.analysis.compare.standing import Standing, standing_of
 from pipeline.precedence.caveats import Caveat, caveats_in
@@ -86,6 +87,7 @@ class Explanation:
     base: float = 0.0
     base_is: str = "every page has this"
     links: int = 0
+    links_to_page: LinksToPage | None = None
     given: list[IncomingLink] = field(default_factory=list)
     others_give: float = 0.0
     spellings: list[Spelling] = field(default_factory=list)
@@ -161,6 +163,7 @@ def _add_score(result: Explanation, finished: Finished, node: Node, top: int) ->
         return
     (incoming,) = finished.incoming([node.id])
     result.links = len(incoming.sources)
+    result.links_to_page = links_to_page(finished, node.key)
     best = np.lexsort((incoming.sources, -incoming.gives))[:top]
     sources = incoming.sources[best].tolist()
     nodes = finished.nodes(sources)

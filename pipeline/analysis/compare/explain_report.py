@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from jobs.kernel.errors import count_of
 from pipeline.analysis.compare.explain import Explanation, Folded, Spelling
+from pipeline.analysis.compare.links_to_page import LinksToPage
 from pipeline.precedence.caveats import caveats_table
 from pipeline.terminal import TextTable
 
@@ -21,6 +22,7 @@ def tables(page: Explanation) -> Iterator[TextTable]:
     """In the order of questions: what, why, and what becomes of it. Some may have no rows."""
     yield _page(page)
     if page.score is not None and page.site is None and page.made_of is None:
+        yield _counts(page.links_to_page)
         yield _links(page, page.score)
     yield _spellings(page)
     yield _captures(page)
@@ -48,8 +50,8 @@ def _page(page: Explanation) -> TextTable:
             table.add("made of", f"{page.made_of}; see explain of each with --ranking")
         position = f"{standing.position:,} of {standing.nodes:,}"
         if standing.equal > 1:
-            others = standing.equal - 1
-            position += f"; {others:,} others have the same score, and {DECIDES[page.ties]}"
+            others = count_of(standing.equal - 1, "other has", "others have")
+            position += f"; {others} the same score, and {DECIDES[page.ties]}"
         table.add("position", position)
         if page.hub is not None:
             table.add("as a hub", f"{page.hub:.6g}")
@@ -73,8 +75,20 @@ def _folded(fold: Folded) -> str:
     return kind if fold.hops == 1 else f"{kind}, {fold.hops} steps away"
 
 
+def _counts(links: LinksToPage | None) -> TextTable:
+    table = TextTable("links to it", "~what", ">count")
+    if links:
+        table.add("counted in archives, to any of its spellings", links.counted)
+        table.add("  count for its score: one from each page with a rank", links.counting)
+        table.add("  do not count: again from such a page", links.repeated)
+        table.add("  do not count: from the page itself", links.own)
+        table.add("  do not count: from pages without rank (see --nodes)", links.unranked)
+    return table
+
+
 def _links(page: Explanation, score: float) -> TextTable:
-    title = f"what its score is made of ({page.links:,} incoming links)"
+    links = count_of(page.links, "link that counts", "links that count")
+    title = f"what its score is made of ({links})"
     table = TextTable(title, ">gives", ">share", ">source's score", ">its links", "source")
     if page.base:
         share = _share(page.base, score)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import BadInput, count_of
 from jobs.kernel.formats.counters import MAX_EXAMPLES
 from pipeline.ranking.digits import rounded
 from pipeline.ranking.ratings import LibrarianScore, RatingTable, librarian_score
@@ -34,7 +34,7 @@ def rated(
     ids, _, _ = nodes_of(table.pages, first)
     known = np.flatnonzero(ids >= 0)
     if not len(known):
-        what = f"none of {len(table.pages)} rated pages, such as {table.pages[0]}"
+        what = f"none of {count_of(len(table.pages), 'rated page')}, such as {table.pages[0]}"
         cure = "Write them as URIs with http:// or https://, or as keys."
         raise BadInput(str(first.work), what, "pages that have a score", cure)
     _refuse_repeated(table, ids[known].tolist(), known.tolist())

@@ -106,9 +106,10 @@ def _totals(total: Total, seconds: float) -> TextTable:
     if total.links:
         flagged = counters["flagged.nofollow"]
         table.add("HTML pages", counters["pages.html"])
-        table.add(
-            "links", f"{counters['links']:,}" + (f" ({flagged:,} nofollow)" if flagged else "")
-        )
+        table.add("links", counters["links"])
+        if flagged:
+            became = "left out" if counters["dropped.nofollow"] else "among the links"
+            table.add("links with nofollow", f"{flagged:,}, {became}, repeated ones included")
     table.add("damaged places", counters["damage"])
     table.add("time", f"{seconds:.1f} s, all processes {total.seconds:.1f} s")
     return table

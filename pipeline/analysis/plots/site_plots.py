@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from jobs.kernel.errors import count_of
 from pipeline.analysis.plots.pictures import BLUE, new_figure, set_ticks, shown_name
 from pipeline.data.graph import Floats, Positions
 
@@ -32,7 +33,7 @@ def sites_by_rank(rows: pa.Table) -> Any:
     figure, axes = new_figure(7, 4.6)
     axes.plot(positions, scores, "-", color=BLUE, marker="o", markersize=3)
     axes.set(
-        xscale="log", yscale="log", title=f"Scores of {len(rows):,} sites",
+        xscale="log", yscale="log", title=f"Scores of {count_of(len(rows), 'site')}",
         xlabel="position of the site (1 is the best)",
         ylabel="score (0.15 without any link from another site)",
     )  # fmt: skip
@@ -52,7 +53,7 @@ def top_sites(rows: pa.Table) -> Any:
     for at, (share, pages) in enumerate(zip(shares, best["pages"].to_pylist(), strict=True)):
         label = f" {pages:,} page{'s' * (pages != 1)}"
         axes.text(share, at, label, va="center", fontsize=8, color="0.25")
-    axes.set(title=f"The {len(best):,} best sites", xlabel="share of the scores of all sites (%)")
+    axes.set(title=f"The best sites ({len(best):,})", xlabel="share of the scores of all sites (%)")
     axes.set_xlim(0, 1.2 * shares.max())
     axes.set_yticks(places)
     for label in axes.set_yticklabels([shown_name(site) for site in best["site"].to_pylist()]):

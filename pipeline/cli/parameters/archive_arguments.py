@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from jobs.kernel.errors import count_of
 from jobs.kernel.storage.opening import PathOrUrl
 from pipeline.cli.parameters.groups import Command, together
 from pipeline.cli.parameters.types import PathOrUrlType
@@ -46,7 +47,8 @@ def _find(names: Sequence[PathOrUrl]) -> tuple[PathOrUrl, ...]:
     search = find_archives(names)
     if search.left_out:
         click.echo(
-            f"{len(search.left_out)} files in folders left out, as they have no archive's name: "
+            f"{count_of(len(search.left_out), 'file')} in folders left out, without an archive's"
+            " name: "
             + ", ".join(map(printable, search.left_out[:EXAMPLES]))
             + (", …" if len(search.left_out) > EXAMPLES else ""),
             err=True,

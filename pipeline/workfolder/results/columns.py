@@ -43,6 +43,7 @@ class FinishedColumns(Finished):
             "redirected": lambda: (
                 f"SELECT source, target FROM '{self.folder('links')}/*.parquet' WHERE hop = 'R'"
             ),
+            "kept": lambda: f"SELECT source, target, hop FROM '{self.folder('links')}/*.parquet'",
             "ranked": lambda: (
                 f"SELECT id AS ord, score, captures > 0 AS captured FROM {table('scores')}"
             ),

@@ -10,6 +10,7 @@ The views, each with the name of the folder before it (`a_mapped`):
     visited  uri, timestamp, status, media_type, digest, kind, modified, etag: every capture; the
              last two are null in a folder that was made without `--validators`
     redirected  source, target: the redirects among the links that count
+    kept     source, target, hop: the links of captures that count
     weighed  ord, links, captures: what ties by links order them by before
 
 A view is made when it is first asked for, so that only those datasets are read, and brought from a

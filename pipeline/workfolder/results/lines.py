@@ -53,6 +53,12 @@ REDIRECTED = """
 """
 
 
+KEPT = """
+    SELECT field[2] AS source, field[1] AS target, coalesce(field[3], 'L') AS hop FROM
+    (SELECT string_split(replace(line, chr(9), ' '), ' ') AS field FROM {lines})
+"""
+
+
 class FinishedLines(Finished):
     def queries(self) -> dict[str, Callable[[], str]]:
         table = self._table
@@ -66,6 +72,7 @@ class FinishedLines(Finished):
             "folded": lambda: f"SELECT key, target_key, kind, hops FROM {table('folds')}",
             "visited": lambda: VISITED.format(lines=self._lines("captures")),
             "redirected": lambda: REDIRECTED.format(lines=self._lines("links")),
+            "kept": lambda: KEPT.format(lines=self._lines("links")),
             "ranked": lambda: (
                 "SELECT s.key AS ord, s.score AS score, c.key IS NOT NULL AS captured"
                 f" FROM {table('scores')} s LEFT JOIN"

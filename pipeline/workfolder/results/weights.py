@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import BadInput, count_of
 from jobs.kernel.formats.counters import MAX_EXAMPLES
 from pipeline.data.graph import Floats, Mask, Positions
 from pipeline.workfolder.results.finished import CURE, Finished
@@ -54,14 +54,14 @@ def weights_of(
     known = ids >= 0
     if not known.any():
         example = f", such as {lines[0].page}" if lines else ""
-        what = f"none of {len(lines)} pages of the list{example}"
+        what = f"none of {count_of(len(lines), 'page')} of the list{example}"
         cure = "Write them as URIs with http:// or https://, or as keys."
         raise BadInput(str(finished.work), what, "pages that have a score", cure)
     given = np.array([line.weight for line in lines], np.float64)[known]
     weights = np.full(nodes, default)
     weights[ids[known]] = np.bincount(ids[known], given, nodes)[ids[known]]
     if not weights.any():
-        what = f"the weight 0 for all {len(given)} pages of the list that it has"
+        what = f"the weight 0 for all pages of the list that it has ({len(given):,})"
         raise BadInput(str(finished.work), what, "one above 0", "Add a page that the crawl has.")
     added = known & ~_first_of(ids)
     report = WeightReport(

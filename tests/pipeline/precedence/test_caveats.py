@@ -120,7 +120,7 @@ def test_agreement_on_ties_is_not_said_to_be_one(runner: str, tmp_path: Path) ->
     assert "%" not in said.partition("OPIC")[2].partition("\n")[0]
     fine = write_warc(tmp_path / "fine.warc.gz", ladder(12))
     said = ok("run", fine, "--work", tmp_path / "fine", *how).out
-    assert "OPIC agrees on the class of 100.00% of the 12 pages that scores tell apart." in said
+    assert "OPIC agrees on the class of 100.00% of 12 pages that scores tell apart." in said
 
 
 @pytest.mark.parametrize("runner", RUNNERS)

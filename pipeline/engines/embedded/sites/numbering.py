@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import BadInput, count_of
 from pipeline.data.database import batches, database, feed
 from pipeline.data.graph import Positions
 from pipeline.data.parquet import parquet_batches, reading
@@ -56,7 +56,7 @@ def site_of_pages(
     db.execute(SITES)
     sites, pages = db.execute("SELECT count(*), coalesce(sum(pages), 0) FROM sites").fetchall()[0]
     if pages != nodes:
-        raise BadInput(str(keys), f"{pages} keys", f"one for {nodes} nodes", CURE)
+        raise BadInput(str(keys), count_of(pages, "key"), f"one for each of {nodes:,} nodes", CURE)
     of_pages: Positions = np.empty(nodes, np.int32 if sites < 2**31 else np.int64)
     for batch in batches(db, NUMBERED):
         first, length, number = (column.to_numpy() for column in batch.columns)
