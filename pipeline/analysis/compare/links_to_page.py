@@ -49,8 +49,8 @@ class LinksToPage:
 def links_to_page(finished: Finished, key: str) -> LinksToPage | None:
     """None where that would take more than the folder has: links at a URL, links of imported text,
     and pages that stand for others."""
-    folders = finished.folders
-    if folders.data or folders.has_folds or finished.manifest.imported:
+    folds = finished.parameters.get("--fold", "none") != "none"
+    if folds or finished.folders.data or finished.manifest.imported:
         return None
     rows = finished.rows(_OF_SOURCES, key=key, hops=list(LINK_HOPS))
     counted, own, unranked, counting = map(int, rows[0])

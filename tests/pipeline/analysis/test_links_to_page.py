@@ -39,12 +39,14 @@ def counts_of(links: Path, ranked: set[str]) -> dict[str, Counter[str]]:
 
 @pytest.mark.parametrize("crawl", CRAWLS)
 @pytest.mark.parametrize("nodes", ["linked", "all"])
-@pytest.mark.parametrize("runner", [(), INLINE], ids=["embedded", "inline"])
+@pytest.mark.parametrize(
+    "how", [(), INLINE, ("--captures", "latest")], ids=["embedded", "inline", "latest"]
+)
 def test_every_link_is_counted_once(
-    runner: tuple[str, ...], nodes: str, crawl: str, tmp_path: Path
+    how: tuple[str, ...], nodes: str, crawl: str, tmp_path: Path
 ) -> None:
     archives, work = CRAWLS[crawl], tmp_path / "work"
-    ok("run", *archives, "--work", work, "--nodes", nodes, "--no-validate", "--quiet", *runner)
+    ok("run", *archives, "--work", work, "--nodes", nodes, "--no-validate", "--quiet", *how)
     outputs = ("--output", tmp_path / "links.txt", "--captures", tmp_path / "captures.txt")
     ok("extract-links", *archives, *outputs, "--quiet")
     with opened(work) as (finished,):
