@@ -1,10 +1,10 @@
 """The schedule as files: a row for each page, the next one due first.
 
-csv: a line of names, then RFC 4180 but for ends of lines, which are line feeds; an apostrophe
-stands before text that a spreadsheet would take for a formula. jsonl: an object a line. parquet:
-times are timestamps of microseconds, UTC. nutch: `URI<TAB>nutch.fetchInterval=SECONDS`, which
-`nutch inject` reads; pages that are never fetched are left out, as Nutch would take its own
-interval for them.
+csv: a line of names, then RFC 4180 but for ends of lines, which are line feeds; text that a
+spreadsheet would take for a formula as in pipeline/data/output/spreadsheets.py. jsonl: an object a
+line. parquet: times are timestamps of microseconds, UTC. nutch:
+`URI<TAB>nutch.fetchInterval=SECONDS`, which `nutch inject` reads; pages that are never fetched are
+left out, as Nutch would take its own interval for them.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from jobs.kernel.storage.plain_paths import plain_path
 from pipeline.data.database import BATCH
 from pipeline.data.datasets import replacing
+from pipeline.data.output.spreadsheets import harmless
 from pipeline.planning.plan import FetchPlan
 from pipeline.planning.visit_loops import DAY
 from pipeline.planning.visits import Visits, named
@@ -37,9 +38,9 @@ _ORDER = "ORDER BY next_due NULLS LAST, value DESC, key"
 _ZONED = "strftime(next_due, '{0}') AS next_due, strftime(last_visit, '{0}') AS last_visit".format(
     "%Y-%m-%dT%H:%M:%SZ"
 )
-_HARMLESS = "CASE WHEN regexp_matches({0}, '^[=+@''\\t\\r-]') THEN '''' || {0} ELSE {0} END AS {0}"
 _TEXT = f"SELECT * REPLACE ({_ZONED}) FROM schedule {_ORDER}"
-_CSV = f"SELECT * REPLACE ({_ZONED}, {_HARMLESS.format('uri')}, {_HARMLESS.format('key')}) FROM"
+_CELLS = ", ".join(f"{harmless(name)} AS {name}" for name in ("uri", "key"))  # all of its text
+_CSV = f"SELECT * REPLACE ({_ZONED}, {_CELLS}) FROM"
 _NUTCH = f"""SELECT uri, 'nutch.fetchInterval=' || least({LONGEST}, round(interval_days * 86400))::
     BIGINT FROM schedule WHERE interval_days IS NOT NULL {_ORDER}"""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +23,7 @@ from pipeline.analysis.aopic_lab.experiments import (
 from pipeline.analysis.aopic_lab.partitioning import PartitionRow
 from pipeline.analysis.aopic_lab.reason_rows import ReasonRow
 from pipeline.data.datasets import replacing
+from pipeline.data.output.spreadsheets import csv_pieces
 
 POLICY_FIGURES, WINDOW_FIGURES, STORED = (2, 3), (4, 6), 5
 FIGURES = (2, 3, 4, 5, 6)
@@ -95,8 +95,6 @@ def write_tables(results: LabResults, output: Path) -> list[Path]:
     for name, rows in results.tables().items():
         path = output / f"{name}.csv"
         with replacing(path) as temporary, temporary.open("w", newline="") as stream:
-            writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(rows[0]._fields)
-            writer.writerows(rows)
+            stream.writelines(csv_pieces(rows[0]._fields, rows, end="\n"))
         paths.append(path)
     return paths

@@ -1,16 +1,15 @@
 """The table of sites as a file, by its name: .csv, .tsv or .parquet.
 
-csv is RFC 4180 with a header, and an apostrophe before a name that a spreadsheet would take for a
-formula (score_formats.py). tsv has a header and a tab between columns, and no quotes: a key, and so
-a name, has no blank and no control character. Numbers have all digits, which read back the same.
+csv is as pipeline/data/output/spreadsheets.py writes it. tsv has a header and a tab between
+columns, and no quotes: a key, and so a name, has no blank and no control character. Numbers have
+all digits, which read back the same.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,7 +17,7 @@ import pyarrow.parquet as pq
 from jobs.kernel.errors import BadInput
 from pipeline.analysis.sites.table import COLUMNS
 from pipeline.data.datasets import replacing
-from pipeline.precedence.score_formats import as_text
+from pipeline.data.output.spreadsheets import csv_pieces
 
 PIECE = 1 << 14  # rows
 
@@ -42,23 +41,20 @@ def require_form(output: Path) -> None:
         raise BadInput(str(output), "another ending", expected, "Name the file so.")
 
 
-def _csv(rows: pa.Table) -> Iterator[str]:
-    for begin in range(0, max(1, len(rows)), PIECE):
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\r\n")
-        if not begin:
-            writer.writerow(COLUMNS)
+def _rows(rows: pa.Table) -> Iterator[list[Any]]:
+    for begin in range(0, len(rows), PIECE):
         for row in rows.slice(begin, PIECE).to_pylist():
-            row["site"] = as_text(row["site"])
-            writer.writerow(row.values())
-        yield text.getvalue()
+            yield list(row.values())
+
+
+def _csv(rows: pa.Table) -> Iterator[str]:
+    return csv_pieces(COLUMNS, _rows(rows))
 
 
 def _tsv(rows: pa.Table) -> Iterator[str]:
     yield "\t".join(COLUMNS) + "\n"
-    for begin in range(0, len(rows), PIECE):
-        for row in rows.slice(begin, PIECE).to_pylist():
-            yield "\t".join(map(str, row.values())) + "\n"
+    for row in _rows(rows):
+        yield "\t".join(map(str, row)) + "\n"
 
 
 FORMS: dict[str, Callable[[pa.Table], Iterator[str]]] = {".csv": _csv, ".tsv": _tsv}

@@ -1,0 +1,1 @@
+"""What commands write for others: CSV, and standard output."""
