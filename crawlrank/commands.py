@@ -47,17 +47,18 @@ def rank(work: PathOrUrl, **options: Options) -> None:
 
 
 def scores(work: PathOrUrl, **options: Options) -> pa.Table:
-    """The pages of a finished run, best first: url, score, class, position, key, captures.
+    """The pages of a finished run, best first, with the columns of `export-precedence --format
+    parquet`: url, score, class, position, key, captures, status and more.
 
-    Pages that were captured and have no score come last. options: ranking, bins and others of
-    export-precedence.
+    Pages that were captured and have no score come last. options: ranking, bins, status, host and
+    others of export-precedence.
     """
-    from pyarrow import json as arrow_json
+    from pyarrow import parquet
 
     with tempfile.TemporaryDirectory(prefix="crawlrank-") as folder:
-        rows = Path(folder, "scores.jsonl")
-        _call("export-precedence", work=work, format="jsonl", output=rows, say=False, **options)
-        return arrow_json.read_json(rows)
+        rows = Path(folder, "scores.parquet")
+        _call("export-precedence", work=work, format="parquet", output=rows, say=False, **options)
+        return parquet.read_table(rows)
 
 
 def explain(work: PathOrUrl, uri: str, **options: Options) -> dict[str, Any]:

@@ -24,6 +24,10 @@ INTERRUPTED = "interrupted; what was finished is kept"
 TO_LOAD, TO_BEGIN = 320 << 20, 64 << 20
 
 
+class _Broken(Exception):
+    """A pipe that nobody reads any more; its cause says which."""
+
+
 class CommandGroup(click.Group):
     """Lists commands by what they are for, and turns errors into messages."""
 
@@ -49,6 +53,14 @@ class CommandGroup(click.Group):
             ctx.obj.begin()
         return name, command, rest
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()  # or Python would notice at its exit that the reader has left
+        except BrokenPipeError as error:  # of which click makes an exit code of its own
+            raise _Broken from error
+        return result
+
     def main(self, *args: Any, **kwargs: Any) -> Any:
         kwargs["standalone_mode"] = False
         escape_unwritable()
@@ -60,6 +72,8 @@ class CommandGroup(click.Group):
             code, fault = error.exit_code, error.format_message()
         except (click.Abort, KeyboardInterrupt):
             code, fault = _interrupted()
+        except _Broken as error:
+            code, fault = _reader_left(error.__cause__)
         except Exception as error:  # no traceback reaches a user
             if interruption.came:  # an import or DuckDB may turn it into another error
                 code, fault = _interrupted()
@@ -82,6 +96,16 @@ def _interrupted() -> tuple[int, str]:
     # which libraries run when they are imported; an exec that ends well clears that state.
     exec("")
     return _say(INTERRUPTED, 130)
+
+
+def _reader_left(error: BaseException | None) -> tuple[int, str]:
+    """Where nobody reads standard output any more, which needs no message."""
+    from pipeline.data.output.standard_output import CLOSED, give_up_output, reader_has_left
+
+    if not reader_has_left():
+        return _say(f"{error}", BadInput.exit_code)
+    give_up_output()
+    return CLOSED, ""
 
 
 def _failed(error: Exception) -> tuple[int, str] | None:

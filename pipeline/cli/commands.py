@@ -33,7 +33,7 @@ COMMANDS = {
     "gen-graph": ("steps", "Make the graph that PageRank iterates on."),
     "page-rank": ("steps", "Compute the PageRank of a graph."),
     "join-scores": ("steps", "Join scores with their URIs, best first."),
-    "export-precedence": ("results", "Write the precedence file that Heritrix loads."),
+    "export-precedence": ("take", "Write the precedence file, or a list of pages."),
     "plan": ("plan", "Plan how often to fetch each page of a site."),
     "recrawl": ("recrawl", "Make a Heritrix job crawl in the order of a ranking."),
     "verify-precedence": ("recrawl", "Look a precedence file up in the state of a job."),

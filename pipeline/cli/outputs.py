@@ -16,11 +16,10 @@ from jobs.kernel.formats.reading import parts
 from jobs.kernel.formats.tables import is_table
 from pipeline.cli.parameters.options import OUTPUT
 from pipeline.data.datasets import is_file, refuse_existing, replacing, require_replaceable
+from pipeline.data.output.standard_output import STDOUT as STDOUT
 from pipeline.terminal import TextTable, printable, width_of
 from pipeline.terminal.counter_meanings import meaning_of
 from pipeline.version import crawlrank_version
-
-STDOUT = Path("-")
 
 json_option = click.option(
     "--json",

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from pipeline.data.database import database
 from pipeline.data.datasets import require_name, write_file
 from pipeline.data.graph import Floats, Mask
 from pipeline.data.memory import half_of_machine
+from pipeline.data.output.standard_output import STDOUT, write_output
 from pipeline.options import PrecedenceOptions, Ties
 from pipeline.precedence.aliases import CapturedHosts
 from pipeline.precedence.beans import beans_fragment
@@ -43,6 +45,13 @@ BUDGET = 2 << 30  # bytes of memory, for what does not grow with the nodes alone
 NODE_BYTES = 8 + 2 + CUT_BYTES  # scores, two masks, and cutting the classes
 TIED_BYTES = NODE_BYTES + PREFERENCE_BYTES  # with ties by links
 KEPT_BYTES = 8 + 2 + 5 + 5  # while lines are sorted: scores, masks, places and classes, ids of keys
+
+
+class PartOfPages(NamedTuple):
+    """keys: of the pages to list, a file of Parquet. filters: what each filter left."""
+
+    keys: Path
+    filters: list[dict[str, str | int]]
 
 
 @dataclass
@@ -86,6 +95,7 @@ class PrecedenceSummary:
     hosts_captured_with_or_without_www_alone: int = 0
     classes: list[ClassSummary] = field(default_factory=list)
     caveats: list[Caveat] = field(default_factory=list)
+    filters: list[dict[str, str | int]] = field(default_factory=list)
 
     def write(self, path: Path) -> None:
         write_file([json.dumps(asdict(self), indent=2).encode() + b"\n"], path)
@@ -102,6 +112,7 @@ def export_precedence(
     budget: int | None = None,
     threads: int | None = None,
     links: LinkCounts | None = None,
+    part: PartOfPages | None = None,
 ) -> PrecedenceSummary:
     """Write the precedence file `output` from the datasets `scores` and `uris`, text or Parquet;
     beside it its summary and the beans that make Heritrix use it.
@@ -109,26 +120,33 @@ def export_precedence(
     Without uris, the URIs of the scores are the only spellings, and classes are cut over all nodes.
     ids: where both are the embedded engine's, its file of the ids of key numbers. tmp: a folder for
     data larger than memory. budget: bytes of memory, by default half of the machine's. links: for
-    the caveats. Raises BadInput, also if the budget is less than NODE_BYTES (TIED_BYTES) a node.
+    the caveats. part: what filters have taken; None: all pages. To standard output the lines go
+    alone. Raises BadInput, also if the budget is less than NODE_BYTES (TIED_BYTES) a node.
     """
     require_name(output)
     beans = beans_fragment(unlisted=options.unlisted_precedence)
+    weighed = options.ties == "links"
     budget = half_of_machine().budget if budget is None else budget
     threads = threads or os.cpu_count() or 1
-    weighed = options.ties == "links"
     with (
         tempfile.TemporaryDirectory(prefix="precedence-", dir=tmp) as name,
         open_scored(
-            scores, uris, ids, Path(name), budget=budget, threads=threads,
-            node_bytes=TIED_BYTES if weighed else NODE_BYTES, weighed=weighed,
+            scores, uris, ids, Path(name), budget=budget, threads=threads, weighed=weighed,
+            node_bytes=TIED_BYTES if weighed else NODE_BYTES, keys=part.keys if part else None,
         ) as scored,
     ):  # fmt: skip
         summary = _export(scored, Path(name), output, options, budget, threads, str(scores))
+    summary.filters = part.filters if part else []
     summary.caveats = caveats_of(links, _cut_counts(summary, options.ties))
+    if output != STDOUT:
+        _write_beside(output, summary, beans)
+    return summary
+
+
+def _write_beside(output: Path, summary: PrecedenceSummary, beans: str) -> None:
     plain = output.with_suffix("") if output.suffix == ".gz" else output
     summary.write(plain.with_suffix(".summary.json"))
     write_file([beans.encode()], output.with_name(BEANS))
-    return summary
 
 
 def _export(
@@ -150,7 +168,7 @@ def _export(
         database(tmp, budget=half, threads=threads) as (db, _),
         closing(lines.pieces(db)) as pieces,
     ):
-        write_file(_require_uris(pieces, lines, path_or_url), output)
+        write_output(_require_uris(pieces, lines, path_or_url), output)
         _describe_hosts(lines.captured_hosts(db), summary)
     _describe_lines(lines, formed, summary)
     return summary
@@ -261,7 +279,7 @@ def _cut_counts(summary: PrecedenceSummary, ties: Ties) -> CutCounts:
         cut_over=summary.nodes_cut_over,
         tied=summary.nodes_cut_over_placed_by_key_alone,
         uris=summary.uris,
-        first_uris=first.uris,
+        first_uris=0 if summary.filters else first.uris,  # a part is what was asked for
         first_nodes=first.nodes,
         first_uncaptured=first.nodes - first.nodes_captured,
         equal=highest == lowest,

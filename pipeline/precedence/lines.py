@@ -31,7 +31,7 @@ HASHES = 1 << 26  # at a time, of 8 bytes
 FORMED = pa.schema(
     [
         ("form", pa.string()), ("node", pa.int64()), ("captured", pa.bool_()),
-        ("rewritten", pa.bool_()), ("reason", pa.string()),
+        ("rewritten", pa.bool_()), ("reason", pa.string()), ("listed", pa.bool_()),
     ]
 )  # fmt: skip
 SPELLED = pa.schema([("form", pa.string())])
@@ -85,7 +85,10 @@ class Formed:
         self.any_captured |= bool(captured.any())
         self.captured_unscored += int((captured & ~scored).sum())
         formed = forms(batch["uri"])
-        columns = [formed.forms, batch["node"], batch["captured"], formed.rewritten, formed.reasons]
+        columns = [
+            formed.forms, batch["node"], batch["captured"], formed.rewritten, formed.reasons,
+            batch["listed"],
+        ]  # fmt: skip
         return pa.record_batch([pa.array(column) for column in columns], FORMED)
 
     def wanted(self, *, only_captured: bool) -> Iterator[pa.RecordBatch]:
@@ -93,6 +96,7 @@ class Formed:
         with self._path.open("rb") as stream, pa.ipc.open_file(stream) as file:
             for number in range(file.num_record_batches):
                 batch = file.get_batch(number)
+                batch = batch.filter(batch["listed"])
                 if only_captured:
                     yield batch.filter(batch["captured"])
                 else:

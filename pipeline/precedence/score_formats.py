@@ -1,75 +1,139 @@
-"""Formats of scores for crawlers other than Heritrix, each a function and a row of FORMATS.
+"""Formats of the pages of a ranking for people and for crawlers other than Heritrix, each a
+function and a row of FORMATS.
 
-    csv     RFC 4180, with a header: url,score,class,position,key,captures; an apostrophe before
-            text that a spreadsheet would take for a formula
-    jsonl   an object a line, with the same names
-    nutch   `url<TAB>nutch.score=score`, which `nutch inject` reads: no blank beside the tab, as it
-            would belong to the name, and a decimal that Java's Float.parseFloat accepts
+    csv      as pipeline/data/output/spreadsheets.py writes it
+    jsonl    an object a line, with the same names
+    parquet  the same columns with types
+    nutch    `url<TAB>nutch.score=score`, which `nutch inject` reads: no blank beside the tab, as it
+             would belong to the name, and a decimal that Java's Float.parseFloat accepts
+    seeds    the URIs alone, one a line, for whatever takes such a list
 
 Pages without score were captured and come last. nutch gets 0.15 for them, the score that the
-equation gives to a page without incoming links.
+equation gives to a page without incoming links. Memory: some batches of pages.
 """
 
 from __future__ import annotations
 
-import csv
-import io
+import functools
 import json
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from jobs.kernel.rank.equation import RECIPE
+from pipeline.data.output.spreadsheets import csv_pieces
+from pipeline.ranking.sites.names import domain_name, host_name
 
-PIECE = 1 << 16  # characters
-FORMULA = tuple("=+-@\t\r'")  # beginnings of formulas, and the apostrophe that makes one text
+PAGE = pa.schema(
+    [
+        ("url", pa.string()), ("score", pa.float64()), ("class", pa.int16()),
+        ("position", pa.int64()), ("key", pa.string()), ("captures", pa.int64()),
+        ("status", pa.int16()), ("media_type", pa.string()), ("links_in", pa.int64()),
+        ("links_out", pa.int64()), ("hops", pa.string()),
+    ]
+)  # fmt: skip
+LISTED = pa.schema([*PAGE, ("host", pa.string()), ("site", pa.string())])
+REPEATED = ["media_type", "hops", "host", "site"]  # worth a dictionary in Parquet
+ROW_GROUP = 1 << 17
+HOSTS_KEPT = 1 << 16  # names of hosts in memory
+UNFIT = "[\\s\\x00-\\x1f\\x7f#]"  # what a reader of seeds takes for the end of a URI, or drops
 
-
-class ScoredPage(NamedTuple):
-    """score and position: None for a page without score. captures: None if unknown."""
-
-    url: str
-    score: float | None
-    precedence: int
-    position: int | None
-    key: str
-    captures: int | None
-
-
-NAMES = ("url", "score", "class", "position", "key", "captures")
-
-
-def _csv(pages: Iterable[ScoredPage]) -> Iterator[str]:
-    line = io.StringIO()
-    writer = csv.writer(line, lineterminator="\r\n")
-    writer.writerow(NAMES)
-    for page in pages:
-        writer.writerow(page._replace(url=as_text(page.url), key=as_text(page.key)))
-        if line.tell() > PIECE:
-            yield line.getvalue()
-            line.seek(0)
-            line.truncate()
-    yield line.getvalue()
+PageBatches = Iterator[pa.RecordBatch]  # as PAGE, best first
+LeftOut = Counter[str]  # why pages are left out, with their numbers
 
 
-def as_text(cell: str) -> str:
-    """The cell so that no spreadsheet takes it for a formula: a key begins with the host, which may
-    be called `=hyperlink`. Without its first apostrophe, if it has one, it is the cell again."""
-    return f"'{cell}" if cell[:1] in FORMULA else cell
+@functools.lru_cache(HOSTS_KEPT)
+def _names(part: str) -> tuple[str, str]:
+    return host_name(part), domain_name(part)
 
 
-def _jsonl(pages: Iterable[ScoredPage]) -> Iterator[str]:
-    for page in pages:
-        yield json.dumps(dict(zip(NAMES, page, strict=True))) + "\n"
+def with_hosts(pages: pa.RecordBatch) -> pa.RecordBatch:
+    """The pages as LISTED: with the host of each and its registrable domain."""
+    parts = pc.list_element(pc.split_pattern(pages["key"], ")", max_splits=1), 0)
+    encoded = parts.dictionary_encode()
+    names = [_names(part) for part in encoded.dictionary.to_pylist()]
+    hosts, sites = ([pair[at] for pair in names] for at in (0, 1))
+    columns = [pa.array(each, pa.string()).take(encoded.indices) for each in (hosts, sites)]
+    return pa.record_batch([*pages.columns, *columns], LISTED)
 
 
-def _nutch(pages: Iterable[ScoredPage]) -> Iterator[str]:
-    for page in pages:
-        score = RECIPE.base if page.score is None else page.score
-        yield f"{page.url}\tnutch.score={score:.9g}\n"  # a float holds no more digits
+def _rows(pages: PageBatches) -> Iterator[tuple[Any, ...]]:
+    for batch in pages:
+        listed = with_hosts(batch)
+        yield from zip(*(column.to_pylist() for column in listed.columns), strict=True)
 
 
-FORMATS: dict[str, Callable[[Iterable[ScoredPage]], Iterator[str]]] = {
-    "nutch": _nutch,
+def _csv(pages: PageBatches, left: LeftOut) -> Iterator[bytes]:
+    return map(str.encode, csv_pieces(LISTED.names, _rows(pages)))
+
+
+def _jsonl(pages: PageBatches, left: LeftOut) -> Iterator[bytes]:
+    for row in _rows(pages):
+        yield json.dumps(dict(zip(LISTED.names, row, strict=True))).encode() + b"\n"
+
+
+class _Growing:
+    """A file that only grows: what was written since it was last taken."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._at = 0
+
+    def write(self, data: Any) -> int:
+        piece = bytes(data)
+        self._pieces.append(piece)
+        self._at += len(piece)
+        return len(piece)
+
+    def tell(self) -> int:
+        return self._at
+
+    def flush(self) -> None:
+        """All is there at once."""
+
+    def close(self) -> None:
+        """The reader takes what is left."""
+
+    def take(self) -> bytes:
+        pieces, self._pieces = self._pieces, []
+        return b"".join(pieces)
+
+
+def _parquet(pages: PageBatches, left: LeftOut) -> Iterator[bytes]:
+    growing = _Growing()
+    with pq.ParquetWriter(growing, LISTED, compression="zstd", use_dictionary=REPEATED) as writer:
+        for batch in pages:
+            writer.write_batch(with_hosts(batch), row_group_size=ROW_GROUP)
+            yield growing.take()
+    yield growing.take()
+
+
+def _nutch(pages: PageBatches, left: LeftOut) -> Iterator[bytes]:
+    for batch in pages:
+        for url, score in zip(batch["url"].to_pylist(), batch["score"].to_pylist(), strict=True):
+            value = RECIPE.base if score is None else score
+            yield f"{url}\tnutch.score={value:.9g}\n".encode()  # a float holds no more digits
+
+
+def _seeds(pages: PageBatches, left: LeftOut) -> Iterator[bytes]:
+    for batch in pages:
+        unfit = pc.match_substring_regex(batch["url"], UNFIT)
+        left["no seed, for a blank or a # in it"] += pc.sum(unfit).as_py() or 0
+        urls = batch["url"].filter(pc.invert(unfit)).to_pylist()
+        yield "".join(f"{url}\n" for url in urls).encode()
+
+
+FORMATS: dict[str, Callable[[PageBatches, LeftOut], Iterator[bytes]]] = {
     "csv": _csv,
     "jsonl": _jsonl,
+    "parquet": _parquet,
+    "seeds": _seeds,
+    "nutch": _nutch,
 }
+BINARY = ("parquet",)

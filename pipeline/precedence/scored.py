@@ -33,7 +33,7 @@ BATCH = 100_000
 FIXED = 300 << 20  # bytes, for Python, its libraries and the current batches
 NO_NODE = -1
 _SPELLING = [("uri", pa.string()), ("captured", pa.bool_()), ("weight", pa.uint64())]
-SPELLINGS = pa.schema([("node", pa.int64()), *_SPELLING])
+SPELLINGS = pa.schema([("node", pa.int64()), *_SPELLING, ("listed", pa.bool_())])
 SCORED = pa.schema([("key", pa.string()), ("uri", pa.string()), ("score", pa.float64())])
 SPELLED = pa.schema([("key", pa.string()), *_SPELLING])
 SPELLED_TABLE = "CREATE TABLE spelled (key VARCHAR, uri VARCHAR, captured BOOLEAN, weight UBIGINT)"
@@ -47,7 +47,8 @@ class Scored(Protocol):
 
     def spellings(self) -> Iterator[pa.RecordBatch]:
         """Every spelling, as SPELLINGS; NO_NODE for a key without score. To be called only once.
-        weight: added to the preference of its node, see pipeline/ranking/classes.py."""
+        weight: added to the preference of its node, see pipeline/ranking/classes.py. listed:
+        whether its page is one of those to list."""
 
     def key(self, node: int) -> str:
         """The key of the node at a position, for a message."""
@@ -64,20 +65,22 @@ def open_scored(
     threads: int,
     node_bytes: int = 0,
     weighed: bool = False,
+    keys: Path | None = None,
 ) -> Iterator[Scored]:
     """Scores and their spellings; without uris, the URIs of the scores are the only spellings.
 
     ids: the ids of key numbers, if all datasets are the embedded engine's. budget: bytes of memory;
     DuckDB gets half of them, or less if the nodes, at node_bytes each, need more. weighed: whether
-    spellings have weights, else 0. Raises BadInput, also for no scores, two scores of a key and too
+    spellings have weights, else 0. keys: the pages to list, a file of Parquet; None: all. Raises
+    BadInput, also for no scores, two scores of a key and too
     little memory.
     """
-    if ids is not None and uris is not None:
+    if ids is not None and uris is not None and keys is None:
         yield ByNumber(Path(scores), Path(uris), ids, budget, node_bytes, weighed=weighed)
         return
     left = max(0, budget - FIXED)
     with database(tmp, budget=left // 2, threads=threads) as (db, _):
-        scored = ByKey(db, scores, uris, budget, node_bytes, weighed=weighed)
+        scored = ByKey(db, scores, uris, budget, node_bytes, weighed=weighed, keys=keys)
         limit(db, min(left // 2, left - node_bytes * len(scored.scores)))
         yield scored
 
@@ -108,7 +111,8 @@ class ByNumber:
             ids = self._ids[batch["number"].to_numpy()]
             nodes = np.where(ids == self._none, NO_NODE, ids.astype(np.int64))
             captured = pc.greater(batch["captures"], 0)
-            columns = [pa.array(nodes), batch["uri"], captured, _weights(batch)]
+            listed = pa.array(np.ones(len(batch), bool))
+            columns = [pa.array(nodes), batch["uri"], captured, _weights(batch), listed]
             yield pa.record_batch(columns, SPELLINGS)
 
     def key(self, node: int) -> str:
@@ -151,8 +155,14 @@ class ByKey:
         node_bytes: int = 0,
         *,
         weighed: bool = False,
+        keys: Path | None = None,
     ) -> None:
         self._db = db
+        self._listed = "true"
+        if keys is not None:
+            db.execute("CREATE TABLE listed_keys (key VARCHAR)")
+            insert(db, "listed_keys", parquet_batches(keys, ["key"]))
+            self._listed = "key IN (SELECT key FROM listed_keys)"
         db.execute("CREATE TABLE scored (key VARCHAR, uri VARCHAR, score DOUBLE)")
         insert(db, "scored", _score_batches(scores))
         nodes = self._check(str(scores))
@@ -181,7 +191,8 @@ class ByKey:
 
     def spellings(self) -> Iterator[pa.RecordBatch]:
         query = (
-            f"SELECT coalesce(node, {NO_NODE})::BIGINT AS node, uri, captured, weight FROM spelled"
+            f"SELECT coalesce(node, {NO_NODE})::BIGINT AS node, uri, captured, weight,"
+            f" {self._listed} AS listed FROM spelled"
             " LEFT JOIN (SELECT key, row_number() OVER (ORDER BY key) - 1 AS node FROM scored)"
             " USING (key)"
         )

@@ -37,8 +37,8 @@ class FinishedColumns(Finished):
             "spelled": lambda: f"SELECT key, uri, captures, links, last FROM {table('uris')}",
             "folded": lambda: f"SELECT key, target_key, kind, hops FROM {table('folds')}",
             "visited": lambda: (
-                f"SELECT uri, timestamp, status, media_type, digest, kind, {self._validators()}"
-                f" FROM '{self.folder('captures')}/*.parquet'"
+                f"SELECT uri, timestamp, status, media_type, digest, kind, {self._validators()},"
+                f" hops FROM '{self.folder('captures')}/*.parquet'"
             ),
             "redirected": lambda: (
                 f"SELECT source, target FROM '{self.folder('links')}/*.parquet' WHERE hop = 'R'"
@@ -46,6 +46,9 @@ class FinishedColumns(Finished):
             "kept": lambda: f"SELECT source, target, hop FROM '{self.folder('links')}/*.parquet'",
             "ranked": lambda: (
                 f"SELECT id AS ord, score, captures > 0 AS captured FROM {table('scores')}"
+            ),
+            "degrees": lambda: (
+                f"SELECT key, inlinks AS links_in, outlinks AS links_out FROM {table('scores')}"
             ),
             "weighed": lambda: WEIGHED.format(ord="id", scores=table("scores"), uris=table("uris")),
         }

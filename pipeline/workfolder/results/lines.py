@@ -44,8 +44,17 @@ LINKED = """
 VISITED = """
     SELECT field[1] AS uri, field[2] AS timestamp, try_cast(field[3] AS INTEGER) AS status,
     nullif(field[4], '-') AS media_type, nullif(field[5], '-') AS digest, field[6] AS kind,
-    nullif(field[15], '-') AS modified, nullif(field[16], '-') AS etag FROM
+    nullif(field[15], '-') AS modified, nullif(field[16], '-') AS etag,
+    nullif(field[10], '-') AS hops FROM
     (SELECT string_split(line, chr(9)) AS field FROM {lines})
+"""
+DEGREES = """
+    SELECT m.key AS key, coalesce(i.links, 0) AS links_in, coalesce(o.links, 0) AS links_out
+    FROM {mapped} m
+    LEFT JOIN (SELECT target, count(*) AS links FROM {linked} GROUP BY target) i
+        ON i.target = m.id::VARCHAR
+    LEFT JOIN (SELECT source, count(*) AS links FROM {linked} WHERE target <> '{dummy}'
+        GROUP BY source) o ON o.source = m.id::VARCHAR
 """
 REDIRECTED = """
     SELECT field[2] AS source, field[1] AS target FROM
@@ -80,6 +89,9 @@ class FinishedLines(Finished):
             ),
             "weighed": lambda: WEIGHED.format(
                 ord="key", scores=table("scores"), uris=table("uris")
+            ),
+            "degrees": lambda: DEGREES.format(
+                mapped=self.view("mapped"), linked=self.view("linked"), dummy=DUMMY.decode()
             ),
             "linked": lambda: LINKED.format(ranks=table("ranks")),
         }

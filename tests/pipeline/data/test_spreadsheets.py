@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
 
@@ -9,6 +10,7 @@ import duckdb
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.paths import ROOT
 
 from pipeline.data.output.spreadsheets import FORMULA, as_text, csv_pieces, harmless
 
@@ -43,3 +45,19 @@ def test_sql_does_the_same(texts: list[str]) -> None:
     query = f"SELECT {harmless('cell')} FROM (SELECT unnest($texts) AS cell)"
     found = duckdb.execute(query, {"texts": texts}).fetchall()
     assert [cell for (cell,) in found] == [as_text(text) for text in texts]
+
+
+def test_there_is_no_other_writer_of_csv() -> None:
+    """Nor a program that lets DuckDB write CSV without `harmless`."""
+    writers = set()
+    for path in (ROOT / "pipeline").rglob("*.py"):
+        name, source = str(path.relative_to(ROOT)), path.read_text()
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Attribute) and ast.unparse(node) in WRITERS:
+                writers.add(name)
+        if "FORMAT csv" in source and "harmless(" not in source:
+            writers.add(name)
+    assert writers == {"pipeline/data/output/spreadsheets.py"}
+
+
+WRITERS = {"csv.writer", "csv.DictWriter", "csv.write_csv", "csv.CSVWriter"}

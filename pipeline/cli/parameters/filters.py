@@ -1,0 +1,81 @@
+"""The options that take a part of the pages of a ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from pipeline.cli.parameters.groups import grouped, option
+from pipeline.precedence.filters import (
+    DETAILS,
+    TYPES,
+    PageFilters,
+    host_condition,
+    match_condition,
+    status_condition,
+    type_condition,
+)
+
+Check = Callable[[Any], str]
+
+
+def _checked(check: Check) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """A callback that refuses what makes no condition."""
+
+    def checked(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+        if value or isinstance(value, str):
+            try:
+                check(value)
+            except ValueError as error:
+                raise click.BadParameter(str(error), ctx, param) from error
+        return value
+
+    return checked
+
+
+filter_options = grouped(
+    "filters",
+    PageFilters,
+    click.option("--captured", is_flag=True, help="Take only pages that were captured."),
+    option(
+        "--status",
+        multiple=True,
+        metavar="LIST",
+        callback=_checked(status_condition),
+        help="Take pages whose latest capture has one of these statuses: 200,3xx or 400-499.",
+    ),
+    option(
+        "--type",
+        "types",
+        multiple=True,
+        metavar="LIST",
+        callback=_checked(type_condition),
+        help=f"Take pages of these media types: image/png, image/*, or {', '.join(TYPES)}.",
+    ),
+    option(
+        "--host",
+        "hosts",
+        multiple=True,
+        metavar="HOST",
+        callback=_checked(lambda hosts: host_condition(hosts, keep_www=False)),
+        help="Take pages of this host; *.example.org also takes the hosts below it. May be given"
+        " several times.",
+    ),
+    option(
+        "--match",
+        metavar="REGEX",
+        callback=_checked(match_condition),
+        help="Take pages whose URI this regular expression (of RE2) matches somewhere.",
+    ),
+    option("--top", type=click.IntRange(1), help="Take the best N of what is left."),
+)
+
+
+def require_sources(filters: PageFilters, *, work: bool, uris: bool) -> None:
+    """Raises UsageError for filters that need what is not given."""
+    if any(getattr(filters, name) for name in DETAILS) and not work:
+        raise click.UsageError("--status and --type go with --work, whose captures they read")
+    if filters.captured and not (work or uris):
+        raise click.UsageError("--captured needs --uris, or --work, to know what was captured")

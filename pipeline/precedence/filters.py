@@ -1,0 +1,167 @@
+"""Which pages of a ranking to take: conditions, a row of SELECTORS each.
+
+A condition is SQL on the columns of a page (score_formats.py), so that DuckDB decides it for
+columns at once, in whatever memory there is. Values of one option are alternatives; a page has to
+meet all options. `top` then takes the best of what is left. Filters take pages: they never change
+the class or the position of one, which all pages decide together.
+
+Patterns are RE2's (https://github.com/google/re2/wiki/Syntax): they take time in proportion to the
+URI whatever the pattern, so that none can hang, and know no look-around and no back-references.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from jobs.kernel.keys.keys import key_function
+
+#: names of media types: what --type takes beside `major/minor` and `major/*`
+TYPES = {
+    "html": ("text/html", "application/xhtml+xml"),
+    "pdf": ("application/pdf", "application/x-pdf"),
+    "css": ("text/css",),
+    "script": (
+        "text/javascript", "application/javascript", "application/x-javascript",
+        "text/ecmascript", "application/ecmascript",
+    ),
+    "json": ("application/json", "application/ld+json", "text/json"),
+    "xml": ("text/xml", "application/xml"),
+    "feed": ("application/rss+xml", "application/atom+xml", "application/rdf+xml"),
+    "font": ("font/*", "application/font-woff", "application/x-font-ttf"),
+    "image": ("image/*",),
+    "audio": ("audio/*",),
+    "video": ("video/*",),
+    "text": ("text/plain",),
+}  # fmt: skip
+_STATUS = re.compile(r"([0-9])xx|([0-9]{3})(?:-([0-9]{3}))?", re.ASCII | re.IGNORECASE)
+_MEDIA = re.compile(r"[a-z0-9!#$&^_.+-]+/(?:\*|[a-z0-9!#$&^_.+-]+)", re.ASCII)
+DETAILS = ("status", "types")  # that only captures tell
+
+
+class PageFilters(NamedTuple):
+    """What to take, as a user has written it; see SELECTORS. top: the best so many, or None."""
+
+    captured: bool = False
+    status: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    match: str | None = None
+    top: int | None = None
+
+    @property
+    def any(self) -> bool:
+        return self != PageFilters()
+
+
+class Filter(NamedTuple):
+    """One option. condition: SQL that is true for the pages to take."""
+
+    option: str
+    condition: str
+
+
+def quoted(text: str) -> str:
+    """A string of SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _captured(filters: PageFilters, keep_www: bool) -> str:
+    return "captures > 0" if filters.captured else ""
+
+
+def status_condition(words: Iterable[str]) -> str:
+    """Of `200`, `3xx`, `400-499`, with commas between them. A page without a status in its
+    captures counts as 200, as its links do. Raises ValueError."""
+    ranges = []
+    for word in _words(words):
+        match = _STATUS.fullmatch(word)
+        hundreds, first, last = match.groups() if match else (None, None, None)
+        begin = int(hundreds) * 100 if hundreds else int(first or -1)
+        end = begin + 99 if hundreds else int(last or begin)
+        if not match or end < begin:
+            raise ValueError(f"{word!r} is no status such as 200, 3xx or 400-499")
+        ranges.append(f"coalesce(status, 200) BETWEEN {begin} AND {end}")
+    return f"captures > 0 AND ({_either(ranges)})"
+
+
+def type_condition(words: Iterable[str]) -> str:
+    """Of names in TYPES and media types. Raises ValueError."""
+    parts = []
+    for word in _words(words):
+        lowered = word.lower()
+        patterns = TYPES.get(lowered) or ((lowered,) if _MEDIA.fullmatch(lowered) else None)
+        if patterns is None:
+            known = ", ".join(TYPES)
+            raise ValueError(f"{word!r} is no media type such as text/html or image/*, nor {known}")
+        for pattern in patterns:
+            major, star, _ = pattern.partition("*")
+            same = f"starts_with(media_type, {quoted(major)})"
+            parts.append(same if star else f"media_type = {quoted(pattern)}")
+    return _either(parts)
+
+
+def host_condition(words: Iterable[str], keep_www: bool) -> str:
+    """Of `example.org`, and of `.example.org` or `*.example.org` for that host and all below it.
+    Without a port, all ports. The host is that of the key, so `www.` in front says nothing unless
+    keep_www. Raises ValueError."""
+    key_of, parts = key_function(keep_www), []
+    for word in _words(words):
+        below = word.startswith((".", "*."))
+        name = word.removeprefix("*").removeprefix(".")
+        key = None if re.search(r"[\s/?#@*]", name) else key_of(f"http://{name}/".encode())
+        part, end, rest = (key or b"").decode().partition(")")
+        if not part or not end or rest != "/":
+            raise ValueError(f"{word!r} is no host such as example.org or *.example.org")
+        port = re.search(r":[0-9]+$", part)
+        ends = [")"] if port else [")", ":"]
+        if below and not port:
+            ends.append(",")
+        parts += [f"starts_with(key, {quoted(part + each)})" for each in ends]
+    return _either(parts)
+
+
+def match_condition(pattern: str) -> str:
+    """Of a pattern that a part of the URI has. Raises ValueError for one that RE2 refuses."""
+    import duckdb
+
+    try:
+        duckdb.execute("SELECT regexp_matches('', $pattern)", {"pattern": pattern}).fetchall()
+    except duckdb.Error as error:
+        reason = str(error).partition("\n")[0].partition("Error: ")[2]
+        raise ValueError(f"{pattern!r} is no pattern of RE2 ({reason})") from error
+    return f"regexp_matches(url, {quoted(pattern)})"
+
+
+#: option -> its field, and its condition; also the order in which they are counted
+SELECTORS: dict[str, tuple[str, Callable[[PageFilters, bool], str]]] = {
+    "--captured": ("captured", _captured),
+    "--status": ("status", lambda filters, _: status_condition(filters.status)),
+    "--type": ("types", lambda filters, _: type_condition(filters.types)),
+    "--host": ("hosts", lambda filters, keep_www: host_condition(filters.hosts, keep_www)),
+    "--match": ("match", lambda filters, _: match_condition(filters.match or "")),
+}
+
+
+def conditions(filters: PageFilters, *, keep_www: bool = False) -> list[Filter]:
+    """A row for each option that was given, `top` apart. Raises ValueError for what an option
+    cannot have."""
+    rows = []
+    for option, (field, condition) in SELECTORS.items():
+        value = getattr(filters, field)
+        if value or (field == "match" and value is not None):
+            shown = "" if value is True else f" {value if field == 'match' else ','.join(value)}"
+            rows.append(Filter(option + shown, condition(filters, keep_www)))
+    return rows
+
+
+def _words(values: Iterable[str]) -> list[str]:
+    words = [word.strip() for value in values for word in value.split(",")]
+    if not all(words):
+        raise ValueError("a value is empty")
+    return words
+
+
+def _either(parts: Iterable[str]) -> str:
+    return " OR ".join(parts) if parts else "false"

@@ -1,0 +1,217 @@
+"""The pages of a ranking as a table of a database: each once, with its class, and what to take.
+
+The URL of a page is the spelling in the scores. Classes are cut as for Heritrix (classes.py), over
+all pages whatever is taken then. Captured pages without score come last, in the last class, without
+position. DuckDB joins and sorts within its memory limit; memory besides: about 12 arrays of N.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.formats.lines import parse_uri_row
+from jobs.kernel.formats.reading import read_rows
+from jobs.kernel.keys.uris import HTTP_PREFIXES
+from pipeline.data.database import batches, database
+from pipeline.data.parquet import parquet_batches, parquet_file
+from pipeline.options import PrecedenceOptions
+from pipeline.precedence.filters import DETAILS, Filter, PageFilters
+from pipeline.precedence.page_details import make_degrees, make_latest
+from pipeline.precedence.score_formats import PAGE
+from pipeline.precedence.scored import ByKey, decoded, insert, row_batches
+from pipeline.ranking.classes import cut, preferences, preferred_first
+from pipeline.workfolder.results.finished import Finished
+from pipeline.workfolder.results.opened import open_finished
+
+BUDGET = 2 << 30  # bytes of memory, for what does not grow with the nodes alone
+COUNTS = pa.schema(
+    [
+        ("key", pa.string()), ("uri", pa.string()), ("captures", pa.int64()), ("links", pa.int64())
+    ]
+)  # fmt: skip
+NODES = """
+    CREATE TABLE nodes AS
+    SELECT s.key AS key, s.uri AS uri, s.score AS score, c.captures AS captures, c.links AS links,
+           row_number() OVER (ORDER BY s.key) - 1 AS node
+    FROM scored s LEFT JOIN
+         (SELECT key, sum(captures)::BIGINT AS captures, sum(links)::BIGINT AS links
+          FROM counts GROUP BY key) c USING (key)
+"""
+COUNTED = (
+    "SELECT coalesce(captures, 0) AS captures, coalesce(links, 0) AS links FROM nodes ORDER BY node"
+)
+# without a score: the spelling captured most, else linked most, then first in byte order
+PAGES = """
+    CREATE {kind} pages AS SELECT url, score, class::SMALLINT AS class, position, p.key AS key,
+        captures, status, media_type, links_in, links_out, hops
+    FROM (
+        SELECT uri AS url, score, class, position, key, captures FROM nodes JOIN placed USING (node)
+        UNION ALL
+        SELECT first(uri ORDER BY captures DESC, links DESC, uri), NULL, {bins}, NULL, key,
+               sum(captures)::BIGINT
+        FROM counts WHERE key NOT IN (SELECT key FROM scored) GROUP BY key HAVING sum(captures) > 0
+    ) p LEFT JOIN latest l ON l.key = p.key LEFT JOIN degrees d ON d.key = p.key
+"""
+ORDER = "ORDER BY position NULLS LAST, key"
+IS_HTTP = " OR ".join(f"starts_with(lower(url), '{prefix}')" for prefix in HTTP_PREFIXES)
+
+
+class RankedPages(NamedTuple):
+    """Where pages come from. uris: None where not known; classes are then cut over all pages. work:
+    the finished run, None where datasets alone are given."""
+
+    scores: Path
+    uris: Path | None
+    work: Path | None = None
+
+    @property
+    def where(self) -> str:
+        """As messages name them."""
+        return str(self.work or self.scores)
+
+
+@dataclass
+class Taken:
+    """What filters left. pages: all that have a URI. alone: that a filter leaves by itself;
+    together: with those before it. left_out: keys without a known URI."""
+
+    pages: int = 0
+    without_uri: int = 0
+    rows: list[tuple[str, int, int]] = field(default_factory=list)
+
+    def summary(self) -> list[dict[str, str | int]]:
+        names = ("filter", "alone", "together")
+        return [dict(zip(names, row, strict=True)) for row in self.rows]
+
+
+class PageTable:
+    """The view or table `pages` of a database, with the columns PAGE, and what filters take."""
+
+    def __init__(
+        self, db: duckdb.DuckDBPyConnection, filters: list[Filter], top: int | None
+    ) -> None:
+        self.db = db
+        conditions = " AND ".join(f"({condition})" for _, condition in [*filters, ("", IS_HTTP)])
+        self._rest = f"FROM pages WHERE {conditions}"
+        self._limit = "" if top is None else f"LIMIT {top}"
+        self._filters, self._top = filters, top
+
+    def taken(self, columns: str = ", ".join(PAGE.names)) -> str:
+        """The query of the pages to take, best first."""
+        ordered = f"SELECT * {self._rest} {ORDER} {self._limit}"
+        return f"SELECT {columns} FROM ({ordered}) {ORDER}"
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        """The pages to take, as PAGE."""
+        for batch in batches(self.db, self.taken()):
+            yield batch.cast(PAGE)
+
+    def count(self, where: str) -> Taken:
+        """How many pages each filter leaves. where: the scores, for messages. Raises BadInput where
+        no page has a URI, and where no page is left."""
+        counts, before = [f"count(*) FILTER (WHERE {IS_HTTP})", "count(*)"], IS_HTTP
+        for _, condition in self._filters:
+            counts.append(f"count(*) FILTER (WHERE ({IS_HTTP}) AND ({condition}))")
+            before = f"({before}) AND ({condition})"
+            counts.append(f"count(*) FILTER (WHERE {before})")
+        (row,) = self.db.execute(f"SELECT {', '.join(counts)} FROM pages").fetchall()
+        taken = Taken(row[0], row[1] - row[0])
+        pairs = zip(row[2::2], row[3::2], strict=True)
+        taken.rows = [(f.option, *pair) for f, pair in zip(self._filters, pairs, strict=True)]
+        left = taken.rows[-1][2] if taken.rows else taken.pages
+        if self._top is not None:
+            taken.rows.append(
+                (f"--top {self._top}", min(self._top, taken.pages), min(self._top, left))
+            )
+        _require_pages(taken, left, where)
+        return taken
+
+
+def _require_pages(taken: Taken, left: int, where: str) -> None:
+    if not taken.pages:
+        cure = "Scores of an import without URIs name keys only."
+        raise BadInput(where, "no URI in it", "at least one http or https URI", cure)
+    if not left:
+        each = "; ".join(
+            f"{option} leaves {alone:,}" + (f", {together:,} with those before" if at else "")
+            for at, (option, alone, together) in enumerate(taken.rows)
+        )
+        what = f"no page of {taken.pages:,} is left: {each}"
+        raise BadInput(where, what, "filters that some page meets", "Leave one of them out.")
+
+
+@contextlib.contextmanager
+def open_pages(
+    ranked: RankedPages,
+    tmp: Path,
+    options: PrecedenceOptions,
+    filters: PageFilters,
+    chosen: list[Filter],
+    *,
+    columns: bool,
+    budget: int = BUDGET,
+    threads: int | None = None,
+) -> Iterator[PageTable]:
+    """The pages of scores and uris, text or Parquet. chosen: the conditions of the filters.
+    columns: whether all columns are asked for; otherwise those that filters need. tmp: a folder for
+    data larger than memory. Raises BadInput."""
+    limits = {"budget": budget // 2, "threads": threads or os.cpu_count() or 1}
+    with (
+        tempfile.TemporaryDirectory(prefix="pages-", dir=tmp) as name,
+        database(Path(name), **limits) as (db, near),
+    ):
+        finished = open_finished(ranked.work, db, near, "run") if ranked.work else None
+        by_key = ByKey(db, ranked.scores, None)
+        db.execute("CREATE TABLE counts (key VARCHAR, uri VARCHAR, captures BIGINT, links BIGINT)")
+        insert(db, "counts", _counted(ranked.uris) if ranked.uris else ())
+        db.execute(NODES)
+        db.register("placed", _placed(db, by_key, options))
+        detailed = columns or any(getattr(filters, field) for field in DETAILS)
+        _describe(db, finished, latest=detailed, degrees=columns)
+        kind = "TABLE" if filters.any else "VIEW"  # which is read twice, or once
+        db.execute(PAGES.format(kind=kind, bins=options.bins))
+        yield PageTable(db, chosen, filters.top)
+
+
+def _describe(
+    db: duckdb.DuckDBPyConnection, finished: Finished | None, *, latest: bool, degrees: bool
+) -> None:
+    make_latest(db, finished if latest else None)
+    make_degrees(db, finished if degrees else None)
+
+
+def _counted(uris: str | Path) -> Iterator[pa.RecordBatch]:
+    """Spellings of text or Parquet, as COUNTS."""
+    if path := parquet_file(uris):
+        return parquet_batches(path, COUNTS.names)
+    rows = (
+        (decoded(row.key), decoded(row.uri), row.captures, row.links)
+        for row in read_rows(uris, parse_uri_row)
+    )
+    return row_batches(COUNTS, rows)
+
+
+def _placed(db: duckdb.DuckDBPyConnection, by_key: ByKey, options: PrecedenceOptions) -> pa.Table:
+    """The class and the position of each node."""
+    counted = db.sql(COUNTED).fetchnumpy()
+    classes = cut(
+        by_key.scores,
+        options.bins,
+        digits=options.digits,
+        mask=counted["captures"] > 0 if options.classes_over == "captured" else None,
+        ties=options.ties,
+        preferred=preferred_first(preferences(counted["links"], counted["captures"])),
+    )
+    nodes = np.arange(len(classes.order))
+    return pa.table({"node": nodes, "class": classes.classes, "position": classes.positions})

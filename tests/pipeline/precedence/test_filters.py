@@ -1,0 +1,347 @@
+"""Filters of `export-precedence`, against list comprehensions over the list of all pages."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import pty
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.crawls import COMMAND, INLINE, WEB, crawlrank, environment, ok, write_warc
+from support.inputs.samples import write
+from support.paths import LOOPBACK, REFERENCE
+from surt import surt
+
+from pipeline.precedence.filters import TYPES, host_condition, status_condition, type_condition
+
+Row = dict[str, Any]
+Meets = Callable[[Row], bool]
+ICS = sorted((REFERENCE / "archives" / "ics-uci").glob("*.gz"))
+
+#: options and what they mean, in Python
+STATUSES: dict[str, Callable[[int], bool]] = {
+    "200": lambda status: status == 200,
+    "3xx": lambda status: status // 100 == 3,
+    "200,3xx": lambda status: status == 200 or status // 100 == 3,
+    "400-499": lambda status: 400 <= status < 500,
+}
+KINDS: dict[str, Meets] = {
+    "html": lambda row: row["media_type"] in ("text/html", "application/xhtml+xml"),
+    "text/html": lambda row: row["media_type"] == "text/html",
+    "text/*": lambda row: (row["media_type"] or "").startswith("text/"),
+    "image,pdf": lambda row: (
+        (row["media_type"] or "").startswith("image/")
+        or row["media_type"] in ("application/pdf", "application/x-pdf")
+    ),
+}
+HOSTS: dict[str, Meets] = {
+    "127.0.0.1": lambda row: row["host"].partition(":")[0] == "127.0.0.1",
+    "127.0.0.2:18082": lambda row: row["host"] == "127.0.0.2:18082",
+    "flamingo.ics.uci.edu": lambda row: row["host"] == "flamingo.ics.uci.edu",
+    "*.uci.edu": lambda row: f".{row['host'].partition(':')[0]}".endswith(".uci.edu"),
+    ".ics.uci.edu": lambda row: f".{row['host'].partition(':')[0]}".endswith(".ics.uci.edu"),
+}
+PATTERNS = ("/p[0-9]", "^https:", "html$", "(?i)INDEX", "/~[a-e]", "")
+
+#: options, and what a page has to meet
+Choice = tuple[tuple[str, str], Meets]
+CHOICES: list[Choice] = [
+    (("--captured", ""), lambda row: row["captures"] > 0),
+    *(
+        (
+            ("--status", words),
+            lambda row, meets=meets: row["captures"] > 0 and meets(row["status"] or 200),
+        )
+        for words, meets in STATUSES.items()
+    ),
+    *((("--type", words), meets) for words, meets in KINDS.items()),
+    *((("--host", words), meets) for words, meets in HOSTS.items()),
+    *(
+        (("--match", pattern), lambda row, pattern=pattern: bool(re.search(pattern, row["url"])))
+        for pattern in PATTERNS
+    ),
+]
+choices = st.lists(st.sampled_from(CHOICES), max_size=3, unique_by=lambda choice: choice[0][0])
+
+
+class Exported:
+    """A work folder and its whole list."""
+
+    def __init__(self, work: Path) -> None:
+        self.work = work
+        self.rows: list[Row] = [json.loads(line) for line in self.lines("jsonl")]
+        self.precedence = self.lines("heritrix")
+
+    def lines(self, form: str, *options: str) -> list[str]:
+        output = self.work.parent / "exported"
+        given = "--work", self.work, "--format", form, "--output", output
+        ok("export-precedence", *given, *options)
+        return output.read_text().splitlines()
+
+
+@pytest.fixture(scope="module", params=["loopback columns", "loopback text", "ics columns"])
+def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Exported:
+    name, engine = request.param.split()
+    if name == "ics" and not ICS:
+        pytest.skip("no reference data here")
+    work = tmp_path_factory.mktemp(name) / "w"
+    archives = [LOOPBACK] if name == "loopback" else ICS
+    how = INLINE if engine == "text" else ()
+    ok("run", *archives, "--work", work, "--iterations", 8, "--no-validate", "--quiet", *how)
+    return Exported(work)
+
+
+def words(chosen: list[Choice], top: int | None) -> list[str]:
+    given = [word for option, _ in chosen for word in option if word or option[0] == "--match"]
+    return [*given, *(["--top", str(top)] if top else [])]
+
+
+@settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(chosen=choices, top=st.none() | st.integers(1, 60))
+def test_filters_take_what_a_comprehension_takes(
+    chosen: list[Choice], top: int | None, exported: Exported
+) -> None:
+    left = [row for row in exported.rows if all(meets(row) for _, meets in chosen)][:top]
+    options = words(chosen, top)
+    if not left:
+        said = crawlrank("export-precedence", "--work", exported.work, "--output", "-", *options)
+        assert (said.code, said.out) == (3, "")
+        assert all(f"{option[0]} {option[1]}".strip() in said.err for option, _ in chosen)
+        return
+    assert [json.loads(line) for line in exported.lines("jsonl", *options)] == left
+    assert exported.lines("seeds", *options) == [row["url"] for row in left]
+    keys = {row["key"] for row in left}
+    kept = [line for line in exported.precedence if surt(line.split()[0]) in keys]
+    assert exported.lines("heritrix", *options) == kept
+
+
+def test_every_format_is_filtered(exported: Exported, tmp_path: Path) -> None:
+    options = ("--type", "html", "--top", "9")
+    left = [row for row in exported.rows if KINDS["html"](row)][:9]
+    given = "export-precedence", "--work", exported.work, "--output"
+    ok(*given, tmp_path / "a.parquet", "--format", "parquet", *options)
+    assert pq.read_table(tmp_path / "a.parquet").to_pylist() == left
+    urls = [row["url"] for row in left]
+    rows = list(csv.DictReader(exported.lines("csv", *options)))
+    assert [row["url"] for row in rows] == urls
+    assert [line.split("\t")[0] for line in exported.lines("nutch", *options)] == urls
+
+
+def test_what_each_filter_left_is_shown(exported: Exported, tmp_path: Path) -> None:
+    output = tmp_path / "p.txt"
+    options = ("--captured", "--match", "/p", "--top", "3")
+    said = ok("export-precedence", "--work", exported.work, "--output", output, *options)
+    captured = [row for row in exported.rows if row["captures"]]
+    matched = [row for row in exported.rows if "/p" in row["url"]]
+    both = [row for row in captured if "/p" in row["url"]]
+    expected = [
+        ("--captured", len(captured), len(captured)),
+        ("--match /p", len(matched), len(both)),
+        ("--top 3", 3, 3),
+    ]
+    for option, alone, together in expected:
+        (line,) = (line for line in said.err.splitlines() if line.startswith(option))
+        assert line.removeprefix(option).replace(",", "").split() == [str(alone), str(together)]
+    summary = json.loads((tmp_path / "p.summary.json").read_text())
+    names = ("filter", "alone", "together")
+    assert summary["filters"] == [dict(zip(names, row, strict=True)) for row in expected]
+
+
+def test_conflicting_filters_say_what_each_leaves(exported: Exported, tmp_path: Path) -> None:
+    options = ("--status", "200", "--match", "/p", "--host", "nobody.example")
+    output = tmp_path / "p.txt"
+    said = crawlrank("export-precedence", "--work", exported.work, "--output", output, *options)
+    assert said.code == 3
+    good = sum(row["captures"] > 0 and (row["status"] or 200) == 200 for row in exported.rows)
+    assert f"no page of {len(exported.rows):,} is left: --status 200 leaves {good:,}; " in said.err
+    assert "--host nobody.example leaves 0, 0 with those before" in said.err
+    assert str(exported.work) in said.err
+    assert not output.exists()
+
+
+def test_a_part_keeps_its_classes(exported: Exported) -> None:
+    """Classes are cut before filters: those of the part are those of the whole list."""
+    host = exported.rows[0]["host"]
+    part = [json.loads(line) for line in exported.lines("jsonl", "--host", host, "--bins", "9")]
+    whole = [json.loads(line) for line in exported.lines("jsonl", "--bins", "9")]
+    assert part == [row for row in whole if row["host"] == host]
+    assert len({row["class"] for row in part}) > 1
+
+
+def test_another_ranking_is_filtered_by_its_own_order(tmp_path: Path) -> None:
+    work = tmp_path / "w"
+    ok("run", LOOPBACK, "--work", work, "--no-validate", "--quiet")
+    ok("rank", "--work", work, "--method", "hits", "--quiet")
+    given = "export-precedence", "--work", work, "--ranking", "hits", "--output", "-"
+    whole = [json.loads(line) for line in ok(*given, "--format", "jsonl").out.splitlines()]
+    own = Exported(work).rows
+    assert [row["url"] for row in whole] != [row["url"] for row in own]
+    part = ok(*given, "--format", "seeds", "--status", "200", "--top", "7").out.splitlines()
+    assert part == [row["url"] for row in whole if row["status"] == 200][:7]
+
+
+def test_a_run_without_captures(tmp_path: Path) -> None:
+    links = write(tmp_path / "links.txt", [b"http://a.example/ http://b.example/ L"])
+    work = tmp_path / "w"
+    ok("import-text", "--links", links, "--work", work)
+    ok("run", "--work", work, "--quiet", "--no-validate", "--nodes", "all")
+    given = "export-precedence", "--work", work, "--format", "seeds", "--output", "-"
+    assert ok(*given, "--host", "b.example").out == "http://b.example/\n"
+    for option in (["--captured"], ["--status", "200"], ["--type", "html"]):
+        said = crawlrank(*given, *option)
+        assert (said.code, "no page of 2 is left" in said.err) == (3, True)
+
+
+def test_hosts_are_those_of_keys(tmp_path: Path) -> None:
+    """With --keep-www another host, without it the same one."""
+    web = {"http://www.a.example/": ["http://a.example/x"], "http://a.example/x": ["/"]}
+    archive = write_warc(tmp_path / "a.warc", web)
+    for name, options, left in (("one", (), 2), ("two", ("--keep-www",), 1)):
+        work = tmp_path / name
+        given = "--work", work, "--nodes", "all", "--no-validate", "--quiet"
+        ok("run", archive, *given, *options)
+        seeds = Exported(work).lines("seeds", "--host", "www.a.example")
+        assert ("http://www.a.example/" in seeds, len(seeds)) == (True, left)
+        assert len(Exported(work).lines("seeds", "--host", "*.A.Example")) >= left
+
+
+NAMES = ("a.example", "b.a.example", "ba.example", "example", "www.a.example", "[2001:db8::1]")
+hosts = st.sampled_from(NAMES)
+
+
+@given(st.lists(st.tuples(hosts, st.sampled_from(["", ":8080"])), min_size=1), hosts,
+       st.sampled_from(["", ".", "*."]))  # fmt: skip
+def test_host_conditions(pages: list[tuple[str, str]], name: str, prefix: str) -> None:
+    urls = [f"http://{host}{port}/x" for host, port in pages]
+    keys = [surt(url) for url in urls]
+    condition = host_condition([prefix + name], keep_www=False)
+    values = ", ".join(f"('{key}')" for key in keys)
+    found = duckdb.sql(f"SELECT key FROM (VALUES {values}) t(key) WHERE {condition}").fetchall()
+    wanted = name.removeprefix("www.")
+
+    def meets(url: str) -> bool:
+        host = (urlsplit(url).hostname or "").removeprefix("www.")
+        return host == wanted.strip("[]") or (bool(prefix) and host.endswith(f".{wanted}"))
+
+    expected = [key for key, url in zip(keys, urls, strict=True) if meets(url)]
+    if "[" not in name:  # of an address, surt does not tell a port from a group
+        assert sorted(key for (key,) in found) == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        *(("--status", value, "is no status") for value in ("2x", "20", "500-400", "abc", "2000")),
+        *(("--type", value, "is no media type") for value in ("htm", "text/", "*/html", "a b/c")),
+        *(("--host", value, "is no host") for value in ("a b", "http://a/", "*", "a/b", "u@h")),
+        *(("--status", value, "a value is empty") for value in ("", "200,")),
+        *(("--match", value, "is no pattern of RE2") for value in ("(", "(?=a)", r"(a)\1")),
+        ("--top", "0", "not in the range"),
+    ],
+)
+def test_values_that_are_none(option: str, value: str, said: str, tmp_path: Path) -> None:
+    given = "export-precedence", "--work", tmp_path, "--output", "-", option, value
+    refused = crawlrank(*given)
+    assert (refused.code, said in refused.err) == (2, True), refused
+
+
+def test_filters_that_need_captures(tmp_path: Path) -> None:
+    scores = write(tmp_path / "scores.txt", [b"1.0\thttp://a.example/\texample,a)/"])
+    for option, cure in ((["--status", "200"], "--work"), (["--captured"], "--uris")):
+        said = crawlrank("export-precedence", scores, "--output", "-", *option)
+        assert (said.code, cure in said.err) == (2, True)
+
+
+def test_no_pattern_takes_long(tmp_path: Path) -> None:
+    """One that takes a backtracking matcher 2^60 steps."""
+    uri = b"http://a.example/" + b"a" * 60
+    scores = write(tmp_path / "scores.txt", [b"1.0\t%s\texample,a)/a" % uri])
+    given = "export-precedence", scores, "--output", "-", "--format", "seeds"
+    assert crawlrank(*given, "--match", "(a+)+$").out == f"{uri.decode()}\n"
+    assert crawlrank(*given, "--match", "(a+)+!$").code == 3
+
+
+def test_names_of_types_and_statuses_are_conditions() -> None:
+    for name, types in TYPES.items():
+        for media_type in types:
+            shown = media_type.replace("*", "x")
+            row = f"(VALUES ('{shown}')) t(media_type)"
+            found = duckdb.sql(f"SELECT 1 FROM {row} WHERE {type_condition([name])}").fetchall()
+            assert found == [(1,)]
+    numbers = "range(0, 1000) t(status), (VALUES (1)) c(captures)"
+    for text, meets in STATUSES.items():
+        query = f"SELECT status FROM {numbers} WHERE {status_condition([text])}"
+        assert [n for (n,) in duckdb.sql(query).fetchall()] == [*filter(meets, range(1000))]
+
+
+def test_seeds_that_a_crawler_would_misread_are_left_out(tmp_path: Path) -> None:
+    """A fragment, another scheme; a page alone is a seed."""
+    uris = ["http://a.example/#x", "ftp://a.example/y", "http://a.example/z"]
+    scores = write(
+        tmp_path / "scores.txt",
+        [f"{9 - n}.0\t{uri}\texample,a)/{n}".encode() for n, uri in enumerate(uris)],
+    )
+    said = ok("export-precedence", scores, "--output", "-", "--format", "seeds")
+    assert said.out == "http://a.example/z\n"
+    assert re.search(r"left out: without a URI +1\n", said.err)
+    assert re.search(r"left out: no seed, for a blank or a # in it +1\n", said.err)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    work = tmp_path_factory.mktemp("small") / "w"
+    archive = write_warc(work.parent / "a.warc", WEB)
+    ok("run", archive, "--work", work, "--no-validate", "--quiet")
+    return work
+
+
+@pytest.mark.parametrize("form", ["heritrix", "csv", "jsonl", "parquet", "seeds", "nutch"])
+def test_standard_output_has_what_a_file_has(form: str, small: Path, tmp_path: Path) -> None:
+    ok("export-precedence", "--work", small, "--format", form, "--output", tmp_path / "file")
+    words = [*COMMAND, "export-precedence", "--work", str(small), "--format", form, "--output", "-"]
+    done = subprocess.run(words, env=environment(), capture_output=True, cwd=tmp_path, check=True)
+    assert done.stdout == (tmp_path / "file").read_bytes()
+    assert b"count" in done.stderr
+    beside = {"p.summary.json", "file", "file.summary.json", "crawler-beans-fragment.xml"}
+    assert {path.name for path in tmp_path.iterdir()} <= beside
+
+
+@pytest.mark.parametrize("form", ["heritrix", "jsonl", "parquet"])
+def test_a_reader_that_leaves_ends_it(form: str, small: Path) -> None:
+    words = [*COMMAND, "export-precedence", "--work", str(small), "--format", form, "--output", "-"]
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        words, env=environment(), stdout=writing, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_columns_are_not_for_a_terminal(small: Path) -> None:
+    words = [*COMMAND, "export-precedence", "--work", str(small), "--output", "-"]
+    master, terminal = pty.openpty()
+    try:
+        done = subprocess.run(
+            [*words, "--format", "parquet"], env=environment(), stdout=terminal,
+            stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    finally:
+        os.close(terminal)
+        os.close(master)
+    assert (done.returncode, "not for a terminal" in done.stderr) == (2, True)
