@@ -36,7 +36,7 @@ from jobs.kernel.formats.rows import Anchor, Capture, LinkRun
 from jobs.kernel.formats.side_lines import ANCHORS, ARCHIVE, CAPTURES, DAMAGE, READ, to_json
 from jobs.kernel.links.pdf_links import require_reader
 from jobs.kernel.storage.digesting import digested
-from jobs.kernel.storage.opening import opened
+from jobs.kernel.storage.opening import name_of, opened
 from jobs.kernel.storage.positions import reported_position
 from jobs.mapreduce.alone import main
 from jobs.mapreduce.job import Job, KeyValue
@@ -122,7 +122,7 @@ class ExtractLinks(Job):
             reported_position(file, self._report),
             digested(file, partial(end.__setitem__, "digest")) as stream,
         ):
-            for item in extract_runs(stream, uri.rpartition("/")[2], options, counters):
+            for item in extract_runs(stream, name_of(uri), options, counters):
                 if isinstance(item, LinkRun):
                     yield from map(format_link, item.links())
                 elif isinstance(item, Capture):

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from jobs.kernel.storage.opening import PathOrUrl
+from jobs.mapreduce.launcher import CLUSTERS
 from pipeline.contract import Engine, StepEntry
 from pipeline.engines.text import archive_reports
 from pipeline.options import FULL, RunOptions
@@ -25,6 +26,7 @@ from pipeline.workfolder.archives import (
     forget_archives,
     note_glances,
     reports,
+    require_no_web,
     sizes_of,
 )
 from pipeline.workfolder.step_state import StepState
@@ -46,6 +48,8 @@ class ExtractStep:
 
     def take(self, archives: Sequence[PathOrUrl]) -> None:
         """Look at the archives of this run. Raises BadInput for one that cannot be read."""
+        if self.options.runner in CLUSTERS:
+            require_no_web(archives)
         full = self.options.check_archives == FULL
         self.identified = identify(archives, self.manifest.archives, full=full)
         self.given = {content: file.glance.path for content, file in self.identified.items()}

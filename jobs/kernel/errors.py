@@ -37,6 +37,13 @@ class BadInput(CrawlrankError):
         return BadInput, (self.where, self.found, self.expected, self.cure)
 
 
+class Unreachable(BadInput):
+    """A file on a server that cannot be read, or not to its end: never taken for damage of it."""
+
+    def __reduce__(self) -> tuple[type[BadInput], tuple[str, str, str, str]]:
+        return Unreachable, (self.where, self.found, self.expected, self.cure)
+
+
 MAX_NAMED = 20  # files that one message names
 
 

@@ -84,7 +84,8 @@ def extract_links(
     progress: Progress,
     launcher: Launcher,
 ) -> None:
-    """ARCHIVES: WARC, ARC, WAT and WACZ files, folders of them, globs in quotes, s3:// URLs."""
+    """ARCHIVES: WARC, ARC, WAT and WACZ files, folders of them, globs in quotes, s3:// and https://
+    URLs, multi-WACZ (JSON)."""
     outputs = [output, captures, *([anchors] if anchors else [])]
     check_outputs(*outputs, inputs=archives)
     check_format(form, *outputs)

@@ -18,8 +18,17 @@ from typing import Any, NamedTuple, TypeVar
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.storage.digesting import Digesting
-from jobs.kernel.storage.opening import PathOrUrl, is_url, modified_of, open_binary, real, size_of
-from pipeline.workfolder.manifest import SAMPLED, file_fingerprint, fingerprint
+from jobs.kernel.storage.opening import (
+    PathOrUrl,
+    is_url,
+    is_web,
+    modified_of,
+    open_binary,
+    read_range,
+    real,
+    size_of,
+)
+from pipeline.workfolder.manifest import SAMPLED, ends_digest, file_fingerprint, fingerprint
 
 AT_ONCE = 32
 PIECES, PIECE = 16, 1 << 12  # bytes; of a file on a disk 16 seeks, some 0.1 s at worst
@@ -30,7 +39,8 @@ Output = TypeVar("Output")
 
 class Glance(NamedTuple):
     """What a file shows without being read. ends: digest of its size and ends. modified: in ns
-    since 1970, None where a store does not tell. pieces: digest, '' of what is not on a disk."""
+    since 1970, None where a store does not tell. pieces: digest; of a file on the web that of its
+    ETag, '' in other stores."""
 
     path: PathOrUrl
     ends: str
@@ -51,11 +61,24 @@ class Identified(NamedTuple):
 
 def glance_at(path: PathOrUrl) -> Glance:
     """Raises BadInput where the file cannot be read."""
+    if is_web(path):
+        return _glance_at_web(str(path))
     try:
         pieces = "" if is_url(path) else _pieces(Path(path))
         return Glance(path, file_fingerprint(path), modified_of(path), pieces)
     except OSError as error:
         raise _unreadable(path, error) from error
+
+
+def _glance_at_web(url: str) -> Glance:
+    """By two requests, or one for a small file."""
+    from jobs.kernel.storage.web.files import beginning_of  # as its library takes time to load
+
+    facts, first = beginning_of(url, SAMPLED)
+    size = size_of(url) if facts.size is None else facts.size
+    last = first if size <= SAMPLED else read_range(url, size - SAMPLED, SAMPLED)
+    tag = fingerprint(facts.etag) if facts.etag else ""
+    return Glance(url, ends_digest(size, first, last), facts.modified, tag)
 
 
 def _pieces(path: Path) -> str:

@@ -9,12 +9,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
-from pathlib import Path
 from typing import Any
 
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import PathOrUrl, as_path_or_url, real, size_of
+from jobs.kernel.storage.opening import (
+    PathOrUrl,
+    as_path_or_url,
+    is_web,
+    name_of,
+    real,
+    size_of,
+)
 from pipeline.contract import ArchiveReport, ArchiveTask
 from pipeline.workfolder.archive_identity import Glance, Identified, identify, in_threads
 from pipeline.workfolder.counting import add_counters
@@ -27,6 +33,17 @@ NEVER_READ = [
 ]
 REPORTED = [field.name for field in fields(ArchiveReport)]
 ArchivePaths = dict[str, PathOrUrl]  # fingerprint -> path or URL
+
+
+def require_no_web(archives: Sequence[PathOrUrl]) -> None:
+    """Raises BadInput for an archive that the nodes of a cluster are not to fetch: hundreds of them
+    would ask one server at once."""
+    if web := next(filter(is_web, archives), None):
+        raise BadInput(
+            str(web), "an archive on a web server, for a cluster",
+            "archives at s3://, hdfs:// or file:///, which all nodes reach",
+            "Copy it there, or use --runner embedded or local.",
+        )  # fmt: skip
 
 
 def given_archives(paths: Sequence[PathOrUrl]) -> ArchivePaths:
@@ -124,7 +141,7 @@ def _archives_missing(path: str, given: ArchivePaths, count: int) -> BadInput:
 
 def part_name(content: str, path: PathOrUrl, suffix: str) -> str:
     """Of the archive's file in links and captures: for people its name, for us its content."""
-    return f"{Path(path).name.lstrip('._').split('.')[0][:40]}-{content[:12]}{suffix}"
+    return f"{name_of(path).lstrip('._').split('.')[0][:40]}-{content[:12]}{suffix}"
 
 
 def sizes_of(given: ArchivePaths) -> dict[str, int]:

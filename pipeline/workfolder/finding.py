@@ -1,4 +1,5 @@
-"""Archives that a user names: files, folders, globs and lists of them, on disk, in S3 or HDFS.
+"""Archives that a user names: files, folders and globs, on disk, in S3 or HDFS, files on the web,
+and the WACZ files of a multi-WACZ.
 
 A name that is there is taken as it is, whatever signs are in it. Of a folder, and of what is below
 it, come the files with an archive's name: crawls keep logs and indexes beside theirs. What a glob
@@ -9,8 +10,6 @@ from __future__ import annotations
 
 import glob
 import os
-import re
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -19,17 +18,16 @@ from typing import Any
 
 from jobs.kernel.archive.sources import NAMES, has_archive_name
 from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.reading import BOM
 from jobs.kernel.storage.opening import (
     PathOrUrl,
-    as_path_or_url,
     is_url,
+    is_web,
     located,
+    name_of,
     prefix_of,
-    require_file,
 )
-
-_MAGIC = re.compile(r"[*?\[]")
+from pipeline.workfolder.archive_lists import MAGIC
+from pipeline.workfolder.multi_wacz import is_multi_wacz, wacz_files
 
 
 @dataclass
@@ -64,35 +62,13 @@ def find_archives(names: Iterable[PathOrUrl]) -> FoundArchives:
     return result
 
 
-def read_list(list_file: str) -> list[PathOrUrl]:
-    """The paths and URLs in a file, one a line, as they are; `-` is standard input.
-
-    Empty lines are passed over. Raises BadInput.
-    """
-    if list_file != "-":
-        require_file(list_file, "a list of archives, one a line; `-` for standard input")
-    try:
-        data = sys.stdin.buffer.read() if list_file == "-" else Path(list_file).read_bytes()
-    except OSError as error:
-        raise BadInput(
-            list_file, f"cannot be read ({error.strerror})", "a list of archives, one a line"
-        ) from error
-    lines = [os.fsdecode(line.rstrip(b"\r")) for line in data.removeprefix(BOM).split(b"\n")]
-    names = [as_path_or_url(line) for line in lines if line.strip()]
-    if not names:
-        raise BadInput(list_file, "no line", "paths or URLs of archives, one a line")
-    if any("\0" in str(name) for name in names):
-        raise BadInput(
-            list_file, "a zero byte", "a list of archives, one a line", "Give it as text."
-        )
-    return names
-
-
 def _of_path(name: str, result: FoundArchives) -> None:
     path = Path(name)
     if path.is_dir():
         _of_folder(path, result)
-    elif _MAGIC.search(name) and not path.exists():
+    elif is_multi_wacz(path) and path.is_file():
+        result.archives += wacz_files(path)
+    elif MAGIC.search(name) and not path.exists():
         for match in sorted(glob.glob(name, recursive=True)):  # noqa: PTH207 (a Path would lose its end)
             if Path(match).is_dir():
                 _of_folder(Path(match), result)
@@ -122,14 +98,20 @@ def _sort_out(path_or_url: PathOrUrl, name: str, result: FoundArchives) -> None:
 
 
 def _of_url(url: str, result: FoundArchives) -> None:
-    if has_archive_name(url.rpartition("/")[2]) and not _MAGIC.search(url):
+    if is_web(url):
+        _of_web(url, result)
+        return
+    if is_multi_wacz(url) and not MAGIC.search(url):
+        result.archives += wacz_files(url)
+        return
+    if has_archive_name(url.rpartition("/")[2]) and not MAGIC.search(url):
         result.archives.append(url)  # one that is not there is told by whoever opens it
         return
     filesystem, path = located(url)
     if _is_file(filesystem, path, url):
         result.archives.append(url)
         return
-    magic = _MAGIC.search(path)
+    magic = MAGIC.search(path)
     parent = path[: magic.start()].rpartition("/")[0] if magic else path.rstrip("/")
     pattern = path.split("/")
     prefix = prefix_of(url)
@@ -138,6 +120,17 @@ def _of_url(url: str, result: FoundArchives) -> None:
             _sort_out(prefix + key, key.rpartition("/")[2], result)
         elif matches(key.split("/"), pattern):
             result.archives.append(prefix + key)
+
+
+def _of_web(url: str, result: FoundArchives) -> None:
+    """A file: web servers list no folders, and may have `*` and `?` in URLs."""
+    if is_multi_wacz(url):
+        result.archives += wacz_files(url)
+    elif name_of(url):
+        result.archives.append(url)
+    else:
+        cure = "Name the archives; many of them in a file, with --archives-from."
+        raise BadInput(url, "a folder on the web, which cannot be listed", "a file", cure)
 
 
 def _is_file(filesystem: Any, path: str, url: str) -> bool:

@@ -52,15 +52,20 @@ def file_fingerprint(path: PathOrUrl) -> str:
     """Digest of a file's size, first and last 64 KiB: what tells files apart at no cost. It does
     not see a change in the middle; archive_identity.py does."""
     size = size_of(path)
-    digest = hashlib.blake2b(str(size).encode(), digest_size=16)
+    end = max(0, size - SAMPLED)
     if is_url(path):  # there may be hundreds of thousands of them
-        for begin in (0, max(0, size - SAMPLED)):
-            digest.update(read_range(path, begin, SAMPLED))
-        return digest.hexdigest()
+        return ends_digest(size, *(read_range(path, begin, SAMPLED) for begin in (0, end)))
     with open_binary(path) as file:
-        digest.update(file.read(SAMPLED))
-        file.seek(max(0, size - SAMPLED))
-        digest.update(file.read(SAMPLED))
+        first = file.read(SAMPLED)
+        file.seek(end)
+        return ends_digest(size, first, file.read(SAMPLED))
+
+
+def ends_digest(size: int, first: bytes, last: bytes) -> str:
+    """first, last: SAMPLED bytes, or all of a file that has fewer."""
+    digest = hashlib.blake2b(str(size).encode(), digest_size=16)
+    digest.update(first)
+    digest.update(last)
     return digest.hexdigest()
 
 

@@ -17,7 +17,7 @@ from jobs.kernel.archive.damage import Damage, shown
 from jobs.kernel.archive.records import EXPECTED, ArchiveRecords, Record
 from jobs.kernel.archive.zip_list import ENTRY_MAGIC, MOST_ENTRIES, NoList, ZipList
 from jobs.kernel.archive.zip_parts import Bomb, FilePart, InflatedPart
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import BadInput, Unreachable
 
 FOLDER = "archive/"
 _STEP = 2**20
@@ -81,6 +81,8 @@ class Wacz:
                 yield Damage(entry.offset, "bad-zip", f"{name}: {stream.problem}")
         except Bomb as error:
             yield Damage(entry.offset, "bomb", f"{name}: {error}")
+        except Unreachable:
+            raise
         except BadInput as unreadable:  # a name of its own, as mypyc gives a name one type
             yield Damage(entry.offset, "bad-zip", f"{name}: {unreadable.found}")
 

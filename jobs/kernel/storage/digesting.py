@@ -66,7 +66,7 @@ def digested(stream: BinaryIO, report: Callable[[str], None]) -> Iterator[Binary
         yield cast(BinaryIO, digesting)
     except BadInput as error:
         failed = error
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, BadInput):
         report(digesting.hexdigest())
     if failed:
         raise failed

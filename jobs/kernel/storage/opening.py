@@ -1,10 +1,11 @@
 """Files by path or URL: opened as streams of bytes that can seek, wherever they are.
 
-A URL is a string that begins with `s3://`, `hdfs://` or `file:///`, without escapes; everything
-else is a path. Credentials, region and endpoint of S3 come from where AWS tools have them
-(AWS_ACCESS_KEY_ID, AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL, the machine's role). Name nodes and
-authentication of HDFS come from where Hadoop's clients have them (HADOOP_CONF_DIR); `hdfs:///path`
-without a host needs that.
+A URL is a string that begins with `s3://`, `hdfs://` or `file:///`, without escapes, or with
+`https://` or `http://`, with escapes; everything else is a path. Credentials, region and endpoint
+of S3 come from where AWS tools have them (AWS_ACCESS_KEY_ID, AWS_PROFILE, AWS_REGION,
+AWS_ENDPOINT_URL, the machine's role). Name nodes and authentication of HDFS come from where
+Hadoop's clients have them (HADOOP_CONF_DIR); `hdfs:///path` without a host needs that. What may be
+read from the web is in web/connections.py.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.machine.extras import cure_of
@@ -28,14 +29,28 @@ if TYPE_CHECKING:
 
 PathOrUrl = str | Path
 S3, HDFS, FILE = SCHEMES = ("s3://", "hdfs://", "file:///")
+WEB = ("https://", "http://")  # read only, and files only
 ANSWER = 10  # seconds
 _AT_ONCE = 2**23  # bytes of one request; a reader goes forward, with small steps back
+_AT_ONCE_WEB = 2**20  # bytes; further ones come in the same answer
 _ENDLESS = {stat.S_IFCHR: "a device", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 CURE = "Write what it gives to a file, and name that."
 
 
 def is_url(path_or_url: PathOrUrl) -> bool:
-    return isinstance(path_or_url, str) and path_or_url.startswith(SCHEMES)
+    return isinstance(path_or_url, str) and path_or_url.startswith((*SCHEMES, *WEB))
+
+
+def is_web(path_or_url: PathOrUrl) -> bool:
+    return isinstance(path_or_url, str) and path_or_url.startswith(WEB)
+
+
+def name_of(path_or_url: PathOrUrl) -> str:
+    """Of a file, without its folder; of one on the web, without query and escapes too."""
+    text = str(path_or_url)
+    if is_web(path_or_url):
+        text = unquote(re.split(r"[?#]", text)[0])
+    return text.rpartition("/")[2]
 
 
 def require_file(path: str | os.PathLike[str], expected: str = "a file", cure: str = CURE) -> None:
@@ -70,10 +85,15 @@ def local_path(path_or_url: PathOrUrl) -> Path:
 
 
 def open_binary(path_or_url: PathOrUrl) -> BinaryIO:
-    """A stream, which the caller closes. Raises OSError, BadInput for a device, pipe or socket."""
+    """A stream, which the caller closes. Raises OSError, BadInput for a device, pipe or socket, and
+    Unreachable, also later, for a file on the web."""
     if not is_url(path_or_url):
         require_file(path_or_url)
         return Path(path_or_url).open("rb")
+    if is_web(path_or_url):
+        from jobs.kernel.storage.web.files import WebFile  # as its library takes time to load
+
+        return cast(BinaryIO, io.BufferedReader(WebFile(str(path_or_url)), _AT_ONCE_WEB))
     filesystem, path = located(str(path_or_url))
     return cast(BinaryIO, io.BufferedReader(_Remote(filesystem.open_input_file(path)), _AT_ONCE))
 
@@ -92,6 +112,11 @@ def size_of(path_or_url: PathOrUrl) -> int:
     if not is_url(path_or_url):
         require_file(path_or_url)
         return Path(path_or_url).stat().st_size
+    if is_web(path_or_url):
+        from jobs.kernel.storage.web.files import WebFile, facts_of
+
+        size = facts_of(str(path_or_url)).size
+        return WebFile(str(path_or_url)).size() if size is None else size
     filesystem, path = located(str(path_or_url))
     with store_errors(), filesystem.open_input_file(path) as file:
         return int(file.size())
@@ -102,6 +127,10 @@ def modified_of(path_or_url: PathOrUrl) -> int | None:
     OSError."""
     if not is_url(path_or_url):
         return Path(path_or_url).stat().st_mtime_ns
+    if is_web(path_or_url):
+        from jobs.kernel.storage.web.files import facts_of
+
+        return facts_of(str(path_or_url)).modified
     filesystem, path = located(str(path_or_url))
     with store_errors():
         modified = filesystem.get_file_info(path).mtime_ns
@@ -109,7 +138,11 @@ def modified_of(path_or_url: PathOrUrl) -> int | None:
 
 
 def read_range(url: PathOrUrl, begin: int, count: int) -> bytes:
-    """At most `count` bytes of a file at a URL, from `begin` on. Raises OSError."""
+    """At most `count` bytes of a file at a URL, from `begin` on. Raises as `open_binary`."""
+    if is_web(url):
+        from jobs.kernel.storage.web.files import range_of
+
+        return range_of(str(url), begin, count)
     filesystem, path = located(str(url))
     with store_errors(), filesystem.open_input_file(path) as file:
         return bytes(file.read_at(min(count, max(0, int(file.size()) - begin)), begin))
@@ -160,6 +193,8 @@ class _Remote(io.RawIOBase):
 
 def located(url: str) -> tuple[Any, str]:
     """(file system of Arrow, path in it). Raises OSError."""
+    if is_web(url):
+        raise OSError("only archives and lists of them are read from the web")
     from pyarrow import ArrowInvalid, fs  # takes half a second, and paths do not need it
 
     if url.startswith(FILE):

@@ -23,7 +23,7 @@ from jobs.kernel.formats.rows import Capture, Link
 from jobs.kernel.keys.keys import key_of
 from jobs.kernel.links.dropped import LONGEST_EXAMPLE, MAX_EXAMPLES, Examples
 from jobs.kernel.machine.shortage import shortage_of
-from jobs.kernel.storage.opening import PathOrUrl, open_binary, size_of
+from jobs.kernel.storage.opening import PathOrUrl, name_of, open_binary, size_of
 from pipeline.workfolder.counting import add_counters
 
 MAX_DAMAGE = 10_000  # damaged places of one archive that are listed
@@ -122,8 +122,7 @@ def inspect_archive(archive: PathOrUrl, options: ExtractionOptions) -> Inspectio
         with open_binary(archive) as stream:
             if stream.seekable():
                 result.container = container(stream, options.max_record)
-            name = os.path.basename(result.path)  # noqa: PTH119 (URLs too)
-            result.add(extract(stream, name, options, result.counters, result.examples))
+            result.add(extract(stream, name_of(archive), options, result.counters, result.examples))
         require_pages(result.path, result.counters)
     except BadInput as error:
         result.error = [error.found, error.expected, error.cure]

@@ -1,46 +1,90 @@
-"""The argument ARCHIVES: files, folders, globs, URLs, and lists of these."""
+"""The argument ARCHIVES: files, folders, globs, URLs, and lists of these; and what may be read."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from jobs.kernel.errors import count_of
 from jobs.kernel.storage.opening import PathOrUrl
+from jobs.kernel.storage.web.allowed import ALLOW_HTTP, ALLOW_PRIVATE
 from pipeline.cli.parameters.groups import Command, together
 from pipeline.cli.parameters.types import PathOrUrlType
 from pipeline.terminal import printable
-from pipeline.workfolder.finding import find_archives, read_list
+from pipeline.workfolder.archive_lists import read_list
+from pipeline.workfolder.finding import find_archives
 
 EXAMPLES = 3
+#: option -> the variable that the processes of a run inherit, and its help
+ALLOWED = {
+    "--allow-private": (
+        ALLOW_PRIVATE,
+        "Read archives from web servers with private addresses, too.",
+    ),
+    "--allow-http": (ALLOW_HTTP, "Read archives from http:// URLs, too."),
+}
 
 
 def _archives(*, required: bool) -> Callable[[Command], Command]:
-    def read_lists(ctx: click.Context, param: click.Parameter, lists: tuple[str, ...]) -> None:
-        ctx.meta["archives"] = [name for path_or_url in lists for name in read_list(path_or_url)]
-
     def find(
         ctx: click.Context, param: click.Parameter, names: tuple[PathOrUrl, ...]
     ) -> tuple[PathOrUrl, ...]:
+        lists, prefix = ctx.meta.get("--archives-from", ()), ctx.meta.get("--prefix") or ""
+        if prefix and not lists:
+            raise click.UsageError("--prefix is for --archives-from.", ctx)
         configured = (ctx.default_map or {}).get("archives", ())  # which old clicks pass over
-        names = (*(names or configured), *ctx.meta.get("archives", ()))
+        listed = (name for each in lists for name in read_list(each, prefix))
+        names = (*(names or configured), *listed)
         if required and not names:
             raise click.MissingParameter(ctx=ctx, param=param)
         return _find(names) if names else ()
 
     return together(
         click.argument("archives", nargs=-1, type=PathOrUrlType(path_type=Path), callback=find),
-        click.option(
+        _before(
             "--archives-from",
             multiple=True,
-            is_eager=True,
-            expose_value=False,
-            callback=read_lists,
-            help="File with more archives, a path or URL on each line; - for standard input.",
+            type=PathOrUrlType(allow_dash=True),
+            metavar="LIST",
+            help="File or URL of a list, plain or gzip, with an archive on each line; - for"
+            " standard input.",
         ),
+        _before(
+            "--prefix",
+            metavar="URL",
+            help="What to put before each line of the lists, such as https://data.commoncrawl.org/",
+        ),
+        *(_before(name, is_flag=True, help=help) for name, (_, help) in ALLOWED.items()),
     )
+
+
+def _before(name: str, **attributes: Any) -> Callable[[Command], Command]:
+    """An option that is known when the archives are looked for, and that no command takes."""
+
+    def keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+        ctx.meta[name] = value
+        if value and name in ALLOWED:
+            _allow(ctx, ALLOWED[name][0])
+
+    return click.option(name, is_eager=True, expose_value=False, callback=keep, **attributes)
+
+
+def _allow(ctx: click.Context, variable: str) -> None:
+    """Set the variable until the command ends."""
+    before = os.environ.get(variable)
+
+    def restore() -> None:
+        if before is None:
+            os.environ.pop(variable, None)
+        else:
+            os.environ[variable] = before
+
+    os.environ[variable] = "1"
+    ctx.call_on_close(restore)
 
 
 def _find(names: Sequence[PathOrUrl]) -> tuple[PathOrUrl, ...]:

@@ -17,7 +17,7 @@ from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.rows import Capture, LinkRun
 from jobs.kernel.storage.digesting import digested
-from jobs.kernel.storage.opening import opened
+from jobs.kernel.storage.opening import name_of, opened
 from jobs.kernel.storage.positions import reported_position
 from pipeline.contract import ArchiveReport, ArchiveTask
 from pipeline.data.workers import Tell
@@ -34,7 +34,7 @@ class ArchiveWork(NamedTuple):
     @property
     def name(self) -> str:
         """Of the archive, in captures and messages."""
-        return str(self.task.archive).rpartition("/")[2]
+        return name_of(self.task.archive)
 
     @property
     def links(self) -> Path:

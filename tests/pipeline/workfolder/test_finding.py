@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import glob
-import io
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,7 @@ from hypothesis import strategies as st
 
 from jobs.kernel.errors import BadInput
 from pipeline.cli.run import run
-from pipeline.workfolder.finding import find_archives, matches, read_list
+from pipeline.workfolder.finding import find_archives, matches
 
 TREE = (
     "a.warc.gz", "b.arc", "logs/crawl.log", "logs/c.warc.wat.gz", "sub/d.warc.zst", "sub/E.WARC",
@@ -68,27 +66,6 @@ def test_a_folder_without_archives_is_an_error(tree: Path) -> None:
     (tree / "logs/c.warc.wat.gz").unlink()
     with pytest.raises(BadInput, match=r"no archive among 1 files, the first logs/crawl\.log"):
         find_archives([Path("logs")])
-
-
-def test_a_list_has_paths_and_urls_as_they_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    data = b"a b.warc.gz\r\n\n s3://x\ns3://crawl/a//b.warc\n\xff.arc\n# no comment\n"
-    expected = [Path("a b.warc.gz"), Path(" s3://x"), "s3://crawl/a//b.warc"]
-    (tmp_path / "list").write_bytes(data)
-    assert read_list(str(tmp_path / "list"))[:3] == expected
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-    assert read_list("-") == read_list(str(tmp_path / "list"))
-    assert bytes(read_list(str(tmp_path / "list"))[3]) == b"\xff.arc"  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("data", [b"", b"\n \n", b"a\0b\n"])
-def test_a_list_of_nothing_is_an_error(tmp_path: Path, data: bytes) -> None:
-    (tmp_path / "list").write_bytes(data)
-    with pytest.raises(BadInput):
-        read_list(str(tmp_path / "list"))
-    with pytest.raises(BadInput, match="cannot be read"):
-        read_list(str(tmp_path / "no list"))
 
 
 @given(

@@ -1,0 +1,1 @@
+"""Files at https:// and http:// URLs: read by ranges, and resumed where a connection breaks."""

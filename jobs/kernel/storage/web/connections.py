@@ -1,0 +1,141 @@
+"""Connections to web servers. The address of each is checked before a byte is sent to it.
+
+A name may have a public address when it is looked up and a private one a moment later (DNS
+rebinding). So the address that was checked is the one that is connected to, and each connection is
+checked: those after a redirect, too.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+import ssl
+from functools import lru_cache
+from pathlib import Path
+
+import urllib3
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
+from urllib3.util.connection import create_connection
+
+from jobs.kernel.errors import BadInput
+from jobs.kernel.storage.web.allowed import ALLOW_PRIVATE, is_allowed
+
+BUNDLE = "REQUESTS_CA_BUNDLE"  # a file of certificates; OpenSSL itself reads SSL_CERT_FILE
+CONNECTING = 20  # seconds
+STALLED = 60  # seconds without a byte
+POOLS, OPEN = 32, 32  # hosts, and connections to each, that are kept for the next request
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+class PrivateAddress(Exception):
+    """Of a host. Not one of urllib3's errors, so that its pools let it through."""
+
+    def __init__(self, host: str, address: str) -> None:
+        super().__init__(host, address)
+        self.host, self.address = host, address
+
+
+def is_public(text: str) -> bool:
+    """Whether an address is one of the public internet. Addresses of IPv6 that stand for one of
+    IPv4 are judged by that."""
+    address: Address = ipaddress.ip_address(text.partition("%")[0])
+    if isinstance(address, ipaddress.IPv6Address):
+        inner = address.ipv4_mapped or address.sixtofour
+        if address in _NAT64:
+            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        address = inner or address
+    return address.is_global and not address.is_multicast
+
+
+class _Checked(HTTPConnection):
+    """Connects to one of the addresses that it has checked."""
+
+    def _new_conn(self) -> socket.socket:
+        try:
+            addresses = _addresses(self._dns_host, self.port)
+        except (OSError, UnicodeError) as error:
+            raise NameResolutionError(self.host, self, _as_lookup(error)) from error
+        fault: OSError | None = None
+        for address in addresses:
+            try:
+                return create_connection(
+                    (address, self.port), self.timeout, socket_options=self.socket_options
+                )
+            except OSError as error:
+                fault = error
+        if isinstance(fault, TimeoutError):
+            raise ConnectTimeoutError(self, f"no connection in {CONNECTING} s") from fault
+        raise NewConnectionError(self, str((fault and fault.strerror) or fault)) from fault
+
+
+class _CheckedHTTPS(_Checked, HTTPSConnection):
+    """The same with TLS."""
+
+
+def _as_lookup(error: Exception) -> socket.gaierror:
+    """A name that cannot even be looked up has no address."""
+    if isinstance(error, socket.gaierror):
+        return error
+    return socket.gaierror(socket.EAI_NONAME, str(error))
+
+
+def _addresses(host: str, port: int) -> list[str]:
+    """Of a host. Raises PrivateAddress if one of them is not public, OSError if there is none."""
+    infos = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
+    addresses = list(dict.fromkeys(str(info[4][0]) for info in infos))
+    if not is_allowed(ALLOW_PRIVATE):
+        for address in addresses:
+            if not is_public(address):
+                raise PrivateAddress(host, address)
+    return addresses
+
+
+class _HttpPool(urllib3.HTTPConnectionPool):
+    ConnectionCls = _Checked
+
+
+class _HttpsPool(urllib3.HTTPSConnectionPool):
+    ConnectionCls = _CheckedHTTPS
+
+
+def manager() -> urllib3.PoolManager:
+    """That of this process: one that was forked must not use its parent's connections, nor those
+    that were made when other things were allowed or trusted. Raises BadInput for a bad BUNDLE."""
+    trusted = os.environ.get(BUNDLE, ""), os.environ.get("SSL_CERT_FILE", "")
+    return _manager(os.getpid(), trusted, is_allowed(ALLOW_PRIVATE))
+
+
+@lru_cache(4)
+def _manager(process: int, trusted: tuple[str, str], private: bool) -> urllib3.PoolManager:
+    pools = urllib3.PoolManager(
+        POOLS,
+        maxsize=OPEN,
+        retries=False,
+        timeout=urllib3.Timeout(connect=CONNECTING, read=STALLED),
+        ssl_context=_context(trusted[0]),
+    )
+    pools.pool_classes_by_scheme = {"http": _HttpPool, "https": _HttpsPool}
+    return pools
+
+
+def _context(bundle: str) -> ssl.SSLContext:
+    """bundle: file or folder of certificates; '' for those of the system or, where it has none, of
+    the package certifi."""
+    if bundle:
+        try:
+            if Path(bundle).is_dir():
+                return ssl.create_default_context(capath=bundle)
+            return ssl.create_default_context(cafile=bundle)
+        except OSError as error:
+            what = f"cannot be read as certificates ({error.strerror or error})"
+            raise BadInput(bundle, what, f"a PEM file, in {BUNDLE}") from error
+    paths = ssl.get_default_verify_paths()
+    if paths.cafile or paths.capath:
+        return ssl.create_default_context()
+    import certifi
+
+    return ssl.create_default_context(cafile=certifi.where())

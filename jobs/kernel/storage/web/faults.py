@@ -1,0 +1,89 @@
+"""What can go wrong with a file on a web server: for how long it is tried again, and what is said.
+
+A fault that may pass (429, 5xx, a connection that breaks or stalls) is tried ATTEMPTS times in a
+row, after 1, 2, 4 … seconds, or after what the server asks for with Retry-After. Progress in
+between begins the count anew.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import re
+import time
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from http.client import responses
+
+from jobs.kernel.errors import Unreachable
+
+ATTEMPTS = 5
+FIRST_WAIT = 1.0  # seconds
+LONGEST_WAIT = 120.0  # seconds; a server that asks for more is left alone
+PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
+AGAIN_LATER = "Run the command again later; a run keeps what is finished."
+FILE = "a file that can be read"
+_UNPRINTABLE = re.compile(r"[^ -~]")
+
+
+def printable_url(url: str) -> str:
+    """For messages: without control characters, and not too long."""
+    return _UNPRINTABLE.sub(lambda match: ascii(match[0])[1:-1], url[:500])
+
+
+def unreachable(url: str, what: str, expected: str = FILE, cure: str = "") -> Unreachable:
+    return Unreachable(printable_url(url), what, expected, cure)
+
+
+def of_status(url: str, status: int) -> Unreachable:
+    """The error of a status that does not pass."""
+    what = named(status)
+    if status in (404, 410):
+        return unreachable(url, what, "a file there", "Look at the URL.")
+    if status in (401, 403, 407):
+        cure = "Look at the URL; crawlrank sends no password."
+        return unreachable(url, what, "a file that anybody may read", cure)
+    return unreachable(url, what, "status 200 or 206", "Look at the URL, or download the file.")
+
+
+def named(status: int) -> str:
+    return f"HTTP status {status} {responses.get(status, '')}".rstrip()
+
+
+class Patience:
+    """With one file: counts faults in a row, and waits after each."""
+
+    def __init__(self, url: str) -> None:
+        self._url, self._faults, self._since = url, 0, 0.0
+
+    def progressed(self) -> None:
+        self._faults = 0
+
+    def failed(self, fault: str, wait: float | None = None, cause: Exception | None = None) -> None:
+        """Wait before the next attempt. wait: as the server asks. Raises Unreachable after the last
+        attempt, and for too long a wait."""
+        now = time.monotonic()
+        self._since = self._since if self._faults else now
+        self._faults += 1
+        if wait is not None and wait > LONGEST_WAIT:
+            what = f"{fault}; the server asks to wait for {wait:,.0f} s"
+            raise unreachable(self._url, what, FILE, AGAIN_LATER) from cause
+        if self._faults >= ATTEMPTS:
+            what = f"{fault} ({ATTEMPTS} times in a row, within {now - self._since:.0f} s)"
+            raise unreachable(self._url, what, FILE, AGAIN_LATER) from cause
+        time.sleep(FIRST_WAIT * 2 ** (self._faults - 1) if wait is None else wait)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a server asks to wait; None if it does not, or not in a form that is known."""
+    value = headers.get("Retry-After", "").strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:9])
+    if not value:
+        return None
+    try:
+        moment = email.utils.parsedate_to_datetime(value)
+    except (ValueError, TypeError):
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=timezone.utc)
+    return max(0.0, (moment - datetime.now(timezone.utc)).total_seconds())
