@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from jobs.kernel.captures.counters import INDEXES
+from jobs.kernel.errors import BadInput
 from jobs.kernel.storage.opening import PathOrUrl
 from jobs.mapreduce.launcher import CLUSTERS
-from pipeline.contract import Engine, StepEntry
+from pipeline.contract import ArchiveReport, ArchiveTask, Engine, StepEntry
 from pipeline.engines.text import archive_reports
+from pipeline.index_captures import is_index, without_known
 from pipeline.options import FULL, RunOptions
 from pipeline.progress.reporter import Reporter
 from pipeline.workfolder.archive_identity import Identified, identify
@@ -29,7 +32,9 @@ from pipeline.workfolder.archives import (
     require_no_web,
     sizes_of,
 )
+from pipeline.workfolder.manifest import fingerprint
 from pipeline.workfolder.step_state import StepState
+from pipeline.workfolder.work_folder import TMP
 
 
 class ExtractStep:
@@ -80,17 +85,17 @@ class ExtractStep:
         self._resume()
         before, total = len(self.given) - len(pending), len(self.given)
         try:
-            extracted = self.engine.extract(tasks, self.options.extraction)
-            for done, (task, report) in enumerate(extracted, before + 1):
-                if task.part not in self.manifest.parts:
-                    self.state.record_part(task.part)
-                content = task.content
-                glance, size = self.identified[content].glance, sizes[content]
-                entry = entry_of(report, glance, size, task.part, self._mark(content))
-                self.manifest.archives[content] = entry
+            indexes = list[tuple[ArchiveTask, ArchiveReport]]()
+            done = before
+            for task, report in self.engine.extract(tasks, self.options.extraction):
+                done += 1
+                if is_index(report):
+                    indexes.append((task, report))
+                else:
+                    self._enter(task, report, sizes[task.content])
                 self.reporter.archive(report, done, total)
-                if self.manifest.due:
-                    self.manifest.save()
+            for task, report in sorted(indexes, key=lambda each: each[0].content):
+                self._enter(task, self._without_known(task, report), sizes[task.content])
         finally:
             self.manifest.save()
         self.pending = []
@@ -103,10 +108,40 @@ class ExtractStep:
         if kept:
             self.reporter.resume(len(kept), sum(entry["size"] for entry in kept))
 
+    def _enter(self, task: ArchiveTask, report: ArchiveReport, size: int) -> None:
+        """Into the manifest, once its parts are in place."""
+        if task.part not in self.manifest.parts:
+            self.state.record_part(task.part)
+        content = task.content
+        mark = self._mark_of(content, indexed=is_index(report))
+        glance = self.identified[content].glance
+        self.manifest.archives[content] = entry_of(report, glance, size, task.part, mark)
+        if self.manifest.due:
+            self.manifest.save()
+
+    def _without_known(self, task: ArchiveTask, report: ArchiveReport) -> ArchiveReport:
+        """Leave captures that other archives have out of the part of an index. Raises BadInput
+        where the parts lie at a URL."""
+        store = self.engine.store
+        if store.data:
+            raise BadInput(
+                report.path, "a CDX index, for a cluster", "WARC, ARC, WAT and WACZ files there",
+                "Leave it out, or use --runner embedded or local.",
+            )  # fmt: skip
+        folder = store.work / "captures"
+        others = [folder / part for part in sorted(self.manifest.parts) if part != task.part]
+        return without_known(folder / task.part, others, report, store.work / TMP)
+
     def require_readable(self) -> None:
         """Raises BadInput for an archive without anything readable, or, if strict, for damage."""
         given = reports(self.manifest, self.given)
         archive_reports.require_readable(given, self.options.skip_bad_files, self.options.strict)
 
     def _mark(self, content: str) -> str:
-        return extraction_mark(self.options.extraction, content, self.engine.form)
+        known = self.manifest.archives.get(content, {}).get("counters", {})
+        return self._mark_of(content, indexed=INDEXES in known)
+
+    def _mark_of(self, content: str, *, indexed: bool) -> str:
+        """indexed: whether it is an index, of which counts what no other archive has."""
+        mark = extraction_mark(self.options.extraction, content, self.engine.form)
+        return fingerprint(mark, sorted(self.given)) if indexed else mark

@@ -137,9 +137,9 @@ def run(
     progress: Progress,
     **values: Any,
 ) -> None:
-    """ARCHIVES: WARC, ARC, WAT and WACZ files, folders of them, globs in quotes, s3://
-    and https:// URLs, multi-WACZ (JSON). Give none for a work folder of `crawlrank import-text`:
-    the run goes on from there.
+    """ARCHIVES: WARC, ARC, WAT and WACZ files, folders of them, globs in quotes, s3:// and https://
+    URLs; multi-WACZ (JSON); CDX and CDXJ indexes, for captures alone. Give none for a work folder
+    of `crawlrank import-text`: the run goes on from there.
 
     Run it again after an interruption, or with more archives: finished work is kept.
     """

@@ -85,7 +85,7 @@ def extract_links(
     launcher: Launcher,
 ) -> None:
     """ARCHIVES: WARC, ARC, WAT and WACZ files, folders of them, globs in quotes, s3:// and https://
-    URLs, multi-WACZ (JSON)."""
+    URLs; multi-WACZ (JSON); CDX and CDXJ indexes, for captures alone."""
     outputs = [output, captures, *([anchors] if anchors else [])]
     check_outputs(*outputs, inputs=archives)
     check_format(form, *outputs)

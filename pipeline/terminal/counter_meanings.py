@@ -35,6 +35,7 @@ _DROPPED = {
     "scheme.thumbnail": "pictures of pages",
     "scheme.urn": "added by crawls with a browser: pictures and texts of pages",
     "no-uri": "lines of a sitemap in text that are no URIs",
+    "known": "captures that an index tells of, and an archive or another index too",
     "hop.L": "navigation",
     "hop.R": "redirects",
     "hop.E": "embeds: kept with --links all",

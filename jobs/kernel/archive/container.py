@@ -7,6 +7,7 @@ from typing import BinaryIO, NamedTuple
 from jobs.kernel.archive.byte_runs import FrameSearch
 from jobs.kernel.archive.damage import MAX_RECORD
 from jobs.kernel.archive.frames import DICTIONARY_MAGIC, CompressedFrames
+from jobs.kernel.archive.index.files import kind_of as index_kind
 from jobs.kernel.archive.record_headers import read_header
 from jobs.kernel.archive.record_starts import LONGEST_LINE, WARC_LINE
 from jobs.kernel.archive.run_reader import RunReader
@@ -16,7 +17,8 @@ from jobs.kernel.archive.sources import WACZ
 class Container(NamedTuple):
     """'' for what the beginning does not show.
 
-    packing: plain, gzip, zstd, lz4 or zip (a WACZ). records: `WARC/1.1` and the like, `ARC/1`.
+    packing: plain, gzip, zstd, lz4 or zip (a WACZ). records: `WARC/1.1` and the like, `ARC/1`, or
+    the kind of an index (index/files.py).
     frames: `record` if the first frame ends with its first record, as random access needs it, else
     `shared`; '' without frames.
     """
@@ -34,6 +36,8 @@ def container(stream: BinaryIO, max_record: int = MAX_RECORD) -> Container:
         stream.seek(0)
         return Container("zip")
     packing = _packing(head)
+    if kind := index_kind(stream):
+        return Container(packing or "plain", kind)
     records, frames = _first_record(RunReader(stream, max_record), max_record)
     stream.seek(0)
     return Container(packing or ("plain" if records else ""), records, frames if packing else "")

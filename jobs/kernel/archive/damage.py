@@ -32,6 +32,7 @@ REASONS = {
     "bad-encoding": "a body is not in the encoding that its header names; used as it is",
     "body-too-large": "a body inflates beyond the limit; cut there",
     "bad-wat": "a WAT record whose JSON cannot be read; ignored",
+    "bad-line": "a line of a CDX index that has not its columns or its JSON, or no URI or time",
     "failed": "a parser failed on a record; its links are left out",
     "bad-metadata": "lines of a metadata record that are no fields or no outlinks; ignored",
 }

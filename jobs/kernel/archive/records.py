@@ -68,10 +68,12 @@ class Record(NamedTuple):
 
 
 class ArchiveRecords(NamedTuple):
-    """name: for captures. items: all of them must be read before the next archive is."""
+    """name: for captures. items: all of them must be read before the next archive is. is_index:
+    whether they are those of an index, without bodies."""
 
     name: str
     items: Iterator[Record | Damage]
+    is_index: bool = False
 
 
 RecordRead = tuple[Record, list[tuple[str, str]]]  # with (reason, detail) of damage in its body

@@ -1,8 +1,9 @@
 """The formats of archives: their names, the bytes they begin with and their readers, one row each.
 
-A file's beginning decides how it is read. Names only tell which files of a folder are archives. A
-file that begins like no row, a compressed one for instance, is searched for WARC and ARC records.
-WAT and WET files are WARC files; the kind of their records tells them.
+A file's beginning decides how it is read. Names only tell which files of a folder are archives;
+indexes (CDX) are read if they are named, and never come from a folder. A file that begins like no
+row, a compressed one for instance, is searched for WARC and ARC records. WAT and WET files are WARC
+files; the kind of their records tells them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from typing import BinaryIO, NamedTuple
 
 from jobs.kernel.archive.damage import MAX_RECORD, Damage, shown
 from jobs.kernel.archive.frames import SUFFIXES, CompressedFrames
+from jobs.kernel.archive.index.files import WHAT as INDEX
+from jobs.kernel.archive.index.files import index_records
+from jobs.kernel.archive.index.files import kind_of as index_kind
 from jobs.kernel.archive.records import EXPECTED, ArchiveRecords, Record, records_of
 from jobs.kernel.archive.run_reader import ArchiveRange
 from jobs.kernel.archive.zip_list import ENTRY_MAGIC, LIST_END_MAGIC
@@ -93,7 +97,7 @@ FORMATS = (
     WAT,
     WACZ,
     WET,
-    ArchiveFormat("a CDX index, and not one readable record", (b" CDX ",), cure="Leave it out."),
+    ArchiveFormat(f"{INDEX}, and not one readable record", (b" CDX ",), cure="Leave it out."),
     ArchiveFormat("a zip file", (ENTRY_MAGIC,), cure="Unzip it."),
     ArchiveFormat("a bzip2 file", (b"BZh",), cure="Unpack it with `bunzip2`."),
     ArchiveFormat("an xz file", (b"\xfd7zXZ",), cure="Unpack it with `unxz`."),
@@ -137,6 +141,9 @@ def read_archives(
     with _seekable(stream, name) as file:
         if part is not None:
             yield from _read_warc(file, name, reader, part)
+            return
+        if kind := index_kind(file):
+            yield ArchiveRecords(name, index_records(file, name, kind), is_index=True)
             return
         head = file.read(16)
         file.seek(0)

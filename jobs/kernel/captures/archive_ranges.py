@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from typing import BinaryIO, cast
 
+from jobs.kernel.archive.index.files import kind_of as index_kind
 from jobs.kernel.archive.metadata import is_metadata
 from jobs.kernel.archive.records import Record, records_of
 from jobs.kernel.archive.run_reader import REREADS, ArchiveRange
@@ -26,7 +27,7 @@ def ranges_of(file: BinaryIO, max_record: int, size: int) -> list[ArchiveRange]:
     to cut the file. Raises OSError."""
     total = file.seek(0, 2)
     begins, as_heritrix = [0], False
-    if not _begins(file).startswith(WACZ.beginnings):
+    if not (index_kind(file) or _begins(file).startswith(WACZ.beginnings)):
         as_heritrix = _is_of_heritrix(file, max_record, total)
         for wanted in range(size, total - size // 2, size):
             try:

@@ -94,7 +94,8 @@ class Chosen(NamedTuple):
 
 
 def is_good(capture: Capture) -> bool:
-    return (
+    """Whether its links count. Those of a capture that an index tells of are not known."""
+    return capture.kind != b"index" and (
         capture.status == UNKNOWN
         or (len(capture.status) == 3 and capture.status[:1] == b"2")
         or (capture.kind == b"revisit" and capture.status == b"304")

@@ -3,8 +3,8 @@
 `records`, `records.KIND`, `bytes` (of records, inflated), `wat` (records that a WAT describes),
 `captures`, `captures.KIND`, `captures.status.CODE` and `captures.type.MEDIA` (`-` unknown; `other`
 see MAX_TYPES), `pages.DOCUMENT`, `metadata.used`, `metadata.unmatched` (its capture is not here),
-`links`, `links.HOP`, `links.from.SOURCE` (a document's name, `header`, `metadata`),
-`flagged.nofollow` (with duplicates), `dropped.REASON`, `damage`, `damage.REASON`,
+`indexes` (1 for an index of captures), `links`, `links.HOP`, `links.from.SOURCE` (a document's
+name, `header`, `metadata`), `flagged.nofollow` (with duplicates), `dropped.REASON`, `damage`, `damage.REASON`,
 `skipped.pdf.REASON`. The unread end of a document that is too long is `dropped.DOCUMENT-tail`; a
 document with more links than max_links_per_page counts once as `dropped.over-limit`.
 """
@@ -19,6 +19,7 @@ from jobs.kernel.archive.sources import WET
 from jobs.kernel.errors import BadInput
 
 TYPES = "captures.type."
+INDEXES = "indexes"
 MAX_TYPES = 100  # media types of an archive that are counted by name; they are open-ended input
 OTHER_SCHEMES = frozenset({"dns", "ftp", "ftps", "screenshot", "thumbnail", "urn", "whois"})
 _MEDIA_TYPE = re.compile(r"[a-z]{1,20}/[a-z0-9!#$&^_.+-]{1,80}").fullmatch

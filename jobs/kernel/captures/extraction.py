@@ -1,7 +1,7 @@
 """From the records of an archive to its links and captures: which records count, and for what.
 
-Captures are the responses, resources and revisits of http and https URIs. Links come from those
-of status 2xx (no status counts as 200) and, as an R link, from the Location of those of 3xx:
+Captures are responses, resources and revisits of http and https URIs, and lines of an index. Links
+come from those of status 2xx (none counts as 200) and, as an R link, from the Location of 3xx:
 
 | outlinks | an HTML page | CSS, feed, sitemap, robots.txt | a revisit, or another type |
 |---|---|---|---|
@@ -35,6 +35,7 @@ from functools import partial
 from typing import BinaryIO
 
 from jobs.kernel.archive.damage import Damage, guard, is_of_record, words
+from jobs.kernel.archive.index.lines import INDEX
 from jobs.kernel.archive.metadata import is_metadata
 from jobs.kernel.archive.metadata_matching import MetadataMatching
 from jobs.kernel.archive.records import Record, some_at_a_time
@@ -43,7 +44,7 @@ from jobs.kernel.archive.sources import read_archives
 from jobs.kernel.archive.wat import described
 from jobs.kernel.captures.archive_software import is_of_heritrix
 from jobs.kernel.captures.capture_rows import CaptureRows, capture_of
-from jobs.kernel.captures.counters import named_reason
+from jobs.kernel.captures.counters import INDEXES, named_reason
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.captures.outlink_lines import outlink_groups
 from jobs.kernel.formats.hops import NOFOLLOW_HOPS
@@ -61,7 +62,7 @@ from jobs.kernel.machine.collecting import seldom_collected
 Item = Link | Anchor | Capture | Damage
 Row = LinkRun | Anchor | Capture | Damage
 CAPTURED = ("response", "resource", "revisit")
-KINDS = (*CAPTURED, "metadata", "request", "warcinfo", "conversion", "continuation")
+KINDS = (*CAPTURED, INDEX, "metadata", "request", "warcinfo", "conversion", "continuation")
 _COUNTED = {kind: f"records.{kind}" for kind in KINDS}
 LINKING_FIELDS = frozenset({"location", "refresh", "link", "x-robots-tag"})
 
@@ -100,11 +101,12 @@ def extract_runs(
     """
     examples = {} if examples is None else examples
     with guard(archive_name), seldom_collected():
-        for name, items in read_archives(
+        for name, items, is_index in read_archives(
             stream, archive_name, max_record=options.max_record, part=part,
             validators=options.validators,
         ):  # fmt: skip
-            extraction = _Extraction(name, options, counters, examples)
+            extraction = _Extraction(name, options, counters, examples, is_index)
+            counters.update([INDEXES] * is_index)
             if part is not None:
                 extraction.begin(as_heritrix=part.as_heritrix)
             for some in some_at_a_time(items):
@@ -123,9 +125,11 @@ class _Extraction:
         options: ExtractionOptions,
         counters: Counter[str],
         examples: Examples,
+        is_index: bool,
     ) -> None:
         self._archive = field(archive_name, 4096)
-        self._options = options
+        self._options = options._replace(bodies=options.bodies and not is_index)
+        self._captured = (INDEX,) if is_index else CAPTURED
         self._counters = counters
         self._examples = examples
         self._matching = MetadataMatching()
@@ -178,7 +182,7 @@ class _Extraction:
         counters["records"] += 1
         counters[_COUNTED.get(kind, "records.other")] += 1
         counters["bytes"] += record.size
-        if kind in CAPTURED:
+        if kind in self._captured:
             uri = as_crawled(record.uri)
             if isinstance(uri, str):
                 self._dropped(f"capture.{named_reason(uri, record.uri)}", record.uri)

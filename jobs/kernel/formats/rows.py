@@ -40,7 +40,8 @@ class Anchor(NamedTuple):
 
 
 class Capture(NamedTuple):
-    """One fetched page; `-` where a field is unknown. kind: response, resource or revisit.
+    """One fetched page; `-` where a field is unknown. kind: response, resource or
+    revisit, or index of one that an index tells of.
 
     via: the URI that Heritrix came from; hops: its way from the seed, a letter a hop. Where asked
     for, the id of its record, and what a revisit refers to: an id, or a URI and its timestamp.

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
 
+from jobs.kernel.archive.index.lines import INDEX
+from jobs.kernel.captures.extraction import CAPTURED
 from jobs.kernel.errors import count_of
 from jobs.kernel.formats.hops import CANONICAL_HOP
 from pipeline.terminal import counter_meanings
@@ -44,7 +46,7 @@ def input_section(manifest: Manifest) -> dict[str, Any] | None:
         "links": totals["links"],
         "damage": totals["damage"],
         "by_status": _most(_counted(totals, "captures.status.", "status"), "status"),
-        "by_kind": _counted(totals, "captures.", "kind", ("response", "resource", "revisit")),
+        "by_kind": _counted(totals, "captures.", "kind", (*CAPTURED, INDEX)),
         "by_type": _most(_counted(totals, "captures.type.", "type"), "type"),
         "listed": _archives(manifest.archives.values()),
         "damage_by_reason": _counted(totals, "damage.", "reason"),

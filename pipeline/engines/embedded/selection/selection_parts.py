@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from jobs.kernel.archive.index.lines import INDEX
 from jobs.kernel.captures.choosing import MISSING
 from jobs.kernel.formats.hops import FOLD_HOPS
 from jobs.kernel.formats.rows import UNKNOWN
@@ -102,7 +103,8 @@ def _captures(part: Path, key_of: KeyFunction) -> Iterator[pa.Table]:
         revisit = pc.equal(rows["kind"].fill_null(""), "revisit")
         in_class = pc.divide(status, 100)
         unchanged = pc.and_(revisit, pc.equal(status, 304))
-        good = pc.or_(pc.equal(in_class, 2), unchanged)
+        indexed = pc.equal(rows["kind"].fill_null(""), INDEX)
+        good = pc.and_not(pc.or_(pc.equal(in_class, 2), unchanged), indexed)
         keys = _keys(rows["uri"], key_of)
         table = pa.table(
             [

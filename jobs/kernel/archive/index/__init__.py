@@ -1,0 +1,1 @@
+"""Indexes of captures, CDX and CDXJ, read as archives without bodies."""
