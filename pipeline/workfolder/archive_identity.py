@@ -72,7 +72,7 @@ def glance_at(path: PathOrUrl) -> Glance:
 
 def _glance_at_web(url: str) -> Glance:
     """By two requests, or one for a small file."""
-    from jobs.kernel.storage.web.files import beginning_of  # as its library takes time to load
+    from jobs.kernel.storage.web.pieces import beginning_of  # as its library takes time to load
 
     facts, first = beginning_of(url, SAMPLED)
     size = size_of(url) if facts.size is None else facts.size

@@ -17,7 +17,7 @@ from support.systems.web_server import MODIFIED, Served, WebServer
 from jobs.kernel.errors import BadInput, Unreachable
 from jobs.kernel.storage import opening
 from jobs.kernel.storage.opening import modified_of, name_of, open_binary, read_range, size_of
-from jobs.kernel.storage.web import connections, faults, files, requests
+from jobs.kernel.storage.web import bodies, connections, faults, files, requests
 from jobs.kernel.storage.web.allowed import ALLOW_HTTP, ALLOW_PRIVATE
 from jobs.kernel.storage.web.connections import is_public
 
@@ -80,7 +80,7 @@ def test_any_steps_and_reads(web: WebServer, steps: list[tuple[int, int]], range
     data = DATA[:4000]
     url = web.put("/steps", data, ranges=ranges)
     with files.WebFile(url) as file, pytest.MonkeyPatch.context() as patch:
-        for name in ("SMALL", "LARGE", "NEAR"):
+        for name in ("SMALL", "LARGE", "NEAR", "KEPT"):
             patch.setattr(files, name, 700)
         for begin, count in steps:
             file.seek(begin)
@@ -107,6 +107,16 @@ def test_ranges_grow_and_connections_are_kept(web: WebServer) -> None:
     sizes = [int(e) - int(b) + 1 for _, r, _ in web.asked for b, e in [r[6:].split("-")]]
     assert sizes == [1 << 20, len(DATA) - (1 << 20)]
     assert [etag for _, _, etag in web.asked] == ["", '"1"']
+
+
+def test_small_steps_back_take_no_request(web: WebServer) -> None:
+    url = web.put("/back", DATA)
+    with open_binary(url) as file:
+        web.asked.clear()
+        for begin in range(0, 2_900_000, 90_000):
+            file.seek(max(0, begin - 50))
+            assert file.read(90_050) == DATA[max(0, begin - 50) :][:90_050]
+    assert len(web.asked) <= 2
 
 
 def test_a_step_far_away_takes_no_bytes_between(web: WebServer) -> None:
@@ -161,7 +171,7 @@ def test_a_server_that_asks_for_hours_is_left_alone(web: WebServer) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"cut": (5000, 99)}, ["ended at byte 5,000 of 3,000,000", "5 times"]),
+        ({"cut": (5000, 99)}, ["ended at byte 25,000 of 3,000,000", "5 times"]),
         ({"cut": (5000, 99), "ranges": False}, ["ended at byte 5,000 of 3,000,000"]),
         ({"stall": (5000, 99)}, ["no byte in 0.4 s", "5 times"]),
         ({"length": 4_000_000, "ranges": False}, ["ended at byte 3,000,000 of 4,000,000"]),
@@ -189,7 +199,7 @@ def test_a_length_that_is_too_short_ends_there(web: WebServer) -> None:
 def test_drops_of_bytes_do_not_last_for_ever(
     web: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "SLOW_AFTER", 0.5)
+    monkeypatch.setattr(bodies, "SLOW_AFTER", 0.5)
     begin = time.monotonic()
     fails(web.put("/drip", DATA, drip=0.05), "fewer than 1,024 bytes in a second")
     assert time.monotonic() - begin < 20

@@ -1,0 +1,127 @@
+"""The bytes of a file on a web server in order, through faults, and from one file alone.
+
+Each answer must be of the file that the first one was of: the same size, and the same ETag and
+Last-Modified where the server gives them.
+"""
+
+from __future__ import annotations
+
+import time
+
+from urllib3.exceptions import HTTPError
+
+from jobs.kernel.storage.web.connections import STALLED
+from jobs.kernel.storage.web.faults import Patience, unreachable
+from jobs.kernel.storage.web.requests import ENDED, FileAnswer, ask, fault_of
+
+PIECE = 1 << 16  # bytes that are taken from a connection at a time
+PROGRESS = 1 << 16  # bytes since the last fault with which a file is worth more attempts
+SLOWEST, SLOW_AFTER = 1 << 10, 2 * STALLED  # bytes in a second, and seconds until that counts
+ENDLESS = 1 << 60  # bytes
+
+
+class _TooSlowError(Exception):
+    """So few bytes come that the file would never end."""
+
+
+class KnownFile:
+    """The file that the first answer was of. size, etag, modified: as in FileAnswer."""
+
+    def __init__(self, url: str) -> None:
+        self.url, self.patience = url, Patience(url)
+        self.first: FileAnswer | None = None
+
+    def ask(self, begin: int, end: int) -> FileAnswer:
+        """Raises Unreachable, also if the file is not what it was."""
+        first = self.first
+        strong = first.etag if first and first.etag.startswith('"') else ""
+        answer = ask(self.url, begin, end, self.patience, strong)
+        if first is None:
+            self.first = answer
+            return answer
+        for name, before, now in (
+            ("size", first.size, answer.size),
+            ("ETag", first.etag, answer.etag),
+            ("Last-Modified", first.modified, answer.modified),
+        ):
+            if before and now and before != now:
+                answer.response.close()
+                what = f"has changed while it was read ({name} {now!a}, before {before!a})"
+                cure = "Give the command again."
+                raise unreachable(self.url, what, "the same file until its end", cure)
+        if (first.response.status, answer.response.status) == (206, 200):
+            answer.response.close()
+            what = "the server refuses a range, and gave one before"
+            raise unreachable(self.url, what, "ranges", "Download the file, and name that.")
+        return answer
+
+
+class Body:
+    """Bytes of a file from one place on, in order. A connection that breaks, stalls or ends too
+    early is made again where it ended, or from the beginning where the server refuses ranges.
+
+    at: the place of the next byte. end: None until it is known.
+    """
+
+    def __init__(self, known: KnownFile, answer: FileAnswer, at: int, end: int | None) -> None:
+        self._known, self._answer = known, answer
+        self.at, self.end = at, end
+        self._passed = answer.begin  # by this connection
+        self._counted = at  # where progress was last seen
+        self._bytes, self._seconds = 0, 0.0
+
+    def read(self, count: int) -> bytes:
+        """Some bytes; b"" at the end. Raises Unreachable."""
+        while self.end is None or self.at < self.end:
+            wanted = self.at - self._passed or (count if self.end is None else self.end - self.at)
+            try:
+                data = self._take(max(1, min(count, wanted, PIECE)))
+            except _TooSlowError as error:
+                self._again(f"fewer than {SLOWEST:,} bytes in a second", error)
+                continue
+            except (HTTPError, OSError) as error:
+                self._again(fault_of(self._known.url, error), error)
+                continue
+            if not data:
+                if self.end is None and self._passed >= self.at:
+                    self.end = self.at
+                    break
+                self._again(ENDED)
+                continue
+            self._passed += len(data)
+            if self._passed > self.at:
+                self.at = self._passed
+                if self.at - self._counted >= PROGRESS:
+                    self._counted = self.at
+                    self._known.patience.progressed()
+                return data
+        self.close()
+        return b""
+
+    def _take(self, count: int) -> bytes:
+        """Bytes of the connection, as they come. Raises HTTPError, OSError."""
+        begin = time.monotonic()
+        data: bytes = self._answer.response.read1(count) or b""
+        self._seconds += time.monotonic() - begin
+        self._bytes += len(data)
+        if self._seconds > SLOW_AFTER and self._bytes < SLOWEST * self._seconds:
+            raise _TooSlowError
+        return data
+
+    def _again(self, fault: str, cause: Exception | None = None) -> None:
+        """Go on with another connection."""
+        size = self._answer.size
+        of = "" if size is None else f" of {size:,}"
+        self._answer.response.close()
+        self._known.patience.failed(f"{fault} at byte {self._passed:,}{of}", cause=cause)
+        self._answer = self._known.ask(self.at, self.end or ENDLESS)
+        self._passed = self._answer.begin
+        self._counted, self._bytes, self._seconds = self.at, 0, 0.0
+
+    def close(self) -> None:
+        """Keeps the connection for the next request if nothing is left in it."""
+        response = self._answer.response
+        if getattr(response, "length_remaining", 1) == 0:
+            response.release_conn()
+        else:
+            response.close()
