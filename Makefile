@@ -4,11 +4,15 @@ VENV   ?= .venv
 EXTRA  ?= dev
 BIN    := $(VENV)/bin
 
-# what `make pipeline` ranks, where it works, and further options of `crawlrank run`
+# what `make pipeline` ranks, where it works, and further options of `crawlrank run`. ARCHIVES is what
+# a shell would have: globs, and quotes or \ before blanks. WORK is one path, as it is.
 ARCHIVES ?= sample_data/aut-example.arc.gz sample_data/aut-example.warc.gz
 WORK     ?= work/sample
 OPTIONS  ?=
 RUNNER   ?= local
+
+# a path as one word of a shell
+quoted = '$(subst ','\'',$(1))'
 
 # what `make bench` extracts from, beside the checkout; see docs/benchmarks.md
 REFERENCE ?= ../shared/reference
@@ -46,6 +50,7 @@ help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-22s%s\n", $$1, $$2}'
 	@echo
 	@echo '  make pipeline ARCHIVES="crawl/*.warc.gz" WORK=work/crawl OPTIONS="--bins 10"'
+	@echo "  make pipeline ARCHIVES=\"'my crawl/*.warc.gz'\" WORK=\"work/my crawl\""
 
 setup: $(VENV)/.done ## Make .venv with crawlrank and what development needs
 
@@ -58,7 +63,7 @@ $(VENV)/.done: pyproject.toml constraints/*.txt
 	@touch $@
 
 pipeline: setup ## Rank ARCHIVES (the sample crawl) in WORK; leaves WORK/precedence.txt
-	$(BIN)/crawlrank run $(ARCHIVES) --work $(WORK) --runner $(RUNNER) $(OPTIONS)
+	$(BIN)/crawlrank run $(ARCHIVES) --work $(call quoted,$(WORK)) --runner $(RUNNER) $(OPTIONS)
 
 test: lint types unit ## Lint, types and all tests that need nothing but this folder
 
