@@ -21,6 +21,7 @@ from crawlrank.commands import (
     agree,
     command,
     diff,
+    estimate,
     explain,
     export_precedence,
     inspect,
@@ -32,6 +33,7 @@ from crawlrank.commands import (
 )
 
 __all__ = [
-    "CommandFailed", "agree", "command", "diff", "explain", "export_precedence", "inspect", "plan",
+    "CommandFailed", "agree", "command", "diff", "estimate", "explain", "export_precedence",
+    "inspect", "plan",
     "rank", "report", "run", "scores",
 ]  # fmt: skip

@@ -41,6 +41,17 @@ def run(archives: PathOrUrl | Iterable[PathOrUrl], work: PathOrUrl, **options: O
     _call("run", *_several(archives), work=work, **options)
 
 
+def estimate(
+    archives: PathOrUrl | Iterable[PathOrUrl], work: PathOrUrl | None = None, **options: Options
+) -> dict[str, Any]:
+    """What `run` would take with these options: seconds, bytes of memory and disk, rows, each with
+    what it lies between, and node-hours on clusters. work: where the run would be; only the room
+    there is looked at."""
+    with tempfile.TemporaryDirectory(prefix="crawlrank-") as folder:
+        to = Path(folder, "work") if work is None else work
+        return _result("run", *_several(archives), work=to, dry_run=True, **options)
+
+
 def rank(work: PathOrUrl, **options: Options) -> None:
     """Rank the pages of a work folder by another method, beside its own ranking."""
     _call("rank", work=work, **options)

@@ -16,7 +16,7 @@ from pipeline.analysis.inspect.inspection import Total
 from pipeline.analysis.inspect.inspection_json import InspectionWriter
 from pipeline.analysis.inspect.inspection_pool import inspect_archives
 from pipeline.cli.commands import command
-from pipeline.cli.outputs import check_files, json_option, json_stream, show
+from pipeline.cli.outputs import STDOUT, check_files, json_option, json_stream, show
 from pipeline.cli.parameters.archive_arguments import archives_argument
 from pipeline.cli.parameters.options import (
     extraction_options,
@@ -24,6 +24,7 @@ from pipeline.cli.parameters.options import (
     strict_option,
 )
 from pipeline.cli.parameters.progress_options import Progress, progress_options
+from pipeline.options import RunOptions
 from pipeline.version import crawlrank_version
 
 
@@ -35,6 +36,12 @@ from pipeline.version import crawlrank_version
     is_flag=True,
     help="Read records and their headers only, no pages: two to four times as fast.",
 )
+@click.option(
+    "--estimate",
+    is_flag=True,
+    help="Also say in a line what `crawlrank run` with these options will take; a sample is ranked"
+    " for it, as by `run --dry-run`.",
+)
 @extraction_options()
 @strict_option
 @progress_options
@@ -43,6 +50,7 @@ def inspect(
     archives: tuple[PathOrUrl, ...],
     output: Path | None,
     no_links: bool,
+    estimate: bool,
     extraction: ExtractionOptions,
     strict: bool,
     progress: Progress,
@@ -52,8 +60,13 @@ def inspect(
     would. No file is written but the JSON. An archive that cannot be read does not stop the others.
     """
     check_files(output, inputs=archives)
+    of_run = RunOptions(extraction=extraction, processes=processes, skip_bad_files=True)
     extraction = extraction._replace(bodies=not no_links)
     total = _inspect(archives, extraction, processes, output, progress)
+    if estimate and total.archives > len(total.failed):
+        from pipeline.cli.dry_run import echo_estimate  # loads both engines
+
+        echo_estimate(archives, of_run, progress, err=output == STDOUT)
     if total.failed:
         errors = [(archive.path, archive.error or [""]) for archive in total.failed]
         raise unreadable(errors, total.archives)

@@ -18,6 +18,7 @@ from pipeline.cli.outputs import show
 from pipeline.cli.parameters.archive_arguments import run_archives_argument
 from pipeline.cli.parameters.groups import field_option, option
 from pipeline.cli.parameters.options import (
+    OUTPUT,
     extraction_options,
     jobs_option,
     keep_www_option,
@@ -96,6 +97,18 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
     click.Choice(CHECKS),
 )
 @progress_options
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Only estimate time, memory, disk and, for clusters, node-hours: a sample of the archives"
+    " is extracted and ranked in a temporary folder. Nothing is written into --work.",
+)
+@click.option(
+    "--json",
+    "output",
+    type=OUTPUT,
+    help="With --dry-run: also write the estimate as JSON; `-`: to standard output, alone.",
+)
 @field_option(
     RunOptions,
     "runner",
@@ -135,6 +148,8 @@ def run(
     data: str | None,
     min_agreement: float,
     progress: Progress,
+    dry_run: bool,
+    output: Path | None,
     **values: Any,
 ) -> None:
     """ARCHIVES: WARC, ARC, WAT and WACZ files, folders of them, globs in quotes, s3:// and https://
@@ -150,10 +165,15 @@ def run(
         raise click.UsageError(f"--method {values['method']} is for --runner {EMBEDDED}.")
     if not (archives or ((work / "manifest.json").exists() and Manifest(work).imported)):
         raise click.UsageError("Missing argument 'ARCHIVES...'.")
+    if output and not dry_run:
+        raise click.UsageError("--json goes with --dry-run; a run's figures: `crawlrank status`.")
     validation = ValidationOptions(min_agreement=min_agreement)
     options = RunOptions(
         runner=runner, data=_data_url(runner, data), validation=validation, **values
     )
+    if dry_run:
+        _estimate(archives, work, options, output, progress)
+        return
     try:
         runs.run(work, archives, options, progress.reporter, invocation())
     except ValidationFailed:
@@ -162,6 +182,20 @@ def run(
         raise
     if progress.tables:
         show_result(work, validated=True)
+
+
+def _estimate(
+    archives: tuple[PathOrUrl, ...],
+    work: Path,
+    options: RunOptions,
+    output: Path | None,
+    progress: Progress,
+) -> None:
+    from pipeline.cli.dry_run import show_estimate  # loads both engines
+
+    if not archives:
+        raise click.UsageError("--dry-run takes a sample of ARCHIVES, and none is given.")
+    show_estimate(archives, work, options, output, progress)
 
 
 def _data_url(runner: str, data: str | None) -> str | None:

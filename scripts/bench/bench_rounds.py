@@ -28,7 +28,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from measuring import tree
 from synthetic import web_like
 
 from jobs.kernel.errors import NotConverged
@@ -39,6 +38,7 @@ from pipeline.contract import Round, Stop
 from pipeline.data.graph import Graph, read_graph
 from pipeline.engines.text.packed_ranking import rank_packed
 from pipeline.engines.text.plain_ranking import plain_rounds
+from pipeline.estimate.process_tree import tree
 
 TOLERANCE = 1e-6
 ROUNDS = 8  # timed

@@ -21,7 +21,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from measuring import Peaks, size_of_tree, watched
+from measuring import Peaks, watched
+
+from pipeline.estimate.process_tree import size_of_tree
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = (

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pipeline.estimate.process_tree import memory_of, size_of_tree, tree
+
 LOOKS = 0.05  # seconds between two looks at memory
 DISK_LOOKS = 20  # looks at memory for one at the disk
-KIB = 1024
 
 
 @dataclass
@@ -69,7 +69,7 @@ def _look(pid: int, folder: Path | None, ended: threading.Event, found: Measured
     while not ended.wait(LOOKS):
         sums = dict.fromkeys(("Rss", "Anonymous", "Pss"), 0)
         for member in tree(pid):
-            for name, size in _rollup(member):
+            for name, size in memory_of(member):
                 if name in sums:
                     sums[name] += size
         peaks = found.peaks
@@ -79,30 +79,3 @@ def _look(pid: int, folder: Path | None, ended: threading.Event, found: Measured
         if folder and looks % DISK_LOOKS == 0:
             found.most_bytes = max(found.most_bytes, size_of_tree(folder))
         looks += 1
-
-
-def tree(pid: int) -> list[int]:
-    """A process and all that it and its children started and that are there."""
-    found = [pid]
-    for parent in found:
-        for path in Path(f"/proc/{parent}/task").glob("*/children"):
-            with contextlib.suppress(OSError):
-                found += map(int, path.read_text().split())
-    return found
-
-
-def _rollup(pid: int) -> Iterator[tuple[str, int]]:
-    """Names and bytes of a process's memory; nothing of one that is gone."""
-    with contextlib.suppress(OSError):
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]:
-            name, size, *_ = line.split()
-            yield name.rstrip(":"), int(size) * KIB
-
-
-def size_of_tree(folder: Path) -> int:
-    """Bytes on disk of the files in a folder."""
-    total = 0
-    for path in folder.rglob("*"):
-        with contextlib.suppress(OSError):
-            total += path.lstat().st_blocks * 512
-    return total

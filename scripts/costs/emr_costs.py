@@ -19,6 +19,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.estimate.clusters import CORE_OF_A_VCPU, HADOOP, OTHER_STEPS, ROUNDS, STEP
+
 # measured: docs/benchmarks.md, extraction, keys among it; and --measure, 300,000 links, one core
 EXTRACTED = 8.3e6  # bytes of .warc.gz a core and second
 STEPS = {"canonicalize": 15.0, "assign-ids": 17.3, "gen-graph": 7.3, "join-scores": 4.6}
@@ -30,13 +32,9 @@ PAGES_A_TB = 30e6  # pages of 33 kB, gzipped
 LINKS_A_PAGE = 60  # that are kept
 BYTES_A_LINK = 91 + 76 + 81 + 20  # links, canonical_links, input_links, the rest; as measured
 
-# assumed of the cluster
+# assumed of the cluster, beside pipeline/estimate/clusters.py
 VCPUS = 8  # of an m5.2xlarge
-CORE_OF_A_VCPU = 0.6  # two are one core's threads
-HADOOP = 2.0  # all that a job costs by what its Python costs: JVMs, pipes, sorting, copying
 START = 12 / 60  # hours until the cluster is ready
-STEP = 1.5 / 60  # hours that a step takes without any data
-OTHER_STEPS = 12  # jobs of a run that are no rounds
 
 # US dollars, us-east-1, as assumed in November 2026: EC2 and EMR an hour, EBS 128 GB of a node
 WORKER, WORKER_EMR = 0.384, 0.096  # m5.2xlarge
@@ -53,7 +51,7 @@ class Plan:
     on spot."""
 
     tb: float = 1
-    rounds: int = 25
+    rounds: int = ROUNDS
     iterations: int = 0
     workers: int = 6
     on_demand: int = 2

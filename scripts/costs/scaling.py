@@ -14,19 +14,17 @@ import json
 from pathlib import Path
 from typing import Any
 
-from emr_costs import CORE_OF_A_VCPU, EXTRACTED, HADOOP, PAGES_A_TB, STEP
+from emr_costs import EXTRACTED, PAGES_A_TB
 
 from pipeline.engines.text.packed_ranges import usual_partitions
+from pipeline.estimate.clusters import CORE_OF_A_VCPU, HADOOP, NODE, OPIC, ROUNDS, STEP
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "scaling.md"
-ROUNDS = 25  # to a certified 1e-6; see the table of rounds in docs/benchmarks.md
 DRIVER = 100e6  # bytes a second that the driver fetches and writes
 REQUEST = 0.05  # seconds until a store answers
 FINGERPRINTS = 8  # archives that the driver looks at at a time, by three requests each
 ARCHIVE = 1e9  # bytes
-OPIC = 24, 200  # bytes of memory an edge and a node, of validation on the driver's machine
 NODES_A_PAGE = 3  # pages that were only linked to, too
-NODE = 16  # vCPUs of an m5.4xlarge
 
 
 def main() -> None:

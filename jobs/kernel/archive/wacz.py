@@ -11,7 +11,7 @@ import re
 import struct
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from typing import BinaryIO, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from jobs.kernel.archive.damage import Damage, shown
 from jobs.kernel.archive.records import EXPECTED, ArchiveRecords, Record
@@ -87,6 +87,27 @@ class Wacz:
             yield Damage(entry.offset, "bad-zip", f"{name}: {unreadable.found}")
 
 
+class StoredArchive(NamedTuple):
+    """An archive in a WACZ: where its bytes are in the file, and a stream of what it holds. plain:
+    whether these are the same bytes, as they are unless it is deflated."""
+
+    begin: int
+    end: int
+    stream: FilePart | InflatedPart
+
+    @property
+    def plain(self) -> bool:
+        return isinstance(self.stream, FilePart)
+
+
+def stored_archives(file: BinaryIO) -> Iterator[StoredArchive]:
+    """Those of a WACZ that can be read, in the order of the file."""
+    for entry in _entries(file)[0]:
+        if not entry.problem:
+            size = _size_of(file, entry)
+            yield StoredArchive(entry.begin, entry.begin + size, _stream(file, entry))
+
+
 def _entries(file: BinaryIO) -> tuple[Iterable[_ZipEntry], str]:
     """The entries in the order of the file, and what is wrong with their list, or ''."""
     try:
@@ -153,7 +174,10 @@ def _headed(file: BinaryIO, offset: int) -> _ZipEntry:
     return entry
 
 
+def _size_of(file: BinaryIO, entry: _ZipEntry) -> int:
+    return entry.size if entry.size is not None else file.seek(0, io.SEEK_END) - entry.begin
+
+
 def _stream(file: BinaryIO, entry: _ZipEntry) -> FilePart | InflatedPart:
-    size = entry.size if entry.size is not None else file.seek(0, io.SEEK_END) - entry.begin
-    part = FilePart(file, entry.begin, size)
+    part = FilePart(file, entry.begin, _size_of(file, entry))
     return InflatedPart(part, entry.crc) if entry.deflated else part

@@ -24,6 +24,9 @@ class _Part:
         self._at = position
         return position
 
+    def tell(self) -> int:
+        return self._at
+
 
 class FilePart(_Part):
     """Some bytes of a file as a stream."""

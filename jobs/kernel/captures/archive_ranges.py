@@ -19,6 +19,7 @@ from jobs.kernel.archive.run_reader import REREADS, ArchiveRange
 from jobs.kernel.archive.sources import WACZ
 from jobs.kernel.captures.archive_software import is_of_heritrix
 
+_REACH = 1 << 22  # bytes behind an offset in which a cut is looked for
 _LOOKED_AT = 100  # records behind the size that a range is meant to have
 
 
@@ -31,7 +32,7 @@ def ranges_of(file: BinaryIO, max_record: int, size: int) -> list[ArchiveRange]:
         as_heritrix = _is_of_heritrix(file, max_record, total)
         for wanted in range(size, total - size // 2, size):
             try:
-                cut = _cut(file, max_record, wanted, wanted + size)
+                cut = _cut(file, max_record, wanted, wanted + size, joined=True)
             except _MetadataFirst:
                 return [ArchiveRange()]
             if cut > begins[-1]:
@@ -41,6 +42,34 @@ def ranges_of(file: BinaryIO, max_record: int, size: int) -> list[ArchiveRange]:
         ArchiveRange(begin, end, as_heritrix=as_heritrix and begin > 0)
         for begin, end in zip(begins, ends, strict=True)
     ]
+
+
+def piece_of(
+    file: BinaryIO, max_record: int, begin: int, end: int, size: int
+) -> ArchiveRange | None:
+    """The records from the first cut behind one offset to the first behind another; the range is
+    empty where both are the same. size: of the file. None where the file has no cut, as one that is
+    compressed as a whole. Raises OSError."""
+    first = _cut(file, max_record, begin, begin + _REACH) if begin else 0
+    if begin and not first:
+        return ArchiveRange(begin, begin) if _cut(file, max_record, 0, _REACH) else None
+    if end >= size:
+        return ArchiveRange(first, size)
+    last = _cut(file, max_record, end, end + _REACH)
+    if not last and not begin and not _cut(file, max_record, 0, _REACH):
+        return None
+    return ArchiveRange(first, max(first, last or end))  # at worst a record is cut short
+
+
+def head_of(file: BinaryIO, max_record: int) -> int:
+    """How many bytes come before the first capture: what says who wrote the archive, and the
+    dictionary of its frames. Raises OSError."""
+    for record in _records(file, max_record, 0, _REACH):
+        if record is None:
+            break
+        if record.kind != "warcinfo":
+            return record.offset
+    return 0
 
 
 def fit(ranges: Sequence[ArchiveRange]) -> bool:
@@ -93,15 +122,16 @@ def _is_of_heritrix(file: BinaryIO, max_record: int, end: int) -> bool:
     return as_heritrix
 
 
-def _cut(file: BinaryIO, max_record: int, begin: int, end: int) -> int:
-    """The first offset between these two where the archive may be cut, 0 if none is seen."""
+def _cut(file: BinaryIO, max_record: int, begin: int, end: int, *, joined: bool = False) -> int:
+    """The first offset between these two where the archive may be cut, 0 if none is seen. joined:
+    whether the ranges are to give together what the archive gives."""
     before: Record | None = None
     for record in _records(file, max_record, begin, end):
         if record is None:
             before = None
             continue
         if before is not None and before.uri != record.uri:
-            if is_metadata(record):
+            if joined and is_metadata(record):
                 raise _MetadataFirst
             if _begins_range(file, max_record, record, end):
                 return record.offset

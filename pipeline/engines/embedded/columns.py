@@ -76,7 +76,7 @@ class _Writer(contextlib.AbstractContextManager[Any]):
     only to be appended to another soon, and as Arrow has it in memory."""
 
     def __init__(self, path: Path, schema: pa.Schema, *, passing: bool, **options: Any) -> None:
-        self.rows, self._schema = 0, schema
+        self.rows, self.schema = 0, schema
         self._stream = path.open("wb")  # pyarrow takes names in UTF-8 only
         if passing:
             self._file = pa.ipc.new_stream(self._stream, schema)
@@ -153,7 +153,7 @@ class LinksWriter(_Writer):
     def _flush(self) -> None:
         columns = [column.taken() for column in self._columns]
         if len(columns[0]):
-            self._write(pa.table(columns, self._schema))
+            self._write(pa.table(columns, self.schema))
 
 
 class BlocksWriter(LinksWriter):
@@ -162,7 +162,7 @@ class BlocksWriter(LinksWriter):
     def add_block(self, block: Block, kept: npt.NDArray[np.bool_]) -> None:
         """Links of a block that has no timestamps any more."""
         if kept.any():
-            table = pa.table(block.columns(kept), self._schema)
+            table = pa.table(block.columns(kept), self.schema)
             self._write(table)
             self.rows += len(table)
 
@@ -189,9 +189,9 @@ class CapturesWriter(_Writer):
             pa.array([None if value == UNKNOWN else value for value in column], pa.binary())
             .cast(pa.string())
             .cast(field.type)
-            for column, field in zip(zip(*self._rows, strict=True), self._schema, strict=False)
+            for column, field in zip(zip(*self._rows, strict=True), self.schema, strict=False)
         ]
-        self._write(pa.table(columns, self._schema))
+        self._write(pa.table(columns, self.schema))
         self.rows += len(self._rows)
         self._rows = []
 
