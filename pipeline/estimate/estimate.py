@@ -113,7 +113,8 @@ class _Estimating:
         self.reporter.step("run of the sample")
         ran = self._run(paths)
         if sample.whole:
-            return self._whole(sample, ran)
+            again = run_sample(paths, self.tmp / "run-again", self.sample_options)
+            return self._whole(sample, ran.least(again))
         self.reporter.step("run of copies")
         more = self._more(sample, ran)
         self.reporter.step("speed of extraction")
@@ -186,7 +187,7 @@ class _Estimating:
         fixed, reading = extraction
         steps.working[projection.EXTRACT] = reading
         steps.seconds[projection.EXTRACT] = Bracket(*(fixed + each for each in reading))
-        steps.seconds[START] = exactly(ran.outside)
+        steps.seconds[START] = exactly(min(ran.outside, more.outside))
         return self._estimate(sample, ran, counts, steps)
 
     def _estimate(

@@ -97,6 +97,7 @@ def seconds_of_steps(sample: SampleRun, more: SampleRun, counts: RowTimes, stop:
         if there > here:
             rate = max(0.0, more.steps[name] - took) / (there - here)
             noise = NOISE / (there - here)
+            took = min(took, more.steps[name])  # the first run may have compiled something
         rounds = _rounds(more.rounds, stop) if name == RANK else exactly(1.0)
         each = Bracket(max(0.0, rate - noise), rate, rate + noise) * rounds
         steps.working[name] = counts.times(rows) * here * each

@@ -84,7 +84,9 @@ def sentences(estimate: RunEstimate, work: Path | None = None) -> Iterator[str]:
 
 def _basis(estimate: RunEstimate) -> str:
     if estimate.sampled >= estimate.size:
-        return f"A run of all {size(estimate.size)} was done in a temporary folder, and measured."
+        return (
+            f"All {size(estimate.size)} were extracted and ranked in a temporary folder just now."
+        )
     archives = "1 archive" if estimate.archives == 1 else f"{estimate.archives:,} archives"
     percent = 100 * estimate.share
     return (
