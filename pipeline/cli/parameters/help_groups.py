@@ -8,7 +8,8 @@ import click
 
 #: group -> its options by their long names, in the order of groups
 GROUPS = {
-    "Input": """--archives-from --work --ranking --against --from --plan --map --uris --folds
+    "Input": """--archives-from --prefix --allow-private --allow-http --work --ranking --against
+        --from --plan --map --uris --folds
         --canonical-links --input-links --graph --order --ratings --report --state --crawl-log
         --force --check-archives --strict --skip-bad-files""",
     "Links": """--outlinks --links --nofollow --forms --pdf --max-record --max-links-per-page
@@ -18,6 +19,7 @@ GROUPS = {
         --from-seeds-file --perturb --link-weight --site-by --site-weight --iterations --tolerance
         --max-rounds""",
     "Precedence": "--bins --unlisted --classes-over --ties --spellings --aliases --digits --eta",
+    "Filters": "--status --type --host --match --captured",
     "Validation": """--validate --min-agreement --policy --opic-error --max-visits --seed
         --virtual-page""",
     "Plan": "--budget --horizon --due --objective --shortest-interval",
@@ -29,12 +31,13 @@ GROUPS = {
     "Package": "--python --machine --glibc --wheels --upload",
     "Engine": "--runner --jobs --memory",
     "Cluster": "--data --cluster-conf --reducers",
-    "Output": """--output --out --json --format --anchors --top --by --plot --lint --quiet --verbose
-        --log""",
+    "Output": """--output --out --json --format --anchors --top --by --plot --lint --estimate
+        --quiet --verbose --log""",
     (OTHER := "Other"): "--config --help",
 }
 #: command -> options that mean something else there
 ELSEWHERE = {
+    "run": {"--dry-run": "Output"},
     "extract-links": {"--captures": "Output"},
     "select-links": {"--captures": "Input", "--folds": "Output"},
     "canonicalize": {"--captures": "Input", "--uris": "Output"},
@@ -44,7 +47,7 @@ ELSEWHERE = {
     "diff": {"--links": "Output"},
     "explain": {"--links": "Output"},
     "recrawl": {"--top": "Heritrix"},
-    "export-precedence": {"--report": "Precedence"},
+    "export-precedence": {"--report": "Precedence", "--top": "Filters"},
     "aopic-lab": {"--nodes": "Experiment", "--seed": "Experiment", "--anchors": "Input"},
     "watch": {"--nodes": "Page"},
 }
