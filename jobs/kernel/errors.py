@@ -58,12 +58,9 @@ def unreadable(
     named = [f"\n  {path}: {of[0]}" for path, of in errors[:MAX_NAMED]]
     if len(errors) > MAX_NAMED:
         named.append(f"\n  … and {len(errors) - MAX_NAMED:,} more")
-    cures = dict.fromkeys(of[2] for _, of in errors if len(of) > 2 and of[2])
     what = f"{len(errors):,} of {count_of(among, 'archive')} cannot be read"
-    rest = " ".join([*cures, more_cure]).strip()
-    return BadInput(
-        what, "".join(named) + f"\n{expected[:1].upper()}{expected[1:]} is expected", "", rest
-    )
+    named.append(f"\n{expected[:1].upper()}{expected[1:]} is expected")
+    return BadInput(what, "".join(named), "", f"{cure} {more_cure}".strip())
 
 
 class Shortage(CrawlrankError):

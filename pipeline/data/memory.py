@@ -14,7 +14,7 @@ import resource
 import sys
 from dataclasses import dataclass
 
-from jobs.kernel.errors import BadInput, count_of
+from jobs.kernel.errors import BadInput
 
 MIB = 1 << 20
 OWN = 200 * MIB  # of this process with everything imported, before it does anything
@@ -51,8 +51,7 @@ def require_memory(
     if needed > max(budget, LEAST - OWN):
         raise BadInput(
             step,
-            f"--memory is {_mib(budget + OWN)}, and the columns of {count_of(nodes, 'node')} need"
-            f" {_mib(needed + OWN)}",
+            f"--memory is {_mib(budget + OWN)}, and {nodes:,} nodes need {_mib(needed + OWN)}",
             "memory for the columns of all nodes",
             f"Give --memory {_mib(needed + OWN)} or more{cure and f', or {cure}'}.",
         )

@@ -150,19 +150,19 @@ def test_few_scores_on_many_reducers_are_in_order(reducers: int, tmp_path: Path)
 
 
 NO_7 = "id 7: 0 keys in map and 0 lines in ranks"
-NO_0 = "id 0: 0 keys in map and 1 lines in ranks"
+NO_0 = "id 0: 0 keys in map and 1 line in ranks"
 
 
 @pytest.mark.parametrize(
     ("changed", "where", "found"),
     [
-        ({"map": MAP[1:]}, "ranks, line 1", "id 0: 0 keys in map and 1 lines in ranks"),
-        ({"ranks": RANKS[1:]}, "map, line 1", "id 0: 1 keys in map and 0 lines in ranks"),
-        ({"map": [*MAP, b"0 bb)/"]}, "map, line 5", "id 0: 2 keys in map and 1 lines in ranks"),
+        ({"map": MAP[1:]}, "ranks, line 1", "id 0: 0 keys in map and 1 line in ranks"),
+        ({"ranks": RANKS[1:]}, "map, line 1", "id 0: 1 key in map and 0 lines in ranks"),
+        ({"map": [*MAP, b"0 bb)/"]}, "map, line 5", "id 0: 2 keys in map and 1 line in ranks"),
         (
             {"ranks": [*RANKS, RANKS[0]]},
             "ranks, line 6",
-            "id 0: 1 keys in map and 2 lines in ranks",
+            "id 0: 1 key in map and 2 lines in ranks",
         ),
         ({"ranks": [b"0\t0.5\tO:1,7", *RANKS[1:]]}, "ranks, line 1", NO_7),
         ({"map": [b"10 d)/", b"1 a)/", b"8 e)/", b"9 f)/"]}, "ranks, line 1", NO_0),

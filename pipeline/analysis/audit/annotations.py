@@ -105,6 +105,11 @@ def advise_for_certain(annotations: Annotations) -> Iterator[str]:
             " were scheduled before the file was loaded, and keep what they were scheduled with."
             " Load it before the launch, into the state of a job that is torn down."
         )
+    yield from _of_other_files(annotations)
+
+
+def _of_other_files(annotations: Annotations) -> Iterator[str]:
+    """Of precedences that this file does not give."""
     if annotations.other:
         yield (
             f"Listed URIs with a precedence that is neither theirs in this file nor that of"

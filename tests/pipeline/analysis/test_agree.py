@@ -115,7 +115,7 @@ def test_raters_who_rate_by_indegree(work: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("page,rater,rating\nhttp://none.example/,a,4\n", "none of 1 rated pages"),
+        ("page,rater,rating\nhttp://none.example/,a,4\n", "none of 1 rated page,"),
         (f"page,rater,rating\n{URIS[0]},a,5\n", "the rating 5"),
         (f"page;rater;rating\n{URIS[0]};a;4\n", "semicolons"),
         (f"page,rater,rating\n{URIS[0]},a,4\n{URIS[0]}?,a,3\n", "which are one page"),

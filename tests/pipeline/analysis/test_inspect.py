@@ -151,7 +151,8 @@ def test_an_archive_that_cannot_be_read_does_not_stop_the_others(tmp_path: Path)
     bad = [tmp_path / name for name in ("none.warc", "empty.warc", "text.warc")]
     said = crawlrank("inspect", *bad, LOOPBACK, "--json", output, *QUIET)
     assert said.code == 3
-    assert f"{bad[0]} (and 2 more archives): cannot be read (No such file" in said.err
+    assert "3 of 4 archives cannot be read:" in said.err
+    assert f"{bad[0]}: cannot be read (No such file" in said.err
     *errors, good = json.loads(output.read_text())["archives"]
     found = [each["error"]["found"] for each in errors]
     assert found[:2] == ["cannot be read (No such file or directory)", "an empty file"]

@@ -278,9 +278,9 @@ def test_ids_and_keys_that_do_not_match(tmp_path: Path) -> None:
     path("ranks.txt").write_text(GRAPH + "dummy\t1.0\tO:dummy\n")
     path("uris.txt").write_text("a)/\thttp://a/\t1\t0\t-\nb)/\thttp://b/\t1\t0\t-\n")
     maps = {
-        "0 a)/\n": "id 1: 0 keys in map and 1 lines in ranks",
-        "0 a)/\n1 b)/\n2 c)/\n": "id 2: 1 keys in map and 0 lines in ranks",
-        "0 a)/\n1 b)/\n1 c)/\n": "id 1: 2 keys in map and 1 lines in ranks",
+        "0 a)/\n": "id 1: 0 keys in map and 1 line in ranks",
+        "0 a)/\n1 b)/\n2 c)/\n": "id 2: 1 key in map and 0 lines in ranks",
+        "0 a)/\n1 b)/\n1 c)/\n": "id 1: 2 keys in map and 1 line in ranks",
         "0 a)/\n1 c)/\n": "key c)/: no spelling in uris",
     }
     for text, found in maps.items():

@@ -95,7 +95,7 @@ def test_lookups_with_too_few_answers(home: HeritrixHome, java: Path, tmp_path: 
     lookups = Lookups(home, tmp_path, ["http://a/", "b", "c"])
     assert lookups.stored == 5
     assert lookups.some(2) == ["1", "-"]
-    with pytest.raises(HeritrixFails, match="0 answers for 1 URIs"):
+    with pytest.raises(HeritrixFails, match="0 answers for 1 URI"):
         lookups.some(1)
     says(java, "echo 0")
     with pytest.raises(BadInput, match="no precedences in it"):

@@ -361,7 +361,7 @@ def test_scores_that_are_none(tmp_path: Path, rows: str, found: str) -> None:
 
 
 def test_a_scored_page_without_a_spelling_is_not_lost(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"1 keys that have no spelling in uris, the first b\)/"):
+    with pytest.raises(BadInput, match=r"1 key without a spelling in uris, the first b\)/"):
         write(tmp_path, SCORES, [s for s in SPELLINGS if s.key != "b)/"], PrecedenceOptions())
 
 

@@ -82,7 +82,7 @@ def test_a_list_that_weighs_nothing_is_refused(work: Path) -> None:
     unknown, zero = lines_of(("http://x.example/", 1)), lines_of(("http://a.example/", 0))
     with opened(work) as (finished,):
         for lines, what in (
-            (unknown, "none of 1 pages"),
+            (unknown, "none of 1 page of"),
             ([], "none of 0 pages"),
             (zero, "the weight 0"),
         ):
