@@ -24,6 +24,7 @@ from crawlrank.commands import (
     estimate,
     explain,
     export_precedence,
+    hosts,
     inspect,
     plan,
     rank,
@@ -34,6 +35,6 @@ from crawlrank.commands import (
 
 __all__ = [
     "CommandFailed", "agree", "command", "diff", "estimate", "explain", "export_precedence",
-    "inspect", "plan",
+    "hosts", "inspect", "plan",
     "rank", "report", "run", "scores",
 ]  # fmt: skip

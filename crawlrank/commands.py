@@ -97,6 +97,12 @@ def report(work: PathOrUrl, output: PathOrUrl | None = None, **options: Options)
     return _result("report", work=work, output=output, **options)
 
 
+def hosts(work: PathOrUrl, **options: Options) -> dict[str, Any]:
+    """The hosts of a finished run, or by="domain" their registrable domains: pages, captures,
+    scores, classes and links of each. options: sort, top, ranking and others of `hosts`."""
+    return _result("hosts", work=work, **options)
+
+
 def export_precedence(work: PathOrUrl, output: PathOrUrl, **options: Options) -> None:
     """Write the precedence file of a finished run, or with `format` a list for another crawler."""
     _call("export-precedence", work=work, output=output, **options)

@@ -30,6 +30,17 @@ Alias = Literal["scheme", "www"]
 Policy = Literal["cycle", "random", "greedy"]
 VirtualPage = Literal["teleport", "edge"]
 SiteBy = Literal["host", "domain"]
+HostSort = Literal[
+    "score",
+    "best",
+    "pages",
+    "captured",
+    "captures",
+    "links_in",
+    "links_out",
+    "links_within",
+    "host",
+]
 SiteWeight = Literal["count", "distinct", "one"]
 
 

@@ -34,6 +34,7 @@ COMMANDS = {
     "page-rank": ("steps", "Compute the PageRank of a graph."),
     "join-scores": ("steps", "Join scores with their URIs, best first."),
     "export-precedence": ("take", "Write the precedence file, or a list of pages."),
+    "hosts": ("take", "Show the hosts of a ranking."),
     "plan": ("plan", "Plan how often to fetch each page of a site."),
     "recrawl": ("recrawl", "Make a Heritrix job crawl in the order of a ranking."),
     "verify-precedence": ("recrawl", "Look a precedence file up in the state of a job."),
@@ -49,7 +50,7 @@ COMMANDS = {
 #: what commands are for -> the commands, as `crawlrank --help` lists them
 PURPOSES = {
     "Rank a crawl": ("inspect", "run", "rank", "status", "check"),
-    "Take results": ("export-precedence", "export-sites", "export-text", "report", "plot"),
+    "Take results": ("export-precedence", "export-sites", "export-text", "hosts", "report", "plot"),
     "Understand results": ("explain", "diff", "agree"),
     "Crawl again": ("plan", "recrawl", "verify-precedence", "audit-precedence"),
     "Do a single step": (

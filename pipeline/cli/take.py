@@ -6,6 +6,7 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import click
 from click.core import ParameterSource
@@ -14,18 +15,19 @@ from jobs.kernel.errors import BadInput, count_of
 from jobs.kernel.formats.order import DIGITS
 from jobs.kernel.storage.binary_files import require_text
 from pipeline.cli.commands import command
-from pipeline.cli.outputs import STDOUT, check_files, print_counts
+from pipeline.cli.outputs import STDOUT, check_files, print_counts, show, write_json
 from pipeline.cli.parameters.filters import filter_options, require_sources
 from pipeline.cli.parameters.groups import option
 from pipeline.cli.parameters.options import (
     OUTPUT,
     digits_option,
     precedence_options,
+    ranked_work_option,
     ranking_option,
     report_option,
 )
 from pipeline.cli.parameters.types import Number
-from pipeline.options import PrecedenceOptions
+from pipeline.options import HostSort, PrecedenceOptions, SiteBy
 from pipeline.precedence import lint
 from pipeline.precedence.filters import Filter, PageFilters, conditions
 from pipeline.precedence.page_table import RankedPages, Taken
@@ -35,6 +37,8 @@ from pipeline.scores_of_work import ScoresAndUris, scores_of_work
 from pipeline.terminal import TextTable, printable, width_of
 from pipeline.workfolder.manifest import require_manifest
 from pipeline.workfolder.rankings import ranking_folder
+
+TABLE_ROWS = 20
 
 
 @command("export-precedence")
@@ -210,3 +214,59 @@ def check_precedence_file(path: Path) -> None:
             "no error",
             "Each finding above says how to mend it.",
         )
+
+
+@command("hosts")
+@ranked_work_option
+@option(
+    "--by",
+    type=click.Choice(get_args(SiteBy)),
+    default="host",
+    help="domain: the registrable domain, such as example.org of all hosts below it.",
+)
+@option(
+    "--sort",
+    type=click.Choice(get_args(HostSort)),
+    default="score",
+    help="Column whose highest is first.",
+)
+@option("--top", type=click.IntRange(1), help="Rows (default: 20 in the table, all elsewhere).")
+@option("--output", type=OUTPUT, help="File to write: .csv, .jsonl or .parquet; `-`: CSV.")
+@option("--plot", "picture", type=OUTPUT, help="Picture of the first 20: .png or .svg.")
+@click.option("--json", "json_output", type=OUTPUT, help="All as JSON; `-`: standard output.")
+def hosts(
+    work: Path,
+    by: SiteBy,
+    sort: HostSort,
+    top: int | None,
+    output: Path | None,
+    picture: Path | None,
+    json_output: Path | None,
+) -> None:
+    """The columns are pages, captured ones, captures, the sum of the scores and its share of all,
+    the best score, pages in each class, and links from other hosts, to others and within.
+    """
+    from pipeline.analysis.hosts.report import SCHEMA, form_of, hosts_table, write_hosts
+    from pipeline.analysis.hosts.table import host_rows, read_hosts
+    from pipeline.analysis.plots.host_plot import plot_hosts, require_picture
+
+    if output:
+        form_of(output)
+    if picture:
+        require_picture(picture)
+    if output == json_output == STDOUT:
+        raise click.UsageError("--output and --json cannot both be standard output")
+    check_files(output, picture, json_output, inputs=[])
+    with tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp:
+        source = scores_of_work(work, Path(tmp))
+        ranked = RankedPages(source.scores, source.uris, work)
+        rows = read_hosts(ranked, require_manifest(work), by, sort)
+    count, rows = len(rows), rows.slice(0, top or len(rows))
+    if output:
+        write_hosts(rows, output)
+    if picture:
+        plot_hosts(rows, picture, by=by)
+    written = {"by": by, "sort": sort, "count": count, "hosts": list(host_rows(rows))}
+    write_json(SCHEMA, written, json_output)
+    if STDOUT not in (output, json_output):
+        show([hosts_table(rows, top or TABLE_ROWS, count, by, sort)], None)

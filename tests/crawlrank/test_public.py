@@ -77,6 +77,11 @@ def test_results_are_those_of_the_commands(project: Path) -> None:
     assert crawlrank.diff(work, work)["common"] == len(crawlrank.scores(work))
     crawlrank.export_precedence(work, project / "p.txt", ranking="hits")
     assert (project / "p.txt").read_text().count("\n") > 5
+    assert crawlrank.hosts(work, top=1) == json.loads(
+        ok("hosts", "--work", work, "--top", 1, "--json", "-").out
+    )
+    best = crawlrank.scores(work, host="b.example", top=1, ranking="hits")
+    assert best["host"].to_pylist() == ["b.example"]
     page = project / "report.html"
     numbers = crawlrank.report(work, page, ranking=["run", "hits"], quiet=True)
     assert [other["label"] for other in numbers["rankings"]] == ["hits"]

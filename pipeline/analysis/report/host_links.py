@@ -43,13 +43,7 @@ class LinkedHosts:
 
 def hosts_of(begins: Positions, csr: Csr, scores: Floats, captured: Mask) -> LinkedHosts:
     """begins: the first node of each host, ascending from 0. scores, captured: by node."""
-    number = _numbers(begins, csr.nodes)
-    hosts = len(begins)
-    within, incoming, outgoing = (np.zeros(hosts, np.int64) for _ in range(3))
-    for begin in range(0, csr.nodes, PIECE):
-        end = min(begin + PIECE, csr.nodes)
-        _count_links(csr.offsets, csr.sources, number, begin, end, within, incoming, outgoing)
-        release(csr.sources, int(csr.offsets[begin]), int(csr.offsets[end]))
+    within, incoming, outgoing = count_links(csr, _numbers(begins, csr.nodes), len(begins))
     return LinkedHosts(
         begins,
         np.diff(begins, append=csr.nodes),
@@ -60,6 +54,16 @@ def hosts_of(begins: Positions, csr: Csr, scores: Floats, captured: Mask) -> Lin
         incoming,
         outgoing,
     )
+
+
+def count_links(csr: Csr, number: Positions, hosts: int) -> tuple[Positions, Positions, Positions]:
+    """Links within each host, from others and to others. number: the host of every node."""
+    within, incoming, outgoing = (np.zeros(hosts, np.int64) for _ in range(3))
+    for begin in range(0, csr.nodes, PIECE):
+        end = min(begin + PIECE, csr.nodes)
+        _count_links(csr.offsets, csr.sources, number, begin, end, within, incoming, outgoing)
+        release(csr.sources, int(csr.offsets[begin]), int(csr.offsets[end]))
+    return within, incoming, outgoing
 
 
 def links_among(begins: Positions, csr: Csr, chosen: list[int]) -> list[list[int]]:

@@ -111,7 +111,7 @@ def test_every_command_with_an_input_is_in_the_table() -> None:
     of_folders = {
         *("status", "check", "diff", "explain", "plot", "report", "export-text", "package"),
     }
-    of_folders |= {"export-scores", "export-sites", "aopic-lab", "plan"}
+    of_folders |= {"export-scores", "export-sites", "hosts", "aopic-lab", "plan"}
     assert {line.split()[0] for line in COMMANDS} | of_folders >= set(main.commands)
 
 

@@ -1,0 +1,1 @@
+"""The hosts of a ranking, or their registrable domains: a row for each."""

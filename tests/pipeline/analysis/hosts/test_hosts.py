@@ -1,0 +1,193 @@
+"""`crawlrank hosts`, against sums over the list of pages in Python and the graph of networkx."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pyarrow.parquet as pq
+import pytest
+from support.crawls import INLINE, crawlrank, ok
+from support.inputs.samples import write
+from support.paths import LOOPBACK, REFERENCE
+
+ICS = sorted((REFERENCE / "archives" / "ics-uci").glob("*.gz"))
+#: links of pages on hosts of one domain, with a port, and of names that sort between them
+LINKS = [
+    ("http://a.example.org/1", "http://example.org/"),
+    ("http://example.org/", "http://a.example.org/1"),
+    ("http://example-x.org/", "http://a.example.org/1"),
+    ("http://example.org:8080/x", "http://example-x.org/"),
+    ("http://a.example.org/2", "http://a.example.org/1"),
+    ("http://user.github.io/", "http://other.github.io/"),
+    ("http://example.org/", "http://example.org:8080/x"),
+]
+
+
+@pytest.fixture(scope="module", params=["loopback columns", "loopback text", "ics columns", "made"])
+def work(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    name, _, engine = request.param.partition(" ")
+    if name == "ics" and not ICS:
+        pytest.skip("no reference data here")
+    folder = tmp_path_factory.mktemp(name) / "w"
+    usual = "--work", folder, "--no-validate", "--quiet", "--bins", 7
+    if name == "made":
+        links = [f"{target} {source} L".encode() for source, target in LINKS]
+        ok("import-text", "--links", write(folder.parent / "links.txt", links), "--work", folder)
+        ok("run", *usual, "--nodes", "all")
+        return folder
+    archives = [LOOPBACK] if name == "loopback" else ICS
+    ok("run", *archives, *usual, *(INLINE if engine == "text" else ()))
+    return folder
+
+
+def pages_of(work: Path) -> list[dict[str, Any]]:
+    output = work.parent / "pages.jsonl"
+    given = "--work", work, "--format", "jsonl", "--output", output, "--bins", 7
+    ok("export-precedence", *given)
+    return [json.loads(line) for line in output.read_text().splitlines()]
+
+
+def graph_of(work: Path) -> nx.DiGraph:
+    """The keys and their links, of the files of the recipe."""
+    out = work.parent / "text"
+    ok("export-text", "--work", work, "--out", out)
+    keys = {line.split()[1] for line in (out / "map.txt").read_text().splitlines()}
+    graph = nx.DiGraph()
+    for line in (out / "input_links.txt").read_text().splitlines():
+        _, target, source = line.split()
+        if source in keys and source != target:
+            graph.add_edge(source, target)
+    return graph
+
+
+@pytest.mark.parametrize("by", ["host", "domain"])
+def test_rows_are_sums_over_the_list_of_pages(by: str, work: Path) -> None:
+    column = {"host": "host", "domain": "site"}[by]
+    pages = pages_of(work)
+    groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for page in pages:
+        groups[page[column]].append(page)
+    of_key = {page["key"]: page[column] for page in pages}
+    links: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for source, target in graph_of(work).edges:
+        if of_key[source] == of_key[target]:
+            links[of_key[source]][2] += 1
+        else:
+            links[of_key[target]][0] += 1
+            links[of_key[source]][1] += 1
+    document = json.loads(ok("hosts", "--work", work, "--by", by, "--json", "-").out)
+    rows = document["hosts"]
+    assert document["count"] == len(rows) == len(groups)
+    total = math.fsum(page["score"] or 0 for page in pages)
+    for row in rows:
+        own = groups[row["host"]]
+        scores = [page["score"] for page in own if page["score"] is not None]
+        assert row["pages"] == len(own)
+        assert row["captured"] == sum(page["captures"] > 0 for page in own)
+        assert row["captures"] == sum(page["captures"] for page in own)
+        assert row["score"] == pytest.approx(math.fsum(scores), rel=1e-12)
+        assert row["share"] == pytest.approx(math.fsum(scores) / total, rel=1e-12)
+        assert row["best"] == max(scores, default=None)
+        assert row["classes"] == [sum(p["class"] == n for p in own) for n in range(1, 8)]
+        assert [row["links_in"], row["links_out"], row["links_within"]] == links[row["host"]]
+    assert rows == sorted(rows, key=lambda row: (-row["score"], row["host"]))
+
+
+def test_domains_join_hosts_that_do_not_follow_each_other(tmp_path: Path) -> None:
+    """By hand: example.org with its ports and a.example.org, which example-x.org parts."""
+    links = [f"{target} {source} L".encode() for source, target in LINKS]
+    work = tmp_path / "w"
+    ok("import-text", "--links", write(tmp_path / "links.txt", links), "--work", work)
+    ok("run", "--work", work, "--nodes", "all", "--no-validate", "--quiet")
+    out = ok("hosts", "--work", work, "--by", "domain", "--sort", "host", "--json", "-").out
+    names = ("host", "pages", "links_in", "links_out", "links_within")
+    assert [tuple(row[name] for name in names) for row in json.loads(out)["hosts"]] == [
+        ("example-x.org", 1, 1, 1, 0),
+        ("example.org", 4, 1, 1, 4),
+        ("other.github.io", 1, 1, 0, 0),
+        ("user.github.io", 1, 0, 1, 0),
+    ]
+
+
+@pytest.mark.parametrize("sort", ["pages", "best", "links_in", "host"])
+def test_order_and_number_of_rows(sort: str, work: Path) -> None:
+    given = "hosts", "--work", work, "--sort", sort
+    everything = json.loads(ok(*given, "--json", "-").out)["hosts"]
+    values = [row[sort] for row in everything if row[sort] is not None]
+    assert values == sorted(values, reverse=sort != "host")
+    assert json.loads(ok(*given, "--top", 2, "--json", "-").out)["hosts"] == everything[:2]
+    table = ok(*given).out.splitlines()
+    assert table[0].startswith(f"{min(20, len(everything))} of {len(everything):,} hosts")
+    shown = [line.split()[0] for line in table[2:] if line.strip()]
+    assert shown == [row["host"] for row in everything[:20]]
+
+
+def test_files_say_the_same(work: Path, tmp_path: Path) -> None:
+    given = "hosts", "--work", work, "--output"
+    for name in ("h.csv", "h.jsonl", "h.parquet", "h.csv.gz"):
+        ok(*given, tmp_path / "new" / name)
+    rows = pq.read_table(tmp_path / "new" / "h.parquet").to_pylist()
+    lines = (tmp_path / "new" / "h.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == rows
+    with (tmp_path / "new" / "h.csv").open(newline="") as stream:
+        as_text = list(csv.DictReader(stream, strict=True))
+    assert as_text == [{n: "" if v is None else str(v) for n, v in row.items()} for row in rows]
+    printed = ok(*given, "-").out.splitlines()
+    assert printed == (tmp_path / "new" / "h.csv").read_text().splitlines()
+    assert [value for name, value in rows[0].items() if name.startswith("class_")]
+
+
+def test_pictures(work: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    for form, first in (("png", b"\x89PNG"), ("svg", b"<?xml")):
+        pictures = [tmp_path / f"{number}.{form}" for number in (1, 2)]
+        for picture in pictures:
+            ok("hosts", "--work", work, "--plot", picture)
+        assert pictures[0].read_bytes().startswith(first)
+        assert pictures[0].read_bytes() == pictures[1].read_bytes()
+
+
+def test_a_ranking_beside_the_run(tmp_path: Path) -> None:
+    work = tmp_path / "w"
+    ok("run", LOOPBACK, "--work", work, "--no-validate", "--quiet")
+    ok("rank", "--work", work, "--method", "hits", "--quiet")
+    own, hits = (
+        json.loads(ok("hosts", "--work", work, *more, "--json", "-").out)["hosts"]
+        for more in ((), ("--ranking", "hits"))
+    )
+    same = ("host", "pages", "captures", "links_in", "links_within")
+    own, hits = (sorted(rows, key=lambda row: row["host"]) for rows in (own, hits))
+    assert [[row[name] for name in same] for row in own] == [
+        [row[name] for name in same] for row in hits
+    ]
+    assert [row["score"] for row in own] != [row["score"] for row in hits]
+
+
+def test_keys_without_uris_and_ids_without_keys(tmp_path: Path) -> None:
+    lines = [b"org,example)/a org,example,b)/c", b"org,example,b)/c org,example)/a"]
+    links = write(tmp_path / "canonical.txt", sorted(lines))
+    ok("import-text", "--canonical-links", links, "--work", tmp_path / "keys")
+    ok("run", "--work", tmp_path / "keys", "--no-validate", "--quiet")
+    rows = json.loads(ok("hosts", "--work", tmp_path / "keys", "--json", "-").out)["hosts"]
+    assert [(row["host"], row["pages"], row["captured"]) for row in rows] == [
+        ("b.example.org", 1, None), ("example.org", 1, None),
+    ]  # fmt: skip
+    graph = write(tmp_path / "graph.txt", [b"0\t1.0\tO:1", b"1\t1.0\tO:0", b"dummy\t1.0\tO:dummy"])
+    ok("import-text", "--graph", graph, "--work", tmp_path / "ids")
+    ok("run", "--work", tmp_path / "ids", "--no-validate", "--quiet")
+    said = crawlrank("hosts", "--work", tmp_path / "ids")
+    assert (said.code, "pages that are ids" in said.err) == (3, True)
+
+
+def test_refused(work: Path, tmp_path: Path) -> None:
+    for option, name in (("--output", "h.txt"), ("--plot", "h.gif")):
+        said = crawlrank("hosts", "--work", work, option, tmp_path / name)
+        assert (said.code, "another ending" in said.err) == (3, True)
+    assert crawlrank("hosts", "--work", work, "--output", "-", "--json", "-").code == 2
+    assert crawlrank("hosts", "--work", tmp_path).code == 3
