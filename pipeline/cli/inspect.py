@@ -23,7 +23,7 @@ from pipeline.cli.parameters.options import (
     jobs_option,
     strict_option,
 )
-from pipeline.cli.parameters.progress_options import Progress, progress_options
+from pipeline.cli.parameters.progress_options import Progress, plain_progress_options
 from pipeline.options import RunOptions
 from pipeline.version import crawlrank_version
 
@@ -44,7 +44,7 @@ from pipeline.version import crawlrank_version
 )
 @extraction_options()
 @strict_option
-@progress_options
+@plain_progress_options
 @jobs_option
 def inspect(
     archives: tuple[PathOrUrl, ...],
@@ -102,7 +102,7 @@ def _inspect(
         if writer:
             writer.end(total)
         progress.reporter.done("inspect", {})
-    if progress.tables:
+    if not progress.logs:
         show(tables(rows, total, time.perf_counter() - begin), output)
     return total
 

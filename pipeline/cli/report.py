@@ -11,7 +11,7 @@ from pipeline.cli.compare import database_beside
 from pipeline.cli.outputs import STDOUT, check_files, json_option, write_json
 from pipeline.cli.parameters.groups import option
 from pipeline.cli.parameters.options import OUTPUT, memory_option, work_option
-from pipeline.cli.parameters.progress_options import Progress, progress_options
+from pipeline.cli.parameters.progress_options import Progress, plain_progress_options
 from pipeline.data.datasets import replacing
 from pipeline.data.memory import Memory
 from pipeline.progress.reporter import consecutive
@@ -38,7 +38,7 @@ MOST = 10_000  # pages
 @option("--output", "page", type=OUTPUT, help="File to write, such as report.html.")
 @json_option
 @memory_option
-@progress_options
+@plain_progress_options
 def report(
     work: Path,
     rankings: tuple[str, ...],

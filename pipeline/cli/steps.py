@@ -32,7 +32,7 @@ from pipeline.cli.parameters.options import (
     strict_option,
     validators_option,
 )
-from pipeline.cli.parameters.progress_options import Progress, progress_options
+from pipeline.cli.parameters.progress_options import Progress, plain_progress_options
 from pipeline.contract import Round, Stop
 from pipeline.engines.text import archive_reports, selecting, steps
 from pipeline.rank_report import read_rank_report, write_rank_report
@@ -70,7 +70,7 @@ from pipeline.workfolder.archives import given_archives
 )
 @strict_option
 @skip_bad_files_option
-@progress_options
+@plain_progress_options
 @launcher_options
 def extract_links(
     archives: tuple[PathOrUrl, ...],
@@ -216,7 +216,7 @@ def gen_graph(
     help="JSON file to write: mass, residual and certificates of each round. join-scores and"
     " export-precedence read it.",
 )
-@progress_options
+@plain_progress_options
 @launcher_options
 def page_rank(
     graph: Path,

@@ -24,12 +24,16 @@ from pipeline.workfolder.work_folder import refuse_dataset
 
 
 class Progress(NamedTuple):
-    """reporter: of the command's work. quiet: nothing but errors. tables: whether standard output
-    is for tables."""
+    """reporter: of the command's work. logs: whether standard output is for the log."""
 
     reporter: Reporter
     quiet: bool
-    tables: bool
+    logs: bool
+
+    @property
+    def tables(self) -> bool:
+        """Whether to show tables that --quiet leaves out."""
+        return not self.quiet and not self.logs
 
 
 def _progress(quiet: bool, verbose: bool, log: Path | None) -> Progress:
@@ -38,7 +42,7 @@ def _progress(quiet: bool, verbose: bool, log: Path | None) -> Progress:
     shown = reporter(quiet, verbose=verbose)
     if log:
         shown = Several(_logged(log), shown)
-    return Progress(shown, quiet, not quiet and log != STDOUT)
+    return Progress(shown, quiet, log == STDOUT)
 
 
 def _logged(path: Path) -> Log:
@@ -60,10 +64,7 @@ def _logged(path: Path) -> Log:
     return log
 
 
-progress_options = grouped(
-    "progress",
-    _progress,
-    click.option("-q", "--quiet", is_flag=True, help="Show no progress and no tables."),
+OPTIONS = (
     click.option(
         "-v",
         "--verbose",
@@ -77,6 +78,19 @@ progress_options = grouped(
         help="Append steps, counters, warnings and errors to FILE, as JSON lines; `-`: to standard"
         " output, without the tables.",
     ),
+)
+progress_options = grouped(
+    "progress",
+    _progress,
+    click.option("-q", "--quiet", is_flag=True, help="Show no progress and no tables."),
+    *OPTIONS,
+)
+#: of commands whose tables are their result, or which have none
+plain_progress_options = grouped(
+    "progress",
+    _progress,
+    click.option("-q", "--quiet", is_flag=True, help="Show no progress."),
+    *OPTIONS,
 )
 
 
