@@ -140,12 +140,9 @@ class _Estimating:
         return other if other.exists() else self.tmp / "run"
 
     def _more(self, sample: Sample, ran: SampleRun) -> SampleRun:
-        """A run of the sample's links several times over, but no more than there will be."""
+        """A run of the sample's links several times over."""
         links = ran.rows.get("links", 0)
-        wanted = min(COPIED[self.options.runner != EMBEDDED], links * sample.times().value)
-        copies = min(MOST_COPIES, round(wanted / links)) if links else 0
-        if copies < 2 or self.options.selects:  # the rules choose among captures of one host
-            return ran
+        copies = copies_of(links, sample.times().value, self.options.runner)
         parts = min(copies, sample.archives)
         return run_copies(self._work, self.tmp / "copies", copies, parts, self.sample_options)
 
@@ -212,6 +209,13 @@ class _Estimating:
         return summed(
             [own, jobs_memory(rows["links"], rows["map"])] if self.options.validate else [own]
         )
+
+
+def copies_of(links: int, times: float, runner: str) -> int:
+    """How many copies of a sample show what a row costs: at least two, and no more links than all
+    archives have. times: how many times as many these are."""
+    wanted = min(COPIED[runner != EMBEDDED], links * times)
+    return max(2, min(MOST_COPIES, round(wanted / max(1, links))))
 
 
 def _is_wacz(path: PathOrUrl) -> bool:

@@ -255,6 +255,21 @@ def test_archives_in_s3(bucket: Any, web: Path, tmp_path: Path) -> None:
     assert result.rows["captures"].value == len(WEB)
 
 
+@pytest.mark.parametrize(
+    ("links", "times", "runner", "copies"),
+    [
+        (5_000, 20, "embedded", 20),
+        (50_000, 20, "embedded", 5),
+        (3_000_000, 400, "embedded", 2),
+        (3_000_000, 400, "emr", 2),
+        (10, 1e6, "embedded", 64),
+        (0, 20, "local", 2),
+    ],
+)
+def test_how_many_copies_show_a_rate(links: int, times: float, runner: str, copies: int) -> None:
+    assert module.copies_of(links, times, runner) == copies
+
+
 def result_of(**values: Any) -> RunEstimate:
     one = Bracket(1, 2, 3)
     rows = dict.fromkeys(("captures", "links", "uris", "map"), one)
