@@ -125,8 +125,9 @@ class _Estimating:
         try:
             return run_sample(paths, self.tmp / "run", self.sample_options)
         except BadInput as error:
-            if self.options.method == PAGERANK:
-                raise
+            if self.options.method == PAGERANK:  # its place is in a folder that is removed
+                where = "the sample"
+                raise BadInput(where, error.found, error.expected, error.cure) from error
             self.notes.append(
                 f"--method {self.options.method} could not rank the sample ({error}); PageRank"
                 " stands for it."

@@ -68,19 +68,22 @@ class Sample:
     def times(self) -> Bracket:
         """How many times as many links, captures and bytes of records all archives have."""
         times = 1 / self.share
-        if self.whole or not self.links:
+        if self.whole:
             return Bracket(times, times, times)
         part = max(COUNTED, ERRORS * self._error())
         return Bracket(max(1.0, times * (1 - min(0.8, part))), times, times * (1 + part))
 
     def _error(self) -> float:
-        """The standard error of links a byte, as a share: of a ratio of sums over the pieces."""
+        """The standard error of links a byte, or else of captures, as a share of them."""
         count = len(self.pieces)
         if count < 2:
             return 0.5
-        rate = self.links / self.length
-        apart = sum((piece.links - rate * piece.length) ** 2 for piece in self.pieces)
-        return sqrt(count / (count - 1) * apart * (1 - self.share)) / self.links
+        counts = [piece.links if self.links else piece.captures for piece in self.pieces]
+        if not (total := sum(counts)):
+            return 0.5
+        pairs = zip(counts, self.pieces, strict=True)
+        apart = sum((rows - total / self.length * piece.length) ** 2 for rows, piece in pairs)
+        return sqrt(count / (count - 1) * apart * (1 - self.share)) / total
 
     def uri_times(self) -> Bracket:
         """How many times as many distinct URIs all archives have."""
