@@ -21,8 +21,8 @@ from pipeline.analysis.aopic_lab.results import LabResults
 PAPER = "Abiteboul, Preda and Cobena, *Adaptive On-Line Page Importance Computation*, WWW 2003"
 
 REPLAYED = (
-    " Replay reads the captured pages in the order of their captures, all of them once instead of"
-    " N visits. Pages that were not captured keep the cash that they get."
+    " Replay reads each captured page once, in the order of the captures, instead of making N"
+    " visits. Pages that were not captured keep the cash that they get."
 )
 
 
@@ -55,9 +55,9 @@ def _reasons(results: LabResults) -> str:
     if all(row.holds for row in claims(results)):
         return ""
     about = (
-        "Why claims do not hold here, each reason held against an experiment. Random webs are"
-        f" smaller, of a tenth of the pages but {LEAST:,} if there are so many. Those with a mean"
-        " number of links follow Poisson's law."
+        "The table says why claims do not hold here. An experiment tests each reason. Its random"
+        f" webs are smaller: they have a tenth of the pages, but {LEAST:,} if there are so many."
+        " Webs with a mean number of links follow Poisson's law."
     )
     return f"{about}\n\n{_verdicts('reason', reasons(results.reasons))}"
 
@@ -80,10 +80,11 @@ def _partitions(results: LabResults) -> str:
         rows.append((str(machines), str(buffer) if machines > 1 else "", *counts, f"{error:.2g}"))
     head = ("machines", "buffer", "messages", "transfers", "links between machines", "error (%)")
     about = (
-        f"The last of {CRAWLS} sweeps by cycle, with pages on machines by a hash. Cash for a page"
-        " of another machine waits in a buffer, and transfers to the same page are added up. A"
-        " buffer is a message when it holds so many transfers, and at the end of a sweep. The error"
-        " is that of the last sweep alone, which falls to 0 as the fixed point is the same."
+        f"The table shows the last of {CRAWLS} sweeps by cycle. A hash says which machine has a"
+        " page. Cash for a page of another machine waits in a buffer, where transfers to the same"
+        " page are added up. The machine sends the buffer as a message when it holds as many"
+        " transfers as the table says, and at the end of a sweep. The error is that of the last"
+        " sweep alone. It falls to 0, as the fixed point is the same."
     )
     return f"{about}\n\n{_table(head, rows)}" if rows else ""
 
@@ -103,10 +104,10 @@ def _policies(results: LabResults) -> str:
     head = ("all pages, N visits", last, "top tenth, N visits", last)
     more = ["by importance", "pairs in wrong order (%)", "variance", "mean cash at a read"]
     about = (
-        f"The last four columns are of {last} visits: the error with the importance as weight of"
-        " each page, the pairs of pages in another order than that of the importance, and the"
-        " variance of the error with its sign, over pages."
-        + (REPLAYED if REPLAY in results.policy_names else "")
+        f"The last four columns are measured after {last} visits. *By importance* is the error"
+        " with each page weighed by its importance. *Pairs in wrong order* are pairs of pages in"
+        " another order than that of the importance. *Variance* is that of the error with its sign,"
+        " over pages." + (REPLAYED if REPLAY in results.policy_names else "")
     )
     return f"{about}\n\n{_table(('policy', *head, *more), rows)}"
 
@@ -120,9 +121,10 @@ def _windows(results: LabResults) -> str:
         rows.append((name, *errors, f"{results.window(name, rates[0], 'measures'):.1f}"))
     head = ("window", *(f"{100 * rate:g} %" for rate in rates), "measures a page")
     about = (
-        f"Mean error of {CRAWLS} crawls of N greedy visits, after {WARM_UP} N visits without"
-        " changes. Columns: share of the pages whose indegree halves or doubles in N visits."
-        f" M: visits. Fixed and improved fixed: {TIME:g} units of the clock."
+        f"The table has the mean error of {CRAWLS} crawls of N greedy visits, after {WARM_UP} N"
+        " visits without changes. The columns are rates of change: the share of the pages whose"
+        " indegree halves or doubles in N visits. M is the number of visits in a window. The"
+        f" windows *fixed* and *improved fixed* have {TIME:g} units of the clock."
     )
     return f"{about}\n\n{_table(head, rows)}" if rows else ""
 
