@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import pytest
 from rich.cells import cell_len
-from support.crawls import crawlrank, response, write_records
+from support.crawls import Said, crawlrank, response, write_records
 from support.paths import LOOPBACK, REFERENCE, ROOT, SAMPLES
 from support.terminals import made_tables, on_terminal, shown_tables
 
@@ -43,6 +43,7 @@ PREPARE = (
 CALLS = {
     "run": (
         "run {a} --work {w}/work --captures latest", "run {a} --work {w}/sites --method site",
+        "run {w}/small.warc.gz --work {w}/none --dry-run",
     ),
     "rank": ("rank --work {w}/work --method degree --name degree",),
     "status": (
@@ -74,7 +75,9 @@ CALLS = {
     "join-scores": ("join-scores {w}/r.txt --map {w}/m.txt --uris {w}/u.txt --output {w}/sc.txt",),
     "export-precedence": (
         "export-precedence {w}/sc.txt --uris {w}/u.txt --output {w}/p.txt",
+        "export-precedence --work {w}/work --captured --top 5 --output {w}/p.txt",
     ),
+    "hosts": ("hosts --work {w}/work", "hosts --work {w}/later --by domain"),
     "export-sites": ("export-sites --work {w}/work --ranking site --output {w}/sites.csv",),
     "validate-opic": (
         "validate-opic {w}/g.txt {w}/r.txt --output {w}/v.json --verbose",
@@ -99,6 +102,11 @@ MUST = {
         "best of": ("site", "class", "score", "share", "pages", "links in", "sites out"),
         "precedence": ("precedence", "URIs", "pages", "captured", "highest score", "lowest"),
         "what limits this ranking": ("caveat", "number", "of", "cure", "meaning"),
+        "what the run takes": ("likely", "low", "high", "time", "memory", "URIs"),
+    },
+    "export-precedence": {"pages taken of": ("filter", "leaves", "--captured", "--top 5")},
+    "hosts": {
+        "": ("host", "domain", "pages", "captured", "score", "best", "class 1", "links in"),
     },
     "status": {
         "steps": ("step", "state", "rows", "seconds", "extract-links", "validate-opic"),
@@ -158,11 +166,12 @@ MUST = {
 
 
 class Shown(NamedTuple):
-    """What a call has shown: its tables, and its output in a pipe."""
+    """What a call has shown: its tables, and its output and its messages in a pipe."""
 
     call: str
     tables: list[TextTable]
     piped: str
+    said: str
 
 
 class CrawlTables(NamedTuple):
@@ -213,6 +222,7 @@ def prepared(crawl: str, folder: Path) -> dict[str, object]:
     (folder / "junk.warc.gz").write_bytes(b"")
     data = LOOPBACK.read_bytes()
     (folder / "cut.warc.gz").write_bytes(data[: len(data) * 3 // 4])
+    (folder / "small.warc.gz").write_bytes(data)
     for line in PREPARE:
         call(line, names)
     for name, more in (("l", ""), ("lt", " --timestamps --canonical")):
@@ -253,12 +263,12 @@ def best_uri(work: Path) -> str:
     return (work / "precedence.txt").read_text().partition(" ")[0]
 
 
-def call(line: str, names: dict[str, object]) -> str:
-    """Standard output; the exit code must be as expected."""
+def call(line: str, names: dict[str, object]) -> Said:
+    """The exit code must be as expected."""
     line, _, code = line.partition(" =")
     said = crawlrank(*(word.format_map(names) for word in line.split()))
     assert said.code == int(code or 0), (line, said)
-    return said.out
+    return said
 
 
 @pytest.fixture(scope="module", params=["sample", "long", "ics-uci"])
@@ -270,8 +280,8 @@ def crawl(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         for command, calls in CALLS.items():
             for line in calls:
                 with shown_tables(patch) as tables:
-                    piped = call(line, names)
-                shown.setdefault(command, []).append(Shown(line, tables, piped))
+                    said = call(line, names)
+                shown.setdefault(command, []).append(Shown(line, tables, said.out, said.err))
         list(Verification().tables())
     return CrawlTables(shown, made, folder, names)
 
@@ -358,7 +368,7 @@ def test_tables_in_a_pipe(crawl: CrawlTables) -> None:
             lines = list(table.lines(None))
             assert len(lines) == bool(table.title) + 1 + len(table.rows) + len(table.notes)
             if table.title:  # those without stand on standard error
-                assert "\n".join(lines) in shown.piped, shown.call
+                assert "\n".join(lines) in shown.piped + shown.said, shown.call
             for row, line in zip(table.rows, lines[1 + bool(table.title) :], strict=False):
                 assert all(cell.rstrip() in line for cell in row), (shown.call, table.title)
                 blanks = max(map(len, re.findall(r" +", line)), default=0)
