@@ -19,7 +19,7 @@ NODE = re.compile(r"^```sh node\n(.*?)^```$", re.MULTILINE | re.DOTALL)  # insid
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"^```sh\n([^\n]*)\n```\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: pages with many commands
-LARGE = ("audit.md", "compare.md", "rank-a-crawl.md", "several-crawls.md")
+LARGE = ("audit.md", "compare.md", "rank-a-crawl.md", "several-crawls.md", "text-files.md")
 
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
 COMMAND = '#!/bin/sh\nexec "{python}" -m pipeline "$@"\n'
