@@ -146,7 +146,7 @@ def estimate_line(estimate: RunEstimate) -> str:
     return (
         f"`crawlrank run` takes about {duration(seconds.value)} ({duration(seconds.low)} to"
         f" {duration(seconds.high)}), {size(memory.value)} of memory and {size(disk.value)} of disk"
-        f" (up to {size(disk.high)}): from {100 * estimate.share:.2g} % of the bytes, extracted and"
+        f" (up to {size(disk.high)}): from {100 * estimate.share:.3g} % of the bytes, extracted and"
         " ranked on this machine just now."
     )
 
