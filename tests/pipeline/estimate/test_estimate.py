@@ -231,6 +231,7 @@ def test_inspect_says_it_in_a_line(web: Path, more_web: Path) -> None:
     said = ok("inspect", web, more_web, "--estimate", "--quiet")
     assert said.out.splitlines()[-1].startswith("`crawlrank run` takes about ")
     assert "of memory" in said.out
+    assert "from 100 % of the bytes" in said.out
     assert "crawlrank run" not in ok("inspect", web, "--quiet").out
     beside = ok("inspect", web, "--estimate", "--json", "-", "--quiet")
     assert json.loads(beside.out)["total"]["archives"] == 1
