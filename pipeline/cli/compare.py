@@ -197,7 +197,7 @@ def _show_pairs(ranked: list[tuple[str, Finished]], top: int, output: Path | Non
 def _show_rated(ranked: list[tuple[str, Finished]], ratings: Path, output: Path | None) -> None:
     from pipeline.analysis.compare.agree_report import SCHEMA, rated_tables
     from pipeline.analysis.compare.rated import rated
-    from pipeline.workfolder.rating_files import read_ratings, table_of
+    from pipeline.analysis.compare.rating_files import read_ratings, table_of
 
     rankings, raters = rated(ranked, table_of(read_ratings(ratings)))
     results = {"raters": raters, "rankings": [asdict(ranking) for ranking in rankings]}
