@@ -12,7 +12,7 @@ All of it is in a temporary folder. A sample that is all of the archives is the 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,7 +31,7 @@ from pipeline.estimate.reading import seconds_a_byte
 from pipeline.estimate.sample import Sample, length_of, take_sample, write_archives
 from pipeline.estimate.sample_run import SampleRun, run_copies, run_sample
 from pipeline.options import RunOptions
-from pipeline.progress import Reporter
+from pipeline.progress.reporter import Reporter, consecutive
 
 START = "start"
 COPIED = 250_000, 50_000  # links of the run on copies, by the embedded engine and by jobs
@@ -72,24 +72,25 @@ def estimate(
     if not archives:
         raise BadInput("the estimate", "no archive", "archives to take a sample of")
     reporter = reporter or Reporter()
-    with tempfile.TemporaryDirectory(prefix="crawlrank-estimate-") as folder:
-        try:
-            return _Estimating(archives, options, Path(folder), reporter).result()
-        finally:
-            reporter.close()
+    with (
+        tempfile.TemporaryDirectory(prefix="crawlrank-estimate-") as folder,
+        consecutive(reporter) as begin,
+    ):
+        return _Estimating(archives, options, Path(folder), begin).result()
 
 
 class _Estimating:
-    """options: of the run that is estimated. sample_options: of that of the sample."""
+    """options: of the run that is estimated. begin: a part of the estimate, by its name.
+    sample_options: of the run of the sample."""
 
     def __init__(
         self,
         archives: Sequence[PathOrUrl],
         options: RunOptions,
         tmp: Path,
-        reporter: Reporter,
+        begin: Callable[[str], None],
     ) -> None:
-        self.archives, self.options, self.tmp, self.reporter = archives, options, tmp, reporter
+        self.archives, self.options, self.tmp, self.begin = archives, options, tmp, begin
         self.on_cluster = options.runner in CLUSTERS
         self.sample_options = replace(
             options, runner="inline" if self.on_cluster else options.runner, data=None, conf=None,
@@ -105,19 +106,19 @@ class _Estimating:
             self.processes = 1
 
     def result(self) -> RunEstimate:
-        self.reporter.step("sample")
+        self.begin("sample")
         sample = take_sample(
             self.archives, self.tmp / "pieces", self.options.extraction, self.processes
         )
         paths = write_archives(sample.pieces, self.tmp / "archives", self.processes)
-        self.reporter.step("run of the sample")
+        self.begin("run of the sample")
         ran = self._run(paths)
         if sample.whole:
             again = run_sample(paths, self.tmp / "run-again", self.sample_options)
             return self._whole(sample, ran.least(again))
-        self.reporter.step("run of copies")
+        self.begin("run of copies")
         more = self._more(sample, ran)
-        self.reporter.step("speed of extraction")
+        self.begin("speed of extraction")
         return self._projected(sample, ran, more, self._extraction(sample, paths, ran))
 
     def _run(self, paths: Sequence[Path]) -> SampleRun:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from jobs.mapreduce.launcher import CLUSTERS
 from pipeline.contract import EMBEDDED
 from pipeline.estimate.estimate import RunEstimate
@@ -52,7 +54,27 @@ def count(rows: float) -> str:
 
 
 def _hours(hours: float) -> str:
-    return f"{hours:,.2g}" if hours < 10 else f"{hours:,.0f}"
+    return two_digits(hours) if hours < 10 else f"{hours:,.0f}"
+
+
+def two_digits(number: float) -> str:
+    """The first two digits that are not 0, never with an exponent.
+
+    >>> two_digits(2.43), two_digits(9.96), two_digits(0.000_031), two_digits(0)
+    ('2.4', '10', '0.000031', '0')
+    """
+    return np.format_float_positional(number, 2, unique=False, fractional=False, trim="-")
+
+
+def percent(share: float) -> str:
+    """A part of the bytes; one that is not all of them is never shown as all.
+
+    >>> percent(1), percent(0.9996), percent(0.123), percent(0.000_014)
+    ('100 %', '99 %', '12 %', '0.0014 %')
+    """
+    if share >= 1:
+        return "100 %"
+    return f"{two_digits(min(99.0, 100 * share))} %"
 
 
 def duration(seconds: float) -> str:
@@ -62,7 +84,7 @@ def duration(seconds: float) -> str:
     ('2.4 s', '95 s', '25 min', '11 h', '23 days')
     """
     if seconds < 120:
-        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+        return f"{two_digits(seconds)} s" if seconds < 10 else f"{seconds:.0f} s"
     if seconds < 7200:
         return f"{seconds / 60:.0f} min"
     hours = seconds / 3600
@@ -88,9 +110,8 @@ def _basis(estimate: RunEstimate) -> str:
             f"All {size(estimate.size)} were extracted and ranked in a temporary folder just now."
         )
     archives = "1 archive" if estimate.archives == 1 else f"{estimate.archives:,} archives"
-    percent = 100 * estimate.share
     return (
-        f"From {size(estimate.sampled)} ({percent:.2g} %) of the {size(estimate.size)} in"
+        f"From {size(estimate.sampled)} ({percent(estimate.share)}) of the {size(estimate.size)} in"
         f" {archives}, extracted and ranked on this machine just now."
     )
 
@@ -146,7 +167,7 @@ def estimate_line(estimate: RunEstimate) -> str:
     return (
         f"`crawlrank run` takes about {duration(seconds.value)} ({duration(seconds.low)} to"
         f" {duration(seconds.high)}), {size(memory.value)} of memory and {size(disk.value)} of disk"
-        f" (up to {size(disk.high)}): from {100 * estimate.share:.3g} % of the bytes, extracted and"
+        f" (up to {size(disk.high)}): from {percent(estimate.share)} of the bytes, extracted and"
         " ranked on this machine just now."
     )
 

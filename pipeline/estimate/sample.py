@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from jobs.kernel.archive.sources import empty_file
 from jobs.kernel.captures.extraction_code import prepare
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import BadInput, died
@@ -132,7 +133,9 @@ def _sizes(
     unreadable: dict[str, BadInput] = {}
     for archive in archives:
         try:
-            sizes.append((archive, size_of(archive)))
+            if not (size := size_of(archive)):  # no window has a byte of it
+                raise empty_file(str(archive))
+            sizes.append((archive, size))
         except BadInput as error:
             unreadable[str(archive)] = error
         except OSError as error:

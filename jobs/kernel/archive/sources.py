@@ -173,9 +173,14 @@ def _unreadable(name: str, error: OSError) -> BadInput:
     return BadInput(name, f"cannot be read ({error})", EXPECTED, "Copy it again.")
 
 
+def empty_file(name: str) -> BadInput:
+    """The fault of an archive without a byte."""
+    return BadInput(name, "an empty file", EXPECTED, "Copy it again, or leave it out.")
+
+
 def _without_records(name: str, head: bytes) -> BadInput:
     if not head:
-        return BadInput(name, "an empty file", EXPECTED, "Copy it again, or leave it out.")
+        return empty_file(name)
     for row in FORMATS:
         if not row.read and head.startswith(row.beginnings):
             return BadInput(name, row.what, EXPECTED, row.cure)

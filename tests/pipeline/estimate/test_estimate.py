@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.crawls import (
     MORE_WEB,
     WEB,
@@ -28,6 +30,8 @@ from pipeline.estimate import report
 from pipeline.estimate.estimate import RunEstimate, estimate
 from pipeline.estimate.growth import Bracket
 from pipeline.options import RunOptions
+from pipeline.progress.plain_lines import Plain
+from pipeline.progress.reporter import Reporter
 from pipeline.workfolder.manifest import Manifest
 
 PAGES, SITES = 6000, 40
@@ -175,6 +179,71 @@ def test_unreadable_archives_are_named_and_left_out(web: Path, tmp_path: Path) -
     alone = crawlrank("run", bad, "--work", tmp_path / "w", "--dry-run", "--quiet")
     assert alone.code == 3
     assert "bad.warc.gz" in alone.err
+
+
+def test_an_empty_archive_is_named_as_the_run_names_it(web: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.warc.gz"
+    empty.touch()
+    result = estimate([empty, web], RunOptions(processes=1))
+    assert (list(result.unreadable), result.archives) == ([str(empty)], 1)
+    real = crawlrank("run", empty, web, "--work", tmp_path / "w", "--quiet")
+    assert real.code == 3
+    assert str(result.unreadable[str(empty)]) in real.err
+    for archives in ([empty], [empty, empty]):
+        with pytest.raises(BadInput, match=r"empty\.warc\.gz: an empty file"):
+            estimate(archives, RunOptions(processes=1))
+
+
+@pytest.mark.usefixtures("sampled")
+@pytest.mark.parametrize("few", [1, 3])  # archives; one is run as a whole
+def test_each_part_of_an_estimate_ends(few: int, crawl: list[Path], web: Path) -> None:
+    class Events(Reporter):
+        def step(self, name: str, skipped: bool = False) -> None:
+            events.append(f"begin {name}")
+
+        def done(self, name: str, entry: Mapping[str, Any]) -> None:
+            events.append(f"end {name}")
+
+        def close(self) -> None:
+            events.append("close")
+
+    events: list[str] = []
+    estimate(crawl if few == 3 else [web], RunOptions(processes=1), Events())
+    names = [event.removeprefix("begin ") for event in events if event.startswith("begin")]
+    assert len(names) == (4 if few == 3 else 2)
+    assert events == [*(f"{what} {name}" for name in names for what in ("begin", "end")), "close"]
+
+
+def test_a_part_of_an_estimate_that_fails_does_not_end(
+    web: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(*_: object) -> None:
+        raise BadInput("here", "a fault", "none")
+
+    monkeypatch.setattr(module, "run_sample", fails)
+    with pytest.raises(BadInput, match="a fault"):
+        estimate([web], RunOptions(processes=1), Plain(clock=lambda: 0.0))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["sample: 0.0 s", "run of the sample: not finished after 0.0 s"]
+
+
+@given(st.floats(1e-12, 1e12))
+def test_numbers_of_an_estimate_have_no_exponent(number: float) -> None:
+    shown = report.two_digits(number)
+    assert float(shown) == float(f"{number:.2g}")
+    assert set(shown) <= {*"0123456789."}
+
+
+@given(st.floats(1e-12, 1))
+def test_only_all_bytes_are_shown_as_all(share: float) -> None:
+    shown = report.percent(share)
+    assert (shown == "100 %") == (share == 1)
+    assert float(shown.removesuffix(" %")) == pytest.approx(100 * share, rel=0.06)
+
+
+def test_inspect_says_that_all_bytes_were_taken(web: Path) -> None:
+    said = ok("inspect", web, "--estimate", "--quiet")
+    assert "from 100 % of the bytes" in said.out
 
 
 @pytest.mark.usefixtures("sampled")
