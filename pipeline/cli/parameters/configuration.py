@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import date, time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -233,14 +234,27 @@ def _typed(param: click.Parameter, value: Any) -> Any:
     elif isinstance(param.type, click.FloatRange):
         expected, words = (int, float), "a number"
     if not isinstance(value, expected) or (isinstance(value, bool) and bool not in expected):
-        raise click.BadParameter(f"{value!r} is of another type; expected {words}")
+        raise click.BadParameter(f"{_as_toml(value)} is of another type; expected {words}")
     return value
 
 
+def _as_toml(value: Any) -> str:
+    """A value as a file of TOML has it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, list):
+        return f"[{', '.join(map(_as_toml, value))}]"
+    if isinstance(value, dict):
+        pairs = (f"{key} = {_as_toml(each)}" for key, each in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    return repr(value)  # texts in quotes, and numbers
+
+
 def _is_path(key: str, param: click.Parameter) -> bool:
-    if key in PATHS_AS_TEXT:
-        return isinstance(param.type, click.types.StringParamType)
-    return isinstance(param.type, click.Path)
+    as_text = key in PATHS_AS_TEXT and isinstance(param.type, click.types.StringParamType)
+    return as_text or isinstance(param.type, click.Path)
 
 
 def _within(folder: Path, value: str) -> str:

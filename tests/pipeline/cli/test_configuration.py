@@ -158,7 +158,7 @@ FAULTS = {
     "bin = 3": "[run] bin is no option; did you mean bins?",
     "classes_over = 'all'": "[run] classes_over is no option; did you mean classes-over?",
     "bins = 'three'": "[run] bins: 'three' is of another type; expected a whole number",
-    "bins = true": "[run] bins: True is of another type; expected a whole number",
+    "bins = true": "[run] bins: true is of another type; expected a whole number",
     "bins = 3.5": "[run] bins: 3.5 is of another type; expected a whole number",
     "bins = 126": "[run] bins: 126 is not in the range 1<=x<=125.",
     "tolerance = '1e-6'": "[run] tolerance: '1e-6' is of another type; expected a number",
@@ -167,9 +167,12 @@ FAULTS = {
     "nodes = 'some'": "[run] nodes: 'some' is not one of 'linked', 'all'.",
     "fold = ['redirects', 1]": "[run] fold: 1 is of another type; expected a text in quotes",
     "memory = '1 apple'": "[run] memory: '1 apple' is no size such as 4GB, 512MB",
-    "work = 2026-11-25": "[run] work: datetime.date(2026, 11, 25) is of another type",
+    "work = 2026-11-25": "[run] work: 2026-11-25 is of another type",
+    "work = 07:32:00": "[run] work: 07:32:00 is of another type",
+    "work = 2026-11-25T07:32:00Z": "[run] work: 2026-11-25T07:32:00+00:00 is of another type",
+    "nodes = [true, 'a', {b = false}]": "[run] nodes: [true, 'a', {b = false}] is of another type",
     "config = 'b'": "[run] config is no option",
-    "xyzzy = 1": "[run] xyzzy is no option; known are aliases, archives, archives-from",
+    "xyzzy = 1": "[run] xyzzy is no option; known are aliases, allow-http",
 }
 
 
