@@ -90,9 +90,10 @@ def read_lines(dataset: str | os.PathLike[str]) -> Iterator[tuple[Path, int, byt
                     if line != BOM:  # of a file without a line
                         yield path, number, line.removeprefix(BOM).rstrip(b"\r\n")
         except (OSError, EOFError, zlib.error) as error:
+            where = f"{path}, after line {number}" if number else str(path)
             raise BadInput(
-                f"{path}, after line {number}",
-                f"cannot be read on ({error})",
+                where,
+                f"cannot be read{' on' if number else ''} ({error})",
                 "a whole file of text, plain or gzip, or such a table in Parquet",
                 "Copy or make it again.",
             ) from error

@@ -6,10 +6,11 @@ their timestamps: archives hold impossible dates, and text and Parquet say the s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.datasets import CAPTURES, LINKS, SCORES, Dataset
 
 AT_ONCE = 20_000  # rows in memory
@@ -21,14 +22,15 @@ def is_table(path: Path) -> bool:
 
 
 def table_lines(path: Path) -> Iterator[bytes]:
-    """The rows as lines with their ends. Raises OSError for what is no such table."""
+    """The rows as lines with their ends. Raises OSError for what is no Parquet, and BadInput for a
+    table with other columns."""
     import pyarrow as pa  # half a second that lines do not need
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
     try:
         with path.open("rb") as stream, pq.ParquetFile(stream) as table:
-            dataset, names = _columns_of_lines(table.schema_arrow.names)
+            dataset, names = _columns_of_lines(path, table.schema_arrow.names)
             for batch in table.iter_batches(AT_ONCE, columns=names):
                 texts: list[Any] = [pc.cast(batch[name], pa.string()) for name in names]
                 lines = pc.binary_join_element_wise(
@@ -39,11 +41,23 @@ def table_lines(path: Path) -> Iterator[bytes]:
         raise OSError(str(error).partition("\n")[0]) from error
 
 
-def _columns_of_lines(names: list[str]) -> tuple[Dataset, list[str]]:
-    """The dataset that has these columns, and those of them that a line has: as many as may be."""
+def _columns_of_lines(path: Path, names: list[str]) -> tuple[Dataset, list[str]]:
+    """The dataset that has these columns, and those of them that a line has: as many as may be.
+    Raises BadInput."""
     for dataset in AS_LINES:
         for width in sorted(dataset.widths, reverse=True):
             columns = list(dataset.first(width))
             if dataset.required <= width == len(columns) and set(columns) <= set(names):
                 return dataset, columns
-    raise OSError("a table with the columns " + ascii(names)[:200])
+    columns_of = (f"{each.name} ({_listed(each.first(each.required))})" for each in AS_LINES)
+    raise BadInput(
+        str(path),
+        f"a table with the columns {_listed(names)[:200]}",
+        f"the columns of {' or '.join(columns_of)}",
+        "Name a table of crawlrank, or give its columns these names.",
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Names as they are, but for control characters."""
+    return ", ".join(ascii(name)[1:-1] for name in names)

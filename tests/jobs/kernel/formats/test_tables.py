@@ -96,8 +96,10 @@ def test_tables_of_others(tmp_path: Path) -> None:
 
 def test_no_table_and_a_table_of_something_else(tmp_path: Path) -> None:
     (tmp_path / "a.parquet").write_bytes(b"http://a/ http://b/ L\n")
-    pq.write_table(pa.table({"x\x1b": [1]}), tmp_path / "b.parquet")
-    for name, found in (("a", "Parquet"), ("b", r"a table with the columns \['x\\x1b'\]")):
+    pq.write_table(pa.table({"x\x1b": [1], "y": [2]}), tmp_path / "b.parquet")
+    for name, found in (("a", "Parquet"), ("b", r"b.parquet: a table with the columns x\\x1b, y;")):
         with pytest.raises(BadInput, match=found) as refused:
             lines(tmp_path / f"{name}.parquet")
         assert "\x1b" not in str(refused.value)
+        assert "line 0" not in str(refused.value)
+    assert "links (target, source) or captures (" in refused.value.expected
