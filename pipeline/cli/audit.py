@@ -13,8 +13,9 @@ from jobs.kernel.storage.opening import PathOrUrl
 from pipeline.cli.commands import command
 from pipeline.cli.outputs import STDOUT, check_files, json_option, show, write_json
 from pipeline.cli.parameters.archive_arguments import archives_argument
+from pipeline.cli.parameters.extraction import max_record_option
 from pipeline.cli.parameters.groups import option
-from pipeline.cli.parameters.options import OUTPUT, max_record_option, memory_option
+from pipeline.cli.parameters.options import OUTPUT, memory_option
 from pipeline.data.memory import Memory
 from pipeline.terminal import printable
 

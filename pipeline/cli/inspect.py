@@ -18,8 +18,8 @@ from pipeline.analysis.inspect.inspection_pool import inspect_archives
 from pipeline.cli.commands import command
 from pipeline.cli.outputs import STDOUT, check_files, json_option, json_stream, show
 from pipeline.cli.parameters.archive_arguments import archives_argument
+from pipeline.cli.parameters.extraction import extraction_options
 from pipeline.cli.parameters.options import (
-    extraction_options,
     jobs_option,
     strict_option,
 )

@@ -12,7 +12,7 @@ from jobs.kernel.errors import BadInput
 from jobs.mapreduce.launcher import RUNNERS
 from pipeline import run as runs
 from pipeline.cli.commands import command
-from pipeline.cli.parameters.groups import field_option, option
+from pipeline.cli.parameters.groups import field_option, on_command_line, option
 from pipeline.cli.parameters.options import (
     jobs_option,
     method_option,
@@ -79,6 +79,8 @@ def rank(
 
     Run it again after an interruption, or when the graph was made anew: finished work is kept.
     """
+    if not combine and on_command_line("combine_by"):
+        raise click.UsageError("--combine-by goes with --combine.")
     if combine:
         from pipeline.rank_parts import combination  # slow to import
 

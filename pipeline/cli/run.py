@@ -16,10 +16,10 @@ from pipeline import run as runs
 from pipeline.cli.commands import command
 from pipeline.cli.outputs import show
 from pipeline.cli.parameters.archive_arguments import run_archives_argument
-from pipeline.cli.parameters.groups import field_option, option
+from pipeline.cli.parameters.extraction import extraction_options, validators_option
+from pipeline.cli.parameters.groups import field_option, on_command_line, option
 from pipeline.cli.parameters.options import (
     OUTPUT,
-    extraction_options,
     jobs_option,
     keep_www_option,
     method_option,
@@ -31,7 +31,6 @@ from pipeline.cli.parameters.options import (
     skip_bad_files_option,
     stop_options,
     strict_option,
-    validators_option,
     work_option,
 )
 from pipeline.cli.parameters.progress_options import Progress, invocation, progress_options
@@ -165,8 +164,7 @@ def run(
         raise click.UsageError(f"--method {values['method']} is for --runner {EMBEDDED}.")
     if not (archives or ((work / "manifest.json").exists() and Manifest(work).imported)):
         raise click.UsageError("Missing argument 'ARCHIVES...'.")
-    if output and not dry_run:
-        raise click.UsageError("--json goes with --dry-run; a run's figures: `crawlrank status`.")
+    _require_effect(runner, data, validate=values["validate"], json=bool(output) and not dry_run)
     validation = ValidationOptions(min_agreement=min_agreement)
     options = RunOptions(
         runner=runner, data=_data_url(runner, data), validation=validation, **values
@@ -182,6 +180,18 @@ def run(
         raise
     if progress.tables:
         show_result(work, validated=True)
+
+
+def _require_effect(runner: str, data: str | None, *, validate: bool, json: bool) -> None:
+    """Raises UsageError for options that this run would not heed. json: of no estimate."""
+    if json:
+        raise click.UsageError("--json goes with --dry-run; a run's figures: `crawlrank status`.")
+    if not validate and on_command_line("min_agreement"):
+        raise click.UsageError("--min-agreement is of the validation, which --no-validate omits.")
+    if not data and on_command_line("reducers"):
+        raise click.UsageError(
+            f"--reducers is for runs with --data; --runner {runner} shares out work by --jobs."
+        )
 
 
 def _estimate(

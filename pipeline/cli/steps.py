@@ -16,11 +16,11 @@ from jobs.mapreduce.launcher import Launcher
 from pipeline.cli.commands import command
 from pipeline.cli.outputs import check_format, check_outputs, print_counts
 from pipeline.cli.parameters.archive_arguments import archives_argument
+from pipeline.cli.parameters.extraction import extraction_options, validators_option
 from pipeline.cli.parameters.groups import field_option, option
 from pipeline.cli.parameters.options import (
     OUTPUT,
     digits_option,
-    extraction_options,
     keep_www_option,
     launcher_options,
     nodes_option,
@@ -30,7 +30,6 @@ from pipeline.cli.parameters.options import (
     skip_bad_files_option,
     stop_options,
     strict_option,
-    validators_option,
 )
 from pipeline.cli.parameters.progress_options import Progress, plain_progress_options
 from pipeline.contract import Round, Stop

@@ -48,9 +48,10 @@ class Asked(NamedTuple):
         if self.place.startswith("data"):
             where += ["--data", f"file://{work.with_name(f'{work.name}-{self.place}')}"]
         return [
-            "run", *archives, "--work", work, *where, *self.stop.split(), "--min-agreement", 0,
-            "--quiet", "--nodes", self.nodes, "--bins", self.bins, "--links", self.links,
-            "--captures", self.captures, "--validate" if self.validate else "--no-validate",
+            "run", *archives, "--work", work, *where, *self.stop.split(), "--quiet",
+            "--nodes", self.nodes, "--bins", self.bins, "--links", self.links,
+            "--captures", self.captures,
+            *(("--min-agreement", 0) if self.validate else ("--no-validate",)),
         ]  # fmt: skip
 
 

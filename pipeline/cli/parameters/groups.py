@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast, get_args, get_type_hints
 
 import click
+from click.core import ParameterSource
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Any], Any]
@@ -30,6 +31,13 @@ def field_option(owner: object, name: str, help: str, type: Any = None) -> Decor
     choice = type or click.Choice(get_args(get_type_hints(owner.__class__)[name]))
     shown = getattr(choice, "shown", None)  # how a type writes its values
     return option(spelled, type=choice, default=shown(default) if shown else default, help=help)
+
+
+def on_command_line(name: str) -> bool:
+    """Whether the user has given a parameter of the command that runs. One of a configuration file
+    serves several commands and runs, so it may be without effect in some of them."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is ParameterSource.COMMANDLINE
 
 
 def together(*options: Decorator) -> Callable[[Command], Command]:

@@ -10,17 +10,17 @@ from typing import get_args
 import click
 
 from jobs.kernel.captures.choosing import CaptureRules, Gone
-from jobs.kernel.captures.extraction_options import (
-    DEFAULTS,
-    ExtractionOptions,
-    LinksKept,
-    Nofollow,
-    Outlinks,
-)
 from jobs.kernel.formats.order import DIGITS
 from jobs.kernel.machine.cores import A_CORE, at_a_time
 from jobs.mapreduce.launcher import RUNNERS, Launcher
-from pipeline.cli.parameters.groups import Command, Decorator, field_option, grouped, option
+from pipeline.cli.parameters.groups import (
+    Command,
+    Decorator,
+    field_option,
+    grouped,
+    on_command_line,
+    option,
+)
 from pipeline.cli.parameters.types import LocalPath, Number, Size, SomeOf
 from pipeline.contract import COMBINED, TOLERANCE, TOLERANCE_OF_JOBS, Stop
 from pipeline.data.memory import Memory, half_of_machine
@@ -105,60 +105,6 @@ memory_option = option(
     help="Memory that the command may use, such as 4GB (default: half of the machine's).",
 )
 
-max_record_option = field_option(
-    DEFAULTS,
-    "max_record",
-    "Largest record body that is read, in bytes after decompression; larger ones are counted.",
-    click.IntRange(1024),
-)
-
-EXTRACTION = (
-    field_option(
-        DEFAULTS,
-        "outlinks",
-        "Where links come from. html: the HTML; metadata: Heritrix's metadata records; both:"
-        " both; auto: the HTML of pages with a body, the metadata of others.",
-        click.Choice(get_args(Outlinks)),
-    ),
-    field_option(
-        DEFAULTS,
-        "links",
-        "nav: links that readers follow (hops L, R and frames); all: also embeds and guesses.",
-        click.Choice(get_args(LinksKept)),
-    ),
-    field_option(
-        DEFAULTS,
-        "nofollow",
-        "What to do with links that their page asks not to follow (rel, robots meta,"
-        " X-Robots-Tag).",
-        click.Choice(get_args(Nofollow)),
-    ),
-    field_option(
-        DEFAULTS,
-        "forms",
-        "With --links all: also the targets of search forms and the like (hop X).",
-    ),
-    field_option(DEFAULTS, "pdf", "Also read the links of PDFs; needs the extra `pdf`."),
-    max_record_option,
-    field_option(
-        DEFAULTS,
-        "max_links_per_page",
-        "Links of a page that are kept, at most; pages with more are counted.",
-        click.IntRange(1),
-    ),
-)
-
-
-validators_option = field_option(
-    DEFAULTS, "validators", "Keep Last-Modified and ETag of responses, for `plan`."
-)
-
-
-def extraction_options(*more: Decorator) -> Callable[[Command], Command]:
-    """The argument `extraction`. more: options that only this command has."""
-    return grouped("extraction", ExtractionOptions, *EXTRACTION, *more)
-
-
 keep_www_option = field_option(
     RunOptions,
     "keep_www",
@@ -167,6 +113,11 @@ keep_www_option = field_option(
 
 
 def _rules(take: str, folds: tuple[str, ...], gone: Gone) -> CaptureRules:
+    if take != "latest" and "redirects" not in folds and on_command_line("gone"):
+        raise click.UsageError(
+            "--gone goes with the latest captures or with --fold redirects; without them no page is"
+            " gone."
+        )
     return CaptureRules(take == "latest", "redirects" in folds, "canonical" in folds, gone)
 
 
@@ -226,6 +177,11 @@ perturb_option = field_option(
 def _stop(iterations: int | None, tolerance: float | None, max_rounds: int) -> Stop:
     if iterations is not None and tolerance is not None:
         raise click.UsageError("--iterations and --tolerance exclude each other")
+    if iterations is not None and on_command_line("max_rounds"):
+        raise click.UsageError(
+            f"--max-rounds bounds the rounds to a --tolerance; --iterations {iterations} does"
+            " exactly so many."
+        )
     return Stop(iterations, tolerance, max_rounds)
 
 
