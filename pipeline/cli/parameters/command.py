@@ -30,9 +30,23 @@ class ConfiguredCommand(GroupedCommand):
         self.params += holder.params
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if not ctx.resilient_parsing and not {*ctx.help_option_names} & {*args}:
-            ctx.meta[CONFIGURED] = configure(self, ctx, args)
-        return super().parse_args(ctx, args)
+        try:
+            if not ctx.resilient_parsing and not {*ctx.help_option_names} & {*args}:
+                ctx.meta[CONFIGURED] = configure(self, ctx, args)
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            raise self._with_argument(ctx, error) from error
+
+    def _with_argument(self, ctx: click.Context, error: click.NoSuchOption) -> click.UsageError:
+        """Most commands have --work; the error of one that has arguments instead names them."""
+        arguments = [param for param in self.params if isinstance(param, click.Argument)]
+        folders = [each for each in arguments if str(each.name).startswith("work")]
+        if error.option_name != "--work" or not folders:
+            return error
+        words = " ".join(str(each.name).upper() for each in folders)
+        which = "folder" if len(folders) == 1 else "folders"
+        cure = f"Give the {which} without it: {ctx.command_path} {words}"
+        return click.UsageError(f"No such option: --work. {cure}", ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
         configured: Configured | None = ctx.meta.get(CONFIGURED)
