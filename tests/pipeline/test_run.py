@@ -230,7 +230,7 @@ def test_too_few_rounds_and_then_more(web: Path, more_web: Path, tmp_path: Path)
     work = tmp_path / "work"
     said = run(work, web, more_web, "--max-rounds", 1)
     assert said.code == 4
-    assert "after 1 rounds" in said.err
+    assert "after 1 round the certificate" in said.err
     assert "--max-rounds" in said.err
     assert len(manifest_of(work)["steps"]["page-rank"]["rounds"]) == 1
     assert (work / "rounds" / "round-1").is_dir()
@@ -310,7 +310,7 @@ def test_status(web: Path, tmp_path: Path) -> None:
     }
     assert str(DAMAGED / "truncated.warc") in said.out  # not cut: a pipe has no width
     (entry,) = (e for e in manifest_of(work)["archives"].values() if e["damage"])
-    assert re.search(rf"^{entry['damage'][0][1]} +1$", said.out, re.M)
+    assert re.search(rf"^ +1  {entry['damage'][0][1]}  ", said.out, re.M)
     assert len(re.findall(r"^ +\d +\d\.\d{3}e", said.out, re.M)) == 1
     run(work, web, DAMAGED / "truncated.warc")
     assert "to do" not in ok("status", "--work", work).out
