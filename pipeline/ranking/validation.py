@@ -6,7 +6,9 @@ same way both bound every score by a factor 1 +- eta, so with t = 2 (eta_PageRan
 OPIC's order can differ from PageRank's only between scores within t of each other: a node agrees
 when OPIC's class lies in the range of classes that PageRank gives to nodes whose score is within t
 of its own (at least 1e-9, so that a large group of equal scores across a boundary does not count
-as disagreement). An eta above 0.05 resolves no digit and earns no allowance: then the classes have
+as disagreement). With ties together, OPIC's class of a node is that of all nodes within t of it, as
+OPIC's own errors keep equal scores from being equal; these lie within 2 t of PageRank's score. An
+eta above 0.05 resolves no digit and earns no allowance: then the classes have
 to agree without it.
 
 Nodes that the key alone places agree whatever OPIC says of them, so the verdict counts those that
@@ -34,7 +36,15 @@ from pipeline.data.graph import Floats, Graph, Mask
 from pipeline.options import ValidationOptions
 from pipeline.ranking.agreement import TOP_PERCENTS, confusion, overlap
 from pipeline.ranking.certificate import Certificate, certificate
-from pipeline.ranking.classes import Classes, Order, Preferences, class_of, cut, position_type
+from pipeline.ranking.classes import (
+    Classes,
+    Numbers,
+    Order,
+    Preferences,
+    class_of,
+    cut,
+    position_type,
+)
 from pipeline.ranking.correlations import kendall, spearman
 from pipeline.ranking.digits import digits_for, rounded
 from pipeline.ranking.opic import Checkpoint, OpicResult, opic
@@ -127,7 +137,7 @@ def _distance(scores: Floats, other: OpicResult) -> float:
 
 
 def _agree(
-    scores: Floats, ours: Classes, theirs: Classes, tolerance: float, over: Mask | None = None
+    scores: Floats, ours: Classes, theirs: Numbers, tolerance: float, over: Mask | None = None
 ) -> Mask:
     """Does OPIC's class lie between those of the best and the last node within tolerance?
 
@@ -141,7 +151,7 @@ def _agree(
     agrees = np.empty(len(along), bool)
     for at in range(0, len(along), PIECE):
         nodes = along[at : at + PIECE]
-        own, theirs_here = scores[nodes], theirs.classes[nodes]
+        own, theirs_here = scores[nodes], theirs[nodes]
         lowest = rounded(own * (1 - tolerance), ours.digits)
         low = np.searchsorted(values, lowest, side="left")
         high = np.searchsorted(values, rounded(own, ours.digits, 1 - tolerance), side="right")
@@ -151,6 +161,22 @@ def _agree(
             last = np.where(over[nodes], last, np.maximum(last, behind))
         agrees[nodes] = (ours.classes[along[high - 1]] <= theirs_here) & (theirs_here <= last)
     return agrees
+
+
+def _within(
+    scores: Floats, bins: int, digits: int, tolerance: float, over: Mask | None = None
+) -> Numbers:
+    """Classes in which each node is tied with all whose scores are within the tolerance."""
+    ranked = rounded(scores if over is None else scores[over], digits)
+    ranked.sort()
+    n, classes = len(ranked), np.empty(len(scores), np.int8)
+    for at in range(0, len(scores), PIECE):
+        own = scores[at : at + PIECE]
+        low, high = rounded(own * (1 - tolerance), digits), rounded(own, digits, 1 - tolerance)
+        above = n - np.searchsorted(ranked, high, side="right")
+        last = np.maximum(n - np.searchsorted(ranked, low, side="left") - 1, above)
+        classes[at : at + PIECE] = class_of(above + last, 2 * n, bins)
+    return classes
 
 
 def _in_over_from(counted: Mask) -> Order:
@@ -171,7 +197,13 @@ def _compare_classes(
 ) -> ClassComparison:
     bins, over, tolerance = options.bins, how["mask"], max(LEAST_TOLERANCE, 2 * eta)
     ours = cut(scores, bins, digits=options.digits, **how)
-    agrees = _agree(scores, ours, cut(other.scores, bins, **how), tolerance, over)
+    if options.ties == "together":
+        theirs = _within(other.scores, bins, options.digits, tolerance, over)
+        agrees = _agree(scores, ours, theirs, 1 - (1 - tolerance) ** 2, over)
+    else:
+        theirs = cut(other.scores, bins, **how).classes
+        agrees = _agree(scores, ours, theirs, tolerance, over)
+    del theirs
     rows = tuple(map(tuple, counts.tolist()))
     same = int(counts.trace()) / len(scores)
     agreement = float(agrees.mean())

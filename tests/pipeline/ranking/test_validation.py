@@ -24,7 +24,7 @@ from support.graphs import (
 )
 
 from jobs.kernel.errors import BadInput, NotConverged
-from pipeline.data.graph import Graph
+from pipeline.data.graph import Graph, Mask
 from pipeline.options import ValidationOptions
 from pipeline.precedence.captured import captured_nodes
 from pipeline.ranking import validation as module
@@ -136,7 +136,7 @@ def test_agreement_is_the_range_of_classes_within_tolerance() -> None:
     ours, theirs = rounds(WEB, 6), exact_scores(WEB)
     for tolerance in (1e-9, 1e-3, 0.03):
         a, b = module.cut(ours.scores, 5), module.cut(theirs, 5)
-        found = module._agree(ours.scores, a, b, tolerance)
+        found = module._agree(ours.scores, a, b.classes, tolerance)
         for node, x in enumerate(ours.scores):
             window = (ours.scores >= x * (1 - tolerance)) & (ours.scores <= x / (1 - tolerance))
             rounded = np.array([f"{y:.8e}" for y in ours.scores])
@@ -153,7 +153,7 @@ def test_certified_orders_always_agree() -> None:
         ours, theirs = (exact * (1 + eta * rng.choice([-1, 1], 300)) for _ in range(2))
         for bins in (2, 5, 50):
             a, b = module.cut(ours, bins), module.cut(theirs, bins)
-            assert module._agree(ours, a, b, 4 * eta).all()
+            assert module._agree(ours, a, b.classes, 4 * eta).all()
 
 
 def test_equal_scores_leave_correlations_undefined() -> None:
@@ -301,7 +301,70 @@ def test_certified_orders_agree_whatever_was_captured() -> None:
         for bins, part in ((5, 0.1), (50, 0.5), (50, 0.2)):
             over = rng.random(300) < part
             a, b = (module.cut(side, bins, mask=over) for side in (ours, theirs))
-            assert module._agree(ours, a, b, 4 * eta, over).all()
+            assert module._agree(ours, a, b.classes, 4 * eta, over).all()
+
+
+def hub_and_pages(pages: int) -> Graph:
+    """One home page that links to all others, each of which links back."""
+    return graph_of(
+        pages + 1, [*((0, n + 1) for n in range(pages)), *((n + 1, 0) for n in range(pages))]
+    )
+
+
+@pytest.mark.parametrize("captured", [None, np.arange(41) % 3 > 0])
+@pytest.mark.parametrize("bins", [2, 5, 50])
+@pytest.mark.parametrize("policy", ["cycle", "random", "greedy"])
+def test_ties_together_that_errors_of_opic_split(
+    policy: str, bins: int, captured: Mask | None
+) -> None:
+    """OPIC gives forty equal pages scores that differ by less than its certificate."""
+    graph = hub_and_pages(40)
+    options = ValidationOptions(policy, ties="together", bins=bins)  # type: ignore[arg-type]
+    report = validate(graph, ranked(graph), options, captured=captured)
+    report.require()
+    assert (report.classes.agreement, report.classes.agreement_apart) == (1, 1)
+    assert report.classes.nodes_apart == 41
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(graphs())
+def test_any_small_graph_passes_with_ties_together(graph: Graph) -> None:
+    report = validate(graph, ranked(graph), ValidationOptions(ties="together"))
+    assert (report.verdict, report.classes.agreement) == ("pass", 1)
+
+
+@pytest.mark.parametrize("part", [0.2, 1.0])
+@pytest.mark.parametrize("eta", [1e-6, 1e-3, 0.02])
+@pytest.mark.parametrize("bins", [2, 5, 50])
+def test_certified_orders_agree_with_ties_together(eta: float, part: float, bins: int) -> None:
+    rng = np.random.default_rng(7)
+    for decimals in (0, 1, 2):  # groups of many pages, and of few
+        exact = np.round(rng.lognormal(0, 0.5, 300), decimals) + 0.15
+        ours, theirs = (exact * (1 + eta * rng.choice([-1, 1], 300)) for _ in range(2))
+        over, t = rng.random(300) < part, 4 * eta
+        a = module.cut(ours, bins, mask=over, ties="together")
+        b = module._within(theirs, bins, 9, t, over)
+        assert module._agree(ours, a, b, 1 - (1 - t) ** 2, over).all()
+
+
+def test_ties_together_within_no_tolerance_are_those_of_equal_scores() -> None:
+    scores = np.round(np.random.default_rng(8).lognormal(0, 0.5, 300), 1) + 0.15
+    for over in (None, np.arange(300) % 3 == 0):
+        expected = module.cut(scores, 7, mask=over, ties="together").classes
+        assert (module._within(scores, 7, 9, 1e-9, over) == expected).all()
+
+
+def test_a_wrong_order_fails_with_ties_together() -> None:
+    exact = exact_scores(WEB)
+    backwards = np.empty(400)
+    backwards[np.argsort(exact)] = np.sort(exact)[::-1]
+    report = validate(WEB, scored(WEB, backwards), ValidationOptions(ties="together"))
+    assert (report.verdict, report.classes.agreement < 0.3) == ("fail", True)
+    hub = hub_and_pages(40)
+    wrong = exact_scores(hub)
+    wrong[0], wrong[1] = wrong[1], wrong[0]  # a page in the place of the home page
+    report = validate(hub, scored(hub, wrong), ValidationOptions(ties="together"))
+    assert (report.verdict, round(41 * report.classes.agreement)) == ("fail", 39)
 
 
 def test_captured_nodes_by_position(tmp_path: Path) -> None:
