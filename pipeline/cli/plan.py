@@ -18,6 +18,7 @@ from pipeline.data.memory import Memory
 from pipeline.options import PlanOptions
 from pipeline.terminal import printable
 from pipeline.workfolder.rankings import ranking_folder
+from pipeline.workfolder.work_folder import refuse_own_file
 
 FORMS = ("csv", "jsonl", "parquet", "nutch")
 
@@ -81,6 +82,7 @@ def plan(
 
     if folder.exists() and not folder.is_dir():
         raise BadInput(str(folder), "a file", "a folder", "Name a folder.")
+    refuse_own_file(folder / "precedence.txt", works)
     folder.mkdir(parents=True, exist_ok=True)
     now = begin or datetime.now(timezone.utc)
     ranked = ranking_folder(works[-1], ranking)

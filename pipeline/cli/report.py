@@ -18,7 +18,6 @@ from pipeline.progress.reporter import consecutive
 from pipeline.terminal import printable
 from pipeline.workfolder.manifest import require_manifest
 from pipeline.workfolder.rankings import OWN, is_usable, labels
-from pipeline.workfolder.work_folder import refuse_dataset
 
 MOST = 10_000  # pages
 
@@ -61,8 +60,6 @@ def report(
         raise click.UsageError("--output FILE is needed, or --json FILE")
     require_manifest(work)
     check_files(page, output, inputs=[])
-    for path in filter(None, (page, output)):
-        refuse_dataset(work, path)
     names, left_out = _chosen(work, rankings)
     request = ReportRequest(work, names, older, top, memory.budget, left_out)
     with database_beside(memory) as (db, near), consecutive(progress.reporter) as begin:

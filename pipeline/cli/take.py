@@ -27,6 +27,7 @@ from pipeline.cli.parameters.options import (
     report_option,
 )
 from pipeline.cli.parameters.types import Number
+from pipeline.contract import BEANS
 from pipeline.options import HostSort, PrecedenceOptions, SiteBy
 from pipeline.precedence import lint
 from pipeline.precedence.filters import Filter, PageFilters, conditions
@@ -37,6 +38,7 @@ from pipeline.scores_of_work import ScoresAndUris, scores_of_work
 from pipeline.terminal import TextTable, printable, width_of
 from pipeline.workfolder.manifest import require_manifest
 from pipeline.workfolder.rankings import ranking_folder
+from pipeline.workfolder.work_folder import refuse_own_file
 
 TABLE_ROWS = 20
 
@@ -94,6 +96,8 @@ def export_precedence(
     _check_usage(form, output, of_work=bool(uris or report) if work else bool(ranking))
     require_sources(filters, work=bool(work), uris=bool(uris))
     check_files(output, inputs=[scores, *([uris] if uris else [])] if scores else [])
+    if form == "heritrix" and output != STDOUT:  # whose beans go beside it
+        refuse_own_file(output.with_name(BEANS), [work] if work else [])
     folder = ranking_folder(work, ranking) if work else None
     with tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp:
         source = scores_of_work(folder, Path(tmp)) if folder else _given(scores, uris, report)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import shutil
 from collections.abc import Collection, Iterator
@@ -37,15 +38,30 @@ def refuse_dataset(work: Path, output: Path) -> None:
     above = (output.resolve(), *output.resolve().parents)
     for name in (*DATASETS, MANIFEST):
         if (work / name).resolve() in above:
-            where = f"the run's own {name}" if name == MANIFEST else f"in the dataset {name}"
+            own = output.resolve() == (work / name).resolve()
+            where = f"the run's own {name}" if own else f"in the dataset {name}"
             raise BadInput(str(output), where, "a path of its own", "Name another one.")
+
+
+def refuse_own_file(output: Path, works: Collection[Path] = ()) -> None:
+    """Refuse the same in any work folder that the output is in. works: those that are known; others
+    are known by their manifest and lock. Raises BadInput."""
+    known = {work.resolve() for work in works}
+    for folder in output.resolve().parents:
+        if folder in known or is_work_folder(folder):
+            refuse_dataset(folder, output)
+
+
+def is_work_folder(folder: Path) -> bool:
+    """A folder that cannot be read is none."""
+    return all(os.path.exists(folder / name) for name in (MANIFEST, ".lock"))  # noqa: PTH110
 
 
 def refuse_foreign(work: Path) -> None:
     """A folder without manifest is no work folder: what is in it would be overwritten. Nor is
     one inside a work folder: it could be a dataset of that. Raises BadInput."""
     for parent in work.resolve().parents:
-        if (parent / "manifest.json").exists() and (parent / ".lock").exists():
+        if is_work_folder(parent):
             raise BadInput(
                 str(work),
                 f"lies inside the work folder {parent}",

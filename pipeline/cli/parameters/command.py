@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
 from pipeline.cli.parameters.configuration import NAME, VARIABLE, Configured, configure
 from pipeline.cli.parameters.help_groups import GroupedCommand
+from pipeline.data.output.standard_output import STDOUT
 from pipeline.terminal import printable
+from pipeline.workfolder.work_folder import refuse_own_file
 
 CONFIGURED = "crawlrank.configured"  # where the context keeps what a file has given
+#: options and arguments that name work folders, and options that name what a command writes
+WORKS = frozenset({"--work", "--against", "work", "work_a", "work_b"})
+OUTPUTS = frozenset({"--output", "--out", "--plot", "--json", "--log"})
 CONFIG_OPTION = click.option(
     "--config",
     type=click.Path(),
@@ -53,4 +60,21 @@ class ConfiguredCommand(GroupedCommand):
         if configured and not ctx.params.get("quiet"):
             names = ", ".join(configured.values)
             click.echo(printable(f"Options from {configured.path}: {names}"), err=True)
+        _refuse_own_files(self, ctx)
         return super().invoke(ctx)
+
+
+def _refuse_own_files(command: click.Command, ctx: click.Context) -> None:
+    """Refuse outputs that would replace what a run has written. Raises BadInput."""
+    works, outputs = list[Path](), list[Path]()
+    for param in command.params:
+        values = ctx.params.get(str(param.name))
+        paths = [each for each in _listed(values) if isinstance(each, Path) and each != STDOUT]
+        works += paths if not WORKS.isdisjoint([*param.opts, param.name]) else ()
+        outputs += paths if not OUTPUTS.isdisjoint(param.opts) else ()
+    for output in outputs:
+        refuse_own_file(output, works)
+
+
+def _listed(values: Any) -> Sequence[Any]:
+    return values if isinstance(values, tuple) else (values,)

@@ -20,7 +20,6 @@ from pipeline.progress.log_lines import Log
 from pipeline.progress.reporter import Reporter, Several
 from pipeline.workfolder.masking import masked, masked_all
 from pipeline.workfolder.run_history import Invocation
-from pipeline.workfolder.work_folder import refuse_dataset
 
 
 class Progress(NamedTuple):
@@ -51,10 +50,7 @@ def _logged(path: Path) -> Log:
     if path == STDOUT:
         stream = sys.stdout
     else:
-        archives, work = ctx.params.get("archives") or (), ctx.params.get("work")
-        check_files(path, inputs=archives)
-        if isinstance(work, Path):
-            refuse_dataset(work, path)
+        check_files(path, inputs=ctx.params.get("archives") or ())
         path.parent.mkdir(parents=True, exist_ok=True)
         stream = path.open("a")
     log = Log(stream)
