@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
@@ -18,9 +18,6 @@ from pipeline.cli.parameters.groups import option
 from pipeline.cli.parameters.options import OUTPUT, memory_option
 from pipeline.data.memory import Memory
 from pipeline.terminal import printable
-
-if TYPE_CHECKING:
-    from pipeline.analysis.audit.findings import Audit
 
 
 @command("audit-precedence")
@@ -67,7 +64,9 @@ def audit_precedence(
     )
     write_json(audit_json.SCHEMA, audit_json.as_data(audit), output)
     if picture:
-        _draw(audit, picture)
+        from pipeline.analysis.audit.picture import plot
+
+        plot(audit, picture)
     show(tables(audit), output)
     advice = advise(audit)
     if advice and output != STDOUT:
@@ -83,16 +82,6 @@ def _check_picture(path: Path) -> None:
 
     if path.suffix.lower().removeprefix(".") not in FORMATS:
         raise click.UsageError(f"--plot {path} must end in .png or .svg")
-
-
-def _draw(audit: Audit, path: Path) -> None:
-    from pipeline.analysis.audit.picture import plot
-    from pipeline.analysis.plots.pictures import NoMatplotlib
-
-    try:
-        plot(audit, path)
-    except NoMatplotlib as error:
-        raise click.UsageError(str(error)) from error
 
 
 @command("compare-outlinks")

@@ -152,14 +152,10 @@ def aopic_lab(
     if (preferences.anchors is None) != (not preferences.words):
         raise click.UsageError("--favour-words and --anchors belong together")
     from pipeline.analysis.aopic_lab.lab import run_lab
-    from pipeline.analysis.plots.pictures import NoMatplotlib
 
-    try:
-        written = run_lab(
-            output, chosen, nodes, exponent, seeds, processes, poisson, work, partitions,
-            discover, preferences,
-        )  # fmt: skip
-    except NoMatplotlib as error:
-        raise click.UsageError(str(error)) from error
+    written = run_lab(
+        output, chosen, nodes, exponent, seeds, processes, poisson, work, partitions,
+        discover, preferences,
+    )  # fmt: skip
     for path in written:
         click.echo(printable(str(path)))

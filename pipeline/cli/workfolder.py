@@ -113,9 +113,5 @@ def plot(work: Path, out: Path | None, form: str) -> None:
     """
     from pipeline.analysis.plots import plots
 
-    try:
-        written = plots.plot(work, out or work / "plots", form)
-    except plots.NoMatplotlib as error:
-        raise click.UsageError(str(error)) from error
-    for path in written:
+    for path in plots.plot(work, out or work / "plots", form):
         click.echo(printable(str(path)))

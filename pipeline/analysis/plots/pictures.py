@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from jobs.kernel.errors import CrawlrankError
 from jobs.kernel.machine.extras import cure_of
 from pipeline.data.datasets import replacing
 
@@ -31,8 +32,10 @@ LIGHTEST = 0.93  # of the range of COLOURS: lighter ones cannot be seen on paper
 LONGEST = 40  # characters of a host's name
 
 
-class NoMatplotlib(Exception):
+class NoMatplotlib(CrawlrankError):
     """matplotlib is not installed."""
+
+    exit_code = 2
 
     def __init__(self) -> None:
         super().__init__(f"plots need matplotlib, which is not installed. {cure_of('plot')}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from jobs.kernel.keys.keys import key_function
 
@@ -13,6 +14,13 @@ if TYPE_CHECKING:
 
 class NotAURI(ValueError):
     """The text is neither a URI nor a key."""
+
+
+def _has_host(uri: str) -> bool:
+    try:
+        return bool(urlsplit(uri).hostname)
+    except ValueError:  # of brackets that do not fit
+        return False
 
 
 def key_maker(finished: Finished) -> Callable[[str], str]:
@@ -25,6 +33,8 @@ def key_maker(finished: Finished) -> Callable[[str], str]:
             if ")" in page or not finished.has_uris:
                 return page
             raise NotAURI(f"{page!r} is no URI: write it with http:// or https://, or give a key")
+        if not _has_host(page):
+            raise NotAURI(f"{page!r} is no URI: its host is missing or cannot be read")
         key = of_uri(page.encode("utf-8", "replace"))
         if key is None:
             raise NotAURI(f"{page!r} is a URI of which surt makes no key, so it is never a page")

@@ -163,6 +163,12 @@ def test_refused(works: Works, tmp_path: Path) -> None:
     assert (said.code, "of another version" in said.err) == (3, True)
 
 
+@pytest.mark.parametrize("uri", ["http://[::1", "http://", "https:///path", "http://[x/"])
+def test_what_looks_like_a_uri(uri: str, works: Works) -> None:
+    said = crawlrank("explain", "--work", works["columns"][0], uri)
+    assert (said.code, "is no URI" in said.err) == (2, True), said
+
+
 @pytest.mark.parametrize("name", ["scores/scores.parquet", "map/map.parquet", "graph/offsets.npy"])
 def test_broken_datasets(name: str, works: Works, tmp_path: Path) -> None:
     work = tmp_path / "it's [a] folder"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -183,6 +184,16 @@ def test_keys_without_uris_and_ids_without_keys(tmp_path: Path) -> None:
     ok("run", "--work", tmp_path / "ids", "--no-validate", "--quiet")
     said = crawlrank("hosts", "--work", tmp_path / "ids")
     assert (said.code, "pages that are ids" in said.err) == (3, True)
+
+
+def test_a_picture_without_matplotlib(
+    work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for words in (("hosts", "--plot", tmp_path / "h.png"), ("plot", "--out", tmp_path / "plots")):
+        said = crawlrank(words[0], "--work", work, *words[1:])
+        assert (said.code, "pip install 'matplotlib>=3.8'" in said.err) == (2, True), said
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_refused(work: Path, tmp_path: Path) -> None:
