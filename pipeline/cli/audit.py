@@ -11,7 +11,7 @@ import click
 from jobs.kernel.errors import BadInput, unreadable
 from jobs.kernel.storage.opening import PathOrUrl
 from pipeline.cli.commands import command
-from pipeline.cli.outputs import STDOUT, check_files, json_option, show, write_json
+from pipeline.cli.outputs import STDOUT, check_files, json_option, require_ending, show, write_json
 from pipeline.cli.parameters.archive_arguments import archives_argument
 from pipeline.cli.parameters.extraction import max_record_option
 from pipeline.cli.parameters.groups import option
@@ -55,10 +55,11 @@ def audit_precedence(
     from pipeline.analysis.audit import audit_json, findings
     from pipeline.analysis.audit.advice import advise
     from pipeline.analysis.audit.tables import tables
+    from pipeline.analysis.plots.pictures import FORMATS
 
     check_files(output, picture, inputs=[precedence, *logs])
     if picture:
-        _check_picture(picture)
+        require_ending(picture, "--plot", FORMATS, packed=False)
     audit = findings.audit(
         precedence, logs, budget=memory.budget, threads=os.cpu_count() or 1, by=by
     )
@@ -75,13 +76,6 @@ def audit_precedence(
             click.echo(printable(f"{number}. {sentence}"))
     if strict:
         findings.require_unharmed(audit)
-
-
-def _check_picture(path: Path) -> None:
-    from pipeline.analysis.plots.pictures import FORMATS
-
-    if path.suffix.lower().removeprefix(".") not in FORMATS:
-        raise click.UsageError(f"--plot {path} must end in .png or .svg")
 
 
 @command("compare-outlinks")

@@ -34,7 +34,7 @@ COMMANDS = {
     "page-rank": ("steps", "Compute the PageRank of a graph."),
     "join-scores": ("steps", "Join scores with their URIs, best first."),
     "export-precedence": ("take", "Write the precedence file, or a list of pages."),
-    "hosts": ("take", "Show the hosts of a ranking."),
+    "hosts": ("results", "Show the hosts of a ranking."),
     "plan": ("plan", "Plan how often to fetch each page of a site."),
     "recrawl": ("recrawl", "Make a Heritrix job crawl in the order of a ranking."),
     "verify-precedence": ("recrawl", "Look a precedence file up in the state of a job."),

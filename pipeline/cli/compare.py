@@ -23,6 +23,7 @@ from pipeline.cli.parameters.options import (
     ranked_work_option,
     ranking_option,
 )
+from pipeline.cli.parameters.types import Whole
 from pipeline.data.memory import Memory
 from pipeline.workfolder.rankings import OWN, labels, named_ranking, ranking_folder
 
@@ -38,13 +39,13 @@ if TYPE_CHECKING:
 @ranking_option
 @option(
     "--top",
-    type=click.IntRange(0),
+    type=Whole(0),
     default=10,
     help="Pages to list of each kind: risen, fallen, new and gone.",
 )
 @option(
     "--links",
-    type=click.IntRange(0),
+    type=Whole(0),
     default=3,
     help="Links won, and links lost, to list for each page: those that give most.",
 )
@@ -81,7 +82,7 @@ def diff(
 @option(
     "--links",
     "top",
-    type=click.IntRange(0),
+    type=Whole(0),
     default=10,
     help="Incoming links to list: those that give most.",
 )
@@ -140,7 +141,7 @@ def database_beside(memory: Memory) -> Iterator[tuple[duckdb.DuckDBPyConnection,
     metavar="FILE",
     help="Compare with what people say: CSV with the columns page, rater and rating, 1 to 4.",
 )
-@option("--top", type=click.IntRange(0), default=10, help="Pages that differ most, to list.")
+@option("--top", type=Whole(0), default=10, help="Pages that differ most, to list.")
 @json_option
 @memory_option
 def agree(

@@ -12,7 +12,7 @@ from pipeline.analysis.aopic_lab.preferences import NONE_PREFERRED, CrawlPrefere
 from pipeline.cli.commands import command
 from pipeline.cli.parameters.groups import grouped, option
 from pipeline.cli.parameters.options import OUTPUT, jobs_option
-from pipeline.cli.parameters.types import Number
+from pipeline.cli.parameters.types import Number, Whole
 from pipeline.terminal import printable
 
 FIGURES = "2,3,4,5,6"
@@ -92,7 +92,7 @@ preference_options = grouped(
     help="Figures of the paper to reproduce, between commas.",
 )
 @option("--output", type=OUTPUT, required=True, help="Folder for figures, CSV files and report.md.")
-@option("--nodes", type=click.IntRange(100), default=100_000, help="Pages of a random web.")
+@option("--nodes", type=Whole(100), default=100_000, help="Pages of a random web.")
 @option(
     "--exponent",
     type=Number(1, 10, min_open=True),
@@ -115,7 +115,7 @@ preference_options = grouped(
 @option(
     "--seed",
     "seeds",
-    type=click.IntRange(0),
+    type=Whole(0),
     multiple=True,
     default=(1,),
     help="Of a random web and its changes. May be given several times: results are their means.",

@@ -81,6 +81,29 @@ def check_format(form: str | None, *outputs: Path) -> None:
             raise click.UsageError(f"{output} must {wanted}, with --format {form}")
 
 
+def ending_of(output: Path, *, packed: bool = True) -> str:
+    """What the name says of the format, without the dot. packed: .gz may be behind it."""
+    name = output.name.lower()
+    return (name.removesuffix(".gz") if packed else name).rpartition(".")[2]
+
+
+def check_ending(output: Path, endings: Iterable[str], form: str, option: str) -> None:
+    """Refuse a file whose ending is one of these, and another than that of the format."""
+    ending = ending_of(output)
+    if "." in output.name and ending in endings and ending != form:
+        cure = f"give {option} {ending}, or another name"
+        raise click.UsageError(f"{output} is named .{ending}, and its format is {form}: {cure}")
+
+
+def require_ending(
+    output: Path, option: str, endings: Iterable[str], *, packed: bool = True
+) -> None:
+    """Refuse a file whose ending is none of these. packed: .gz may be behind it."""
+    if "." not in output.name or ending_of(output, packed=packed) not in endings:
+        *names, last = (f".{ending}" for ending in endings)
+        raise click.UsageError(f"{option} {output} must end in {', '.join(names)} or {last}")
+
+
 def check_outputs(*outputs: Path, inputs: Iterable[str | Path]) -> None:
     """Refuse datasets that exist as folders, that are inputs too, or that are the same."""
     _check_apart(outputs, inputs)

@@ -15,6 +15,7 @@ from pipeline.cli.commands import command
 from pipeline.cli.outputs import check_files, json_option, show, write_json
 from pipeline.cli.parameters.groups import Decorator, grouped, option
 from pipeline.cli.parameters.options import OUTPUT, ranking_option
+from pipeline.cli.parameters.types import Whole
 from pipeline.terminal import TextTable, printable
 from pipeline.workfolder.rankings import ranking_folder
 
@@ -117,7 +118,7 @@ seeds_options = grouped(
         metavar="N",
         help="Make only pages of the classes 1 to N seeds (default: all pages).",
     ),
-    option("--top", type=click.IntRange(1), metavar="N", help="Make only the first N pages seeds."),
+    option("--top", type=Whole(1), metavar="N", help="Make only the first N pages seeds."),
     click.option("--keep-seeds", "keep", is_flag=True, help="Leave the seeds of the job."),
 )
 

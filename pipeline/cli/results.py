@@ -1,4 +1,4 @@
-"""Commands that use scores: the precedence file, its check, the validation by OPIC, sites."""
+"""Commands that use scores: the validation by OPIC, tables of sites and hosts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from typing import Any, get_args
 import click
 
 from pipeline.cli.commands import command
-from pipeline.cli.outputs import check_files, print_counts, show, verbose_option
+from pipeline.cli.outputs import (
+    STDOUT,
+    check_files,
+    print_counts,
+    require_ending,
+    show,
+    verbose_option,
+    write_json,
+)
 from pipeline.cli.parameters.groups import field_option, option
 from pipeline.cli.parameters.options import (
     OUTPUT,
@@ -18,15 +26,21 @@ from pipeline.cli.parameters.options import (
     ranked_work_option,
     ties_option,
 )
-from pipeline.cli.parameters.types import Number
+from pipeline.cli.parameters.types import Number, Whole
 from pipeline.options import (
     MAX_BINS,
     ClassesOver,
+    HostSort,
+    SiteBy,
     ValidationOptions,
 )
+from pipeline.precedence.page_table import RankedPages
 from pipeline.reports import write_report
+from pipeline.scores_of_work import scores_of_work
+from pipeline.workfolder.manifest import require_manifest
 
 VALIDATION = ValidationOptions()
+TABLE_ROWS = 20
 
 
 @command("validate-opic")
@@ -46,7 +60,7 @@ VALIDATION = ValidationOptions()
     "Visits at most, as a multiple of the number of pages.",
     Number(0, min_open=True),
 )
-@field_option(VALIDATION, "seed", "Seed of the random policy.", click.IntRange(0))
+@field_option(VALIDATION, "seed", "Seed of the random policy.", Whole(0))
 @field_option(
     VALIDATION,
     "virtual_page",
@@ -108,11 +122,68 @@ def validate_opic(
 def export_sites(work: Path, output: Path) -> None:
     """The columns are position, class, site, pages, links_in, links_out, sites_in, sites_out, score
     and share; docs/site.md says what they mean."""
-    from pipeline.analysis.sites.files import require_form, write_sites_file
+    from pipeline.analysis.sites.files import ENDINGS, write_sites_file
     from pipeline.analysis.sites.table import read_sites
 
-    require_form(output)
+    require_ending(output, "--output", ENDINGS, packed=False)
     check_files(output, inputs=[])
     rows = read_sites(work)
     write_sites_file(rows, output)
     print_counts({"sites": len(rows)}, {})
+
+
+@command("hosts")
+@ranked_work_option
+@option(
+    "--by",
+    type=click.Choice(get_args(SiteBy)),
+    default="host",
+    help="domain: the registrable domain, such as example.org of all hosts below it.",
+)
+@option(
+    "--sort",
+    type=click.Choice(get_args(HostSort)),
+    default="score",
+    help="Column whose highest is first.",
+)
+@option("--top", type=Whole(1), help="Rows (default: 20 in the table, all elsewhere).")
+@option("--output", type=OUTPUT, help="File to write: .csv, .jsonl or .parquet; `-`: CSV.")
+@option("--plot", "picture", type=OUTPUT, help="Picture of the first 20: .png or .svg.")
+@click.option("--json", "json_output", type=OUTPUT, help="All as JSON; `-`: standard output.")
+def hosts(
+    work: Path,
+    by: SiteBy,
+    sort: HostSort,
+    top: int | None,
+    output: Path | None,
+    picture: Path | None,
+    json_output: Path | None,
+) -> None:
+    """The columns are pages, captured ones, captures, the sum of the scores and its share of all,
+    the best score, pages in each class, and links from other hosts, to others and within.
+    """
+    from pipeline.analysis.hosts.report import FORMS, SCHEMA, hosts_table, write_hosts
+    from pipeline.analysis.hosts.table import host_rows, read_hosts
+    from pipeline.analysis.plots.host_plot import plot_hosts
+    from pipeline.analysis.plots.pictures import FORMATS as PICTURES
+
+    if output and output != STDOUT:
+        require_ending(output, "--output", FORMS)
+    if picture:
+        require_ending(picture, "--plot", PICTURES, packed=False)
+    if output == json_output == STDOUT:
+        raise click.UsageError("--output and --json cannot both be standard output")
+    check_files(output, picture, json_output, inputs=[])
+    with tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp:
+        source = scores_of_work(work, Path(tmp))
+        ranked = RankedPages(source.scores, source.uris, work)
+        rows = read_hosts(ranked, require_manifest(work), by, sort)
+    count, rows = len(rows), rows.slice(0, top or len(rows))
+    if output:
+        write_hosts(rows, output)
+    if picture:
+        plot_hosts(rows, picture, by=by)
+    written = {"by": by, "sort": sort, "count": count, "hosts": list(host_rows(rows))}
+    write_json(SCHEMA, written, json_output)
+    if STDOUT not in (output, json_output):
+        show([hosts_table(rows, top or TABLE_ROWS, count, by, sort)], None)

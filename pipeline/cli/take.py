@@ -6,7 +6,6 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
 
 import click
 from click.core import ParameterSource
@@ -15,20 +14,19 @@ from jobs.kernel.errors import BadInput, count_of
 from jobs.kernel.formats.order import DIGITS
 from jobs.kernel.storage.binary_files import require_text
 from pipeline.cli.commands import command
-from pipeline.cli.outputs import STDOUT, check_files, print_counts, show, write_json
+from pipeline.cli.outputs import STDOUT, check_ending, check_files, print_counts
 from pipeline.cli.parameters.filters import filter_options, require_sources
 from pipeline.cli.parameters.groups import option
 from pipeline.cli.parameters.options import (
     OUTPUT,
     digits_option,
     precedence_options,
-    ranked_work_option,
     ranking_option,
     report_option,
 )
 from pipeline.cli.parameters.types import Number
 from pipeline.contract import BEANS
-from pipeline.options import HostSort, PrecedenceOptions, SiteBy
+from pipeline.options import PrecedenceOptions
 from pipeline.precedence import lint
 from pipeline.precedence.filters import Filter, PageFilters, conditions
 from pipeline.precedence.page_table import RankedPages, Taken
@@ -40,7 +38,8 @@ from pipeline.workfolder.manifest import require_manifest
 from pipeline.workfolder.rankings import ranking_folder
 from pipeline.workfolder.work_folder import refuse_own_file
 
-TABLE_ROWS = 20
+ENDINGS = ("csv", "jsonl", "parquet")  # that name a format; others say nothing
+SHOWN = 20  # findings of a kind
 
 
 @command("export-precedence")
@@ -86,13 +85,11 @@ def export_precedence(
     with which Heritrix uses it. With another --format, writes only OUTPUT. Filters such as --status
     take a part of the pages, and never change the class of one.
     """
-    sources = [name for name in (scores, work, lint_file) if name]
-    if len(sources) != 1 or (output is None) != (lint_file is not None):
-        raise click.UsageError("SCORES or --work, and --output, are needed, or --lint FILE alone")
+    _check_sources({"SCORES": scores, "--work": work, "--lint": lint_file}, output)
     if lint_file:
         check_precedence_file(lint_file)
         return
-    assert output is not None  # or lint_file would have been needed
+    assert output is not None
     _check_usage(form, output, of_work=bool(uris or report) if work else bool(ranking))
     require_sources(filters, work=bool(work), uris=bool(uris))
     check_files(output, inputs=[scores, *([uris] if uris else [])] if scores else [])
@@ -110,6 +107,19 @@ def export_precedence(
         _write(ranked, output, options, form, filters)
 
 
+def _check_sources(sources: dict[str, object], output: Path | None) -> None:
+    """Refuse what is too much or missing, by name."""
+    given = [name for name, value in sources.items() if value]
+    if not given:
+        raise click.UsageError("one of SCORES, --work DIR and --lint FILE is needed")
+    if len(given) > 1:
+        raise click.UsageError(f"{' and '.join(given)} exclude each other: give one of them")
+    if given == ["--lint"] and output is not None:
+        raise click.UsageError("--lint only checks a file, and goes without --output")
+    if given != ["--lint"] and output is None:
+        raise click.UsageError("--output FILE is needed, the file to write")
+
+
 def _given(scores: str | None, uris: str | None, report: Path | None) -> ScoresAndUris:
     known = read_rank_report(report) if report else (None, DIGITS)
     return ScoresAndUris(Path(scores or ""), Path(uris) if uris else None, *known)
@@ -117,6 +127,7 @@ def _given(scores: str | None, uris: str | None, report: Path | None) -> ScoresA
 
 def _check_usage(form: str, output: Path, *, of_work: bool) -> None:
     """of_work: whether options are given that do not go with the source of the scores."""
+    check_ending(output, ENDINGS, form, "--format")
     if form != "heritrix":
         _require_heritrix(form, "unlisted", "spellings", "aliases")
     if of_work:
@@ -197,11 +208,16 @@ def check_precedence_file(path: Path) -> None:
     require_text(path, expected, inflated=True)  # lint itself has a finding for gzip
     summary = lint.LintSummary()
     for finding in lint.lint(path, summary):
+        if summary.problems[finding.problem] > SHOWN:
+            continue
         position = f"line {finding.line}" if finding.line else "file"
         message = f"{position}: {finding.severity}: {finding.problem}: {finding.text}"
         click.echo(printable(message))
         click.echo(f"    {finding.consequence}")
         click.echo(f"    {finding.cure}")
+    for problem, count in summary.problems.items():
+        if count > SHOWN:
+            click.echo(printable(f"… and {count - SHOWN:,} more: {problem}"))
     lines = count_of(summary.lines, "line")
     if not summary.accepted:
         click.echo(
@@ -218,59 +234,3 @@ def check_precedence_file(path: Path) -> None:
             "no error",
             "Each finding above says how to mend it.",
         )
-
-
-@command("hosts")
-@ranked_work_option
-@option(
-    "--by",
-    type=click.Choice(get_args(SiteBy)),
-    default="host",
-    help="domain: the registrable domain, such as example.org of all hosts below it.",
-)
-@option(
-    "--sort",
-    type=click.Choice(get_args(HostSort)),
-    default="score",
-    help="Column whose highest is first.",
-)
-@option("--top", type=click.IntRange(1), help="Rows (default: 20 in the table, all elsewhere).")
-@option("--output", type=OUTPUT, help="File to write: .csv, .jsonl or .parquet; `-`: CSV.")
-@option("--plot", "picture", type=OUTPUT, help="Picture of the first 20: .png or .svg.")
-@click.option("--json", "json_output", type=OUTPUT, help="All as JSON; `-`: standard output.")
-def hosts(
-    work: Path,
-    by: SiteBy,
-    sort: HostSort,
-    top: int | None,
-    output: Path | None,
-    picture: Path | None,
-    json_output: Path | None,
-) -> None:
-    """The columns are pages, captured ones, captures, the sum of the scores and its share of all,
-    the best score, pages in each class, and links from other hosts, to others and within.
-    """
-    from pipeline.analysis.hosts.report import SCHEMA, form_of, hosts_table, write_hosts
-    from pipeline.analysis.hosts.table import host_rows, read_hosts
-    from pipeline.analysis.plots.host_plot import plot_hosts, require_picture
-
-    if output:
-        form_of(output)
-    if picture:
-        require_picture(picture)
-    if output == json_output == STDOUT:
-        raise click.UsageError("--output and --json cannot both be standard output")
-    check_files(output, picture, json_output, inputs=[])
-    with tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp:
-        source = scores_of_work(work, Path(tmp))
-        ranked = RankedPages(source.scores, source.uris, work)
-        rows = read_hosts(ranked, require_manifest(work), by, sort)
-    count, rows = len(rows), rows.slice(0, top or len(rows))
-    if output:
-        write_hosts(rows, output)
-    if picture:
-        plot_hosts(rows, picture, by=by)
-    written = {"by": by, "sort": sort, "count": count, "hosts": list(host_rows(rows))}
-    write_json(SCHEMA, written, json_output)
-    if STDOUT not in (output, json_output):
-        show([hosts_table(rows, top or TABLE_ROWS, count, by, sort)], None)

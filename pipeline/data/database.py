@@ -55,6 +55,8 @@ def database(
             if shortage := shortage_of(error, f"a sort in {tmp.resolve()}"):
                 raise shortage from error
             reason = str(error).partition("\n")[0]
+            if not isinstance(error, duckdb.OutOfMemoryException):
+                raise BadInput(str(tmp.resolve()), reason) from error
             cure = "Make room there, or give more --memory."
             raise BadInput(str(tmp.resolve()), reason, "room for a sort", cure) from error
         finally:

@@ -67,7 +67,7 @@ def parse_size(text: str) -> int:
     match = _SIZE.fullmatch(text.strip())
     if not match:
         raise ValueError(f"{text!r} is no size such as 4GB, 512MB or a number of bytes")
-    return int(float(match[1]) * _UNITS[match[2].upper()])
+    return int(min(float(match[1]) * _UNITS[match[2].upper()], 2.0**62))
 
 
 def half_of_machine() -> Memory:

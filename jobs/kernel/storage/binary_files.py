@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 
 from jobs.kernel.errors import BadInput
@@ -21,7 +22,13 @@ _KINDS = {
     b"%PDF": ("a PDF", "Name another file."),
     b"SQLite format 3\x00": ("a database of SQLite", "Name another file."),
 }
-LONGEST = max(map(len, _KINDS))
+_CURE = "Name another file; `crawlrank inspect` shows what is in an archive."
+#: the same for archives, plain or in gzip
+_ARCHIVES = {
+    b"WARC/": ("a WARC file", _CURE),
+    b"filedesc:": ("an ARC file", _CURE),
+}
+HEAD = 512  # bytes, of which gzip gives enough to know what is in it
 
 
 def binary_kind(head: bytes) -> tuple[str, str] | None:
@@ -29,17 +36,28 @@ def binary_kind(head: bytes) -> tuple[str, str] | None:
     return next((kind for begin, kind in _KINDS.items() if head.startswith(begin)), None)
 
 
+def _archive_kind(head: bytes) -> tuple[str, str] | None:
+    if head.startswith(GZIP):
+        try:
+            head = zlib.decompressobj(31).decompress(head, HEAD)
+        except zlib.error:
+            return None
+    return next((kind for begin, kind in _ARCHIVES.items() if head.startswith(begin)), None)
+
+
 def require_text(path: PathOrUrl, expected: str, *, inflated: bool = False) -> None:
-    """Raises BadInput for a file that is no text, plain or, if its name ends in .gz, gzip. A path
-    that cannot be opened is left to the caller that reads it, and so is a URL. inflated: that
-    caller knows gzip by its bytes, whatever the name."""
+    """Raises BadInput for an archive, and for a file that is no text, plain or, if its name ends in
+    .gz, gzip. A path that cannot be opened is left to the caller that reads it, and so is a URL.
+    inflated: that caller knows gzip by its bytes, whatever the name."""
     if not isinstance(path, Path):
         return
     try:
         with path.open("rb") as file:
-            head = file.read(LONGEST)
+            head = file.read(HEAD)
     except OSError:
         return
+    if archive := _archive_kind(head):
+        raise BadInput(str(path), archive[0], expected, archive[1])
     kind = binary_kind(head)
     if kind and not (head.startswith(GZIP) and (inflated or path.suffix == ".gz")):
         raise BadInput(str(path), f"{kind[0]}, not text", expected, kind[1])

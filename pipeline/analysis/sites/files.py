@@ -58,3 +58,4 @@ def _tsv(rows: pa.Table) -> Iterator[str]:
 
 
 FORMS: dict[str, Callable[[pa.Table], Iterator[str]]] = {".csv": _csv, ".tsv": _tsv}
+ENDINGS = ("csv", "tsv", "parquet")

@@ -31,7 +31,8 @@ EXCLUSIVE = (
     {"iterations", "tolerance"},
     {"method", "combine"},
     {"quiet", "verbose"},
-    {"scores", "work"},
+    {"scores", "work", "lint"},
+    {"output", "lint"},
     {"work", "plan"},
 )
 #: options of paths that are texts to click, as they may be URLs or globs

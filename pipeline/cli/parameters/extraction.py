@@ -21,12 +21,13 @@ from pipeline.cli.parameters.groups import (
     grouped,
     on_command_line,
 )
+from pipeline.cli.parameters.types import Whole
 
 max_record_option = field_option(
     DEFAULTS,
     "max_record",
     "Largest record body that is read, in bytes after decompression; larger ones are counted.",
-    click.IntRange(1024),
+    Whole(1024),
 )
 
 EXTRACTION = (
@@ -61,7 +62,7 @@ EXTRACTION = (
         DEFAULTS,
         "max_links_per_page",
         "Links of a page that are kept, at most; pages with more are counted.",
-        click.IntRange(1),
+        Whole(1),
     ),
 )
 

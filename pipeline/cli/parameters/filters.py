@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from pipeline.cli.parameters.groups import grouped, option
+from pipeline.cli.parameters.types import Whole
 from pipeline.precedence.filters import (
     DETAILS,
     TYPES,
@@ -69,7 +70,7 @@ filter_options = grouped(
         callback=_checked(match_condition),
         help="Take pages whose URI this regular expression (of RE2) matches somewhere.",
     ),
-    option("--top", type=click.IntRange(1), help="Take the best N of what is left."),
+    option("--top", type=Whole(1), help="Take the best N of what is left."),
 )
 
 

@@ -21,7 +21,7 @@ from pipeline.cli.parameters.groups import (
     on_command_line,
     option,
 )
-from pipeline.cli.parameters.types import LocalPath, Number, Size, SomeOf
+from pipeline.cli.parameters.types import LocalPath, Number, Size, SomeOf, Whole
 from pipeline.contract import COMBINED, TOLERANCE, TOLERANCE_OF_JOBS, Stop
 from pipeline.data.memory import Memory, half_of_machine
 from pipeline.options import (
@@ -69,7 +69,7 @@ def _lowered(ctx: click.Context, param: click.Parameter, processes: int | None) 
 jobs_option = option(
     "--jobs",
     "processes",
-    type=click.IntRange(1),
+    type=Whole(1),
     callback=_lowered,
     help=f"Number of processes (default: one for each core; at most {A_CORE} for each core).",
 )
@@ -188,7 +188,7 @@ def _stop(iterations: int | None, tolerance: float | None, max_rounds: int) -> S
 stop_options = grouped(
     "stop",
     _stop,
-    option("--iterations", type=click.IntRange(1), help="Do exactly this many rounds."),
+    option("--iterations", type=Whole(1), help="Do exactly this many rounds."),
     option(
         "--tolerance",
         type=Number(1e-14, 1, max_open=True),
@@ -196,7 +196,7 @@ stop_options = grouped(
         f" below this (default: {TOLERANCE:g} on the embedded runner, {TOLERANCE_OF_JOBS:g} on"
         " others).",
     ),
-    field_option(Stop, "max_rounds", "Give up after this many rounds (exit 4).", click.IntRange(1)),
+    field_option(Stop, "max_rounds", "Give up after this many rounds (exit 4).", Whole(1)),
 )
 
 ties_option = field_option(

@@ -21,6 +21,8 @@ _UNITS = {"m": "minute", "h": "hour", "d": "day", "w": "week"}
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([mhdw])", re.ASCII)
 _LONGEST = 36_500.0  # days
 _FOURTEEN = re.compile(r"[0-9]{14}", re.ASCII)
+MOST = 10**15
+LARGEST = 1 << 50  # bytes
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -52,6 +54,13 @@ class Number(click.FloatRange):
         return number
 
 
+class Whole(click.IntRange):
+    """A whole number that databases and arrays take, too: at most MOST."""
+
+    def __init__(self, least: int) -> None:
+        super().__init__(least, MOST)
+
+
 class Size(click.ParamType):  # type: ignore[type-arg]
     """A size of memory, `4GB` or `512MB`."""
 
@@ -66,6 +75,8 @@ class Size(click.ParamType):  # type: ignore[type-arg]
             self.fail(str(error), param, ctx)
         if memory.total < LEAST:
             self.fail(f"{value} is too little: at least {LEAST >> 20}MB", param, ctx)
+        if memory.total > LARGEST:
+            self.fail(f"{value} is too much: at most {LARGEST >> 40}TB", param, ctx)
         return memory
 
 

@@ -105,7 +105,7 @@ def test_many_rows_have_one_head(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["sites", "sites.txt", "sites.csv.gz"])
 def test_other_endings_are_refused(work: Path, tmp_path: Path, name: str) -> None:
     refused = crawlrank("export-sites", "--work", work, "--output", tmp_path / name)
-    assert refused.code == 3
+    assert refused.code == 2
     assert ".csv, .tsv or .parquet" in refused.err
     assert not (tmp_path / name).exists()
 

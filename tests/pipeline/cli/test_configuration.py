@@ -278,6 +278,10 @@ def test_a_shared_work_folder_serves_all_commands(folder: Path) -> None:
     Path("scores.txt").write_text("1.5\thttp://a.example/\tcom,example)/\n")
     taken = ok("export-precedence", "scores.txt", "--output", "p.txt", "--classes-over", "all")
     assert "Options from crawlrank.toml: format\n" in taken.err  # and not the work folder
+    (folder / "l.txt").write_text("http://a.example/ 1\n")
+    assert "1 line, 1 of them load" in ok("export-precedence", "--lint", "l.txt").out
+    configuration('work = "w"\n[export-precedence]\noutput = "p.txt"\n')
+    assert "1 line, 1 of them load" in ok("export-precedence", "--lint", "l.txt").out
 
 
 def test_the_example_of_the_page_is_right(asked: list[Any], folder: Path) -> None:

@@ -29,6 +29,43 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+# ---- numbers
+
+NUMBERS = [
+    (command, parameter)
+    for command in COMMANDS
+    for parameter in loaded(command).params
+    if isinstance(parameter.type, click.types.IntParamType)
+]
+
+
+@pytest.mark.parametrize(
+    ("command", "parameter"), NUMBERS, ids=[f"{name} {each.name}" for name, each in NUMBERS]
+)
+def test_every_whole_number_is_bounded(command: str, parameter: click.Parameter) -> None:
+    """Databases and arrays take no more than 64 bits."""
+    context = click.Context(loaded(command))
+    for number in ("9" * 23, "-" + "9" * 23, "9" * 5000):
+        with pytest.raises(click.BadParameter):
+            parameter.type.convert(number, parameter, context)
+
+
+def test_there_are_numbers_to_check(work: Path, tmp_path: Path) -> None:
+    assert len(NUMBERS) > 20
+    most = 10**15
+    ok("hosts", "--work", work, "--top", most)
+    ok("diff", work, work, "--top", most, "--links", most)
+    ok("explain", "--work", work, "http://127.0.0.1:18081/", "--links", most)
+    output = tmp_path / "seeds.txt"
+    ok("export-precedence", "--work", work, "--output", output, "--format", "seeds", "--top", most)
+
+
+@pytest.mark.parametrize("size", ["99999999TB", "9" * 400 + "TB"])
+def test_more_memory_than_there_can_be(size: str, work: Path) -> None:
+    said = crawlrank("diff", work, work, "--memory", size)
+    assert (said.code, "too much: at most 1024TB" in said.err) == (2, True), said
+
+
 # ---- URLs
 
 PARAMETERS = [
@@ -220,6 +257,31 @@ def test_lint_does_not_go_through_a_binary_file(kind: str, work: Path, tmp_path:
     said = crawlrank("export-precedence", "--lint", path)
     assert (said.code, said.out) == (3, "")
     assert f"{path}: {kind}, not text" in said.err
+
+
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize("archive", ["warc", "arc"])
+def test_an_archive_is_no_precedence_file(archive: str, packed: bool, tmp_path: Path) -> None:
+    first = {"warc": b"WARC/1.0\r\n", "arc": b"filedesc://x.arc 0.0.0.0 20240506070809\n"}[archive]
+    path = tmp_path / ("a.gz" if packed else "a")
+    lines = first + b"a line of it\n" * 9000
+    path.write_bytes(gzip.compress(lines)[:-8] if packed else lines)
+    log = SAMPLES / "heritrix-loopback.crawl.log"
+    for words in (("export-precedence", "--lint", path), ("audit-precedence", path, log)):
+        said = crawlrank(*words)
+        assert (said.code, said.out) == (3, "")
+        assert f"an {archive.upper()}" in said.err or f"a {archive.upper()}" in said.err
+
+
+def test_lint_shows_some_findings_of_a_kind(tmp_path: Path) -> None:
+    path = tmp_path / "p.txt"
+    path.write_text(
+        "".join(f"http://a.example/{n} 400\n" for n in range(500)) + "http://b.example/ x\n"
+    )
+    said = crawlrank("export-precedence", "--lint", path)
+    assert sum(line.startswith("line ") for line in said.out.splitlines()) == 21
+    assert "\n… and 480 more: " in said.out
+    assert "line 501: " in said.out and "501 lines" in said.out
 
 
 def test_a_job_alone_names_a_binary_file(work: Path, tmp_path: Path) -> None:

@@ -108,6 +108,41 @@ def test_urls_that_need_quotes(tmp_path: Path) -> None:
     assert (tmp_path / "a.txt").read_text().splitlines()[0].endswith(",\tnutch.score=3.5e-05")
 
 
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [
+        ("csv", "b.parquet"),
+        ("heritrix", "z.csv"),
+        ("heritrix", "z.parquet"),
+        ("jsonl", "z.csv.gz"),
+        ("seeds", "z.JSONL"),
+    ],
+)
+def test_a_name_of_another_format(
+    form: str, name: str, works: dict[str, Path], tmp_path: Path
+) -> None:
+    given = "--work", works["text"], "--format", form, "--output", tmp_path / name
+    said = crawlrank("export-precedence", *given)
+    assert (said.code, f"its format is {form}" in said.err) == (2, True), said
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ((), "one of SCORES, --work DIR and --lint FILE is needed"),
+        (("s.txt",), "--output FILE is needed"),
+        (("--work", "w"), "--output FILE is needed"),
+        (("s.txt", "--work", "w", "--output", "p"), "SCORES and --work exclude each other"),
+        (("--work", "w", "--lint", "l"), "--work and --lint exclude each other"),
+        (("--lint", "l", "--output", "p"), "goes without --output"),
+    ],
+)
+def test_the_missing_source_is_named(given: tuple[str, ...], reason: str) -> None:
+    said = crawlrank("export-precedence", *given)
+    assert (said.code, reason in said.err) == (2, True), said
+
+
 def test_heritrix_is_the_default(works: dict[str, Path], tmp_path: Path) -> None:
     usual, named = tmp_path / "usual", tmp_path / "named"
     exported(works["text"], usual / "precedence.txt")
@@ -147,6 +182,7 @@ def test_a_key_is_no_formula(tmp_path: Path) -> None:
     keys = [row["key"] for row in rows_of(output)]
     assert keys == [*(f"'{key}" for key in FORMULAS[:-1]), FORMULAS[-1]]
     assert [key.removeprefix("'") for key in keys[:-1]] == list(FORMULAS[:-1])
+    output = tmp_path / "pages.jsonl"
     ok("export-precedence", scores, "--output", output, "--format", "jsonl")
     assert [json.loads(line)["key"] for line in output.read_text().splitlines()] == list(FORMULAS)
 

@@ -197,8 +197,8 @@ def test_a_picture_without_matplotlib(
 
 
 def test_refused(work: Path, tmp_path: Path) -> None:
-    for option, name in (("--output", "h.txt"), ("--plot", "h.gif")):
+    for option, name in (("--output", "h.txt"), ("--plot", "h.gif"), ("--output", "csv")):
         said = crawlrank("hosts", "--work", work, option, tmp_path / name)
-        assert (said.code, "another ending" in said.err) == (3, True)
+        assert (said.code, f"{name} must end in ." in said.err) == (2, True)
     assert crawlrank("hosts", "--work", work, "--output", "-", "--json", "-").code == 2
     assert crawlrank("hosts", "--work", tmp_path).code == 3

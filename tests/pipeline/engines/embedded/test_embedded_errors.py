@@ -87,6 +87,15 @@ def test_a_sort_without_room(limit: str, found: str, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_what_memory_does_not_cure(tmp_path: Path) -> None:
+    with (
+        pytest.raises(BadInput, match="Conversion Error") as error,
+        database(tmp_path, budget=0, threads=1) as (db, _),
+    ):
+        db.execute("SELECT 'x'::INTEGER")
+    assert "--memory" not in str(error.value)
+
+
 def test_a_read_only_work_folder(tmp_path: Path) -> None:
     with tiny_disk(tmp_path / "disk", "64k", "ro") as disk:
         for work in (disk, disk / "work"):
