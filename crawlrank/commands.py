@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 PathOrUrl = Union[str, "os.PathLike[str]"]
 Options = Any
 INTERRUPTED = 130
+ENDING = 60.0  # seconds in which an interrupted command keeps what is finished
 MAIN = str(Path(__file__).with_name("__main__.py"))
 USAGE = ("Usage: ", "Try ")  # lines before the fault of a wrong usage
 FAULTS = ("crawlrank: ", "Error: ", *USAGE)
@@ -134,7 +137,8 @@ def _result(name: str, *arguments: PathOrUrl, **options: Options) -> dict[str, A
 def _call(name: str, *arguments: PathOrUrl, say: bool = True, **options: Options) -> str:
     """The standard output of a command. say: pass its progress on to standard error.
 
-    Raises CommandFailed with what it has said of the fault, and KeyboardInterrupt.
+    Raises CommandFailed with what it has said of the fault, and KeyboardInterrupt. The command ends
+    with the call, whatever ends that.
     """
     words = [
         sys.executable,
@@ -151,12 +155,30 @@ def _call(name: str, *arguments: PathOrUrl, say: bool = True, **options: Options
         ThreadPoolExecutor(1) as reading,
     ):
         fault = reading.submit(_read_fault, process.stderr, sys.stderr if say else None)
-        output: str = process.stdout.read() if process.stdout else ""
+        try:
+            output: str = process.stdout.read() if process.stdout else ""
+            process.wait()
+        except BaseException:
+            _interrupt(process)
+            raise
     if process.returncode == INTERRUPTED:
         raise KeyboardInterrupt
     if process.returncode:
         raise CommandFailed(fault.result(), process.returncode)
     return output
+
+
+def _interrupt(process: subprocess.Popen[str]) -> None:
+    """Let the command end as with Ctrl-C, and end it at once if it takes too long or another
+    exception comes. A terminal has interrupted it already; it takes both signals for one."""
+    try:
+        process.send_signal(signal.SIGINT)
+        process.wait(ENDING)
+    except subprocess.TimeoutExpired:
+        process.kill()
+    except BaseException:
+        process.kill()
+        raise
 
 
 def _read_fault(lines: Any, progress: TextIO | None) -> str:
@@ -166,7 +188,8 @@ def _read_fault(lines: Any, progress: TextIO | None) -> str:
         if said or line.startswith(FAULTS):
             said.append(line)
         elif progress:
-            progress.write(line)
+            with contextlib.suppress(OSError, ValueError):  # closed, or its reader has left
+                progress.write(line)
     fault = "".join(line for line in said if not line.startswith(USAGE)).strip()
     return fault.removeprefix(FAULTS[0]).removeprefix(FAULTS[1])
 

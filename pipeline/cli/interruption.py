@@ -5,9 +5,13 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 
 SOON = 0.02  # seconds
+#: seconds in which a second SIGINT is the first one passed on, as by a program that a terminal
+#: interrupts together with the command (crawlrank/commands.py): it must not break the clean-up
+ONE = 1.0
 ARGUMENTS = "crawlrank.arguments"  # where the context keeps those of the command line
 
 
@@ -17,6 +21,7 @@ class Interruption:
 
     def __init__(self) -> None:
         self.came, self._number = False, int(signal.SIGINT)
+        self._raised = -ONE
         self.at_end: list[Callable[[int, str], None]] = []
 
     def begin(self) -> None:
@@ -32,12 +37,16 @@ class Interruption:
 
     def _interrupt(self, number: int, _: object) -> None:
         self.came, self._number = True, number
+        if number == signal.SIGINT and time.monotonic() - self._raised < ONE:
+            return
+        self._raised = time.monotonic()
         raise KeyboardInterrupt
 
     def _repeat(self, error: sys.UnraisableHookArgs) -> None:
         """Repeat an interrupt that Python ignored, as it came while an object was deleted: soon, as
         in here Python would ignore it again."""
         if issubclass(error.exc_type, KeyboardInterrupt):
+            self._raised = -ONE
             main = threading.main_thread().ident or 0
             timer = threading.Timer(SOON, signal.pthread_kill, (main, self._number))
             timer.daemon = True

@@ -96,6 +96,37 @@ def test_progress_is_passed_on(project: Path, capfd: pytest.CaptureFixture[str])
     assert said.out == ""
 
 
+INTERRUPTED = """
+import os, signal, sys
+import crawlrank
+
+class Progress:
+    def write(self, line):
+        if line.startswith("gen-graph"):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def flush(self):
+        pass
+
+sys.stderr = Progress()
+try:
+    crawlrank.run("crawl/web.warc.gz", work="work", iterations=100_000_000)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_an_interrupt_of_the_program_alone_ends_the_run_too(project: Path) -> None:
+    """As by `os.kill`, which reaches no other process, unlike Ctrl-C."""
+    done = in_project(project, "-c", INTERRUPTED)
+    assert (done.returncode, done.stdout) == (0, "interrupted\n"), done.stderr
+    status = json.loads(ok("status", "--work", project / "work", "--json", "-").out)
+    assert status["run"]["state"] == "interrupted"
+    assert not status["run"]["process"]["lives"]
+    manifest = json.loads((project / "work" / "manifest.json").read_text())
+    assert "gen-graph" in manifest["steps"] and "page-rank" not in manifest["steps"]
+
+
 def test_faults_are_raised(project: Path) -> None:
     with pytest.raises(crawlrank.CommandFailed, match="no manifest") as fault:
         crawlrank.scores(project)

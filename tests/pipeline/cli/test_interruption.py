@@ -32,3 +32,32 @@ def test_it_comes_again_without_a_word() -> None:
         [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, timeout=60
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")
+
+
+TWICE = """
+import os, signal, time
+from pipeline.cli.interruption import ONE, Interruption
+
+Interruption().begin()
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(20)
+except KeyboardInterrupt:
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(1.2 * ONE)
+    print("cleaned up")
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(20)
+    except KeyboardInterrupt:
+        print("interrupted again")
+"""
+
+
+def test_one_that_is_passed_on_does_not_break_the_clean_up() -> None:
+    """A terminal interrupts a program and the command that it has started, and the program passes
+    the signal on. A later one counts."""
+    done = subprocess.run(
+        [sys.executable, "-c", TWICE], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert (done.stdout, done.stderr) == ("cleaned up\ninterrupted again\n", "")
