@@ -13,6 +13,7 @@ import sys
 
 
 def main() -> None:
+    _open_missing()
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
         signal.signal(signal.SIGINT, _leave)
     if "_distutils_hack" in sys.modules and sys.version_info < (3, 12):
@@ -25,6 +26,20 @@ def main() -> None:
         _explain(error)
         raise
     command(prog_name="crawlrank")
+
+
+def _open_missing() -> None:
+    """Open /dev/null for each of stdin, stdout and stderr that is closed, as daemons close them.
+    Otherwise a file that is opened later gets the number, and messages would be written into it."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:  # the lowest free number is this one
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+        if getattr(sys, name) is None:
+            stream = open(number, "w" if number else "r", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
+            setattr(sys, f"__{name}__", stream)
 
 
 def _modest() -> None:

@@ -292,7 +292,11 @@ def _locked_run(
             pipeline_run.all_steps(archives)
             return pipeline_run
     except BaseException as error:
-        if isinstance(error, OSError) and error.filename is None:  # the system does not say which
+        if (
+            isinstance(error, OSError)
+            and not isinstance(error, BrokenPipeError)  # whose reader is outside of the folder
+            and error.filename is None  # the system does not say which
+        ):
             error.filename = str(work)
         reporter.failed(error)
         raise

@@ -6,8 +6,10 @@ converged or validation below its threshold, 5 a job failed, 130 interrupted.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -16,7 +18,8 @@ from jobs.kernel.errors import DEBUG, UNEXPECTED, BadInput, CrawlrankError
 from jobs.kernel.machine.shortage import require_addresses, shortage_of
 from pipeline.cli.commands import COMMANDS, PURPOSES, loaded
 from pipeline.cli.interruption import ARGUMENTS, Interruption
-from pipeline.terminal import escape_unwritable, printable
+from pipeline.terminal import escape_unwritable, outlive_reader, printable
+from pipeline.terminal.streams import give_up, reader_has_left
 
 INTERRUPTED = "interrupted; what was finished is kept"
 #: bytes of addresses to load the libraries, which crash if they get a part of them, and to begin
@@ -64,11 +67,13 @@ class CommandGroup(click.Group):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         kwargs["standalone_mode"] = False
         escape_unwritable()
+        outlive_reader()
         interruption, fault = Interruption(), ""
         try:
             code = super().main(*args, **kwargs, obj=interruption)
         except click.ClickException as error:
-            error.show()
+            with _unheard():
+                error.show()
             code, fault = error.exit_code, error.format_message()
         except (click.Abort, KeyboardInterrupt):
             code, fault = _interrupted()
@@ -100,11 +105,11 @@ def _interrupted() -> tuple[int, str]:
 
 def _reader_left(error: BaseException | None) -> tuple[int, str]:
     """Where nobody reads standard output any more, which needs no message."""
-    from pipeline.data.output.standard_output import CLOSED, give_up_output, reader_has_left
+    from pipeline.data.output.standard_output import CLOSED
 
     if not reader_has_left():
         return _say(f"{error}", BadInput.exit_code)
-    give_up_output()
+    give_up(sys.stdout, sys.stderr)  # both may be the same pipe
     return CLOSED, ""
 
 
@@ -135,8 +140,18 @@ def _message(error: CrawlrankError) -> str:
 
 def _say(message: str, code: int) -> tuple[int, str]:
     """The message on stderr, without anything that could control a terminal."""
-    click.echo(f"crawlrank: {printable(message)}", err=True)
+    with _unheard():
+        click.echo(f"crawlrank: {printable(message)}", err=True)
     return code, message
+
+
+@contextlib.contextmanager
+def _unheard() -> Iterator[None]:
+    """Let a message go nowhere if nobody reads standard output and error any more."""
+    try:
+        yield
+    except BrokenPipeError:
+        give_up(sys.stdout, sys.stderr)
 
 
 def _os_error(error: OSError) -> str:

@@ -21,6 +21,7 @@ from typing import Any
 
 from pipeline.contract import ArchiveReport, Round, Stop
 from pipeline.progress.reporter import Clock, Tracking
+from pipeline.terminal.streams import reader_has_left
 from pipeline.version import crawlrank_version
 from pipeline.workfolder.lock import Lock
 from pipeline.workfolder.manifest import Manifest
@@ -123,7 +124,8 @@ class Running(Tracking):
         self.write()
 
     def failed(self, error: BaseException) -> None:
-        stopped = isinstance(error, KeyboardInterrupt)
+        left = isinstance(error, BrokenPipeError) and reader_has_left()
+        stopped = isinstance(error, KeyboardInterrupt) or left
         self._state["state"] = INTERRUPTED if stopped else FAILED
         if not stopped:
             self._state["error"] = masked(str(error) or type(error).__name__)[:2000]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pipeline.terminal.streams import escape_unwritable, width_of
+from pipeline.terminal.streams import escape_unwritable, outlive_reader, width_of
 from pipeline.terminal.tables import TextTable
 from pipeline.terminal.text import printable
 
-__all__ = ["TextTable", "escape_unwritable", "printable", "width_of"]
+__all__ = ["TextTable", "escape_unwritable", "outlive_reader", "printable", "width_of"]

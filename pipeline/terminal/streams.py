@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
+import select
 import sys
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 USUAL = 80  # columns of a terminal that does not say how many it has
 
@@ -29,3 +34,44 @@ def escape_unwritable() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def reader_has_left() -> bool:
+    """Whether standard output is a pipe or socket that nobody reads any more."""
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)  # errors and the end are told anyhow
+    return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
+
+
+def give_up(*streams: TextIO) -> None:
+    """Let what is not written yet go nowhere, or Python would complain of it at its exit."""
+    for stream in streams:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+class _Messages(io.FileIO):
+    """Standard error. Once its reader has left, what is written goes nowhere: the results of a
+    command are not there. If the reader of standard output has left, too, BrokenPipeError ends the
+    command, as nobody waits for it."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            if error.errno not in (errno.EPIPE, errno.EIO) or reader_has_left():
+                raise
+            give_up(sys.stderr)
+            return memoryview(data).nbytes
+
+
+def outlive_reader() -> None:
+    """Let this process go on when whoever reads its standard error leaves, or its terminal."""
+    stream = sys.stderr
+    if stream is sys.__stderr__ and isinstance(stream, io.TextIOWrapper):
+        stream.flush()
+        raw = _Messages(stream.fileno(), "w", closefd=False)
+        sys.stderr = io.TextIOWrapper(
+            io.BufferedWriter(raw), stream.encoding, "backslashreplace", line_buffering=True
+        )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import select
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -24,17 +22,3 @@ def write_output(pieces: Iterable[bytes], output: Path) -> None:
     for piece in pieces:
         sys.stdout.buffer.write(piece)
     sys.stdout.buffer.flush()
-
-
-def reader_has_left() -> bool:
-    """Whether standard output is a pipe or socket that nobody reads any more."""
-    poll = select.poll()
-    poll.register(sys.stdout.fileno(), 0)  # errors and the end are told anyhow
-    return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
-
-
-def give_up_output() -> None:
-    """Let what is not written yet go nowhere, or Python would complain of it at its exit."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
