@@ -96,6 +96,7 @@ class PipelineRun:
         todo = [step for step in self._steps() if step.name not in self.state.marks]
         self.reporter.steps([step.name for step in todo if self._wanted(step)])
         self._check_archives()  # the last check that may refuse this run
+        self.running.works()
         self.engine.take(self.manifest)
         while not self._pass(todo):
             self._report_faults()

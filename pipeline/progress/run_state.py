@@ -80,6 +80,7 @@ class RunState:
             "step": self._step(),
             "archives": self._archives(),
             "error": last.get("error"),
+            "refused": last.get("refused"),
         }
 
     def _archives(self) -> dict[str, int] | None:
@@ -151,6 +152,10 @@ def state_lines(run: RunState) -> Iterator[str]:
         yield f"Version: crawlrank {about['crawlrank']}, begun {about['started']}"
     if about["error"]:
         yield f"Error: {about['error']}"
+    if refused := about["refused"]:
+        command = shlex.join(refused.get("arguments", []))
+        yield f"Refused since, without any change: crawlrank {command}"
+        yield f"Reason: {refused['error']}"
 
 
 def _state_text(run: RunState, about: Mapping[str, Any]) -> str:

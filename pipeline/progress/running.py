@@ -5,6 +5,9 @@
      "steps": names, "step": {"name", "seconds", "before", "unit", "done", "total", "job", "left"},
      "archives": [done, total], "spent": {step: seconds}, "error"}
 
+A command that is refused before it works on anything, for instance as its options are others, is no
+run: what the run before said of itself stays, with "refused": {"arguments", "started", "error"}.
+
 seconds: of this run, and of a step in this run; `before` are those of runs before that the step
 goes on from. spent: seconds of steps in all runs that they go on from.
 """
@@ -52,6 +55,7 @@ class Running(Tracking):
         self._lock, self.spent_before = lock, seconds_of_steps(manifest, lock.last)
         self.before = 0.0
         self._next = 0.0
+        self._last, self._works = lock.last, False
         self._state: dict[str, Any] = {
             "process": os.getpid(), "host": platform.node(), "state": RUNNING,
             "started": utc_now(), "crawlrank": crawlrank_version(),
@@ -59,6 +63,10 @@ class Running(Tracking):
             **(asdict(invocation) if invocation else {}),
         }  # fmt: skip
         self.write()
+
+    def works(self) -> None:
+        """Nothing can refuse this run any more."""
+        self._works = True
 
     def write(self) -> None:
         self._next = self.clock() + EVERY
@@ -131,6 +139,16 @@ class Running(Tracking):
             self._state["error"] = masked(str(error) or type(error).__name__)[:2000]
 
     def close(self) -> None:
+        if self._last and not self._works:
+            self._put_back()
+            return
         if self._state["state"] == RUNNING:
             self._state["state"] = DONE
         self.write()
+
+    def _put_back(self) -> None:
+        """Leave what the run before said of itself."""
+        names = ("arguments", "started", "error")
+        refused = {name: self._state[name] for name in names if name in self._state}
+        with contextlib.suppress(OSError):
+            self._lock.write({**self._last, **({"refused": refused} if "error" in refused else {})})

@@ -295,6 +295,39 @@ def test_an_interrupt_is_in_the_log(archives: list[Path], tmp_path: Path) -> Non
     assert status(work)["run"]["state"] == "interrupted"
 
 
+REFUSED = [
+    (["{a}", "--nodes", "all"], "--nodes"),
+    (["no.warc.gz"], "no.warc.gz"),
+    (["{b}"], "was in this work folder before"),
+    (["{a}", "--runner", "inline"], "runner"),
+]
+
+
+@pytest.mark.parametrize("words, why", REFUSED)
+@pytest.mark.parametrize("before", ["done", "failed"])
+def test_a_refused_command_leaves_the_state_of_the_run(
+    before: str, words: list[str], why: str, tmp_path: Path
+) -> None:
+    work, bad = tmp_path / "work", tmp_path / "bad.warc.gz"
+    bad.write_bytes(b"no archive")
+    given = (LOOPBACK, bad) if before == "failed" else (LOOPBACK,)
+    crawlrank("run", *given, "--work", work, "--jobs", 1, "-q")
+    then = status(work)
+    assert then["run"]["state"] == before and then["run"]["refused"] is None
+    other = [word.format(a=LOOPBACK, b=SAMPLES / "aut-example.warc.gz") for word in words]
+    assert crawlrank("run", *other, "--work", work).code == 3
+    now = status(work)
+    assert why in now["run"]["refused"]["error"]
+    assert now["run"]["refused"]["arguments"][:2] == ["run", other[0]]
+    now["run"] |= {"refused": None, "process": then["run"]["process"]}
+    assert now == then
+    shown = crawlrank("status", "--work", work).out
+    assert f"State: {before}\n" in shown and "Refused since, without any change: crawl" in shown
+    crawlrank("run", *given, "--work", work, "--jobs", 1, "-q")
+    again = status(work)["run"]
+    assert (again["refused"], again["runs"]["count"]) == (None, 2)
+
+
 def test_a_log_on_standard_output_is_alone_there(tmp_path: Path) -> None:
     said = ok("run", LOOPBACK, "--work", tmp_path / "work", "--log", "-")
     assert [each["event"] for each in events(said.out)][-1] == "end"
