@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 from jobs.kernel.errors import BadInput
 from jobs.kernel.storage.digesting import Digesting
 from jobs.kernel.storage.opening import (
+    STORE_CURE,
     PathOrUrl,
     is_url,
     is_web,
@@ -104,7 +105,7 @@ def digest_of(path: PathOrUrl) -> str:
 
 def _unreadable(path: PathOrUrl, error: OSError) -> BadInput:
     what = f"cannot be read ({error.strerror or error})"
-    return BadInput(str(path), what, "a WARC or ARC file")
+    return BadInput(str(path), what, "a WARC or ARC file", STORE_CURE if is_url(path) else "")
 
 
 def identify(

@@ -19,12 +19,14 @@ from typing import Any
 from jobs.kernel.archive.sources import NAMES, has_archive_name
 from jobs.kernel.errors import BadInput
 from jobs.kernel.storage.opening import (
+    STORE_CURE,
     PathOrUrl,
     is_url,
     is_web,
     located,
     name_of,
     prefix_of,
+    store_errors,
 )
 from pipeline.workfolder.archive_lists import MAGIC
 from pipeline.workfolder.multi_wacz import is_multi_wacz, wacz_files
@@ -107,7 +109,10 @@ def _of_url(url: str, result: FoundArchives) -> None:
     if has_archive_name(url.rpartition("/")[2]) and not MAGIC.search(url):
         result.archives.append(url)  # one that is not there is told by whoever opens it
         return
-    filesystem, path = located(url)
+    try:
+        filesystem, path = located(url)
+    except OSError as error:
+        raise _no_listing(url, error) from error
     if _is_file(filesystem, path, url):
         result.archives.append(url)
         return
@@ -137,7 +142,10 @@ def _is_file(filesystem: Any, path: str, url: str) -> bool:
     from pyarrow import fs
 
     try:
-        return not path.endswith("/") and filesystem.get_file_info(path).type == fs.FileType.File
+        with store_errors():
+            return (
+                not path.endswith("/") and filesystem.get_file_info(path).type == fs.FileType.File
+            )
     except OSError as error:
         raise _no_listing(url, error) from error
 
@@ -146,9 +154,10 @@ def _keys_under(filesystem: Any, parent: str, url: str) -> Iterator[str]:
     from pyarrow import fs
 
     try:
-        infos: Sequence[Any] = filesystem.get_file_info(
-            fs.FileSelector(parent, recursive=True, allow_not_found=True)
-        )
+        with store_errors():
+            infos: Sequence[Any] = filesystem.get_file_info(
+                fs.FileSelector(parent, recursive=True, allow_not_found=True)
+            )
     except OSError as error:
         raise _no_listing(url, error) from error
     yield from sorted(info.path for info in infos if info.type == fs.FileType.File)
@@ -157,7 +166,7 @@ def _keys_under(filesystem: Any, parent: str, url: str) -> Iterator[str]:
 def _no_listing(url: str, error: OSError) -> BadInput:
     return BadInput(
         url, f"cannot be listed ({str(error).partition(chr(10))[0]})", "archives there",
-        "Look at bucket or host, credentials, region and endpoint.",
+        STORE_CURE,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import certifi
 import pytest
 from support.crawls import MORE_WEB, WEB, crawlrank, html, ok, response, write_warc
 from support.inputs.archive_samples import each
@@ -98,6 +99,11 @@ def test_ssl_cert_file_is_honoured(
     assert (said.code, "TLS failed" in said.err, BUNDLE in said.err) == (3, True, True)
     monkeypatch.setenv("SSL_CERT_FILE", str(secure[1]))
     ok("inspect", url, PRIVATE)
+    monkeypatch.setenv(BUNDLE, certifi.where())  # which takes the place of all others
+    said = crawlrank("inspect", url, PRIVATE)
+    assert (said.code, "SSL_CERT_FILE does not count" in said.err, BUNDLE in said.err) == (
+        3, True, True,
+    )  # fmt: skip
 
 
 def test_private_addresses_need_the_option(web: WebServer) -> None:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import quote, unquote
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.machine.extras import cure_of
+from jobs.kernel.machine.extras import cure_of, packages_of
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -33,6 +33,15 @@ WEB = ("https://", "http://")  # read only, and files only
 ANSWER = 10  # seconds
 _AT_ONCE = 2**23  # bytes of one request; a reader goes forward, with small steps back
 _AT_ONCE_WEB = 2**20  # bytes; further ones come in the same answer
+#: error of curl, by which S3 is read -> what it means
+_CURL = {
+    "6": "the host of the store has no known address",
+    "7": "nothing answers at the host of the store",
+    "28": "the host of the store does not answer in time",
+    "35": "TLS failed with the host of the store",
+    "60": "the certificate of the host of the store is not trusted",
+}
+STORE_CURE = "Look at bucket or host, credentials, region and endpoint."
 _ENDLESS = {stat.S_IFCHR: "a device", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 CURE = "Write what it gives to a file, and name that."
 
@@ -204,8 +213,8 @@ def located(url: str) -> tuple[Any, str]:
         return _hdfs(url)
     try:
         location = fs.FileSystem.from_uri(S3 + quote(url.removeprefix(S3), safe="/"))
-    except ArrowInvalid as error:
-        raise OSError(str(error)) from error
+    except (ArrowInvalid, OSError) as error:
+        raise OSError(_fault_of_store(str(error))) from error
     return cast(tuple[Any, str], location)
 
 
@@ -219,7 +228,15 @@ def store_errors() -> Iterator[None]:
         if isinstance(error, FileNotFoundError):
             raise
         message = re.sub(r'^RPCError\("[\w.$]+", "(.*)"\)$', r"\1", str(error), flags=re.S)
-        raise OSError(re.split(r"\n|\\n", message)[0]) from error
+        raise OSError(_fault_of_store(message)) from error
+
+
+def _fault_of_store(message: str) -> str:
+    """The message of a store's client in one line; of connections that fail in plain words."""
+    line = re.split(r"\n|\\n", message)[0]
+    if not (code := re.search(r"curlCode: ([0-9]+)", line)):
+        return line
+    return _CURL.get(code[1], f"no connection to the host of the store (error {code[1]} of curl)")
 
 
 def _hdfs(url: str) -> tuple[Any, str]:
@@ -227,7 +244,9 @@ def _hdfs(url: str) -> tuple[Any, str]:
     try:
         from hdfs_native.fsspec import HdfsFileSystem
     except ImportError as error:
-        raise OSError(f"hdfs:// needs a package. {cure_of('hadoop')}") from error
+        names = " and ".join(re.split(r"[^\w-]", name)[0] for name in sorted(packages_of("hadoop")))
+        what = f"hdfs:// is read with {names}; `{error.name}` is missing"
+        raise BadInput(url, what, "these packages", cure_of("hadoop")) from error
     from pyarrow import fs
 
     host, slash, path = url.removeprefix(HDFS).partition("/")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 from typing import NamedTuple, NoReturn
@@ -166,7 +167,10 @@ def fault_of(url: str, error: Exception) -> str:
 
 def _refuse_certificate(url: str, error: SSLError) -> NoReturn:
     words = re.sub(r"\s*\(_ssl\.c:[0-9]+\)", "", str(error.args[0] if error.args else error))
-    cure = f"If you trust it, name its certificate in {BUNDLE} or SSL_CERT_FILE."
+    # a bundle takes the place of the certificates that OpenSSL would find
+    bundle = f"the file of {BUNDLE} (as that is set, SSL_CERT_FILE does not count)"
+    where = bundle if os.environ.get(BUNDLE) else f"{BUNDLE} or SSL_CERT_FILE"
+    cure = f"If you trust it, name its certificate in {where}."
     what = f"TLS failed ({printable_url(words)[:150]})"
     raise unreachable(url, what, "a server whose certificate is trusted", cure) from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,39 @@ def test_what_is_not_there(bucket: Any, tmp_path: Path, url: str) -> None:
     assert result.exit_code == 3
     assert url in result.output.replace("\n", "")
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("url", ["s3://bucket", "s3://bucket/a/", "s3://bucket/a.warc.gz"])
+@pytest.mark.parametrize(
+    "endpoint, why",
+    [("http://127.0.0.1:9", "nothing answers"), ("http://no.invalid", "no known address")],
+)
+def test_a_store_that_cannot_be_reached(
+    url: str, endpoint: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (
+        ("ENDPOINT_URL", endpoint),
+        ("REGION", "x"),
+        ("MAX_ATTEMPTS", "1"),
+        ("ACCESS_KEY_ID", "x"),
+        ("SECRET_ACCESS_KEY", "x"),
+    ):
+        monkeypatch.setenv(f"AWS_{name}", value)
+    result = CliRunner().invoke(main, ["run", url, "--work", str(tmp_path / "w")])
+    assert result.exit_code == 3
+    assert f"{url}: cannot be " in result.output
+    assert why in result.output and "the host of the store" in result.output
+    assert "; expected " in result.output and "Look at bucket or host" in result.output
+    assert "curl" not in result.output
+
+
+def test_hdfs_without_its_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "hdfs_native.fsspec", None)
+    for url in ("hdfs://h/x.warc.gz", "hdfs://h/crawl/"):
+        result = CliRunner().invoke(main, ["run", url, "--work", str(tmp_path / "w")])
+        assert result.exit_code == 3
+        assert "hdfs:// is read with fsspec and hdfs-native" in result.output
+        assert "Install it with `" in result.output and ".." not in result.output
 
 
 @pytest.mark.parametrize("runner", ["inline", "local"])
