@@ -15,7 +15,7 @@ from jobs.kernel.storage.opening import PathOrUrl
 from jobs.mapreduce.launcher import CLUSTERS
 from pipeline.contract import ArchiveReport, ArchiveTask, Engine, StepEntry
 from pipeline.engines.text import archive_reports
-from pipeline.index_captures import is_index, without_known
+from pipeline.index_captures import is_index, naming_indexes, without_known
 from pipeline.options import FULL, RunOptions
 from pipeline.progress.reporter import Reporter
 from pipeline.workfolder.archive_identity import Identified, identify
@@ -131,6 +131,11 @@ class ExtractStep:
         folder = store.work / "captures"
         others = [folder / part for part in sorted(self.manifest.parts) if part != task.part]
         return without_known(folder / task.part, others, report, store.work / TMP)
+
+    def ids(self, nodes: str) -> StepEntry:
+        """Do assign-ids on what was extracted. Raises BadInput where no page gets an id."""
+        with naming_indexes(self.manifest.archives.values()):
+            return self.engine.assign_ids(nodes)
 
     def require_readable(self) -> None:
         """Raises BadInput for an archive without anything readable, or, if strict, for damage."""

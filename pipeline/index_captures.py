@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +23,7 @@ import pyarrow.parquet as pq
 
 from jobs.kernel.archive.index.lines import INDEX
 from jobs.kernel.captures.counters import INDEXES, TYPES
+from jobs.kernel.errors import NoNodes
 from jobs.kernel.formats.lines import parse_capture
 from jobs.kernel.formats.reading import open_part
 from jobs.kernel.formats.rows import UNKNOWN
@@ -40,6 +43,23 @@ _FIRST = """
     GROUP BY uri, timestamp ORDER BY 1
 """
 Kept = npt.NDArray[np.int64]  # numbers of rows, ascending
+
+
+@contextmanager
+def naming_indexes(archives: Collection[Mapping[str, Any]]) -> Iterator[None]:
+    """Where no page gets an id, say so of indexes that are alone. archives: of the manifest."""
+    try:
+        yield
+    except NoNodes as error:
+        read = [entry for entry in archives if not entry["error"]]
+        if not read or any(INDEXES not in entry["counters"] for entry in read):
+            raise
+        more = f" and {len(read) - 1:,} more" if len(read) > 1 else ""
+        raise NoNodes(
+            f"{read[0]['path']}{more}", "an index of captures, which has no links, and no archive",
+            "at least one archive with links",
+            "Give the archives too, or rank the captures alike with --nodes all.",
+        ) from error  # fmt: skip
 
 
 def is_index(report: ArchiveReport) -> bool:

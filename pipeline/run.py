@@ -94,9 +94,8 @@ class PipelineRun:
             self.extraction.take(archives)
         check_parameters(self.work, self.manifest, self.options)
         todo = [step for step in self._steps() if step.name not in self.state.marks]
-        self.reporter.steps([step.name for step in todo if self._wanted(step)])
         self._check_archives()  # the last check that may refuse this run
-        self.running.works()
+        self.reporter.steps([step.name for step in todo if self._wanted(step)])
         self.engine.take(self.manifest)
         while not self._pass(todo):
             self._report_faults()
@@ -118,7 +117,7 @@ class PipelineRun:
                 lambda: {"keep_www": keep_www},
                 lambda: engine.canonicalize(keep_www, options.selects),
             ),
-            RunStep("assign-ids", lambda: {"nodes": nodes}, lambda: engine.assign_ids(nodes)),
+            RunStep("assign-ids", lambda: {"nodes": nodes}, lambda: self.extraction.ids(nodes)),
             RunStep("gen-graph", dict, lambda: engine.gen_graph(nodes)),
             RunStep(RANK, self.ranking.parameters, self.ranking.work),
             RunStep(
@@ -293,12 +292,8 @@ def _locked_run(
             pipeline_run.all_steps(archives)
             return pipeline_run
     except BaseException as error:
-        if (
-            isinstance(error, OSError)
-            and not isinstance(error, BrokenPipeError)  # whose reader is outside of the folder
-            and error.filename is None  # the system does not say which
-        ):
-            error.filename = str(work)
+        if isinstance(error, OSError) and type(error) is not BrokenPipeError and not error.filename:
+            error.filename = str(work)  # the system does not say which
         reporter.failed(error)
         raise
     finally:

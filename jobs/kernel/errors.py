@@ -101,9 +101,16 @@ def died(how: str) -> list[str]:
     ]
 
 
-def no_nodes(where: str, nodes: str) -> BadInput:
+class NoNodes(BadInput):
+    """No page gets an id."""
+
+    def __reduce__(self) -> tuple[type[NoNodes], tuple[str, str, str, str]]:
+        return NoNodes, (self.where, self.found, self.expected, self.cure)
+
+
+def no_nodes(where: str, nodes: str) -> NoNodes:
     """The error of assign-ids that gives no id to any page. nodes: linked or all."""
-    return BadInput(
+    return NoNodes(
         where,
         "no links at all, so no page gets an id",
         "at least one link" + (" or capture" if nodes == "all" else ""),

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from jobs.kernel.errors import DEBUG, UNEXPECTED, BadInput, CrawlrankError
+from jobs.kernel.errors import DEBUG, UNEXPECTED, BadInput, CrawlrankError, NoNodes
 from jobs.kernel.machine.shortage import require_addresses, shortage_of
 from pipeline.cli.commands import COMMANDS, PURPOSES, loaded
 from pipeline.cli.interruption import ARGUMENTS, Interruption
@@ -127,7 +127,7 @@ def _failed(error: Exception) -> tuple[int, str] | None:
 
 
 def _message(error: CrawlrankError) -> str:
-    if not isinstance(error, BadInput):
+    if not isinstance(error, BadInput) or isinstance(error, NoNodes):
         return str(error)
     from pipeline.workfolder.results.dataset_folders import UnusableDataset
     from pipeline.workfolder.results.opened import as_text_cure

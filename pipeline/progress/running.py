@@ -64,10 +64,6 @@ class Running(Tracking):
         }  # fmt: skip
         self.write()
 
-    def works(self) -> None:
-        """Nothing can refuse this run any more."""
-        self._works = True
-
     def write(self) -> None:
         self._next = self.clock() + EVERY
         now: dict[str, Any] = {
@@ -98,7 +94,9 @@ class Running(Tracking):
             self.write()
 
     def steps(self, names: Sequence[str]) -> None:
+        """Nothing can refuse this run any more."""
         super().steps(names)
+        self._works = True
         self.write()
 
     def step(self, name: str, skipped: bool = False) -> None:

@@ -21,11 +21,12 @@ from typing import BinaryIO, cast
 from jobs.kernel.errors import BadInput, Unreachable
 from jobs.kernel.formats.reading import BOM
 from jobs.kernel.storage.opening import (
-    SCHEMES,
     PathOrUrl,
     as_path_or_url,
     is_url,
     is_web,
+    known_schemes,
+    lower_scheme,
     opened,
     require_file,
 )
@@ -68,9 +69,9 @@ def _complete(prefix: str) -> str:
     """With the slash at its end. Raises BadInput."""
     if not prefix:
         return ""
-    prefix += "" if prefix.endswith("/") else "/"
+    prefix = lower_scheme(prefix) + ("" if prefix.endswith("/") else "/")
     if why := _why_no_url(prefix + "x") if _SCHEME.match(prefix) else "":
-        raise BadInput(f"--prefix {prefix}", why, f"a folder, or a URL of {_known_schemes()}")
+        raise BadInput(f"--prefix {prefix}", why, f"a folder, or a URL of {known_schemes()}")
     return prefix
 
 
@@ -129,8 +130,8 @@ def _why_wrong(line: str, prefix: str) -> str:
 
 
 def _why_no_url(url: str) -> str:
-    if not url.startswith((*SCHEMES, "https://", "http://")):
-        return f"no URL of {_known_schemes()}"
+    if not is_url(url := lower_scheme(url)):
+        return f"no URL of {known_schemes()}"
     if is_web(url):
         from jobs.kernel.storage.web.requests import require_web_url
 
@@ -141,10 +142,6 @@ def _why_no_url(url: str) -> str:
         except Unreachable as error:
             return f"{error.found}; {error.cure}".rstrip(".; ")
     return ""
-
-
-def _known_schemes() -> str:
-    return ", ".join(("https://", *SCHEMES[:-1])) + f" or {SCHEMES[-1]}"
 
 
 def _shown(line: str) -> str:

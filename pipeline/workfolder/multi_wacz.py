@@ -14,7 +14,15 @@ from typing import Any
 from urllib.parse import urljoin
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import WEB, PathOrUrl, is_url, is_web, name_of, opened
+from jobs.kernel.storage.opening import (
+    WEB,
+    PathOrUrl,
+    is_url,
+    is_web,
+    lower_scheme,
+    name_of,
+    opened,
+)
 
 PROFILE = "multi-wacz-package"
 EXPECTED = (
@@ -72,6 +80,7 @@ def _resource(path_or_url: PathOrUrl, entry: Any, number: int) -> PathOrUrl:
     if not isinstance(path, str) or not path or not path.isprintable():
         raise BadInput(where, "no path or URL", EXPECTED)
     if "://" in path:
+        path = lower_scheme(path)
         if path.startswith(WEB) or (is_url(path) and not is_web(path_or_url)):
             return path
         raise BadInput(where, f"the URL {path[:100]!a}", "a URL of https://")

@@ -167,12 +167,22 @@ def test_bad_lines_are_listed(tmp_path: Path, runner: str) -> None:
     assert (said.code, "bad-line" in said.err) == (3, True)
 
 
-def test_an_index_alone_has_no_links(tmp_path: Path) -> None:
+@BOTH
+def test_an_index_alone_has_no_links(tmp_path: Path, runner: str) -> None:
     index = cdx(tmp_path / "x.cdx", REAL)
-    said = crawlrank("run", index, "--work", tmp_path / "work")
+    said = crawlrank("run", index, "--work", tmp_path / "work", "--runner", runner, "-q")
     assert said.code == 3
-    assert "no links" in said.err
+    assert f"{index}: an index of captures, which has no links" in said.err
+    assert "Give the archives too" in said.err and "--nodes all" in said.err
+    assert "export-text" not in said.err
     ok("run", index, "--work", tmp_path / "all", "--nodes", "all")
+
+
+def test_archives_without_links_are_not_advised_to_be_text(tmp_path: Path) -> None:
+    write_warc(tmp_path / "a.warc.gz", {"http://a.example/": []})
+    said = crawlrank("run", tmp_path / "a.warc.gz", "--work", tmp_path / "work", "-q")
+    assert (said.code, "no links at all" in said.err) == (3, True)
+    assert "--nodes all" in said.err and "export-text" not in said.err
 
 
 def test_inspect_shows_an_index(tmp_path: Path) -> None:

@@ -50,6 +50,18 @@ def is_url(path_or_url: PathOrUrl) -> bool:
     return isinstance(path_or_url, str) and path_or_url.startswith((*SCHEMES, *WEB))
 
 
+def lower_scheme(text: str) -> str:
+    """A URL with its scheme in lower case, by which it is known here; other text as it is."""
+    scheme, sign, rest = text.partition("://")
+    url = scheme.lower() + sign + rest
+    return url if is_url(url) else text
+
+
+def known_schemes() -> str:
+    """For messages."""
+    return f"{WEB[0]}, {', '.join(SCHEMES[:-1])} or {SCHEMES[-1]}"
+
+
 def is_web(path_or_url: PathOrUrl) -> bool:
     return isinstance(path_or_url, str) and path_or_url.startswith(WEB)
 
@@ -84,8 +96,9 @@ def prefix_of(url: str) -> str:
 
 
 def as_path_or_url(path_or_url: PathOrUrl) -> PathOrUrl:
-    """The URL as it is, or the path as a Path."""
-    return path_or_url if is_url(path_or_url) else Path(path_or_url)
+    """The URL, with its scheme in lower case, or the path as a Path."""
+    text = lower_scheme(str(path_or_url)) if isinstance(path_or_url, str) else path_or_url
+    return text if is_url(text) else Path(path_or_url)
 
 
 def local_path(path_or_url: PathOrUrl) -> Path:

@@ -12,9 +12,11 @@ from typing import Any
 
 import click
 
-from jobs.kernel.storage.opening import is_url
+from jobs.kernel.errors import BadInput
+from jobs.kernel.storage.opening import is_url, known_schemes, lower_scheme
 from pipeline.data.memory import LEAST, Memory, parse_size
 from pipeline.terminal import printable
+from pipeline.workfolder.masking import masked
 
 _DAYS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1.0, "week": 7.0}
 _UNITS = {"m": "minute", "h": "hour", "d": "day", "w": "week"}
@@ -27,10 +29,18 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 class PathOrUrlType(click.Path):
-    """A path, or a URL, which stays a string: a path would fold its slashes."""
+    """A path, or a URL, which stays a string: a path would fold its slashes. Raises BadInput for a
+    URL of another scheme."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        return value if is_url(value) else super().convert(value, param, ctx)
+        text = lower_scheme(value) if isinstance(value, str) else value
+        if is_url(text):
+            return text
+        if isinstance(text, str) and _URL.match(text) and not os.path.lexists(text):
+            what = f"a URL of {text.partition(':')[0]}://, which is not read"
+            expected = f"a path, or a URL of {known_schemes()}"
+            raise BadInput(masked(text), what, expected, "Download the file, and name that.")
+        return super().convert(value, param, ctx)
 
 
 class LocalPath(click.Path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,14 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from support.crawls import WEB, crawlrank, ok, write_warc
+from support.paths import LOOPBACK
 
 from jobs.kernel.errors import BadInput
 from pipeline.cli.run import run
+from pipeline.workfolder.archive_lists import read_list
 from pipeline.workfolder.finding import find_archives, matches
+from pipeline.workfolder.multi_wacz import wacz_files
 
 TREE = (
     "a.warc.gz", "b.arc", "logs/crawl.log", "logs/c.warc.wat.gz", "sub/d.warc.zst", "sub/E.WARC",
@@ -64,7 +69,7 @@ def test_a_name_that_gives_nothing_is_an_error(tree: Path, name: str) -> None:
 
 def test_a_folder_without_archives_is_an_error(tree: Path) -> None:
     (tree / "logs/c.warc.wat.gz").unlink()
-    with pytest.raises(BadInput, match=r"no archive among 1 files, the first logs/crawl\.log"):
+    with pytest.raises(BadInput, match=r"no archive among its files .1., the first logs/crawl\.log"):
         find_archives([Path("logs")])
 
 
@@ -112,3 +117,34 @@ def test_run_needs_an_archive_named_somewhere(tree: Path) -> None:
     told: Any = CliRunner().invoke(run, ["--work", "w"])
     assert told.exit_code == 2
     assert "ARCHIVES" in told.output
+
+
+@pytest.mark.parametrize("url", ["ftp://h/k", "gs://b/k.warc.gz", "GS://b", "file://h/x"])
+@pytest.mark.parametrize(
+    "command", [("inspect",), ("run", "--work", "w"), ("inspect", "--log", "-")]
+)
+def test_urls_of_other_schemes(command: tuple[str, ...], url: str, tree: Path) -> None:
+    said = crawlrank(*command, url)
+    assert said.code == 3
+    assert f"{url}: a URL of {url.partition(':')[0]}://, which is not read" in said.err
+    assert "https://, s3://, hdfs:// or file:///" in said.err
+
+
+def test_a_path_may_look_like_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ftp:/h").mkdir(parents=True)
+    write_warc(Path("ftp:/h/a.warc.gz"), WEB)
+    ok("inspect", "ftp://h/a.warc.gz")
+
+
+def test_schemes_in_any_case(tree: Path) -> None:
+    url = f"FILE://{LOOPBACK}"
+    alone = json.loads(ok("inspect", url, "--json", "-").out)["archives"]
+    assert alone[0]["path"] == f"file://{LOOPBACK}"
+    Path("list").write_text(f"File://{LOOPBACK}\nS3://b/x.warc\nHTTPS://h/X.warc\n")
+    expected = [f"file://{LOOPBACK}", "s3://b/x.warc", "https://h/X.warc"]
+    assert read_list("list") == expected
+    Path("list").write_text("x.warc\n")
+    assert read_list("list", "HTTPS://h/D") == ["https://h/D/x.warc"]
+    Path("m.json").write_text(json.dumps({"resources": [{"url": "HTTPS://h/X.wacz"}]}))
+    assert wacz_files(Path("m.json")) == ["https://h/X.wacz"]
