@@ -143,8 +143,9 @@ def export_sites(work: Path, output: Path) -> None:
 @option(
     "--sort",
     type=click.Choice(get_args(HostSort)),
+    metavar="COLUMN",
     default="score",
-    help="Column whose highest is first.",
+    help=f"Column whose highest is first: {', '.join(get_args(HostSort))}.",
 )
 @option("--top", type=Whole(1), help="Rows (default: 20 in the table, all elsewhere).")
 @option("--output", type=OUTPUT, help="File to write: .csv, .jsonl or .parquet; `-`: CSV.")

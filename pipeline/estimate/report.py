@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from jobs.kernel.errors import count_of
 from jobs.mapreduce.launcher import CLUSTERS
 from pipeline.contract import EMBEDDED
 from pipeline.estimate.estimate import RunEstimate
@@ -26,7 +27,7 @@ def estimate_table(estimate: RunEstimate) -> TextTable:
     if estimate.cluster:
         _row(table, "node-hours, of 16 vCPUs", estimate.cluster.node_hours, _hours)
         starting = f"{estimate.cluster.starting:.1f} h"
-        table.add(f"start of {estimate.cluster.jobs} jobs", starting)
+        table.add(f"start of {count_of(estimate.cluster.jobs, 'job')}", starting)
         _row(table, "memory, of this machine", estimate.memory, size)
         _row(table, "datasets at the end", estimate.disk_end, size)
     else:
@@ -109,7 +110,7 @@ def _basis(estimate: RunEstimate) -> str:
         return (
             f"All {size(estimate.size)} were extracted and ranked in a temporary folder just now."
         )
-    archives = "1 archive" if estimate.archives == 1 else f"{estimate.archives:,} archives"
+    archives = count_of(estimate.archives, "archive")
     return (
         f"From {size(estimate.sampled)} ({percent(estimate.share)}) of the {size(estimate.size)} in"
         f" {archives}, extracted and ranked on this machine just now."

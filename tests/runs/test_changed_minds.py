@@ -97,7 +97,7 @@ def test_status_says_what_is_not_as_it_was_left(tmp_path: Path) -> None:
     part.write_bytes(part.read_bytes()[1:])
     (work / "precedence.txt").unlink()
     said = ok("status", "--work", work)
-    steps = said.out.partition("\n\n")[0].splitlines()[2:]
+    steps = said.out.partition("\nsteps\n")[2].partition("\n\n")[0].splitlines()[1:]
     states = dict(line.split()[:2] for line in steps)
     assert (states["extract-links"], states["export-precedence"]) == ("damaged", "damaged")
     assert (states["canonicalize"], states["page-rank"]) == ("done", "done")

@@ -31,7 +31,8 @@ GROUPS = {
     "Package": "--python --machine --glibc --wheels --upload",
     "Engine": "--runner --jobs --memory",
     "Cluster": "--data --cluster-conf --reducers",
-    "Output": """--output --out --json --format --anchors --top --by --plot --lint --estimate
+    "Output": """--output --out --json --format --anchors --top --by --sort --plot
+        --lint --estimate
         --quiet --verbose --log""",
     (OTHER := "Other"): "--config --help",
 }

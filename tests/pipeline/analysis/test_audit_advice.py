@@ -143,8 +143,8 @@ def noted(uris: list[str], given: dict[str, int] | int | None = None, hops: str 
 
 
 POLICY_MISSING, FILE_MISSING = "the bean uriPrecedencePolicy is missing", "the file was not loaded"
-BEFORE, OTHER_FILE = "were scheduled before the file was loaded", "the store is of another file"
-EARLIER_FILE, DEFAULT_MISSING = "a file loaded earlier lists them", "Heritrix's own default"
+BEFORE, OTHER_FILE = "were scheduled before the file was loaded", "The store is of another file"
+EARLIER_FILE, DEFAULT_MISSING = "A file loaded earlier lists them", "Heritrix's own default"
 SHIFTED = {uri: number % 5 + 2 for uri, number in LISTED.items()}
 
 #: crawl -> its fetches with what Heritrix noted, and the advice that it gets

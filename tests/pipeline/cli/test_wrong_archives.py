@@ -87,7 +87,7 @@ def test_conversions_beside_captures(tmp_path: Path) -> None:
 NOT_COMPARED: dict[str, tuple[Callable[[], bytes], str]] = {
     "wat": (wat, "a WAT file, without the text of its pages"),
     "wet": (wet, "a WET file, with the text of pages and no links"),
-    "another crawler's": (lambda: page("x", URI), "nothing to compare: 1 HTML pages without"),
+    "another crawler's": (lambda: page("x", URI), "nothing to compare: 1 HTML page without"),
     "cdx": (lambda: CDX, "not one readable record"),
     "wacz": (wacz, "a zip file with nothing in archive/"),
 }

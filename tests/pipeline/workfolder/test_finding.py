@@ -69,7 +69,8 @@ def test_a_name_that_gives_nothing_is_an_error(tree: Path, name: str) -> None:
 
 def test_a_folder_without_archives_is_an_error(tree: Path) -> None:
     (tree / "logs/c.warc.wat.gz").unlink()
-    with pytest.raises(BadInput, match=r"no archive among its files .1., the first logs/crawl\.log"):
+    fault = r"no archive among its files .1., the first logs/crawl\.log"
+    with pytest.raises(BadInput, match=fault):
         find_archives([Path("logs")])
 
 

@@ -121,7 +121,7 @@ def test_edges_are_checked_once_and_where_they_are_gone_by(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("array", "found"),
     [
-        (np.ones(2), "2 scores; expected one for 3 nodes"),
+        (np.ones(2), "2 scores; expected one for each of 3 nodes"),
         (np.ones(3, np.float32), "an array of float32"),
         (np.array([1, np.nan, 1]), "index 1: nan; expected a number of at least 0"),
         (np.array([1, 1, np.inf]), "index 2: inf"),

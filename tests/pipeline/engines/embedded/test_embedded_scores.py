@@ -257,9 +257,7 @@ def test_a_node_without_spelling_is_named(tmp_path: Path) -> None:
     joined(tmp_path)
     write_arrays(tmp_path, ONE)
     np.save(tmp_path / "ids.npy", np.array([0], np.uint32))
-    with pytest.raises(
-        BadInput, match=r"1 keys that have no spelling in uris, the first example,b"
-    ):
+    with pytest.raises(BadInput, match=r"1 key without a spelling in uris, the first example,b"):
         export_precedence(
             tmp_path / "scores.parquet", tmp_path / "uris.parquet", tmp_path / "p.txt", tmp_path,
             PrecedenceOptions(bins=2), ids=tmp_path / "ids.npy",
