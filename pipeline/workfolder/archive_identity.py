@@ -16,7 +16,7 @@ from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import BadInput, unreadable
 from jobs.kernel.storage.digesting import Digesting
 from jobs.kernel.storage.opening import (
     STORE_CURE,
@@ -113,7 +113,7 @@ def identify(
 ) -> dict[str, Identified]:
     """The archives by their keys: those of known entries, new ones for others. The same content
     counts once. full: read all of every file that may be a known one. Raises BadInput."""
-    glances = _distinct(in_threads(glance_at, paths))
+    glances = _distinct(_glances_at(paths))
     entries = _by_ends(known)
     files = Counter(glance.ends for glance in glances)
     doubtful = [
@@ -129,6 +129,25 @@ def identify(
         key = _key(glance, digest, entries.get(glance.ends, {}), archives)
         archives.setdefault(key, Identified(glance, digest))
     return archives
+
+
+def _glances_at(paths: Sequence[PathOrUrl]) -> list[Glance]:
+    """Raises one BadInput for all that cannot be read."""
+    looked = in_threads(_glance_or_fault, paths)
+    faults = {str(each.where): each for each in looked if isinstance(each, BadInput)}
+    if len(faults) == 1:
+        raise next(iter(faults.values()))
+    if faults:
+        errors = [(where, (of.found, of.expected, of.cure)) for where, of in faults.items()]
+        raise unreadable(errors, len(paths))
+    return [each for each in looked if isinstance(each, Glance)]
+
+
+def _glance_or_fault(path: PathOrUrl) -> Glance | BadInput:
+    try:
+        return glance_at(path)
+    except BadInput as error:
+        return error
 
 
 def _distinct(glances: Iterable[Glance]) -> list[Glance]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs.kernel.archive.sources import NAMES, has_archive_name
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import BadInput, unreadable
 from jobs.kernel.storage.opening import (
     STORE_CURE,
     PathOrUrl,
@@ -44,15 +44,19 @@ class FoundArchives:
 
 
 def find_archives(names: Iterable[PathOrUrl]) -> FoundArchives:
-    """The archives of those names. Raises BadInput for one that gives none."""
-    result = FoundArchives()
+    """The archives of those names. Raises one BadInput for all that give none."""
+    result, names, faults = FoundArchives(), list(names), dict[str, BadInput]()
     for name in names:
         before = len(result.archives) + len(result.left_out)
-        (_of_url if is_url(name) else _of_path)(str(name), result)
-        if len(result.archives) + len(result.left_out) == before:
-            raise BadInput(
-                str(name), "no file", f"archives: {NAMES}", "Look at the name, and at its quotes."
-            )
+        try:
+            (_of_url if is_url(name) else _of_path)(str(name), result)
+            if len(result.archives) + len(result.left_out) == before:
+                cure = "Look at the name, and at its quotes."
+                raise BadInput(str(name), "no file", f"archives: {NAMES}", cure)
+        except BadInput as error:
+            faults[error.where] = error
+    if faults:
+        raise _all_of(faults, result.archives)
     if not result.archives:
         what = (
             f"no archive among its files ({len(result.left_out)}), the first {result.left_out[0]}"
@@ -62,6 +66,17 @@ def find_archives(names: Iterable[PathOrUrl]) -> FoundArchives:
         )
     result.archives = list(dict.fromkeys(result.archives))
     return result
+
+
+def _all_of(faults: dict[str, BadInput], others: Sequence[PathOrUrl]) -> BadInput:
+    """One error for the names that give nothing, and for files of other names that are missing."""
+    for path in others:
+        if isinstance(path, Path) and not os.path.lexists(path):
+            faults[str(path)] = BadInput(str(path), "no such file", "a WARC or ARC file")
+    if len(faults) == 1:
+        return next(iter(faults.values()))
+    errors = [(where, (of.found, of.expected, of.cure)) for where, of in faults.items()]
+    return unreadable(errors, len(faults) + sum(str(path) not in faults for path in others))
 
 
 def _of_path(name: str, result: FoundArchives) -> None:

@@ -149,3 +149,24 @@ def test_schemes_in_any_case(tree: Path) -> None:
     assert read_list("list", "HTTPS://h/D") == ["https://h/D/x.warc"]
     Path("m.json").write_text(json.dumps({"resources": [{"url": "HTTPS://h/X.wacz"}]}))
     assert wacz_files(Path("m.json")) == ["https://h/X.wacz"]
+
+
+def test_all_that_is_missing_is_named(tree: Path) -> None:
+    Path("m.json").write_text(json.dumps({"resources": [{"path": "1.wacz"}, {"path": "2.wacz"}]}))
+    here = LOOPBACK
+    for names, missing in (
+        (("no1.warc.gz", here, "no2.warc.gz"), ("no1.warc.gz", "no2.warc.gz")),
+        (("m.json", here), ("1.wacz", "2.wacz")),
+        (("no.warc.gz", "no-*.gz", here), ("no.warc.gz", "no-*.gz")),
+        (("no-*.gz", "no/*.gz", "logs/"), ("no-*.gz", "no/*.gz")),
+    ):
+        said = crawlrank("run", *names, "--work", "w")
+        assert said.code == 3
+        assert f"{len(missing)} of " in said.err and "cannot be read" in said.err
+        assert all(f"\n  {name}: " in said.err for name in missing), said.err
+        assert str(here) not in said.err
+
+
+def test_of_many_that_are_missing_twenty_are_named(tree: Path) -> None:
+    said = crawlrank("run", *(f"no{number}.warc" for number in range(25)), "--work", "w")
+    assert (said.err.count("\n  no"), "and 5 more" in said.err) == (20, True)

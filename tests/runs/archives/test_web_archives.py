@@ -106,6 +106,14 @@ def test_ssl_cert_file_is_honoured(
     )  # fmt: skip
 
 
+def test_all_missing_urls_are_named(web: WebServer, tmp_path: Path) -> None:
+    (url,) = put(web, REAL[1:])
+    missing = [f"{url}.1", f"{url}.2"]
+    said = crawlrank("run", *missing, url, PRIVATE, "--work", tmp_path / "w")
+    assert (said.code, "2 of 3 archives cannot be read" in said.err) == (3, True)
+    assert all(f"\n  {each}: HTTP status 404" in said.err for each in missing)
+
+
 def test_private_addresses_need_the_option(web: WebServer) -> None:
     (url,) = put(web, REAL[1:])
     said = crawlrank("inspect", url)
