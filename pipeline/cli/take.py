@@ -155,7 +155,11 @@ def _write(
 
             written = export_scores(ranked, output, tmp, options, form, filters, chosen)
             left = {f"left out: {reason}": n for reason, n in written.left_out.items() if n}
-            counts = {"pages": written.pages, "without_score": written.without_score, **left}
+            counts = {
+                "pages": written.pages,
+                "pages without a score": written.without_score,
+                **left,
+            }
             taken = written.taken
     _show_taken(taken)
     print_counts(counts, {})

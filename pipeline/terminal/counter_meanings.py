@@ -71,6 +71,7 @@ _COUNTED = {
     "edges": "links between two pages with ids, each pair once",
     "dangling": "pages without links to others",
     "damage": "damaged places",
+    "precedence": "lines of the precedence file",
 }
 _HOPS = {
     "L": "navigation",

@@ -33,6 +33,7 @@ class ColumnKind(Enum):
 
 
 CUT = (ColumnKind.TEXT, ColumnKind.PATH)
+SPARE = (ColumnKind.TEXT, ColumnKind.PROSE)  # left out where no row has anything
 
 
 class Column(NamedTuple):
@@ -74,6 +75,9 @@ class TextTable:
     def lines(self, width: int | None) -> Iterator[str]:
         """The table as text without blanks at the ends of lines. width: of the terminal in cells,
         None for a pipe or file."""
+        if full := self._without_empty_columns():
+            yield from full.lines(width)
+            return
         title, rows = self.title, self.rows
         if width is not None:
             title, rows = self._without_folders()
@@ -89,6 +93,22 @@ class TextTable:
                 yield from self._filled([[text] for text in row], widths)
         for note in self.notes:
             yield from [note] if width is None else wrapped(note, width)
+
+    def _without_empty_columns(self) -> TextTable | None:
+        """The table without columns of text in which no row has anything; None where there are no
+        such ones. The first column stays, as it names the rows."""
+        kept = [
+            number
+            for number, column in enumerate(self.columns)
+            if not number or column.kind not in SPARE or any(row[number] for row in self.rows)
+        ]
+        if not self.rows or len(kept) == len(self.columns):
+            return None
+        table = TextTable(self.title)
+        table.columns = [self.columns[number] for number in kept]
+        table.rows = [[row[number] for number in kept] for row in self.rows]
+        table.notes = self.notes
+        return table
 
     def _without_folders(self) -> tuple[str, list[list[str]]]:
         """The title and the rows, with the folders that paths share in the title."""

@@ -27,7 +27,7 @@ def hosts_table(rows: pa.Table, top: int, count: int, by: SiteBy, sort: HostSort
     shown = names if len(names) <= MOST_CLASSES else names[:1]
     first = min(top, len(rows))
     title = f"{first:,} of {count:,} {by}s, " + (
-        "by name" if sort == "host" else f"the highest {sort.replace('_', ' ')} first"
+        "by name" if sort == "host" else f"the {_most(sort)} {sort.replace('_', ' ')} first"
     )
     table = TextTable(
         title, by, ">pages", ">captured", ">captures", ">score", ">share", ">best",
@@ -41,6 +41,11 @@ def hosts_table(rows: pa.Table, top: int, count: int, by: SiteBy, sort: HostSort
             row["links_out"], row["links_within"],
         )  # fmt: skip
     return table
+
+
+def _most(sort: HostSort) -> str:
+    """The word for the highest of a column: scores are high, all else is counted."""
+    return "highest" if sort in ("score", "best") else "most"
 
 
 def _rows(rows: pa.Table) -> Iterator[dict[str, object]]:

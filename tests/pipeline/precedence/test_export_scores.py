@@ -143,6 +143,14 @@ def test_the_missing_source_is_named(given: tuple[str, ...], reason: str) -> Non
     assert (said.code, reason in said.err) == (2, True), said
 
 
+def test_counts_are_in_words(works: dict[str, Path], tmp_path: Path) -> None:
+    given = "export-precedence", "--work", works["text"], "--output"
+    said = ok(*given, tmp_path / "a.csv", "--format", "csv")
+    assert "pages without a score" in said.err
+    assert "which is" not in said.err and "_" not in said.err
+    assert "lines of the precedence file" in ok(*given, tmp_path / "p.txt").err
+
+
 def test_heritrix_is_the_default(works: dict[str, Path], tmp_path: Path) -> None:
     usual, named = tmp_path / "usual", tmp_path / "named"
     exported(works["text"], usual / "precedence.txt")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -115,3 +116,17 @@ def test_what_could_control_a_terminal_is_shown_as_escapes() -> None:
             "URI",
             "http://a.example/\\x1b]0;x\\x07\\n[bold]",
         ]
+
+
+@pytest.mark.parametrize("width", [None, 80])
+def test_columns_without_a_word_are_left_out(width: int | None) -> None:
+    """Of numbers they stay, as an empty one says that there is none; the first names the rows."""
+    table = TextTable("title", "name", ">count", "example", "~which is", "=kind")
+    table.add("", None, "", None, "")
+    table.add("", None)
+    table.note("a note")
+    assert list(table.lines(width)) == ["title", "name  count  kind", "", "", "a note"]
+    assert [column.name for column in table.columns[2:4]] == ["example", "which is"]
+    table.add("a", 1, None, "prose")
+    shown = "\n".join(table.lines(width))
+    assert "which is" in shown and "prose" in shown and "example" not in shown

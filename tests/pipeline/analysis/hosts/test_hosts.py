@@ -186,6 +186,19 @@ def test_keys_without_uris_and_ids_without_keys(tmp_path: Path) -> None:
     assert (said.code, "pages that are ids" in said.err) == (3, True)
 
 
+@pytest.mark.parametrize(
+    ("sort", "words"),
+    [
+        ("captures", "the most captures first"),
+        ("links_in", "the most links in first"),
+        ("score", "the highest score first"),
+        ("host", "by name"),
+    ],
+)
+def test_the_title_says_the_order(sort: str, words: str, work: Path) -> None:
+    assert words in ok("hosts", "--work", work, "--sort", sort).out.splitlines()[0]
+
+
 def test_a_picture_without_matplotlib(
     work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
