@@ -67,8 +67,8 @@ def import_text(work: Path, texts: Texts, *, budget: int, threads: int) -> Impor
     Raises BadInput for a line that is none, with file and line, and for a folder that was used.
     """
     files = texts.files()
+    refuse_foreign(work)
     with locked(work):
-        refuse_foreign(work)
         clear_leftovers(work)
         manifest = Manifest(work)
         _refuse_used(work, manifest)

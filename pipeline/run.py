@@ -268,8 +268,8 @@ def run(
     invocation: the command that asks for it, for `crawlrank status`."""
     if options.extraction.pdf and options.runner not in CLUSTERS:  # there each task checks
         require_reader()
+    refuse_foreign(work)
     with locked(work) as lock:
-        refuse_foreign(work)
         return _locked_run(work, archives, options, reporter, lock, invocation)
 
 

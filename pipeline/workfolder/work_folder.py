@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Collection, Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from jobs.kernel.errors import BadInput
@@ -24,6 +25,9 @@ OF_RANKING = (*written_by((RANK, *later_steps(RANK))), "rounds")
 OF_ARCHIVES = ("links", "captures")
 PART = re.compile(r"-[0-9a-f]{12}(\.parquet)?\Z")  # how the name of every part of these ends
 MANIFEST = "manifest.json"
+#: what may be in a folder before its first run: hidden files, as of a run that was killed, the
+#: configuration, logs, and what a new disk has
+BEFORE = (".*", "crawlrank.toml", "*.log", "lost+found")
 
 
 def links_of(work: Path) -> Path:
@@ -46,6 +50,7 @@ def refuse_dataset(work: Path, output: Path) -> None:
 def refuse_own_file(output: Path, works: Collection[Path] = ()) -> None:
     """Refuse the same in any work folder that the output is in. works: those that are known; others
     are known by their manifest and lock. Raises BadInput."""
+    refuse_root(output)
     known = {work.resolve() for work in works}
     for folder in output.resolve().parents:
         if folder in known or is_work_folder(folder):
@@ -57,9 +62,18 @@ def is_work_folder(folder: Path) -> bool:
     return all(os.path.exists(folder / name) for name in (MANIFEST, ".lock"))  # noqa: PTH110
 
 
+def refuse_root(folder: Path) -> None:
+    """Every folder is in it, so nothing may take it for its own. Raises BadInput."""
+    if folder.resolve() == Path(folder.resolve().anchor):
+        found = "the folder that all others are in"
+        raise BadInput(str(folder), found, "a folder of its own", "Name another one.")
+
+
 def refuse_foreign(work: Path) -> None:
-    """A folder without manifest is no work folder: what is in it would be overwritten. Nor is
-    one inside a work folder: it could be a dataset of that. Raises BadInput."""
+    """A folder without manifest is no work folder, unless nothing is in it but BEFORE: files would
+    be mixed up. Nor is one inside a work folder: it could be a dataset of that. Nothing is written
+    before this is known. Raises BadInput."""
+    refuse_root(work)
     for parent in work.resolve().parents:
         if is_work_folder(parent):
             raise BadInput(
@@ -68,13 +82,17 @@ def refuse_foreign(work: Path) -> None:
                 "a folder of its own",
                 "Name another one with --work.",
             )
-    there = [name for name in DATASETS if (work / name).exists()]
-    if there and not (work / "manifest.json").exists():
+    if not work.is_dir() or (work / MANIFEST).exists():
+        return
+    names = [path.name for path in work.iterdir()]
+    others = sorted(name for name in names if not any(fnmatchcase(name, each) for each in BEFORE))
+    if others:
+        first = next((name for name in others if name in DATASETS), others[0])
         raise BadInput(
             str(work),
-            f"holds `{there[0]}`, but no manifest.json",
+            f"holds `{first}`, but no {MANIFEST}",
             "a new folder, or one that `crawlrank run` has made",
-            "Name another one with --work.",
+            f"Name another one with --work, such as {work / 'work'}.",
         )
 
 

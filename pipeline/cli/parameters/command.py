@@ -8,8 +8,16 @@ from typing import Any
 
 import click
 
-from pipeline.cli.parameters.configuration import NAME, VARIABLE, Configured, configure
+from pipeline.cli.parameters.configuration import (
+    NAME,
+    VARIABLE,
+    Configured,
+    configure,
+    is_path,
+    key_of,
+)
 from pipeline.cli.parameters.help_groups import GroupedCommand
+from pipeline.cli.parameters.types import LocalPath, require_word
 from pipeline.data.output.standard_output import STDOUT
 from pipeline.terminal import printable
 from pipeline.workfolder.work_folder import refuse_own_file
@@ -20,7 +28,7 @@ WORKS = frozenset({"--work", "--against", "work", "work_a", "work_b"})
 OUTPUTS = frozenset({"--output", "--out", "--plot", "--json", "--log"})
 CONFIG_OPTION = click.option(
     "--config",
-    type=click.Path(),
+    type=LocalPath(),
     metavar="FILE",
     expose_value=False,
     help=f"File with more options (default: {NAME} in the current folder, or the file that"
@@ -60,8 +68,17 @@ class ConfiguredCommand(GroupedCommand):
         if configured and not ctx.params.get("quiet"):
             names = ", ".join(configured.values)
             click.echo(printable(f"Options from {configured.path}: {names}"), err=True)
+        _refuse_empty(self, ctx)
         _refuse_own_files(self, ctx)
         return super().invoke(ctx)
+
+
+def _refuse_empty(command: click.Command, ctx: click.Context) -> None:
+    """Refuse paths that are texts to click, and arguments, without a word. Raises BadParameter."""
+    for param in command.params:
+        if isinstance(param, click.Argument) or is_path(key_of(param), param):
+            for value in _listed(ctx.params.get(str(param.name))):
+                require_word(value, param, ctx)
 
 
 def _refuse_own_files(command: click.Command, ctx: click.Context) -> None:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import click
 
 from pipeline.cli.parameters.help_groups import long_name
+from pipeline.cli.parameters.types import require_word
 
 NAME = "crawlrank.toml"
 VARIABLE = "CRAWLRANK_CONFIG"
@@ -139,9 +140,9 @@ def configure(command: click.Command, ctx: click.Context, args: Sequence[str]) -
 def _given(command: click.Command, ctx: click.Context, args: Sequence[str]) -> dict[str, Any]:
     """What the command line gives, by the names that the file has. Raises UsageError."""
     values, _, _ = command.make_parser(ctx).parse_args(args=list(args))
-    names = {str(param.name): _key(param) for param in command.params}
+    names = {str(param.name): key_of(param) for param in command.params}
     given = {names.get(name, name): value for name, value in values.items()}
-    arguments = {_key(param) for param in command.params if isinstance(param, click.Argument)}
+    arguments = {key_of(param) for param in command.params if isinstance(param, click.Argument)}
     return {
         key: value
         for key, value in given.items()
@@ -149,7 +150,7 @@ def _given(command: click.Command, ctx: click.Context, args: Sequence[str]) -> d
     }
 
 
-def _key(param: click.Parameter) -> str:
+def key_of(param: click.Parameter) -> str:
     return str(param.name) if isinstance(param, click.Argument) else long_name(param).lstrip("-")
 
 
@@ -158,7 +159,7 @@ def _params(command: click.Command) -> dict[str, click.Parameter]:
     return {
         key: param
         for param in command.params
-        if (key := _key(param)) not in OWN
+        if (key := key_of(param)) not in OWN
         and (isinstance(param, click.Option) or key == "archives")
     }
 
@@ -215,7 +216,7 @@ def _checked(
         several = param.multiple if isinstance(param, click.Option) else param.nargs == -1
         given = value if several and isinstance(value, list) else [value]
         typed = [_typed(param, each) for each in given]
-        if _is_path(key, param):
+        if is_path(key, param):
             typed = [_within(file.path.parent, each) for each in typed]
         result = typed if several else typed[0]
         param.type_cast_value(ctx, result)
@@ -253,11 +254,13 @@ def _as_toml(value: Any) -> str:
     return repr(value)  # texts in quotes, and numbers
 
 
-def _is_path(key: str, param: click.Parameter) -> bool:
+def is_path(key: str, param: click.Parameter) -> bool:
     as_text = key in PATHS_AS_TEXT and isinstance(param.type, click.types.StringParamType)
     return as_text or isinstance(param.type, click.Path)
 
 
 def _within(folder: Path, value: str) -> str:
-    """A path from that folder. URLs, and `-` for standard streams, stay."""
+    """A path from that folder. URLs, and `-` for standard streams, stay. Raises BadParameter for an
+    empty one."""
+    require_word(value)
     return value if value == "-" or _URL.match(value) else str(Path(folder, value))

@@ -28,11 +28,21 @@ LARGEST = 1 << 50  # bytes
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
+def require_word(
+    value: Any, param: click.Parameter | None = None, ctx: click.Context | None = None
+) -> None:
+    """Refuse an empty path, as of a variable of the shell that is not set: it would be the current
+    folder. Raises BadParameter."""
+    if value == "":
+        raise click.BadParameter("an empty text is no path", ctx, param)
+
+
 class PathOrUrlType(click.Path):
     """A path, or a URL, which stays a string: a path would fold its slashes. Raises BadInput for a
     URL of another scheme."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        require_word(value, param, ctx)
         text = lower_scheme(value) if isinstance(value, str) else value
         if is_url(text):
             return text
@@ -47,6 +57,7 @@ class LocalPath(click.Path):
     """A path on this machine: a URL would become a folder with the name of its scheme."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        require_word(value, param, ctx)
         if _URL.match(os.fsdecode(value)):
             self.fail(f"{printable(os.fsdecode(value))} is a URL; a path is needed", param, ctx)
         return super().convert(value, param, ctx)
