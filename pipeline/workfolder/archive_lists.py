@@ -18,8 +18,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, cast
 
+from jobs.kernel.archive.sources import FORMATS
 from jobs.kernel.errors import BadInput, Unreachable
 from jobs.kernel.formats.reading import BOM
+from jobs.kernel.storage.binary_files import binary_kind
 from jobs.kernel.storage.opening import (
     PathOrUrl,
     as_path_or_url,
@@ -35,6 +37,8 @@ LIST = "a list of archives, one a line"
 LONGEST = 8192  # bytes of a line
 NAMED = 20  # wrong lines that a message names
 MAGIC = re.compile(r"[*?\[]")
+LARGEST = 64  # bytes, by which a file that is no list is known
+_BINARY = {*range(32)} - {*b"\t\r\n"}
 _GZIP = b"\x1f\x8b"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -49,6 +53,7 @@ def read_list(list_file: PathOrUrl, prefix: str = "") -> list[PathOrUrl]:
     wrong: list[str] = []
     count = 0
     with _stream(list_file) as stream:
+        _require_list(stream, list_file)
         for number, line in _lines(stream):
             if why := _why_wrong(line, prefix):
                 count += 1
@@ -76,7 +81,7 @@ def _complete(prefix: str) -> str:
 
 
 @contextmanager
-def _stream(list_file: PathOrUrl) -> Iterator[BinaryIO]:
+def _stream(list_file: PathOrUrl) -> Iterator[io.BufferedReader]:
     """The lines of the list, inflated. Raises BadInput for what fails while they are read."""
     if list_file != "-" and not is_url(list_file):
         require_file(list_file, f"{LIST}; `-` for standard input")
@@ -94,10 +99,23 @@ def _stream(list_file: PathOrUrl) -> Iterator[BinaryIO]:
         raise BadInput(str(list_file), what, LIST) from error
 
 
-def _inflated(file: io.BufferedReader) -> BinaryIO:
+def _inflated(file: io.BufferedReader) -> io.BufferedReader:
     if file.peek(2).startswith(_GZIP):
-        return cast(BinaryIO, gzip.GzipFile(fileobj=file))
-    return cast(BinaryIO, file)
+        return io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=file)))
+    return file
+
+
+def _require_list(stream: io.BufferedReader, list_file: PathOrUrl) -> None:
+    """Raises BadInput for an archive, or another file that is no text."""
+    head = stream.peek(LARGEST)[:LARGEST]
+    formats = (row for row in FORMATS if row.beginnings and head.startswith(row.beginnings))
+    if row := next(formats, None):
+        what = f"{row.what.partition(',')[0]}, not a list of archives"
+        raise BadInput(str(list_file), what, LIST, "Leave out --archives-from, to read it itself.")
+    if kind := binary_kind(head):
+        raise BadInput(str(list_file), f"{kind[0]}, not text", LIST, "Write the names as text.")
+    if len({*head} & _BINARY) > 2:  # one or two may be slips in names
+        raise BadInput(str(list_file), "bytes that are no text", LIST, "Write the names as text.")
 
 
 def _lines(stream: BinaryIO) -> Iterator[tuple[int, str]]:

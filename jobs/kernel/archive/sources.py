@@ -8,6 +8,7 @@ files; the kind of their records tells them.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -22,6 +23,7 @@ from jobs.kernel.archive.records import EXPECTED, ArchiveRecords, Record, record
 from jobs.kernel.archive.run_reader import ArchiveRange
 from jobs.kernel.archive.zip_list import ENTRY_MAGIC, LIST_END_MAGIC
 from jobs.kernel.errors import BadInput
+from jobs.kernel.storage.binary_files import GZIP, binary_kind
 
 RecordReader = Callable[..., Iterator[Record | Damage]]  # `read_records`, with its options
 
@@ -184,7 +186,22 @@ def _without_records(name: str, head: bytes) -> BadInput:
     for row in FORMATS:
         if not row.read and head.startswith(row.beginnings):
             return BadInput(name, row.what, EXPECTED, row.cure)
-    what = f"{shown(head)} at its beginning"
+    if kind := binary_kind(head):
+        if not head.startswith(GZIP):
+            return BadInput(name, kind[0], EXPECTED, "Leave it out.")
+    elif name.lower().endswith(".gz"):
+        what = f"{shown(head)} at its beginning: " if _is_text(head) else ""
+        what += "no gzip, although its name ends in .gz"
+        return BadInput(name, what, EXPECTED, "Copy it again, or leave it out.")
+    what = f"{shown(head)} at its beginning" if _is_text(head) else "bytes that are no text"
     if frame := CompressedFrames().open(head):
         what = f"{'an' if frame.name == 'lz4' else 'a'} {frame.name} file"
     return BadInput(name, f"{what}, and not one readable record", EXPECTED, "Leave it out.")
+
+
+def _is_text(head: bytes) -> bool:
+    """Whether bytes at a beginning are UTF-8 without control characters; the last may be cut."""
+    text = codecs.getincrementaldecoder("utf-8")("replace").decode(head)
+    return all(char.isprintable() or char in "\t\r\n" for char in text.removeprefix("\ufeff")) and (
+        "\ufffd" not in text
+    )

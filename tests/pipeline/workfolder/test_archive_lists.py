@@ -10,6 +10,8 @@ import tracemalloc
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -174,3 +176,37 @@ def test_a_list_from_s3(bucket: Any, folder: Path) -> None:
     ok("run", path, "--work", folder / "here")
     there, here = ((folder / name / "precedence.txt").read_bytes() for name in ("there", "here"))
     assert there == here
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_an_archive_or_a_table_is_no_list(folder: Path, pack: Any) -> None:
+    write_warc(folder / "a.warc.gz", WEB)
+    warc = gzip.decompress((folder / "a.warc.gz").read_bytes())
+    (folder / "x").write_bytes(pack(warc))
+    pq.write_table(pa.table({"a": [1]}), folder / "a.parquet")
+    (folder / "t").write_bytes(pack((folder / "a.parquet").read_bytes()))
+    (folder / "b").write_bytes(pack(bytes(range(256))))
+    for name, found, cure in (
+        ("x", "a WARC file, not a list", "Leave out --archives-from"),
+        ("t", "a table in Parquet, not text", "Write the names"),
+        ("b", "bytes that are no text", "Write the names"),
+    ):
+        said = crawlrank("run", "--archives-from", name, "--work", "w")
+        assert said.code == 3
+        assert said.err.startswith(f"crawlrank: {name}: {found}") and cure in said.err
+        assert said.err.isascii() and "\\x" not in said.err and "wrong line" not in said.err
+
+
+@pytest.mark.parametrize("command", [("run", "--work", "w", "--jobs", 1), ("inspect", "--jobs", 1)])
+def test_bytes_of_no_archive_are_not_shown(command: tuple[object, ...], folder: Path) -> None:
+    pq.write_table(pa.table({"a": [1]}), folder / "a.parquet")
+    (folder / "r.warc.gz").write_bytes(bytes(range(1, 256)) * 9)
+    (folder / "r.warc").write_bytes(bytes(range(1, 256)) * 9)
+    for name, found in (
+        ("a.parquet", "a table in Parquet"),
+        ("r.warc.gz", "no gzip, although its name ends in .gz"),
+        ("r.warc", "bytes that are no text"),
+    ):
+        said = crawlrank(*command, name, "-q")
+        assert (said.code, f"{name}: {found}" in said.err) == (3, True), said.err
+        assert "\\x" not in said.err and "PAR1" not in said.err
