@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar, cast
@@ -15,10 +17,21 @@ def compiled(function: F, **options: Any) -> F:
     it on disk if it can. options: of numba.njit."""
     import numba  # takes a second to import
 
+    _leave_terminal_alone()
     try:
         return cast(F, numba.njit(cache=True, **options)(function))
     except RuntimeError:  # neither the package's folder nor the user's cache can be written
         return cast(F, numba.njit(**options)(function))
+
+
+def _leave_terminal_alone() -> None:
+    """numba colours its errors with colorama where that is installed, which then ends the standard
+    output of the process with an escape sequence."""
+    with contextlib.suppress(ImportError):
+        from colorama import initialise
+
+        initialise.atexit_done = True  # it is asked before the sequence is registered
+        atexit.unregister(initialise.reset_all)
 
 
 def loop(function: F) -> F:
