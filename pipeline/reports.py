@@ -21,6 +21,7 @@ from pipeline.terminal.counter_meanings import DROPPED, meaning_of
 from pipeline.workfolder.imported import SELECT, require_finished
 from pipeline.workfolder.integrity import Checked
 from pipeline.workfolder.manifest import Manifest
+from pipeline.workfolder.masking import masked
 from pipeline.workfolder.rankings import is_stale, labels, ranking_folder
 
 MAX_ROWS = 20
@@ -167,7 +168,7 @@ def _archives_table(archives: Sequence[dict[str, Any]]) -> TextTable:
     names = ("captures", "pages.html", "links", "damage")
     for entry in ordered[:MAX_ROWS]:
         counts = (entry["counters"].get(name, 0) for name in names)
-        table.add(entry["path"], *counts, entry["error"][0] if entry["error"] else None)
+        table.add(masked(entry["path"]), *counts, entry["error"][0] if entry["error"] else None)
     _add_more(table, len(archives))
     return table
 

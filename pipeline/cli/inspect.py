@@ -26,6 +26,7 @@ from pipeline.cli.parameters.options import (
 from pipeline.cli.parameters.progress_options import Progress, plain_progress_options
 from pipeline.options import RunOptions
 from pipeline.version import crawlrank_version
+from pipeline.workfolder.masking import masked
 
 
 @command("inspect")
@@ -68,12 +69,12 @@ def inspect(
 
         echo_estimate(archives, of_run, progress, err=output == STDOUT)
     if total.failed:
-        errors = [(archive.path, archive.error or [""]) for archive in total.failed]
+        errors = [(masked(archive.path), archive.error or [""]) for archive in total.failed]
         raise unreadable(errors, total.archives)
     if strict and total.places:
         reason, ((path, damage), *_) = next(iter(total.places.items()))
         raise BadInput(
-            f"{path}, offset {damage.offset}",
+            f"{masked(str(path))}, offset {damage.offset}",
             f"{reason} ({damage.detail})",
             "no damage, with --strict",
             f"Damaged archives: {total.damaged:,} of {total.archives:,}.",

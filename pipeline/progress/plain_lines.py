@@ -17,6 +17,7 @@ from pipeline.data.memory import peak_memory
 from pipeline.progress.estimates import duration, round_line, volume
 from pipeline.progress.reporter import Clock, StepMeasure, Tracking
 from pipeline.terminal import printable
+from pipeline.workfolder.masking import masked
 
 EVERY = 30.0  # seconds between two lines about the archives read
 ROUNDS_EVERY = 5.0  # seconds between two lines about rounds
@@ -28,7 +29,7 @@ def archive_line(report: ArchiveReport, done: int, total: int) -> str:
     counts = [f"{name} {report.counters.get(name, 0):,}" for name in ("captures", "links")]
     counts += [f"damaged places {len(report.damage):,}"] if report.damage else []
     result = report.error[0] if report.error else ", ".join(counts)
-    return f"archive {done} of {total}: {printable(report.path)}: {result}"
+    return f"archive {done} of {total}: {printable(masked(report.path))}: {result}"
 
 
 def counters_line(entry: Mapping[str, Any]) -> str:

@@ -25,6 +25,7 @@ from pipeline.contract import ArchiveReport, ArchiveTask
 from pipeline.workfolder.archive_identity import Glance, Identified, identify, in_threads
 from pipeline.workfolder.counting import add_counters
 from pipeline.workfolder.manifest import Manifest, fingerprint
+from pipeline.workfolder.masking import masked
 
 NEVER_READ = [
     "its extraction has not ended",
@@ -131,7 +132,7 @@ def _archives_missing(path: str, given: ArchivePaths, count: int) -> BadInput:
     """The error for the first of `count` known archives that are not given."""
     changed = real(as_path_or_url(path)) in map(real, given.values())
     return BadInput(
-        path,
+        masked(path),
         "has changed since it was extracted" if changed else "was in this work folder before",
         "the archives of the earlier run, and any new ones",
         "Give it again, use another --work, or drop what came of it with --force. Archives that are"

@@ -8,6 +8,7 @@ from typing import Any, TextIO
 
 from jobs.kernel.formats.hops import LINK_HOPS
 from pipeline.analysis.inspect.inspection import ArchiveCounts, Inspection, Total
+from pipeline.workfolder.masking import masked
 
 SCHEMA = "crawlrank-inspect-1"
 TOP_HOSTS = 10
@@ -33,7 +34,7 @@ class InspectionWriter:
 def _archive(archive: Inspection) -> dict[str, Any]:
     names = ("found", "expected", "cure")
     return {
-        "path": archive.path,
+        "path": masked(archive.path),
         "error": dict(zip(names, archive.error, strict=True)) if archive.error else None,
         "format": {
             "records": records_format(archive) or None,
@@ -47,7 +48,7 @@ def _archive(archive: Inspection) -> dict[str, Any]:
 
 def _total(total: Total) -> dict[str, Any]:
     places = [
-        {"path": path, **damage._asdict()}
+        {"path": masked(path), **damage._asdict()}
         for reason in sorted(total.places)
         for path, damage in total.places[reason]
     ]

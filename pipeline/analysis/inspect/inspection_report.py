@@ -12,6 +12,7 @@ from pipeline.analysis.inspect.inspection_json import TOP_HOSTS, by_hop, by_name
 from pipeline.pages.formats import size
 from pipeline.terminal import TextTable
 from pipeline.terminal.counter_meanings import meaning_of
+from pipeline.workfolder.masking import masked
 
 MAX_ROWS = 200  # archives that are shown
 MAX_NAMES = 15  # statuses, media types
@@ -49,7 +50,7 @@ def archive_row(archive: Inspection) -> ArchiveRow:
     }
     if not archive.links:
         del cells[">HTML pages"], cells[">links"]
-    return ArchiveRow(archive.path, cells, bool(archive.error or counters["damage"]))
+    return ArchiveRow(masked(archive.path), cells, bool(archive.error or counters["damage"]))
 
 
 def tables(rows: list[ArchiveRow], total: Total, seconds: float) -> Iterator[TextTable]:
@@ -163,12 +164,12 @@ def _places(total: Total) -> TextTable:
     table = TextTable(title, "=reason", ">offset", "/archive")
     for reason in by_name(total.counters, "damage"):
         for path, damage in total.places.get(reason, []):
-            table.add(reason, damage.offset, path)
+            table.add(reason, damage.offset, masked(path))
     return table
 
 
 def _failed(total: Total) -> TextTable:
     table = TextTable("not readable", "/archive", "~found")
     for archive in total.failed[:MAX_ROWS]:
-        table.add(archive.path, (archive.error or [""])[0])
+        table.add(masked(archive.path), (archive.error or [""])[0])
     return table

@@ -13,6 +13,7 @@ from jobs.kernel.errors import count_of
 from jobs.kernel.formats.hops import CANONICAL_HOP
 from pipeline.terminal import counter_meanings
 from pipeline.workfolder.manifest import Manifest
+from pipeline.workfolder.masking import masked
 from pipeline.workfolder.results.finished import Finished
 
 ARCHIVES = PLACES = 100  # listed
@@ -95,7 +96,7 @@ def _archives(entries: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ordered = sorted(entries, key=lambda a: (not a["error"], not a["damage"], a["path"]))
     return [
         {
-            "path": entry["path"],
+            "path": masked(entry["path"]),
             "size": entry.get("size"),
             "captures": entry["counters"].get("captures", 0),
             "html_pages": entry["counters"].get("pages.html", 0),
@@ -109,7 +110,7 @@ def _archives(entries: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _places(entries: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     damaged = (
-        {"archive": entry["path"], "offset": offset, "reason": reason, "detail": detail}
+        {"archive": masked(entry["path"]), "offset": offset, "reason": reason, "detail": detail}
         for entry in entries
         for offset, reason, detail in entry["damage"]
     )

@@ -15,6 +15,7 @@ from jobs.kernel.storage.opening import PathOrUrl
 from jobs.mapreduce.outcome import Outcome
 from pipeline.contract import ArchiveReport, ArchiveTask
 from pipeline.workfolder.counting import add_counters
+from pipeline.workfolder.masking import masked
 
 ExtractedArchive = tuple[ArchiveTask, ArchiveReport]
 
@@ -66,13 +67,13 @@ def require_readable(reports: Sequence[ArchiveReport], skip_bad_files: bool, str
     if bad and (not skip_bad_files or len(bad) == len(reports)):
         kept = "The results of other archives are kept; --skip-bad-files goes on without "
         kept += "it." if len(bad) == 1 else "these."
-        errors = [(report.path, report.error or [""]) for report in bad]
+        errors = [(masked(report.path), report.error or [""]) for report in bad]
         raise unreadable(errors, len(reports), kept if len(bad) < len(reports) else "")
     damaged = [report for report in reports if report.damage]
     if strict and damaged:
         offset, reason, detail = damaged[0].damage[0]
         raise BadInput(
-            f"{damaged[0].path}, offset {offset}",
+            f"{masked(damaged[0].path)}, offset {offset}",
             f"{reason} ({detail})",
             "no damage, with --strict",
             f"Damaged archives: {len(damaged):,} of {len(reports):,}.",

@@ -114,6 +114,19 @@ def test_all_missing_urls_are_named(web: WebServer, tmp_path: Path) -> None:
     assert all(f"\n  {each}: HTTP status 404" in said.err for each in missing)
 
 
+def test_signatures_are_not_shown(web: WebServer, tmp_path: Path) -> None:
+    (url,) = put(web, REAL[1:])
+    work, signed = tmp_path / "w", f"{url}?X-Sig=SECRET"
+    texts = [crawlrank("run", f"{url}.no?X-Sig=SECRET", PRIVATE, "--work", work)]
+    texts.append(crawlrank("run", signed, PRIVATE, "--work", work, "-v"))
+    assert texts[-1].code == 0, texts[-1]
+    texts += [ok("status", "--work", work), ok("status", "--work", work, "--json", "-")]
+    texts += [ok("report", "--work", work, "--json", "-"), ok("inspect", signed, PRIVATE)]
+    texts += [ok("inspect", signed, PRIVATE, "--json", "-")]
+    texts += [crawlrank("run", REAL[0], "--work", work)]
+    assert not [said for said in texts if "SECRET" in said.out + said.err]
+
+
 def test_private_addresses_need_the_option(web: WebServer) -> None:
     (url,) = put(web, REAL[1:])
     said = crawlrank("inspect", url)
