@@ -294,7 +294,7 @@ NO_ARCHIVES = {
     "zstd of text": (zstd(b"hello"), "a zstd file"),
     "gzip of text": (gzip.compress(b"hello"), "a gzip file"),
     "cut gzip": (gzip.compress(page("x"))[:9], "a gzip file"),
-    "escape": (b"\x1b[31m", "\\x1b"),
+    "escape": (b"\x1b[31m", "bytes that are no text"),
 }
 
 
