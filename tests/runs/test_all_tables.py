@@ -323,16 +323,27 @@ def test_no_other_tables_are_made() -> None:
         assert "rich.table" not in path.read_text(), path
 
 
+def empty_columns(table: TextTable) -> set[str]:
+    """The names of columns of text that are left out, as no row has anything there."""
+    return {
+        column.name
+        for number, column in enumerate(table.columns)
+        if number and column.kind in (ColumnKind.TEXT, ColumnKind.PROSE)
+        if table.rows and not any(row[number] for row in table.rows)
+    }
+
+
 def test_each_table_shows_what_a_reader_must_see(crawl: CrawlTables) -> None:
     for command, titles in MUST.items():
         tables = [table for shown in crawl.shown[command] for table in shown.tables]
         for title, wanted in titles.items():
             chosen = [table for table in tables if table.title.startswith(title)]
             assert any(table.row_count for table in chosen), (command, title)
+            left_out = set.intersection(*(empty_columns(each) for each in chosen))
             for width in (None, *WIDTHS):
                 text = " ".join(" ".join(each.lines(width)) for each in chosen)
                 words = {word.strip(",:") for word in text.split()}
-                for phrase in wanted:
+                for phrase in {*wanted} - left_out:
                     asked = {word.strip(",:") for word in phrase.split()}
                     assert asked <= words, (command, title, phrase, width)
 
@@ -345,6 +356,8 @@ def test_tables_on_a_terminal(width: int, crawl: CrawlTables) -> None:
         assert [line for line in lines if line != line.rstrip()] == [], name
         words = set(" ".join(lines).split())
         for number, column in enumerate(table.columns):
+            if column.name in empty_columns(table):
+                continue
             assert {*column.name.split()} <= words, (name, column.name)
             values = {row[number] for row in table.rows}
             if column.kind is ColumnKind.NUMBER:
