@@ -172,6 +172,13 @@ def run(
     if dry_run:
         _estimate(archives, work, options, output, progress)
         return
+    _run(archives, work, options, progress)
+
+
+def _run(
+    archives: tuple[PathOrUrl, ...], work: Path, options: RunOptions, progress: Progress
+) -> None:
+    """Do it, and show the result, also one whose validation failed."""
     try:
         runs.run(work, archives, options, progress.reporter, invocation())
     except ValidationFailed:
