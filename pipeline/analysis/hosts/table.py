@@ -84,7 +84,7 @@ class _Sums:
     def __init__(self, bins: int) -> None:
         self.bins = bins
         self.columns = {name: np.zeros(0) for name in SUMS}
-        self.classes = np.zeros((0, bins), np.int64)
+        self.classes: Positions = np.zeros((0, bins), np.int64)
 
     def add(self, hosts: Positions, count: int, batch: pa.RecordBatch) -> None:
         """hosts: of each page of the batch. count: hosts so far."""
