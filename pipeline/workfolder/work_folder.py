@@ -65,8 +65,8 @@ def is_work_folder(folder: Path) -> bool:
 def refuse_root(folder: Path) -> None:
     """Every folder is in it, so nothing may take it for its own. Raises BadInput."""
     if folder.resolve() == Path(folder.resolve().anchor):
-        found = "the folder that all others are in"
-        raise BadInput(str(folder), found, "a folder of its own", "Name another one.")
+        what = "the folder that all others are in"
+        raise BadInput(str(folder), what, "a folder of its own", "Name another one.")
 
 
 def refuse_foreign(work: Path) -> None:

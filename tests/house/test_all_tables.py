@@ -113,7 +113,7 @@ MUST = {
         "steps": ("step", "state", "rows", "seconds", "extract-links", "validate-opic"),
         "rounds of PageRank": ("round", "error at most (certificate)", "seconds"),
         "archives (": ("archive", "captures", "HTML pages", "links", "damage", "error"),
-        "left out": ("step", "count", "reason", "which is", "example", "again on the same page"),
+        "left out": ("step", "count", "reason", "which is", "again on the same page"),
         "rankings": ("label", "method", "state", "rounds", "error at most"),
     },
     "check": {"datasets": ("step", "dataset", "files", "bytes", "state", "as it was left")},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar, cast
@@ -27,10 +27,8 @@ def compiled(function: F, **options: Any) -> F:
 def _leave_terminal_alone() -> None:
     """numba colours its errors with colorama where that is installed, which then ends the standard
     output of the process with an escape sequence."""
-    with contextlib.suppress(ImportError):
-        from colorama import initialise
-
-        initialise.atexit_done = True  # it is asked before the sequence is registered
+    if initialise := sys.modules.get("colorama.initialise"):
+        initialise.atexit_done = True  # type: ignore[attr-defined]  # asked before it registers
         atexit.unregister(initialise.reset_all)
 
 

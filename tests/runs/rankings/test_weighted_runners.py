@@ -123,12 +123,13 @@ def test_hits_to_a_tolerance(
 
 
 def test_another_ranking_leaves_no_hubs(archives: list[Path], tmp_path: Path) -> None:
-    run = ("run", *archives, "--work", tmp_path, "--runner", "inline", "--no-validate", "--quiet")
+    work = tmp_path / "work"
+    run = ("run", *archives, "--work", work, "--runner", "inline", "--no-validate", "--quiet")
     ok(*run, "--iterations", 2, "--method", "hits")
-    assert (tmp_path / "hubs").is_dir()
+    assert (work / "hubs").is_dir()
     ok(*run, "--iterations", 2, "--force")
-    assert not (tmp_path / "hubs").exists()
-    ok("check", "--work", tmp_path)
+    assert not (work / "hubs").exists()
+    ok("check", "--work", work)
 
 
 def test_explain_sums_to_the_score(

@@ -115,7 +115,7 @@ def test_the_command(work: Path, anchors: Path, tmp_path: Path) -> None:
     [
         (CrawlPreferences(patterns=(("nowhere", 2.0),)), "no page is preferred"),
         (CrawlPreferences(words=(("/nowhere/words", 2.0),)), "cannot be read"),
-        (CrawlPreferences(logs=(LOOPBACK,)), "crawl.log"),
+        (CrawlPreferences(logs=(LOOPBACK,)), "a WARC file"),
     ],
 )
 def test_preferences_that_cannot_be_used(
