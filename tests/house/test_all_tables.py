@@ -131,7 +131,7 @@ MUST = {
         "http": ("key", "score", "position", "class", "captures"),
         "links to it": ("counted in", "count for its score", "from the page itself"),
         "what its score is made of": ("gives", "share", "source's score", "its links", "source"),
-        "spellings": ("precedence", "captures", "links", "URI", "note"),
+        "spellings": ("precedence", "captures", "links", "URI"),
     },
     "inspect": {
         "archives (": ("archive", "format", "size", "records", "captures", "links", "damage"),
