@@ -9,20 +9,20 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import TimeRemainingColumn as Remaining
 
-from pipeline.contract import ArchiveReport, Round, Stop
-from pipeline.progress.estimates import duration, round_line, volume
-from pipeline.progress.plain_lines import archive_line, counters_line, speed_of, total_line
-from pipeline.progress.reporter import PARTS, Tracking
+from pipeline.contract import Round, Stop
+from pipeline.progress.estimates import round_line, volume
+from pipeline.progress.plain_lines import StepLines, speed_of
+from pipeline.progress.reporter import PARTS
 from pipeline.terminal import printable
 
 
-class Bars(Tracking):
+class Bars(StepLines):
     """The step, its parts, bytes or rounds, the time spent and the time left. verbose: also a line
     for each archive and round, and the counters of each step."""
 
     def __init__(self, console: Console, *, verbose: bool = False) -> None:
-        super().__init__()
-        self._console, self._verbose, self._steps_ended = console, verbose, 0
+        super().__init__(verbose=verbose)
+        self._console = console
         self._bars = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -72,11 +72,6 @@ class Bars(Tracking):
                 text = f"archive {self.archives[0]} of {self.archives[1]}, {text}"
             self._show(measure.done, whole, text)
 
-    def archive(self, report: ArchiveReport, done: int, total: int) -> None:
-        super().archive(report, done, total)
-        if self._verbose:
-            self._line(f"{self.name}: {archive_line(report, done, total)}")
-
     def round(self, rounds: Sequence[Round], stop: Stop) -> None:
         super().round(rounds, stop)
         line = round_line(rounds, stop, verbose=self._verbose)
@@ -86,10 +81,6 @@ class Bars(Tracking):
 
     def done(self, name: str, entry: Mapping[str, Any]) -> None:
         self._end_bar()
-        if self._verbose and (counts := counters_line(entry)):
-            self._line(f"{name}: {counts}")
-        self._line(f"{name}: {duration(self.spent)}")
-        self._steps_ended += 1
         super().done(name, entry)
 
     def note(self, text: str) -> None:
@@ -103,8 +94,4 @@ class Bars(Tracking):
     def close(self) -> None:
         self._end_bar()
         self._bars.stop()
-        if self.name:
-            self._line(f"{self.name}: not finished after {duration(self.spent)}")
-            self.name = ""
-        elif self._steps_ended > 1:
-            self._line(total_line(self.clock() - self.begun))
+        super().close()

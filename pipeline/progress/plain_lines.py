@@ -47,12 +47,43 @@ def speed_of(measure: StepMeasure, seconds: float) -> float:
     return (measure.done - measure.before) / seconds if seconds else 0.0
 
 
-class Plain(Tracking):
-    """verbose: also a line for each archive, round and job, and the counters of each step."""
+class StepLines(Tracking):
+    """A line for each step when it ends, and one for all of them. verbose: also a line for each
+    archive, and the counters of each step."""
 
     def __init__(self, clock: Clock = time.monotonic, *, verbose: bool = False) -> None:
         super().__init__(clock)
-        self._verbose, self._last, self._steps_ended = verbose, clock(), 0
+        self._verbose, self._steps_ended = verbose, 0
+
+    def _line(self, text: str) -> None:
+        raise NotImplementedError
+
+    def archive(self, report: ArchiveReport, done: int, total: int) -> None:
+        super().archive(report, done, total)
+        if self._verbose:
+            self._line(f"{self.name}: {archive_line(report, done, total)}")
+
+    def done(self, name: str, entry: Mapping[str, Any]) -> None:
+        if self._verbose and (counts := counters_line(entry)):
+            self._line(f"{name}: {counts}")
+        self._line(f"{name}: {duration(self.spent)}")
+        self._steps_ended += 1
+        super().done(name, entry)
+
+    def close(self) -> None:
+        if self.name:
+            self._line(f"{self.name}: not finished after {duration(self.spent)}")
+            self.name = ""
+        elif self._steps_ended > 1:
+            self._line(total_line(self.clock() - self.begun))
+
+
+class Plain(StepLines):
+    """verbose: also a line for each archive, round and job, and the counters of each step."""
+
+    def __init__(self, clock: Clock = time.monotonic, *, verbose: bool = False) -> None:
+        super().__init__(clock, verbose=verbose)
+        self._last = clock()
         self._stream = sys.stderr  # jobs on the inline runner exchange it
 
     def _line(self, text: str) -> None:
@@ -85,32 +116,13 @@ class Plain(Tracking):
             left = timedelta(seconds=round(measure.left or 0))
             self._line(f"{self.name}: {text}, about {left} left")
 
-    def archive(self, report: ArchiveReport, done: int, total: int) -> None:
-        super().archive(report, done, total)
-        if self._verbose:
-            self._line(f"{self.name}: {archive_line(report, done, total)}")
-
     def round(self, rounds: Sequence[Round], stop: Stop) -> None:
         super().round(rounds, stop)
         if self._due(ROUNDS_EVERY):
             self._line(f"{self.name}: {round_line(rounds, stop, verbose=self._verbose)}")
 
-    def done(self, name: str, entry: Mapping[str, Any]) -> None:
-        if self._verbose and (counts := counters_line(entry)):
-            self._line(f"{name}: {counts}")
-        self._line(f"{name}: {duration(self.spent)}")
-        self._steps_ended += 1
-        super().done(name, entry)
-
     def note(self, text: str) -> None:
         self._line(printable(text))
-
-    def close(self) -> None:
-        if self.name:
-            self._line(f"{self.name}: not finished after {duration(self.spent)}")
-            self.name = ""
-        elif self._steps_ended > 1:
-            self._line(total_line(self.clock() - self.begun))
 
 
 def total_line(seconds: float) -> str:
