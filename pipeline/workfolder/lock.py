@@ -21,6 +21,7 @@ from typing import IO, Any, NamedTuple
 from jobs.kernel.errors import BadInput
 
 PATIENCE = 1.0  # seconds
+PATIENCE_WITH_LOOKS = 60.0  # a process that only looks may be stopped while it does
 LOCK = ".lock"
 
 
@@ -59,7 +60,7 @@ def _content(file: IO[str]) -> LockContent:
 
 def looked_at(work: Path) -> tuple[LockContent, bool]:
     """What the lock's file says, and whether a process holds the lock now. It is taken shared for
-    a moment, for which `locked` has patience."""
+    a moment, for which `locked` waits."""
     try:
         file = (work / LOCK).open(errors="replace")
     except OSError:
@@ -107,12 +108,23 @@ def locked(work: Path) -> Iterator[Lock]:
 def _take(file: IO[str]) -> None:
     """Take the lock, after a moment if need be: a task that a killed run was about to start holds
     it until it has started, or has ended for want of its parent. Raises BlockingIOError."""
-    last = time.monotonic() + PATIENCE
+    begun = time.monotonic()
     while True:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         except BlockingIOError:
-            if time.monotonic() > last:
+            patience = PATIENCE_WITH_LOOKS if _is_only_looked_at(file) else PATIENCE
+            if time.monotonic() > begun + patience:
                 raise
             time.sleep(PATIENCE / 20)
+
+
+def _is_only_looked_at(file: IO[str]) -> bool:
+    """Whether no process works in the folder: those that look take the lock shared."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    fcntl.flock(file, fcntl.LOCK_UN)
+    return True

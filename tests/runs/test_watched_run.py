@@ -62,9 +62,9 @@ def started(*words: object) -> Iterator[subprocess.Popen[bytes]]:
 
 def await_archives(run: subprocess.Popen[bytes], work: Path, count: int) -> None:
     """Until the run says that it has read so many."""
-    last, state = time.monotonic() + 60, dict[str, Any]()
+    last, state = time.monotonic() + 300, dict[str, Any]()
     while state.get("process") != run.pid or (state.get("archives") or [0])[0] < count:
-        assert time.monotonic() < last
+        assert time.monotonic() < last and run.poll() is None, (run.poll(), state)
         time.sleep(0.01)
         state = looked_at(work)[0].state
 

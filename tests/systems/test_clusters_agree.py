@@ -37,6 +37,7 @@ ARCHIVES = [
 ]
 TEXTS = ("canonicalized_links", "input_links", "map", "pr0", "pr1", "score_uri", "precedence")
 ROUNDS, TOLERANCE = 1, 1e-3
+REDUCERS = ("--reducers", "2")
 OPTIONS = (
     "--captures", "latest", "--fold", "redirects", "--fold", "canonical", "--nodes", "all",
     "--keep-www", "--links", "all", "--outlinks", "both", "--pdf",
@@ -53,19 +54,19 @@ def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[str
     """How a run is told of the cluster."""
     name = request.param
     if name == "spark":
-        yield ["--runner", name, "--data", f"file://{tmp_path}/data"]
+        yield ["--runner", name, "--data", f"file://{tmp_path}/data", *REDUCERS]
         return
     request.getfixturevalue("hadoop")
     conf = tmp_path / "mrjob.conf"
     conf.write_text(json.dumps({"runners": {"hadoop": {"python_bin": sys.executable}}}))
     data = f"/agree-{uuid.uuid4().hex}"
-    yield ["--runner", name, "--data", f"hdfs://{data}", "--cluster-conf", str(conf)]
+    yield ["--runner", name, "--data", f"hdfs://{data}", "--cluster-conf", str(conf), *REDUCERS]
     subprocess.run(["hadoop", "fs", "-rm", "-r", "-skipTrash", data], check=False)
 
 
 def run(work: Path, *options: object, archives: Sequence[Path] = ARCHIVES) -> None:
     """A process of its own, as users run it; from another folder than the checkout."""
-    words = ["run", *archives, "--work", work, "--reducers", 2, "--no-validate", *options]
+    words = ["run", *archives, "--work", work, "--no-validate", *options]
     done = subprocess.run(
         [sys.executable, "-m", "pipeline", *map(str, words)],
         cwd=work.parent, env=environment(), capture_output=True, text=True, check=False,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
+import threading
 from pathlib import Path
 
 import pytest
 from support.work_folders import hold
 
 from jobs.kernel.errors import BadInput
-from pipeline.workfolder.lock import locked
+from pipeline.workfolder.lock import LOCK, PATIENCE, locked
 
 
 def test_a_second_run_is_refused_and_told_which_is_the_first(tmp_path: Path) -> None:
@@ -42,6 +44,18 @@ def test_the_lock_dies_with_its_process(tmp_path: Path, how: signal.Signals) -> 
         holder.send_signal(how)
     with locked(tmp_path):
         assert (tmp_path / ".lock").read_text() == f"{os.getpid()}\n"
+
+
+def test_one_that_looks_for_long_refuses_no_run(tmp_path: Path) -> None:
+    """`status` is stopped while it has the lock shared."""
+    (tmp_path / LOCK).touch()
+    with (tmp_path / LOCK).open() as looking:
+        fcntl.flock(looking, fcntl.LOCK_SH)
+        leaves = threading.Timer(1.5 * PATIENCE, fcntl.flock, (looking, fcntl.LOCK_UN))
+        leaves.start()
+        with locked(tmp_path):
+            leaves.join()
+        assert (tmp_path / LOCK).read_text() == f"{os.getpid()}\n"
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
