@@ -6,7 +6,7 @@ import zlib
 from pathlib import Path
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import PathOrUrl
+from jobs.kernel.storage.opening import PathOrUrl, require_file
 
 PARQUET, NUMPY, GZIP = b"PAR1", b"\x93NUMPY", b"\x1f\x8b"
 AS_TEXT = "`crawlrank export-text` writes the datasets of a work folder as text."
@@ -46,11 +46,12 @@ def _archive_kind(head: bytes) -> tuple[str, str] | None:
 
 
 def require_text(path: PathOrUrl, expected: str, *, inflated: bool = False) -> None:
-    """Raises BadInput for an archive, and for a file that is no text, plain or, if its name ends in
-    .gz, gzip. A path that cannot be opened is left to the caller that reads it, and so is a URL.
+    """Raises BadInput for an archive, for a file that is no text, plain or, if its name ends in
+    .gz, gzip, and for what `require_file` refuses. A path that cannot be opened is left to the caller that reads it, and so is a URL.
     inflated: that caller knows gzip by its bytes, whatever the name."""
     if not isinstance(path, Path):
         return
+    require_file(path, expected)
     try:
         with path.open("rb") as file:
             head = file.read(HEAD)

@@ -15,6 +15,7 @@ import numpy as np
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.datasets import ANCHORS
 from jobs.kernel.formats.usable import usable_key_function
+from jobs.kernel.storage.opening import require_file
 from pipeline.analysis.aopic_lab.preferences import CrawlPreferences
 from pipeline.analysis.audit.crawl_log import LogReport, read_logs
 from pipeline.data.datasets import merged
@@ -62,6 +63,7 @@ def _prefer(weights: Floats, pages: list[int], weight: float, where: str, expect
 
 
 def _words_in(file: Path) -> frozenset[str]:
+    require_file(file, "words, one a line")
     try:
         lines = file.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from jobs.kernel.storage.opening import require_file
 from pipeline.cli.parameters.help_groups import long_name
 from pipeline.cli.parameters.types import require_word
 
@@ -54,10 +55,12 @@ class Configured(NamedTuple):
 
 
 class ConfigurationFile:
-    """A file that was read. Raises UsageError for what is no TOML."""
+    """A file that was read. Raises UsageError for what is no TOML, and BadInput for what may never
+    end."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        require_file(path, "a configuration in TOML")
         try:
             self.text = path.read_bytes().decode()
             self.data = _parsed(self.text)
