@@ -47,8 +47,9 @@ def _archive_kind(head: bytes) -> tuple[str, str] | None:
 
 def require_text(path: PathOrUrl, expected: str, *, inflated: bool = False) -> None:
     """Raises BadInput for an archive, for a file that is no text, plain or, if its name ends in
-    .gz, gzip, and for what `require_file` refuses. A path that cannot be opened is left to the caller that reads it, and so is a URL.
-    inflated: that caller knows gzip by its bytes, whatever the name."""
+    .gz, gzip, and for what `require_file` refuses. A path that cannot be opened is left to the
+    caller that reads it, and so is a URL. inflated: that caller knows gzip by its bytes, whatever
+    the name."""
     if not isinstance(path, Path):
         return
     require_file(path, expected)
