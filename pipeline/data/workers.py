@@ -197,7 +197,7 @@ def _serve(named: bytes, pipe: Connection[Any, Any]) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with contextlib.suppress(EOFError, OSError):
         try:
-            threading.Thread(target=_leave_with_parent, daemon=True).start()
+            threading.Thread(target=leave_with_parent, daemon=True).start()
             work = pickle.loads(named)
             while True:
                 task = pipe.recv()
@@ -206,7 +206,8 @@ def _serve(named: bytes, pipe: Connection[Any, Any]) -> None:
             pipe.send(("error", shortage_of(error) or error))
 
 
-def _leave_with_parent() -> None:
+def leave_with_parent() -> None:
+    """In a thread of a process that another one started: end it with that one, however it ends."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])

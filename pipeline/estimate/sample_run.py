@@ -18,7 +18,7 @@ from typing import Any
 
 from jobs.kernel.errors import BadInput, CrawlrankError
 from pipeline.contract import RANK
-from pipeline.data.workers import deaf
+from pipeline.data.workers import deaf, leave_with_parent
 from pipeline.estimate.process_tree import shared_memory, size_of_tree
 from pipeline.options import RunOptions
 from pipeline.progress import Reporter
@@ -151,7 +151,7 @@ class _Watch:
 def _begin(pipe: Connection[Any, Any], target: Callable[..., None], arguments: Any) -> None:
     """In the process: the run, and its error if it has one."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    threading.Thread(target=leave_with_parent, daemon=True).start()
     _silence()
     try:
         target(*arguments)
@@ -181,10 +181,3 @@ def _silence() -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
         os.dup2(nothing, stream.fileno())
-
-
-def _leave_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        multiprocessing.connection.wait([parent.sentinel])
-        os._exit(1)
