@@ -39,14 +39,26 @@ class Process(NamedTuple):
 def marked(name: str, value: str) -> list[Process]:
     """Processes of this user that started with an environment variable of this value."""
     entry = f"{name}={value}".encode()
-    found = []
-    for folder in Path("/proc").iterdir():
-        try:
-            if folder.name.isdigit() and entry in (folder / "environ").read_bytes().split(b"\0"):
-                found.append(Process.with_id(int(folder.name)))
-        except OSError:  # another user's, or gone
-            continue
-    return [process for process in found if process and process.pid != os.getpid()]
+    with_it, without_any = [], []
+    for pid in [int(folder.name) for folder in Path("/proc").iterdir() if folder.name.isdigit()]:
+        variables = _variables(pid)
+        if entry in variables:
+            with_it.append(pid)
+        elif not any(variables):
+            without_any.append(pid)
+    # A program that begins has no variables for a moment; kernel threads never have any.
+    time.sleep(0.1)
+    with_it += [pid for pid in without_any if entry in _variables(pid)]
+    processes = [Process.with_id(pid) for pid in with_it if pid != os.getpid()]
+    return [process for process in processes if process]
+
+
+def _variables(pid: int) -> list[bytes]:
+    """None of a process of another user, or of one that has ended."""
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
 
 
 def end(processes: Iterable[Process], patience: float) -> None:
