@@ -10,18 +10,19 @@ import os
 import re
 import signal
 import subprocess
-import time
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.crawls import COMMAND, crawlrank, environment, ok, process, response
+from support.crawls import crawlrank, environment, ok, process, response
+from support.faults.stopping import await_stop
 from support.paths import LOOPBACK, ROOT, SAMPLES
 from support.work_folders import manifest_of
 
 from pipeline.contract import STEPS
-from pipeline.workfolder.lock import locked, looked_at
+from pipeline.workfolder.lock import locked
 from pipeline.workfolder.manifest import Manifest
 
 USUAL = [name for name in STEPS if name != "select-links"]
@@ -32,9 +33,9 @@ TOTAL_LINE = re.compile(r"total: ([0-9]+\.[0-9]) s, at most [0-9,]+ MiB in a pro
 
 @pytest.fixture(scope="module")
 def archives(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Real archives that take half a second each, and differ by a record."""
+    """Real archives that differ by a record."""
     folder = tmp_path_factory.mktemp("archives")
-    whole = (SAMPLES / "aut-example.warc.gz").read_bytes()
+    whole = LOOPBACK.read_bytes()
     for number in range(COUNT):
         own = gzip.compress(response(f"http://own.example/{number}", b"<a href='/'>x</a>"))
         (folder / f"{number}.warc.gz").write_bytes(whole + own)
@@ -48,34 +49,25 @@ def status(work: Path) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def started(*words: object) -> Iterator[subprocess.Popen[bytes]]:
-    """A run in a process of its own, which ends with the block."""
-    command = [*COMMAND, *map(str, words)]
+def stopped(count: int, *words: object) -> Iterator[subprocess.Popen[bytes]]:
+    """A run in a process of its own, which ends with the block. It has stopped, after that many
+    archives."""
+    command = [sys.executable, "-m", "support.faults.stopping", str(count), *map(str, words)]
+    env = environment(PYTHONPATH=os.pathsep.join(map(str, (ROOT, ROOT / "tests"))))
     pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, env=environment(), start_new_session=True, **pipes) as run:
+    with subprocess.Popen(command, env=env, start_new_session=True, **pipes) as run:
         try:
+            await_stop(run)
             yield run
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(run.pid, signal.SIGKILL)
 
 
-def await_archives(run: subprocess.Popen[bytes], work: Path, count: int) -> None:
-    """Until the run says that it has read so many."""
-    last, state = time.monotonic() + 300, dict[str, Any]()
-    while state.get("process") != run.pid or (state.get("archives") or [0])[0] < count:
-        assert time.monotonic() < last and run.poll() is None, (run.poll(), state)
-        time.sleep(0.01)
-        state = looked_at(work)[0].state
-
-
 def test_status_of_a_run_at_work(archives: list[Path], tmp_path: Path) -> None:
-    """It is stopped for a while, so that what is looked at does not go on meanwhile."""
     work = tmp_path / "work"
     words = ("run", *archives, "--work", work, "--jobs", 1, "-q", "--no-validate")
-    with started(*words) as run:
-        await_archives(run, work, 2)
-        run.send_signal(signal.SIGSTOP)
+    with stopped(2, *words) as run:
         document = status(work)
         shown = ok("status", "--work", work).out
         run.send_signal(signal.SIGCONT)
@@ -94,7 +86,7 @@ def test_status_of_a_run_at_work(archives: list[Path], tmp_path: Path) -> None:
     assert step["left"] is not None
     assert about["seconds"] >= step["seconds"] > 0
     assert re.search(rf"^State: running, process {run.pid}$", shown, re.MULTILINE)
-    assert re.search(r"^Part: archive [2-7] of 8, [0-9.]+ MB of [0-9.]+ MB$", shown, re.MULTILINE)
+    assert re.search(r"^Part: archive [2-7] of 8, [0-9.]+ .B of [0-9.]+ .B$", shown, re.MULTILINE)
     assert re.search(r"^Left of this step: about 0:\d\d:\d\d$", shown, re.MULTILINE)
     assert f"Command: crawlrank run {archives[0]}" in shown
     after = status(work)["run"]
@@ -106,8 +98,7 @@ def test_totals_go_on_after_a_kill_and_with_more_archives(
 ) -> None:
     work = tmp_path / "work"
     common = ("--work", work, "--jobs", 1, "-q", "--no-validate")
-    with started("run", *archives[:5], *common) as run:
-        await_archives(run, work, 2)
+    with stopped(2, "run", *archives[:5], *common) as run:
         run.kill()
         run.wait()
     killed = status(work)
@@ -116,9 +107,7 @@ def test_totals_go_on_after_a_kill_and_with_more_archives(
     assert killed["run"]["step"]["name"] == "extract-links"
     assert "process" in ok("status", "--work", work).out
     assert f"killed, process {run.pid} is gone" in ok("status", "--work", work).out
-    with started("run", *archives, *common) as run:
-        await_archives(run, work, 4)
-        run.send_signal(signal.SIGSTOP)
+    with stopped(4, "run", *archives, *common) as run:
         again = status(work)
         run.send_signal(signal.SIGCONT)
         assert run.wait(120) == 0
@@ -285,11 +274,11 @@ def test_the_log_has_errors_and_their_codes(tmp_path: Path) -> None:
 def test_an_interrupt_is_in_the_log(archives: list[Path], tmp_path: Path) -> None:
     work, log = tmp_path / "work", tmp_path / "log.jsonl"
     words = ("run", *archives, "--work", work, "--jobs", 1, "-q", "--log", log)
-    with started(*words) as run:
-        await_archives(run, work, 1)
+    with stopped(2, *words) as run:
         assert all(line.endswith("\n") for line in log.read_text().splitlines(keepends=True))
         assert any(each["event"] == "archive" for each in events(log))  # each line at once
         run.send_signal(signal.SIGINT)
+        run.send_signal(signal.SIGCONT)
         assert run.wait(60) == 130
     assert events(log)[-1]["exit_code"] == 130
     assert status(work)["run"]["state"] == "interrupted"
