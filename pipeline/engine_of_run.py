@@ -12,7 +12,6 @@ from jobs.kernel.machine.cores import at_a_time
 from jobs.mapreduce.launcher import Launcher, out_of_reach
 from pipeline.contract import EMBEDDED, Engine
 from pipeline.data.memory import half_of_machine
-from pipeline.engines.text.engine import TextEngine
 from pipeline.options import RunOptions
 from pipeline.progress.reporter import Reporter
 from pipeline.workfolder.imported import KEYS
@@ -30,6 +29,8 @@ def engine_of(
         memory = options.memory or half_of_machine()
         keyed = Manifest(work).imported.get("kind") == KEYS
         return EmbeddedEngine(work, tmp, memory, processes, reporter.read, keyed=keyed)
+    from pipeline.engines.text.engine import TextEngine  # slow to import, as mrjob is
+
     launcher = Launcher(
         options.runner, tmp, options.processes, on_task=reporter.task, on_read=reporter.read
     )

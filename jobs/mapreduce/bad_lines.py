@@ -9,12 +9,14 @@ mapping the inputs again: the line that makes the last of the pairs in question 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jobs.kernel.errors import BadInput, BadLine
 from jobs.kernel.formats.reading import parts, read_lines
 from jobs.kernel.storage.opening import PathOrUrl
-from jobs.mapreduce.job import Job
+
+if TYPE_CHECKING:
+    from jobs.mapreduce.job import Job  # slow to import, as mrjob is
 
 Error = dict[str, Any]  # see jobs/mapreduce/job.py, Job.bad_line
 
