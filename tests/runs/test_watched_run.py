@@ -98,7 +98,7 @@ def test_totals_go_on_after_a_kill_and_with_more_archives(
 ) -> None:
     work = tmp_path / "work"
     common = ("--work", work, "--jobs", 1, "-q", "--no-validate")
-    with stopped(2, "run", *archives[:5], *common) as run:
+    with stopped(3, "run", *archives[:5], *common) as run:
         run.kill()
         run.wait()
     killed = status(work)

@@ -1,5 +1,6 @@
 """Commands that stop themselves, by SIGSTOP, when they have said of themselves how many archives
 are read: what is looked at then does not go on meanwhile, however fast or slow the machine is.
+They write at once what they else write now and then: all archives but the last are in the manifest.
 
     python -m support.faults.stopping COUNT run ARCHIVES --work DIR
 """
@@ -15,6 +16,7 @@ from typing import Any
 
 from pipeline.cli import main
 from pipeline.progress import running
+from pipeline.workfolder import manifest
 from pipeline.workfolder.lock import Lock
 
 SECONDS = 300
@@ -38,8 +40,8 @@ def _stop_at(count: int) -> None:
             stopped.append(count)
             os.kill(os.getpid(), signal.SIGSTOP)
 
-    Lock.write = and_stop  # type: ignore[method-assign]
-    running.EVERY = 0.0
+    Lock.write = and_stop
+    running.EVERY = manifest.SAVING = 0.0
 
 
 if __name__ == "__main__":
