@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.crawls import crawlrank, ok
+from support.drawing import examples
 from support.paths import LOOPBACK, ROOT
 from support.work_folders import manifest_of
 
@@ -53,7 +54,9 @@ def configuration(text: str, path: str = "crawlrank.toml") -> Path:
 
 
 SHARED_FOLDER = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    deadline=None,
+    max_examples=examples(50),
 )
 VALUES = st.fixed_dictionaries(
     {},
@@ -178,7 +181,9 @@ FAULTS = {
 
 @pytest.mark.parametrize("line", FAULTS)
 @settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=9
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    deadline=None,
+    max_examples=examples(9),
 )
 @given(st.lists(st.sampled_from(["", "# bins = 1", "max-rounds = 9 # bins", "keep-www = true"])))
 def test_faults_name_their_line(line: str, before: list[str]) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, optimize, special
+from support.drawing import examples
 
 from jobs.kernel.errors import BadInput
 from pipeline.online.freshness.allocation import (
@@ -40,7 +41,7 @@ def test_the_changes_between_fetches_are_the_inverse_of_the_gamma_function(y):
     assert changes_between(y) == pytest.approx(special.gammaincinv(2, y), rel=1e-9)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(MANY, NUMBERS, st.sampled_from([*OBJECTIVES]))
 def test_all_pages_that_are_fetched_gain_the_same_and_the_others_less(pairs, budget, objective):
     pages = pages_of(pairs, objective=objective)
@@ -61,7 +62,7 @@ def test_so_do_very_many_pages_whose_price_a_sample_guesses(objective):
     assert (gains[~fetched] <= price * (1 + 1e-6)).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(MANY, NUMBERS, st.sampled_from([*OBJECTIVES]), st.floats(0.01, 2))
 def test_pages_at_their_limit_may_gain_more(pairs, budget, objective, share):
     most = budget / len(pairs) * (1 + share)

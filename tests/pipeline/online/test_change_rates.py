@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, special, stats
+from support.drawing import examples
 
 from pipeline.online.freshness.change_rates import (
     DEFAULT,
@@ -49,7 +50,7 @@ def test_pages_without_changed_intervals_have_a_gamma_distribution(shape, days, 
     assert rows[0, 3] == pytest.approx(log, abs=1e-2)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(
     st.floats(0.3, 5), st.floats(0.1, 50), st.floats(0, 100),
     st.lists(st.floats(0.01, 100), min_size=1, max_size=6),

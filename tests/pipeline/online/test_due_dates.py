@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.drawing import examples
 
 from pipeline.online.freshness.allocation import ChangingPages
 from pipeline.online.freshness.due_dates import due_dates
@@ -36,7 +37,7 @@ def served(rates, ages, budget, horizon):
     return fetches
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(PAGES, st.sampled_from([0.0, 0.7, 3.0, 40.0]), st.sampled_from([0.5, 7.0, 30.0]))
 def test_pages_are_fetched_in_the_order_in_which_they_are_due(pages, budget, horizon):
     rates, ages = np.array(pages).T.copy()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.drawing import examples
 
 from jobs.kernel.errors import BadInput
 from pipeline.online.opic_hits import NEUTRAL, START, OpicHits
@@ -54,7 +55,7 @@ def graphs(draw):
     return links, [draw(st.sampled_from([NEUTRAL, 0.2, 0.8])) for _ in range(n)]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(graphs())
 def test_scores_come_to_the_fixed_point_of_the_chain(graph):
     links, relevance = graph

@@ -282,9 +282,10 @@ def distributions_by_module() -> dict[str, set[str]]:
     """By the files that are installed: Python 3.10 knows only those that list their modules."""
     providers: dict[str, set[str]] = {}
     for distribution in metadata.distributions():
+        name = distribution.metadata["Name"]  # it is read from the file each time
         for path in distribution.files or ():
             module = path.parts[0].partition(".")[0]
-            providers.setdefault(module, set()).add(distribution.metadata["Name"])
+            providers.setdefault(module, set()).add(name)
     return providers
 
 

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.crawls import ok
+from support.drawing import examples
 from support.inputs.several_crawls import response
 
 from pipeline.data.database import database
@@ -192,7 +193,7 @@ def pages() -> st.SearchStrategy[list[list[Visit]]]:
     return st.lists(page, min_size=1, max_size=30)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(pages())
 def test_visits_are_compared_as_defined(made: list[list[Visit]]) -> None:
     assert planned_spans(made) == [spans_of(visits) for visits in made]

@@ -19,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.crawls import COMMAND, INLINE, WEB, crawlrank, environment, ok, write_warc
+from support.drawing import examples
 from support.inputs.samples import write
 from support.paths import LOOPBACK, REFERENCE
 from surt import surt
@@ -90,7 +91,14 @@ class Exported:
         return output.read_text().splitlines()
 
 
-@pytest.fixture(scope="module", params=["loopback columns", "loopback text", "ics columns"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        "loopback columns",
+        "loopback text",
+        pytest.param("ics columns", marks=pytest.mark.large),
+    ],
+)
 def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Exported:
     name, engine = request.param.split()
     if name == "ics" and not ICS:
@@ -108,7 +116,7 @@ def words(chosen: list[Choice], top: int | None) -> list[str]:
 
 
 @settings(
-    max_examples=25,
+    max_examples=examples(25),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

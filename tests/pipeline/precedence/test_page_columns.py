@@ -61,7 +61,9 @@ MADE = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=["loopback", "made", "ics"])
+@pytest.fixture(
+    scope="module", params=["loopback", "made", pytest.param("ics", marks=pytest.mark.large)]
+)
 def works(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp(request.param)
     if request.param == "ics" and not ICS:

@@ -66,28 +66,39 @@ def precedence(work: Path, *args: object) -> bytes:
     return (work / "precedence.txt").read_bytes()
 
 
-@pytest.mark.parametrize("runner", ["embedded", "inline", "local"])
-@pytest.mark.parametrize("ranges", [True, False])
+@pytest.fixture(scope="module")
+def on_files(archives: list[Path], tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The precedence file of a run on the archives as files."""
+    return precedence(tmp_path_factory.mktemp("on-files") / "work", *archives)
+
+
+@pytest.mark.parametrize(
+    ("runner", "ranges"),
+    [("embedded", True), ("embedded", False), ("inline", True), ("inline", False), ("local", True)],
+)
 def test_a_run_on_https_archives_is_that_on_files(
-    web: WebServer, archives: list[Path], tmp_path: Path, runner: str, ranges: bool
+    web: WebServer,
+    archives: list[Path],
+    on_files: bytes,
+    tmp_path: Path,
+    runner: str,
+    ranges: bool,
 ) -> None:
     urls = put(web, archives, ranges=ranges)
-    there = precedence(tmp_path / "there", *urls, PRIVATE, "--runner", runner)
-    assert there == precedence(tmp_path / "here", *archives, "--runner", runner)
+    assert on_files == precedence(tmp_path / "there", *urls, PRIVATE, "--runner", runner)
     entries = manifest_of(tmp_path / "there")["archives"].values()
     assert sorted(entry["path"] for entry in entries) == sorted(urls)
     assert {entry["size"] for entry in entries} == {path.stat().st_size for path in archives}
 
 
 def test_a_run_through_broken_connections(
-    web: WebServer, archives: list[Path], tmp_path: Path
+    web: WebServer, archives: list[Path], on_files: bytes, tmp_path: Path
 ) -> None:
     busy = (429, {"Retry-After": "0"})
     urls = put(web, archives, cut=(70_000, 3))
     for served in web.files.values():
         served.before = [busy, (503, {})]
-    there = precedence(tmp_path / "there", *urls, PRIVATE)
-    assert there == precedence(tmp_path / "here", *archives)
+    assert on_files == precedence(tmp_path / "there", *urls, PRIVATE)
 
 
 def test_ssl_cert_file_is_honoured(
@@ -204,7 +215,7 @@ def test_a_server_that_fails_is_no_damage_of_a_wacz(
 
 @pytest.mark.parametrize("runner", ["embedded", "inline"])
 def test_a_server_that_fails_costs_no_other_archive(
-    web: WebServer, archives: list[Path], tmp_path: Path, runner: str
+    web: WebServer, archives: list[Path], on_files: bytes, tmp_path: Path, runner: str
 ) -> None:
     urls, work = put(web, archives), tmp_path / "work"
     more, whole = web.files["/more.wacz"], archives[-1].read_bytes()
@@ -213,7 +224,7 @@ def test_a_server_that_fails_costs_no_other_archive(
     said = crawlrank("run", *args, "--work", work, "--iterations", 5)
     assert (said.code, "more.wacz" in said.err, "5 times in a row" in said.err) == (3, True, True)
     assert more.data == whole
-    assert precedence(work, *args) == precedence(tmp_path / "here", *archives)
+    assert precedence(work, *args) == on_files
 
 
 @pytest.mark.parametrize("where", ["https", "disk"])
@@ -241,12 +252,14 @@ def write_wacz(path: Path, pages: dict[str, list[str]]) -> Path:
     return path
 
 
-def test_a_list_of_common_crawl(web: WebServer, archives: list[Path], tmp_path: Path) -> None:
+def test_a_list_of_common_crawl(
+    web: WebServer, archives: list[Path], on_files: bytes, tmp_path: Path
+) -> None:
     names = [path.name.replace(" ", "%20") for path in archives]
     put(web, archives)
     listed = web.put("/warc.paths.gz", gzip.compress("\n".join(names).encode()))
     given = ("--archives-from", listed, "--prefix", web.url("/"), PRIVATE)
-    assert precedence(tmp_path / "there", *given) == precedence(tmp_path / "here", *archives)
+    assert precedence(tmp_path / "there", *given) == on_files
 
 
 def test_folders_of_the_web_and_clusters(web: WebServer, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.drawing import examples
 
 from jobs.kernel.links.html_links import html_links
 
@@ -31,7 +32,7 @@ def targets(references):
     return [target.decode() for target, *_ in html_links(body, PAGE, "text/html", Counter())]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.lists(st.sampled_from([*REFERENCES]), max_size=30))
 def test_each_reference_has_its_target_in_the_order_of_the_page(references):
     wanted = [REFERENCES[reference] for reference in references]

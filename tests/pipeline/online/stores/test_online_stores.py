@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from support.drawing import examples
 from support.paths import ROOT
 
 from jobs.kernel.errors import BadInput
@@ -136,7 +137,7 @@ class ScoresMachine(RuleBasedStateMachine):
 TestGraph = GraphMachine.TestCase
 TestScores = ScoresMachine.TestCase
 TestGraph.settings = TestScores.settings = settings(
-    max_examples=40, stateful_step_count=25, deadline=None
+    max_examples=examples(40), stateful_step_count=25, deadline=None
 )
 
 

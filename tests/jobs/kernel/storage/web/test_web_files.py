@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.drawing import examples
 from support.systems.web_server import MODIFIED, Served, WebServer
 
 from jobs.kernel.errors import BadInput, Unreachable
@@ -74,7 +75,7 @@ def test_a_file_is_as_on_a_disk(web: WebServer, options: dict[str, Any]) -> None
         assert file.seek(0, 2) == len(DATA)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.lists(st.tuples(st.integers(0, 5000), st.integers(0, 3000)), max_size=8), st.booleans())
 def test_any_steps_and_reads(web: WebServer, steps: list[tuple[int, int]], ranges: bool) -> None:
     data = DATA[:4000]
