@@ -3,21 +3,17 @@ and by the lines that it leaves in a pipe and in a log."""
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import json
 import os
 import re
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.crawls import crawlrank, environment, ok, process, response
-from support.faults.stopping import await_stop
+from support.crawls import crawlrank, ok, process, response
+from support.faults.stopping import interrupt, stopped
 from support.paths import LOOPBACK, ROOT, SAMPLES
 from support.work_folders import manifest_of
 
@@ -48,26 +44,10 @@ def status(work: Path) -> dict[str, Any]:
     return document
 
 
-@contextlib.contextmanager
-def stopped(count: int, *words: object) -> Iterator[subprocess.Popen[bytes]]:
-    """A run in a process of its own, which ends with the block. It has stopped, after that many
-    archives."""
-    command = [sys.executable, "-m", "support.faults.stopping", str(count), *map(str, words)]
-    env = environment(PYTHONPATH=os.pathsep.join(map(str, (ROOT, ROOT / "tests"))))
-    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, env=env, start_new_session=True, **pipes) as run:
-        try:
-            await_stop(run)
-            yield run
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(run.pid, signal.SIGKILL)
-
-
 def test_status_of_a_run_at_work(archives: list[Path], tmp_path: Path) -> None:
     work = tmp_path / "work"
     words = ("run", *archives, "--work", work, "--jobs", 1, "-q", "--no-validate")
-    with stopped(2, *words) as run:
+    with stopped("extract-links", 2, *words) as run:
         document = status(work)
         shown = ok("status", "--work", work).out
         run.send_signal(signal.SIGCONT)
@@ -98,7 +78,7 @@ def test_totals_go_on_after_a_kill_and_with_more_archives(
 ) -> None:
     work = tmp_path / "work"
     common = ("--work", work, "--jobs", 1, "-q", "--no-validate")
-    with stopped(3, "run", *archives[:5], *common) as run:
+    with stopped("extract-links", 3, "run", *archives[:5], *common) as run:
         run.kill()
         run.wait()
     killed = status(work)
@@ -107,7 +87,7 @@ def test_totals_go_on_after_a_kill_and_with_more_archives(
     assert killed["run"]["step"]["name"] == "extract-links"
     assert "process" in ok("status", "--work", work).out
     assert f"killed, process {run.pid} is gone" in ok("status", "--work", work).out
-    with stopped(4, "run", *archives, *common) as run:
+    with stopped("extract-links", 4, "run", *archives, *common) as run:
         again = status(work)
         run.send_signal(signal.SIGCONT)
         assert run.wait(120) == 0
@@ -274,11 +254,10 @@ def test_the_log_has_errors_and_their_codes(tmp_path: Path) -> None:
 def test_an_interrupt_is_in_the_log(archives: list[Path], tmp_path: Path) -> None:
     work, log = tmp_path / "work", tmp_path / "log.jsonl"
     words = ("run", *archives, "--work", work, "--jobs", 1, "-q", "--log", log)
-    with stopped(2, *words) as run:
+    with stopped("extract-links", 2, *words) as run:
         assert all(line.endswith("\n") for line in log.read_text().splitlines(keepends=True))
         assert any(each["event"] == "archive" for each in events(log))  # each line at once
-        run.send_signal(signal.SIGINT)
-        run.send_signal(signal.SIGCONT)
+        interrupt(run)
         assert run.wait(60) == 130
     assert events(log)[-1]["exit_code"] == 130
     assert status(work)["run"]["state"] == "interrupted"

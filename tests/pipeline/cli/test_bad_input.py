@@ -12,20 +12,17 @@ import re
 import resource
 import shutil
 import signal
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from support.crawls import (
-    COMMAND,
     INLINE,
     WEB,
     Said,
     checked,
     crawlrank,
     datasets,
-    environment,
     html,
     ok,
     process,
@@ -34,7 +31,10 @@ from support.crawls import (
     write_warc,
 )
 from support.faults.disks import tiny_disk
+from support.faults.stopping import interrupt, stopped
 from support.paths import DAMAGED, LOOPBACK
+
+from pipeline.contract import STEPS
 
 # ---- archives
 
@@ -383,24 +383,12 @@ def test_outputs_under_a_file(web: Path, tmp_path: Path) -> None:
 def test_control_c(runner: str, tmp_path: Path) -> None:
     work = tmp_path / "work"
     options = ("--iterations", "8", "--no-validate", "--runner", runner, "-v")
-    command = [*COMMAND, "run", str(LOOPBACK), "--work", str(work), *options]
-    with subprocess.Popen(
-        command,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as run:
-        assert run.stderr is not None
-        for line in run.stderr:
-            if " round 2" in line:
-                break
-        os.killpg(run.pid, signal.SIGINT)  # as a terminal does, to the tasks too
+    with stopped("page-rank", 2, "run", LOOPBACK, "--work", work, *options) as run:
+        interrupt(run)
         out, err = run.communicate(timeout=60)
     said = checked(Said(run.returncode, out, err))
     assert said.code == 130
-    lines = [line for line in said.err.splitlines() if line and not line.startswith("page-rank: ")]
+    lines = [line for line in said.err.splitlines() if line and line.split(": ")[0] not in STEPS]
     assert lines == ["crawlrank: interrupted; what was finished is kept"]
     assert not [p for pattern in (".tmp", ".crawlrank-*", ".*.part") for p in work.glob(pattern)]
     shorter = process("run", LOOPBACK, "--work", work, *options[2:], "--iterations", 8)
