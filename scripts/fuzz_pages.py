@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from support.inputs.mutated_pages import mutated_page  # noqa: E402
+from support.paths import REFERENCE  # noqa: E402
 from support.scanning import OPTIONS, both_ways  # noqa: E402
 
 from jobs.kernel.captures.extraction_code import prepare  # noqa: E402
@@ -39,7 +40,7 @@ class Compared(NamedTuple):
 def compared(seed: int, numbers: range) -> Compared:
     left, finds = 0, []
     for number in numbers:
-        page = mutated_page(seed, number, reference=True)
+        page = mutated_page(seed, number, reference=REFERENCE.is_dir())
         options = random.Random(number).choice(OPTIONS)
         parsed, scanned = both_ways(page, options)
         left += scanned is None

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.paths import DATA
+from support.inputs.samples import needs_reference
+from support.paths import DATA, REFERENCE
 
 from jobs.kernel.errors import BadInput
 from pipeline.heritrix.job_beans import JobBeans, Wanted
@@ -249,13 +249,11 @@ def test_a_folder_with_a_variable_is_not_known() -> None:
         JobBeans(data, "").state_folder()
 
 
+@needs_reference
 def test_jobs_of_earlier_crawls() -> None:
     """Two that real crawls had, with the beans of a fragment pasted by hand in one."""
     for name in ("first.crawler-beans.cxml", "prec_def120.crawler-beans.cxml"):
-        path = Path(__file__).parents[4] / "shared" / "reference" / "heritrix" / name
-        if not path.exists():
-            pytest.skip(f"{path} is not there")
-        data = path.read_bytes()
+        data = (REFERENCE / "heritrix" / name).read_bytes()
         new = patched(data)
         require_wanted(new)
         assert others(new) == others(data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import runpy
 
 from support.inputs.mutated_pages import mutated_page
-from support.paths import SCRIPTS
+from support.paths import REFERENCE, SCRIPTS
 
 
 def test_pages_that_differ_are_finds() -> None:
@@ -15,5 +15,5 @@ def test_pages_that_differ_are_finds() -> None:
     left, finds = script["compared"](3, range(3))
     assert (left, [number for number, *_ in finds]) == (1, [2])
     _, page, what = finds[0]
-    assert page == mutated_page(3, 2, reference=True).body
+    assert page == mutated_page(3, 2, reference=REFERENCE.is_dir()).body
     assert "scanned: others" in what
