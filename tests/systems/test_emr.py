@@ -163,15 +163,18 @@ def _cancel_all(cluster: Any) -> None:
 def test_an_interruption_ends_the_cluster(
     emr: MadeEmr, bucket: Any, conf: Path, tmp_path: Path
 ) -> None:
-    before = set(emr.clusters)
+    before, over = set(emr.clusters), threading.Event()
     emr.held.set()
     main = threading.get_ident()
 
     def interrupt() -> None:
+        """Again, if Python ignored it, as it came while an object was deleted."""
         while not any(cluster.steps for cluster in set(emr.clusters) - before):
             time.sleep(0.05)
-        time.sleep(0.5)  # the driver waits for the step then
-        signal.pthread_kill(main, signal.SIGINT)
+        seconds = 0.5  # the driver waits for the step then
+        while not over.wait(seconds):
+            signal.pthread_kill(main, signal.SIGINT)
+            seconds = 30
 
     try:
         with pytest.raises(KeyboardInterrupt), held_cluster(conf, tmp_path, DATA) as held:
@@ -179,6 +182,7 @@ def test_an_interruption_ends_the_cluster(
             threading.Thread(target=interrupt, daemon=True).start()
             launch(GenGraph, ["s3://crawl/in"], "s3://crawl/i/graph", launcher)
     finally:
+        over.set()
         (cluster,) = set(emr.clusters) - before
         for step in cluster.steps:
             step.state = "CANCELLED"
