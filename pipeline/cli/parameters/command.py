@@ -26,6 +26,7 @@ CONFIGURED = "crawlrank.configured"  # where the context keeps what a file has g
 #: options and arguments that name work folders, and options that name what a command writes
 WORKS = frozenset({"--work", "--against", "work", "work_a", "work_b"})
 OUTPUTS = frozenset({"--output", "--out", "--plot", "--json", "--log"})
+HELP = ("-h", "--help")
 CONFIG_OPTION = click.option(
     "--config",
     type=LocalPath(),
@@ -43,6 +44,12 @@ class ConfiguredCommand(GroupedCommand):
         super().__init__(name, **attributes)
         holder = CONFIG_OPTION(click.Command("holder", callback=lambda: None))
         self.params += holder.params
+
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        """Those of the group, also in a context without it: click keeps the option of the first
+        context that asks."""
+        ctx.help_option_names = list(HELP)
+        return super().get_help_option_names(ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:

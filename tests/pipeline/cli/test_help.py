@@ -19,7 +19,7 @@ HEAD = re.compile(r"^([A-Z][A-Za-z, ]*):$", re.MULTILINE)
 
 def options_of(name: str) -> list[click.Parameter]:
     command = loaded(name)
-    params = command.get_params(click.Context(command, help_option_names=["-h", "--help"]))
+    params = command.get_params(click.Context(command))
     return [param for param in params if isinstance(param, click.Option) and not param.hidden]
 
 
@@ -27,6 +27,13 @@ def sections(text: str) -> dict[str, str]:
     """The texts below the heads of a help."""
     parts = HEAD.split(text)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_has_the_help_options_of_its_group_without_it_too(name: str) -> None:
+    command = loaded(name)
+    own = command.get_help_option_names(click.Context(command))
+    assert set(own) == set(main.context_settings["help_option_names"])
 
 
 @pytest.mark.parametrize("name", COMMANDS)
