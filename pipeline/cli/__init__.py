@@ -18,6 +18,7 @@ from jobs.kernel.errors import DEBUG, UNEXPECTED, BadInput, CrawlrankError, NoNo
 from jobs.kernel.machine.shortage import require_addresses, shortage_of
 from pipeline.cli.commands import COMMANDS, PURPOSES, loaded
 from pipeline.cli.interruption import ARGUMENTS, Interruption
+from pipeline.cli.parameters.command import HELP
 from pipeline.terminal import escape_unwritable, outlive_reader, printable
 from pipeline.terminal.streams import give_up, reader_has_left
 
@@ -170,7 +171,7 @@ def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> N
 
 @click.group(
     cls=CommandGroup,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": list(HELP)},
     commands={name: click.Command(name, help=first) for name, (_, first) in COMMANDS.items()},
 )
 @click.option(

@@ -161,15 +161,14 @@ def check_end(run: Disturbed, expected: Undisturbed) -> Said:
 def kill_at_random(
     command: Callable[[Path], list[str]], tmp: Path, expected: Undisturbed, seed: int, kills: int
 ) -> None:
-    rng, seconds = random.Random(seed), expected.seconds
+    rng = random.Random(seed)
     done = folders = 0
     while done < kills:
         folders += 1
         work = tmp / f"work-{folders}"
         run = Disturbed(work, command(work))
         for _ in range(min(IN_A_ROW, kills - done)):
-            if not strike(run, rng.uniform(0, seconds), rng.choice(KINDS), rng):
-                seconds *= 0.8  # the machine is less busy than it was
+            if not strike(run, rng.uniform(0, expected.seconds), rng.choice(KINDS), rng):
                 break
             run.kills += 1
         check_end(run, expected)

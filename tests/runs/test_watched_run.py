@@ -66,7 +66,7 @@ def test_status_of_a_run_at_work(archives: list[Path], tmp_path: Path) -> None:
     assert step["left"] is not None
     assert about["seconds"] >= step["seconds"] > 0
     assert re.search(rf"^State: running, process {run.pid}$", shown, re.MULTILINE)
-    assert re.search(r"^Part: archive [2-7] of 8, [0-9.]+ .B of [0-9.]+ .B$", shown, re.MULTILINE)
+    assert re.search(r"^Part: archive [2-7] of 8, [0-9.]+ kB of [0-9.]+ kB$", shown, re.MULTILINE)
     assert re.search(r"^Left of this step: about 0:\d\d:\d\d$", shown, re.MULTILINE)
     assert f"Command: crawlrank run {archives[0]}" in shown
     after = status(work)["run"]

@@ -26,7 +26,7 @@ CONFIGURED = "crawlrank.configured"  # where the context keeps what a file has g
 #: options and arguments that name work folders, and options that name what a command writes
 WORKS = frozenset({"--work", "--against", "work", "work_a", "work_b"})
 OUTPUTS = frozenset({"--output", "--out", "--plot", "--json", "--log"})
-HELP = ("-h", "--help")
+HELP = ("-h", "--help")  # options of the group and of all commands
 CONFIG_OPTION = click.option(
     "--config",
     type=LocalPath(),
@@ -46,8 +46,8 @@ class ConfiguredCommand(GroupedCommand):
         self.params += holder.params
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
-        """Those of the group, also in a context without it: click keeps the option of the first
-        context that asks."""
+        """Also in a context without the group: click keeps the option that it made for the first
+        context."""
         ctx.help_option_names = list(HELP)
         return super().get_help_option_names(ctx)
 

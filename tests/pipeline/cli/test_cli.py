@@ -13,7 +13,7 @@ import click
 import pyarrow.parquet as pq
 import pytest
 from support.crawls import INLINE, Said, crawlrank, datasets, environment, ok
-from support.paths import ROOT
+from support.paths import LOOPBACK, ROOT
 
 from pipeline.cli import loaded, main
 from pipeline.contract import STEPS
@@ -85,6 +85,12 @@ def test_the_group_loads_no_heavy_library(words: tuple[str, ...]) -> None:
 )
 def test_a_command_loads_what_it_needs(name: str, needed: set[str]) -> None:
     assert heavy_libraries_of(name, "--help") <= needed
+
+
+@pytest.mark.parametrize("runner, loads", [("embedded", False), ("inline", True)])
+def test_a_run_loads_mrjob_for_jobs_alone(runner: str, loads: bool, tmp_path: Path) -> None:
+    words = ("run", str(LOOPBACK), "--work", str(tmp_path / "work"), "--runner", runner, "-q")
+    assert ("mrjob" in heavy_libraries_of(*words, "--no-validate")) == loads
 
 
 @pytest.mark.parametrize("name", COMMANDS)
