@@ -97,11 +97,14 @@ def test_a_fault_is_seen(fault: str, tmp_path: Path) -> None:
         assert done.returncode == 1
 
 
-def test_manual_pages_are_current() -> None:
-    script = SCRIPTS / "docs" / "make_man_pages"
+@pytest.mark.parametrize(
+    "made, maker", [("man", "make_man_pages"), ("commands.md", "make_commands_page")]
+)
+def test_what_is_made_from_the_commands_is_current(made: str, maker: str) -> None:
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, script, "--check"], env=env, timeout=300)
-    assert done.returncode == 0, "docs/man is old: run scripts/docs/make_man_pages"
+    command = [sys.executable, SCRIPTS / "docs" / maker, "--check"]
+    done = subprocess.run(command, env=env, timeout=300)
+    assert done.returncode == 0, f"docs/{made} is old: run scripts/docs/{maker}"
 
 
 def test_what_troubleshooting_quotes_is_what_commands_say() -> None:
