@@ -1,7 +1,6 @@
 # crawlrank: `make` shows what there is. Everything runs in .venv, which these targets make.
 PYTHON ?= python3
 VENV   ?= .venv
-EXTRA  ?= dev
 BIN    := $(VENV)/bin
 
 # what `make pipeline` ranks, where it works, and further options of `crawlrank run`. ARCHIVES is what
@@ -39,9 +38,10 @@ unexport PYTHONDONTWRITEBYTECODE
 # of `make fuzz`
 COUNT ?= 20000
 PAGES ?= 200000
+HOSTILE ?= 50000
 SEED  ?= 1
 
-.PHONY: help setup pipeline test lint types unit quick test-large test-kill test-heritrix test-hadoop test-spark test-browser test-install site compiled test-compiled fuzz bench benchmarks clean
+.PHONY: help setup pipeline test lint types unit quick test-all test-linear test-loops test-times mutants coverage test-heritrix test-hadoop test-spark test-browser test-install sbom site compiled test-compiled test-real fuzz bench benchmarks clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -52,46 +52,91 @@ help: ## This list
 	@echo '  make pipeline ARCHIVES="crawl/*.warc.gz" WORK=work/crawl OPTIONS="--bins 10"'
 	@echo "  make pipeline ARCHIVES=\"'my crawl/*.warc.gz'\" WORK=\"work/my crawl\""
 
+# each file that is installed has one of the hashes that constraints/hashes.txt has; what has no wheel
+# is built by what is installed first
+PINNED := --quiet --disable-pip-version-check --no-deps --require-hashes
+BUILDERS := '^(setuptools|hatchling|editables|packaging|pathspec|pluggy|tomli|tomlkit|trove-classifiers)=='
+
 setup: $(VENV)/.done ## Make .venv with crawlrank and what development needs
 
 $(VENV)/.done: pyproject.toml constraints/*.txt
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info < (3, 14))' \
 	  || { echo "crawlrank needs Python 3.10 to 3.13; name one: make PYTHON=python3.12"; exit 1; }
-	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --use-pep517 --disable-pip-version-check \
-	  -c constraints/$$($(PYTHON) -c 'import sys; print("py%d%d" % sys.version_info[:2])').txt -e '.[$(EXTRA)]'
+	@echo 'setup: crawlrank and all that it needs go to $(VENV), which takes some minutes'
+	@$(PYTHON) -m venv --clear $(VENV)
+	@tag=$$($(PYTHON) -c 'import sys; print("py%d%d" % sys.version_info[:2])'); \
+	  awk 'NR == FNR { of[$$1] = $$0; next } { print ($$1 in of) ? of[$$1] : $$1 }' \
+	    constraints/hashes.txt constraints/$$tag.txt > $(VENV)/pinned.txt
+	@grep -E $(BUILDERS) $(VENV)/pinned.txt > $(VENV)/builders.txt
+	@$(BIN)/python -m pip install $(PINNED) -r $(VENV)/builders.txt
+	@$(BIN)/python -m pip install $(PINNED) --use-pep517 --no-build-isolation -r $(VENV)/pinned.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 pipeline: setup ## Rank ARCHIVES (the sample crawl) in WORK; leaves WORK/precedence.txt
 	$(BIN)/crawlrank run $(ARCHIVES) --work $(call quoted,$(WORK)) --runner $(RUNNER) $(OPTIONS)
 
-test: lint types unit ## Lint, types and all tests that need nothing but this folder
+test: setup ## Lint, types and all tests that need nothing but this folder
+	@$(MAKE) --no-print-directory -j 3 lint types unit
 
 lint: setup ## ruff: style and format
-	$(BIN)/ruff check
-	$(BIN)/ruff format --check
+	@$(BIN)/ruff check --quiet && $(BIN)/ruff format --check --quiet && echo 'lint: ok'
 
 types: setup ## mypy, strict
-	$(BIN)/mypy
+	@$(BIN)/mypy --no-error-summary && echo 'types: ok'
 
-# tests wait for processes of their own: half as many workers again as cores
-export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 3 // 2)')
+# one more worker than cores, as tests wait for processes that they start
+export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() + 1)')
+PYTEST := $(BIN)/pytest --quiet --no-header --brief -n auto --dist loadfile
+REAL_SYSTEMS := heritrix or hadoop or spark or browser
+REAL := $(REAL_SYSTEMS) or real or linear
 
 unit: setup ## pytest; TESTS: files and folders, all by default
-	$(BIN)/pytest -n auto --dist worksteal $(TESTS)
+	@$(PYTEST) $(TESTS)
 
 # a part of every folder, and one run of each engine
 QUICK := $(foreach name,layers lines keys records html_links extraction tables classes graph ranking \
   embedded_ranks heritrix_form lint manifest cli sample,$(shell find tests -name test_$(name).py))
 
-quick: lint types ## Lint, types and the tests to run while at work, two minutes
-	$(BIN)/pytest -n auto --dist worksteal $(QUICK)
+quick: setup ## Lint, types and the tests to run while at work
+	@$(MAKE) --no-print-directory -j 3 lint types unit TESTS='$(QUICK)'
 
-test-large: setup ## Large cases of what `make test` tests small, some minutes
-	$(BIN)/pytest -m large -n auto --dist worksteal $(call with,large)
+# MORE=1: only what `make test` leaves out, with as few drawn examples as there, one further case of
+# each test, and no measurements
+test-all: export CRAWLRANK_EXAMPLES ?= $(if $(MORE),0.2,1)
+test-all: export CRAWLRANK_CASES ?= $(if $(MORE),1,1000000)
+test-all: setup ## All that `make test` tests with more cases: drawn, damaged, killed (CRAWLRANK_EXAMPLES: how many times)
+	@$(PYTEST) -m 'not ($(REAL))$(if $(MORE), and extended and not long)' $(TESTS)
 
-test-kill: setup ## Random kills by the dozen, some minutes
-	$(BIN)/pytest -m kills -n auto --dist worksteal $(call with,kills)
+test-times: setup ## What each folder and file of tests takes, and the slowest tests
+	@mkdir -p work
+	@$(PYTEST) --costs=work/costs.jsonl $(TESTS)
+	@$(BIN)/python scripts/times_of_tests.py work/costs.jsonl
+
+mutants: setup ## Whether the tests see each of eighty faults in the code, a quarter of an hour
+	PYTHONPATH=scripts $(BIN)/python -m mutants
+
+coverage: setup ## Branches of jobs and pipeline that `make test` takes, in processes too
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'coverage>=7.10'
+	@$(BIN)/coverage erase && $(BIN)/coverage run -m pytest --quiet --no-header --brief -n auto $(TESTS)
+	@$(BIN)/coverage combine --quiet && $(BIN)/coverage report --sort=cover --format=total
+
+# tests of folders with loops that numba compiles
+LOOPS := tests/jobs/kernel/rank $(addprefix tests/pipeline/,analysis engines/embedded online planning ranking) \
+  $(addprefix tests/jobs/kernel/,markup/test_scanner.py archive/test_record_headers.py archive/test_odd_headers.py captures/test_hostile_pages.py)
+
+test-real: setup ## Real crawls with default options: every ranking against solutions in extended precision
+	@$(PYTEST) -m real $(call with,real)
+
+test-linear: setup ## Hostile input by the productions of each grammar: CPU time grows as the input does
+	@$(PYTEST) --dist load -m linear $(TESTS)
+
+test-loops: setup ## The tests of compiled loops, whose machine code checks the bounds of arrays here
+	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/work/checked-loops $(PYTEST) $(LOOPS)
+	@NUMBA_DISABLE_JIT=1 $(PYTEST) -n 0 $(shell find tests -name 'test_exact_sums.py' -o -name 'test_machine_code.py')
+
+# programs of others keep their data where they always do, on a disk
+test-heritrix test-hadoop test-spark test-browser: export TMPDIR ?= /tmp
 
 test-heritrix: setup ## Crawls by a real Heritrix on loopback; needs a JDK (17 or later) and Maven
 	PYTHONPATH=scripts $(BIN)/python -m heritrix.distribution
@@ -128,15 +173,19 @@ test-browser: setup ## Pages in a real Chromium; needs the packages chromium and
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check playwright==1.65.2
 	$(BIN)/pytest -m browser -n 2 --dist loadfile $(call with,browser)
 
-test-install: setup ## Each way to install, in new environments, and the first crawl there; needs git
-	$(BIN)/python scripts/install/try_install.py
+test-install: setup ## Each way to install (WAYS: some), in new environments, and the first crawl there; needs git
+	$(BIN)/python scripts/install/try_install.py $(WAYS)
+
+sbom: setup ## What is installed for development, as a CycloneDX bill of materials in work/
+	scripts/sbom $(VENV) work/crawlrank.cdx.json
 
 site: setup ## docs/ as a site, in work/site-of-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-fuzz: setup ## Extraction of 20,000 mutated archives and 200,000 pages (COUNT, PAGES, SEED); finds go to work/fuzz
+fuzz: setup ## Extraction of 20,000 mutated archives, 200,000 pages and 50,000 hostile archives (COUNT, PAGES, HOSTILE, SEED); finds go to work/fuzz
 	$(BIN)/python scripts/fuzz.py --count $(COUNT) --seed $(SEED) --out work/fuzz
 	$(BIN)/python scripts/fuzz_pages.py --count $(PAGES) --seed $(SEED) --out work/fuzz
+	$(BIN)/python scripts/fuzz_hostile.py --count $(HOSTILE) --seed $(SEED) --out work/fuzz
 
 bench: setup ## Speed of extraction where REFERENCE has archives, and of OPIC
 	$(BIN)/python scripts/bench/bench_opic.py

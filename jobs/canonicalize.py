@@ -6,8 +6,8 @@ Reads lines of links (`target source hop`) and of captures (10 columns). Writes 
 
 Hops I and P are never edges (Heritrix writes an inferred favicon.ico for every page: a false hub),
 nor is C, the canonical address that a page names. Such lines are counted and dropped, as are lines
-whose URIs are not those of pages (usable.py) and URIs of which surt makes no key. With `--keep-www`
-keys keep the `www.` or `www2.` of their host, which surt takes off. With `--folds`, a file of few
+whose URIs are not those of pages (usable.py) and URIs of which surt makes no key. `--www`
+says what becomes of the `www.` or `www2.` of a host (keys.py). With `--folds`, a file of few
 folds, keys that fold are replaced at once, and links from and to keys that are gone left out;
 jobs/fold_keys.py does it for many.
 
@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from jobs.kernel.captures.choosing import NOTHING_LEFT, NOWHERE, UNLISTED
 from jobs.kernel.formats.datasets import CAPTURES
@@ -35,13 +35,12 @@ from jobs.kernel.formats.lines import (
 from jobs.kernel.formats.rows import UNKNOWN
 from jobs.kernel.formats.side_lines import DROPPED
 from jobs.kernel.formats.usable import why_unusable
-from jobs.kernel.keys.keys import key_keeping_www, key_of
+from jobs.kernel.keys.keys import Www, shared_key_function
 from jobs.kernel.keys.query_charsets import is_foreign
 from jobs.mapreduce.alone import main
 from jobs.mapreduce.job import KeyValue
 from jobs.stages.merging import LINK, SPELLING, Counts, MergingJob, added
 
-COMBINED = 200_000
 FOREIGN = "links.foreign"  # counter of links whose query is in another charset than UTF-8
 EXAMPLES = 5
 
@@ -62,12 +61,12 @@ class PageKey(NamedTuple):
 class Canonicalize(MergingJob):
     def configure_args(self) -> None:
         super().configure_args()
-        self.add_passthru_arg("--keep-www", action="store_true", help="keep `www.` in keys")
+        self.add_passthru_arg("--www", choices=get_args(Www), default="strip", help="of keys")
         self.add_file_arg("--folds", help="keys that others replace; set by the driver")
 
     def __init__(self, args: list[str] | None = None) -> None:
         super().__init__(args)
-        self._own_key = key_keeping_www if self.options.keep_www else key_of
+        self._own_key = shared_key_function(self.options.www)
         self._folds: dict[bytes, bytes] | None = None
         self._links: set[tuple[bytes, bytes]] = set()
         self._spellings: dict[tuple[bytes, bytes], Counts] = {}
@@ -98,7 +97,7 @@ class Canonicalize(MergingJob):
                 self._spelled(key, capture.uri, (1, 0, capture.timestamp))
         else:
             yield from self._map_link(line)
-        if len(self._links) + len(self._spellings) >= COMBINED:
+        if len(self._links) + len(self._spellings) >= self.COMBINED:
             yield from self.map_end()
 
     def _map_link(self, line: bytes) -> Iterator[KeyValue]:

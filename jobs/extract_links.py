@@ -37,7 +37,7 @@ from jobs.kernel.formats.side_lines import ANCHORS, ARCHIVE, CAPTURES, DAMAGE, R
 from jobs.kernel.links.pdf_links import require_reader
 from jobs.kernel.storage.digesting import digested
 from jobs.kernel.storage.opening import name_of, opened
-from jobs.kernel.storage.positions import reported_position
+from jobs.kernel.storage.positions import SECONDS, reported_position
 from jobs.mapreduce.alone import main
 from jobs.mapreduce.job import Job, KeyValue
 
@@ -47,6 +47,7 @@ HELD = 1 << 23  # bytes of lines that wait in memory for the end of their archiv
 class ExtractLinks(Job):
     DATASET = "links"
     SIDE_DATASETS = ("captures", "anchors")
+    REPORTS = SECONDS  # between two reports of how much of an archive was read
 
     def configure_args(self) -> None:
         super().configure_args()
@@ -119,7 +120,7 @@ class ExtractLinks(Job):
             require_reader()
         with (
             opened(path) as file,
-            reported_position(file, self._report),
+            reported_position(file, self._report, self.REPORTS),
             digested(file, partial(end.__setitem__, "digest")) as stream,
         ):
             for item in extract_runs(stream, name_of(uri), options, counters):

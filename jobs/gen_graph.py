@@ -30,7 +30,6 @@ from jobs.kernel.formats.rows import GraphLine
 from jobs.mapreduce.alone import main
 from jobs.mapreduce.job import Job, KeyValue
 
-COMBINED = 200_000
 IDENTITY, KEY, TARGETS = b"I", b"K", b"T"
 ID_KEY = b"~~"  # before an id; no key of surt's starts with two tildes
 DUMMY_KEY = ID_KEY + DUMMY  # sorts behind all keys and ids
@@ -53,14 +52,14 @@ class GenGraph(Job):
         yield from self._identified(identity, key)
         self._targets.setdefault(source, []).append(identity)
         self._held += 1
-        if self._held >= COMBINED:
+        if self._held >= self.COMBINED:
             yield from self._flush()
 
     def _identified(self, identity: bytes, key: bytes) -> Iterator[KeyValue]:
         """The id under its key, and the key under its id, as neither may have two."""
         if (identity, key) in self._known:
             return
-        if len(self._known) >= COMBINED:
+        if len(self._known) >= self.COMBINED:
             self._known.clear()
         self._known.add((identity, key))
         yield key, IDENTITY + identity

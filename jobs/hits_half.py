@@ -28,7 +28,6 @@ from jobs.mapreduce.alone import main
 from jobs.mapreduce.job import Job, KeyValue
 from jobs.page_rank import CONTRIBUTION, STRUCTURE, bad_node
 
-COMBINED = 200_000
 HUBS, AUTHORITIES = "hubs", "authorities"
 
 
@@ -90,7 +89,7 @@ class HitsHalf(Job):
         for end in ends:
             self._sent.setdefault(end, []).append(value)
         self._held += len(ends)
-        if self._held >= COMBINED:
+        if self._held >= self.COMBINED:
             yield from self.map_end()
 
     def map_end(self) -> Iterator[KeyValue]:
@@ -108,7 +107,7 @@ class HitsHalf(Job):
                 lines.append(value[1:])
             else:
                 terms.extend(map(float, value[1:].split(b" ")))
-                if len(terms) >= COMBINED:
+                if len(terms) >= self.COMBINED:
                     terms = exact_parts(terms)
         if len(lines) == 1:
             yield format_hits_line(self._summed(parse_hits_line(lines[0]), math.fsum(terms)))

@@ -29,7 +29,6 @@ from jobs.kernel.rank.teleport import Teleport
 from jobs.mapreduce.alone import main
 from jobs.mapreduce.job import Job, KeyValue
 
-COMBINED = 200_000
 CONTRIBUTION, STRUCTURE = b"C", b"S"
 
 
@@ -82,7 +81,7 @@ class PageRank(Job):
         for target in targets:
             self._contributions.setdefault(target, []).append(contribution)
         self._held += len(targets)
-        if self._held >= COMBINED:
+        if self._held >= self.COMBINED:
             yield from self.map_end()
 
     def map_end(self) -> Iterator[KeyValue]:
@@ -101,7 +100,7 @@ class PageRank(Job):
                 lines.append(value[1:])
             else:
                 contributions.extend(map(float, value[1:].split(b" ")))
-                if len(contributions) >= COMBINED:
+                if len(contributions) >= self.COMBINED:
                     contributions = exact_parts(contributions)
         if len(lines) == 1:
             yield self._scored(self._entering(lines[0]), contributions)

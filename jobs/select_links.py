@@ -6,14 +6,15 @@ source hop`), with `--captures latest` only, and always the fold candidates of k
 dataset `folds` (`key<TAB>kind<TAB>target_key`), which jobs/fold_chains.py makes a table of. The
 rules are in jobs/kernel/captures/choosing.py.
 
-Up to four small jobs; without `latest` only the first:
+Up to six small jobs; without `latest` only the first:
 
   decide     captures and links of hops R and C meet at their key. Shuffle: a line for each of
              them. Memory: all that is known of one key.
   id         revisits whose original has another digest or key meet captures at the id that they
              name.
   timestamp  the rest of them, at URI and time. Shuffle of both: a line for each capture. Both run
-             only if there are such revisits.
+             only if there are such revisits. They run once more for 304s that name nothing which is
+             here, at what the revisits before these name.
   links      links meet the decisions at their source's key. Shuffle: every link, as its line.
 """
 
@@ -24,6 +25,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from jobs.kernel.captures.choosing import CaptureRules
+from jobs.kernel.keys.keys import Www
 from jobs.kernel.storage.opening import PathOrUrl
 from jobs.kernel.storage.stores import join
 from jobs.mapreduce.alone import main
@@ -46,7 +48,7 @@ class SelectLinks(CapturesJob):
             candidates = tmp / "folds"
             outcome, _ = run(
                 inputs[:-1], inputs[-1:], output, candidates, launcher, self.rules,
-                keep_www=self.options.keep_www,
+                www=self.options.www,
             )  # fmt: skip
             output.mkdir(exist_ok=True)
             shutil.move(candidates, output / "_folds")
@@ -61,21 +63,22 @@ def run(
     launcher: Launcher,
     rules: CaptureRules,
     *,
-    keep_www: bool = False,
+    www: Www = "strip",
 ) -> tuple[Outcome, list[PathOrUrl]]:
     """All stages. Writes the folder `output`, with `latest` only, and folders of fold candidates in
     `candidates`, which are returned."""
     args = ["--captures", "latest" if rules.latest else "union"]
     args += ["--redirects"] * rules.redirects + ["--canonical"] * rules.canonical
-    args += ["--gone", rules.gone] + ["--keep-www"] * keep_www
+    args += ["--gone", rules.gone, "--www", www]
     with launcher.workplace("select_links") as tmp:
         stages = _Stages(launcher, args, tmp)
         folds = [join(candidates, "decide")]
         stages.launch(SelectLinksDecide, [*links, *captures], {"folds": folds[0]})
         if rules.latest:
-            for stage in (SelectLinksId, SelectLinksTimestamp):
-                if stages.has_lost_revisits():
-                    stages.launch(stage, [*captures, *stages.outputs])
+            for before in (False, True):
+                for stage in (SelectLinksId, SelectLinksTimestamp):
+                    if stages.has_searches():
+                        stages.launch(stage, [*captures, *stages.outputs], before=before)
             folds.append(join(candidates, "links"))
             inputs = [*links, *captures, *stages.outputs]
             stages.launch(SelectLinksLinks, inputs, {"folds": folds[1]}, output)
@@ -96,13 +99,16 @@ class _Stages:
         inputs: Sequence[PathOrUrl],
         side: Mapping[str, PathOrUrl] | None = None,
         output: PathOrUrl | None = None,
+        *,
+        before: bool = False,
     ) -> None:
-        output = output or join(self._tmp, stage.__name__)
-        outcome = launch(stage, inputs, output, self._launcher, self._args, side)
+        output = output or join(self._tmp, stage.__name__ + "Before" * before)
+        args = [*self._args, *["--before"] * before]
+        outcome = launch(stage, inputs, output, self._launcher, args, side)
         outcome.counters += self.outcome.counters
         self.outcome, self.outputs = outcome, [*self.outputs, output]
 
-    def has_lost_revisits(self) -> bool:
+    def has_searches(self) -> bool:
         counters = self.outcome.counters
         solved = counters["revisits.original"] + counters["revisits.own-outlinks"]
         return solved < counters["revisits"]

@@ -15,8 +15,6 @@ from jobs.mapreduce.alone import main
 from jobs.mapreduce.job import Job, KeyValue
 from jobs.page_rank import CONTRIBUTION, STRUCTURE, bad_node
 
-COMBINED = 200_000
-
 
 class TurnLinks(Job):
     DATASET = "turned"
@@ -35,7 +33,7 @@ class TurnLinks(Job):
         for target in targets:
             self._sources.setdefault(target, []).append(row.id)
         self._held += len(targets)
-        if self._held >= COMBINED:
+        if self._held >= self.COMBINED:
             yield from self.map_end()
 
     def map_end(self) -> Iterator[KeyValue]:

@@ -7,11 +7,12 @@ in a work folder. All engines make the same ids, and the same scores within what
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from jobs.kernel.errors import NotConverged, count_of
+from jobs.kernel.keys.keys import Www
 
 if TYPE_CHECKING:
     from jobs.kernel.captures.choosing import CaptureRules
@@ -120,38 +121,21 @@ def written_by(steps: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-#: defaults: a sweep of the embedded engine costs little, a round of the jobs sorts all edges
-TOLERANCE, TOLERANCE_OF_JOBS = 1e-9, 1e-6
+TOLERANCE = 1e-9  # the default, on every runner
 
 
 @dataclass(frozen=True)
 class Stop:
-    """When to stop: after exactly `iterations` rounds, or at a certificate <= `tolerance`.
-
-    tolerance: None until `on` fills in the default of the runner.
-    """
+    """When to stop: after exactly `iterations` rounds, or at a certificate <= `tolerance`."""
 
     iterations: int | None = None
-    tolerance: float | None = None
-    max_rounds: int = 200
-
-    def on(self, runner: str) -> Stop:
-        """The same, with the default tolerance of the runner if it has none."""
-        if self.tolerance is not None:
-            return self
-        return replace(self, tolerance=TOLERANCE if runner == EMBEDDED else TOLERANCE_OF_JOBS)
-
-    @property
-    def bound(self) -> float:
-        """The tolerance, which `on` has filled in."""
-        if self.tolerance is None:
-            raise ValueError("a Stop without a tolerance: name its runner with Stop.on")
-        return self.tolerance
+    tolerance: float = TOLERANCE
+    max_rounds: int = 1000
 
     def reached(self, rounds: list[Round]) -> bool:
         if self.iterations is not None:
             return len(rounds) >= self.iterations or self._exact(rounds)
-        return bool(rounds) and rounds[-1]["certificate"] <= self.bound
+        return bool(rounds) and rounds[-1]["certificate"] <= self.tolerance
 
     @staticmethod
     def _exact(rounds: list[Round]) -> bool:
@@ -168,7 +152,7 @@ class Stop:
         """The error to raise when the rounds are exhausted and the scores are in place."""
         return NotConverged(
             f"{title}: after {count_of(len(rounds), 'round')} the certificate is "
-            f"{rounds[-1]['certificate']:.2e}, above the tolerance {self.bound:.2e}. The "
+            f"{rounds[-1]['certificate']:.2e}, above the tolerance {self.tolerance:.2e}. The "
             "scores are kept in the dataset ranks; allow more with --max-rounds, or ask for less "
             "with --tolerance."
         )
@@ -254,11 +238,11 @@ class Engine(Protocol):
     ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
         """Each archive as soon as its parts are in place, or its error is known."""
 
-    def select_links(self, rules: CaptureRules, keep_www: bool) -> StepEntry:
+    def select_links(self, rules: CaptureRules, www: Www) -> StepEntry:
         """Write folds, and with rules.latest the selected links, which later steps read instead
         of links."""
 
-    def canonicalize(self, keep_www: bool, folded: bool) -> StepEntry:
+    def canonicalize(self, www: Www, folded: bool) -> StepEntry:
         """folded: keys that fold are replaced by those that they fold into."""
 
     def assign_ids(self, nodes: str) -> StepEntry: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,8 @@ from pipeline.options import RunOptions
 from pipeline.progress.reporter import Reporter
 from pipeline.workfolder.imported import KEYS
 from pipeline.workfolder.manifest import Manifest
+
+MakeEngine = Callable[[Path, RunOptions, Path, Reporter, ExitStack], Engine]
 
 
 def engine_of(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.datasets import CAPTURES
 from jobs.kernel.formats.lines import CANONICAL, DUMMY, parse_graph_line, parse_link
+from jobs.kernel.storage.temporary import output_folder, temporary_folder
 from pipeline.data.datasets import ORDER, by_score, merged, write_file
 from pipeline.data.memory import half_of_machine
 from pipeline.workfolder.imported import GRAPH, WITHOUT_URIS
@@ -64,11 +64,10 @@ def export_text(work: Path, out: Path) -> list[Path]:
     manifest = finished_manifest(work)
     last = f"pr{len(manifest.steps['page-rank']['rounds'])}.txt"
     write = _from_columns if are_columns(manifest.parameters) else _from_lines
-    out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=out) as tmp:
-        folders = DatasetFolders(work, manifest, Path(tmp), digests=True)
+    with output_folder(out), temporary_folder(out) as tmp:
+        folders = DatasetFolders(work, manifest, tmp)
         with folders.reading():
-            written = write(folders, out, last, Path(tmp))
+            written = write(folders, out, last, tmp)
             if manifest.imported.get("kind") in WITHOUT_URIS:
                 return written
             shutil.copyfile(folders.folder("precedence.txt"), out / "precedence.txt")

@@ -56,7 +56,9 @@ class ExtractStep:
         if self.options.runner in CLUSTERS:
             require_no_web(archives)
         full = self.options.check_archives == FULL
-        self.identified = identify(archives, self.manifest.archives, full=full)
+        self.identified = identify(
+            archives, self.manifest.archives, full=full, skip_bad_files=self.options.skip_bad_files
+        )
         self.given = {content: file.glance.path for content, file in self.identified.items()}
 
     def check(self) -> None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.reading import parts
@@ -22,6 +22,9 @@ from pipeline.workfolder.imported import GRAPH, KEYS, LINKS, REPLACED
 from pipeline.workfolder.lock import locked
 from pipeline.workfolder.manifest import Manifest, file_fingerprint, fingerprint
 from pipeline.workfolder.work_folder import clear_leftovers, refuse_foreign, temporary
+
+if TYPE_CHECKING:
+    from pipeline.engines.embedded.text_files.import_rows import TextReader
 
 TextFiles = Sequence[str]
 
@@ -61,8 +64,10 @@ class Imported:
     examples: list[str]
 
 
-def import_text(work: Path, texts: Texts, *, budget: int, threads: int) -> Imported:
-    """Make a work folder of text files. budget: bytes of memory.
+def import_text(
+    work: Path, texts: Texts, *, budget: int, threads: int, reader: TextReader | None = None
+) -> Imported:
+    """Make a work folder of text files. budget: bytes of memory. reader: of all but graphs.
 
     Raises BadInput for a line that is none, with file and line, and for a folder that was used.
     """
@@ -77,7 +82,7 @@ def import_text(work: Path, texts: Texts, *, budget: int, threads: int) -> Impor
         entry: dict[str, Any] = {"kind": texts.kind, "files": named, "datasets": {}}
         _save(manifest, entry)
         with temporary(work) as tmp:
-            imported = _convert(texts, tmp, budget, threads)
+            imported = _convert(texts, tmp, budget, threads, reader)
             folders = sorted(path for path in tmp.iterdir() if not path.name.startswith("."))
             for folder in folders:
                 move(folder, work / folder.name)
@@ -118,7 +123,9 @@ def _save(manifest: Manifest, entry: dict[str, Any]) -> None:
     manifest.save()
 
 
-def _convert(texts: Texts, tmp: Path, budget: int, threads: int) -> Imported:
+def _convert(
+    texts: Texts, tmp: Path, budget: int, threads: int, reader: TextReader | None
+) -> Imported:
     """Write the datasets as folders in tmp."""
     # pyarrow and numpy take a while
     from pipeline.engines.embedded.text_files.import_graph import read_graph_lines
@@ -127,7 +134,7 @@ def _convert(texts: Texts, tmp: Path, budget: int, threads: int) -> Imported:
     if texts.graph:
         counts = read_graph_lines(texts.graph, texts.map, tmp, budget=budget, threads=threads)
         return Imported(counts.rows, counts.counters, [])
-    reader = TextReader()
+    reader = reader or TextReader()
     rows = {}
     if texts.links:
         rows["links"] = reader.links(texts.links, tmp / "links", texts.source_first)

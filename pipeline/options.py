@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from jobs.kernel.captures.choosing import CaptureRules
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.order import DIGITS
+from jobs.kernel.keys.keys import Www
 from jobs.mapreduce.launcher import CLUSTERS, RUNNERS, Launcher
 from pipeline.contract import EMBEDDED, LINK_WEIGHT, PAGERANK, SITE, Stop
 
@@ -62,13 +64,15 @@ class PrecedenceOptions(CutOptions):
     """How classes are cut and which URIs are listed; DESIGN, precedence.
 
     unlisted: precedence of URIs that are not in the file, 1 to MAX_BINS + 1; None: bins + 1.
-    eta: the certificate's bound per node, None where it is not known. aliases: further lines.
+    eta, absolute: bounds of the error of a score, relative to the exact one and in its unit; eta is
+    None where they are not known. aliases: further lines.
     """
 
     unlisted: int | None = None
     spellings: Spellings = "all"
     aliases: tuple[Alias, ...] = ()
     eta: float | None = None
+    absolute: float = math.inf
 
     @property
     def unlisted_precedence(self) -> int:
@@ -90,9 +94,11 @@ class OpicOptions:
 
 @dataclass(frozen=True)
 class ValidationOptions(CutOptions, OpicOptions):
-    """Options of OPIC, and of classes as in the precedence file. digits: of PageRank's order."""
+    """Options of OPIC, and of classes as in the precedence file. digits: of PageRank's order.
+    certificate: that page-rank has proved, where it is known."""
 
     min_agreement: float = 0.99
+    certificate: float | None = None
 
 
 @dataclass(frozen=True)
@@ -188,7 +194,7 @@ class RunOptions:
     conf: Path | None = None
     extraction: ExtractionOptions = field(default_factory=ExtractionOptions)
     rules: CaptureRules = field(default_factory=CaptureRules)  # which captures count, what folds
-    keep_www: bool = False
+    www: Www = "strip"
     nodes: str = NODES[0]
     method: str = PAGERANK  # a row of ranking/methods.py
     weights: PageWeights | None = None
@@ -206,7 +212,6 @@ class RunOptions:
     check_archives: str = QUICK  # how much of an archive is read to see whether it changed
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "stop", self.stop.on(self.runner))
         if self.selects:
             extraction = self.extraction._replace(timestamps=True, canonical=self.rules.canonical)
             object.__setattr__(self, "extraction", extraction)
@@ -223,7 +228,8 @@ class RunOptions:
             **({"--data": self.data} if self.data else {}),
             **self.rules.parameters(),
             **self.extraction.parameters(),
-            "--keep-www": self.keep_www,
+            "--keep-www": self.www == "keep",
+            "--surt-exact": self.www == "surt",
             "--nodes": self.nodes,
             **self.ranking_parameters(),
         }

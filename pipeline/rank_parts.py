@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.storage.temporary import temporary_folder
 from pipeline.contract import RANK
 from pipeline.data.database import database
 from pipeline.data.graph import Floats
 from pipeline.data.memory import Memory, half_of_machine
 from pipeline.options import Combination, CombineBy
 from pipeline.ranking.combination import combine
+from pipeline.ranking.digits import rounded
 from pipeline.workfolder.manifest import Manifest
-from pipeline.workfolder.rankings import named_ranking, parts_of
+from pipeline.workfolder.rankings import parts_of, ranking_folder
 from pipeline.workfolder.results.dataset_folders import finished_manifest
+from pipeline.workfolder.results.finished import Finished
 from pipeline.workfolder.results.opened import open_finished
 
 
@@ -30,29 +32,36 @@ def combination(
             what = f"{part}, which is made of {label}" if part != label else "itself"
             expected = "rankings that are not made of it"
             raise BadInput(f"--name {label}", f"made of {what}", expected, "Name it otherwise.")
-    manifests = [finished_manifest(named_ranking(work, label)) for label in weights]
+    manifests = [finished_manifest(ranking_folder(work, label)) for label in weights]
     marks = [str(manifest.steps[RANK]["fingerprint"]) for manifest in manifests]
     return Combination(tuple(weights.items()), how, tuple(zip(weights, marks, strict=True)))
 
 
 def _made_of(work: Path, label: str) -> Iterator[str]:
     """The rankings that one is made of, and those that these are made of."""
-    for part in parts_of(Manifest(named_ranking(work, label))):
+    for part in parts_of(Manifest(ranking_folder(work, label))):
         yield part
         yield from _made_of(work, part)
+
+
+def _told(part: Finished, how: CombineBy) -> Floats:
+    """Its scores; by position, only what is proved of them, as their noise would be an order."""
+    scores = part.scores()
+    return rounded(scores, part.proved_digits) if how == "position" else scores
 
 
 def combined_scores(work: Path, chosen: Combination, memory: Memory | None) -> Floats:
     """float64[N]. work: the folder around the rankings. Raises BadInput."""
     budget = (memory or half_of_machine()).budget // 2
     with (
-        tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp,
-        database(Path(tmp), budget=budget, threads=os.cpu_count() or 1) as (db, near),
+        temporary_folder() as tmp,
+        database(tmp, budget=budget, threads=os.cpu_count() or 1) as (db, near),
     ):
-        parts = [
-            (open_finished(named_ranking(work, label), db, near, f"r{at}").scores(), weight)
+        every = [
+            (open_finished(ranking_folder(work, label), db, near, f"r{at}"), weight)
             for at, (label, weight) in enumerate(chosen.parts)
         ]
+        parts = [(_told(part, chosen.how), weight) for part, weight in every]
     try:
         return combine(parts, chosen.how)
     except ValueError as error:

@@ -12,15 +12,17 @@ from pathlib import Path
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.order import DIGITS
 from jobs.kernel.storage.opening import require_file
+from pipeline.bounds import Bounds, bounds_of, relative_bound
 from pipeline.contract import Round, Stop
 from pipeline.data.datasets import write_file
 from pipeline.ranking.digits import order_digits
 
 
-def shared_digits(stop: Stop, eta: float) -> int:
+def shared_digits(stop: Stop, last: Round) -> int:
     """Digits that scores share: all nine after a fixed number of rounds, which are the same on
-    every runner; after a tolerance, enough for scores that are certainly different."""
-    return DIGITS if stop.iterations is not None else order_digits(eta)
+    every runner; after a tolerance, enough for scores that are certainly different, of the mean
+    score where not of each."""
+    return DIGITS if stop.iterations is not None else order_digits(relative_bound(last))
 
 
 def write_rank_report(stop: Stop, rounds: list[Round], path: Path) -> None:
@@ -28,16 +30,17 @@ def write_rank_report(stop: Stop, rounds: list[Round], path: Path) -> None:
     write_file([json.dumps(report, indent=1).encode() + b"\n"], path)
 
 
-def read_rank_report(path: Path) -> tuple[float, int]:
-    """(eta, digits) of the scores that page-rank has left. Raises BadInput."""
+def read_rank_report(path: Path) -> tuple[int, Bounds]:
+    """The digits, and the bounds, of the scores that page-rank has left. Raises BadInput."""
     require_file(path, "a report of page-rank")
     try:
         report = json.loads(path.read_bytes())
-        eta = float(report["rounds"][-1]["eta"])
-        digits = shared_digits(Stop(**report["stop"]), eta) if eta >= 0 else 0
+        last = report["rounds"][-1]
+        bounds = bounds_of(last)
+        digits = shared_digits(Stop(**report["stop"]), last) if bounds.eta >= 0 else 0
     except (OSError, ValueError, LookupError, TypeError):
         digits = 0
     if not digits:
         cure = "Write it with page-rank --report."
         raise BadInput(str(path), "no report of page-rank", "JSON with `stop` and `rounds`", cure)
-    return eta, digits
+    return digits, bounds

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
+from jobs.kernel.storage.temporary import temporary_folder
 from pipeline.contract import StepEntry
 from pipeline.data.database import database
 from pipeline.data.graph import Floats
@@ -41,8 +41,8 @@ def weights_by_id(work: Path, manifest: Manifest, options: RunOptions) -> tuple[
     lines = options.weights.lines if options.weights else ()
     budget = (options.memory or half_of_machine()).budget
     with (
-        tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp,
-        database(Path(tmp), budget=budget, threads=os.cpu_count() or 1) as (db, near),
+        temporary_folder() as tmp,
+        database(tmp, budget=budget, threads=os.cpu_count() or 1) as (db, near),
     ):
         finished = opened(work, manifest, db, near, "weighed")
         default = METHODS[options.method].unnamed

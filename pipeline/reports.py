@@ -11,13 +11,15 @@ from typing import Any
 
 from jobs.kernel.archive.damage import REASONS
 from jobs.kernel.errors import BadInput, count_of
+from pipeline.bounds import Bounds
 from pipeline.contract import RANK, Round
 from pipeline.data.datasets import is_file, replacing
 from pipeline.data.scores_table import best_first
 from pipeline.ranking.methods import method_of
-from pipeline.ranking.validation_report import ValidationReport
+from pipeline.ranking.validation.report import ValidationReport
 from pipeline.terminal import TextTable
 from pipeline.terminal.counter_meanings import DROPPED, meaning_of
+from pipeline.terminal.json_text import json_text
 from pipeline.workfolder.imported import SELECT, require_finished
 from pipeline.workfolder.integrity import Checked
 from pipeline.workfolder.manifest import Manifest
@@ -32,7 +34,7 @@ def write_report(report: ValidationReport, output: Path) -> None:
     path = output if is_file(output) else output / "report.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
-        temporary.write_text(json.dumps(report.as_dict(), indent=1) + "\n")
+        temporary.write_text(json_text(report.as_dict(), indent=1) + "\n")
 
 
 def status_tables(
@@ -176,7 +178,7 @@ def _archives_table(archives: Sequence[dict[str, Any]]) -> TextTable:
 #: counter of select-links -> what it counts
 _SELECTED = {
     "revisits": "pages whose latest capture is a revisit",
-    "revisits.original": "of these, with the links of the capture that it refers to",
+    "revisits.original": "of these, with the links of the capture that it stands for",
     "revisits.own-outlinks": "of these, with their own links, as that capture is not here",
     "links.superseded": "links of captures that are not the latest, left out",
     "links.without-capture": "links without a capture to date them, kept",
@@ -229,8 +231,8 @@ def damage_by_reason(manifest: Manifest) -> Counter[str]:
     return reasons
 
 
-def summary_table(path: Path) -> TextTable:
-    """The classes of a precedence.summary.json."""
+def summary_table(path: Path, bounds: Bounds) -> TextTable:
+    """The classes of a precedence.summary.json. bounds: of its scores."""
     table = TextTable(
         "precedence", ">precedence", ">URIs", ">pages", ">captured", ">highest score", ">lowest"
     )
@@ -241,16 +243,16 @@ def summary_table(path: Path) -> TextTable:
             entry["uris"],
             entry["nodes"],
             entry["nodes_captured"],
-            None if highest is None else f"{highest:.6g}",
-            None if lowest is None else f"{lowest:.6g}",
+            None if highest is None else bounds.text(highest),
+            None if lowest is None else bounds.text(lowest),
         )
     return table
 
 
-def best_table(scores: Path, count: int, digits: int) -> TextTable:
-    """The first rows of a scores dataset, with the digits by which they are ordered."""
+def best_table(scores: Path, count: int, digits: int, bounds: Bounds) -> TextTable:
+    """The first rows of a scores dataset. digits: by which they are ordered."""
     table = TextTable("pages with the highest scores", ">", ">score", "URI")
     for position, row in enumerate(islice(best_first(scores, digits), count), 1):
         uri = row.uri.decode("utf-8", "replace")
-        table.add(position, f"{row.score:#.{digits}g}", uri)
+        table.add(position, bounds.text(row.score), uri)
     return table

@@ -1,7 +1,6 @@
 """`crawlrank run`: all steps in a work folder, each once, resumed where the last run stopped.
 
-Finished steps are kept: see step_state.py. Archives are identified by their content, so they may be
-moved; extraction is kept for each of them.
+Finished steps are kept (step_state.py), and extraction for each archive, known by its content.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from jobs.mapreduce.launcher import CLUSTERS
 from pipeline.contract import RANK, STEPS, Engine, StepEntry
 from pipeline.data.allocators import give_back, give_back_at_once
 from pipeline.data.memory import peak_memory
-from pipeline.engine_of_run import engine_of
+from pipeline.engine_of_run import MakeEngine, engine_of
 from pipeline.extract_step import ExtractStep
 from pipeline.options import RunOptions
 from pipeline.precedence.caveats import link_counts
@@ -28,14 +27,15 @@ from pipeline.progress.reporter import Reporter, Several
 from pipeline.progress.running import Running
 from pipeline.rank_step import RankStep
 from pipeline.ranking.methods import method_of
-from pipeline.ranking.validation import validate
-from pipeline.ranking.validation_report import ValidationReport
+from pipeline.ranking.validation.report import ValidationReport
+from pipeline.ranking.validation.validate import validate
 from pipeline.reports import write_report
 from pipeline.run_parameters import (
     LaterParameters,
     check_parameters,
     parameters_of,
     require_no_selection,
+    take_parameters,
 )
 from pipeline.workfolder.imported import SELECT, require_import, steps_of
 from pipeline.workfolder.lock import Lock, locked
@@ -104,18 +104,18 @@ class PipelineRun:
     def _steps(self) -> list[RunStep]:
         """The steps of this run, in order."""
         options, engine = self.options, self.engine
-        keep_www, nodes, rules = options.keep_www, options.nodes, options.rules
+        www, nodes, rules = options.www, options.nodes, options.rules
         steps_in_order = [
             RunStep(EXTRACT, self.extraction.parameters, self.extraction.work),
             RunStep(
                 SELECT,
-                lambda: {**rules._asdict(), "keep_www": keep_www},
-                lambda: engine.select_links(rules, keep_www),
+                lambda: {**rules._asdict(), "www": www},
+                lambda: engine.select_links(rules, www),
             ),
             RunStep(
                 "canonicalize",
-                lambda: {"keep_www": keep_www},
-                lambda: engine.canonicalize(keep_www, options.selects),
+                lambda: {"www": www},
+                lambda: engine.canonicalize(www, options.selects),
             ),
             RunStep("assign-ids", lambda: {"nodes": nodes}, lambda: self.extraction.ids(nodes)),
             RunStep("gen-graph", dict, lambda: engine.gen_graph(nodes)),
@@ -229,31 +229,27 @@ class PipelineRun:
             self.reporter.note(f"{fault}: it is made again")
 
     def _opic(self) -> StepEntry:
-        data = self.engine.validation_input(self.later.validation.ties)
-        self.report = validate(
-            data.graph, data.ranks, self.later.validation, captured=data.captured,
-            preferred=data.preferred,
-        )  # fmt: skip
+        options = self.later.validation
+        data = self.engine.validation_input(options.ties)
+        ranked = data.graph, data.ranks, options
+        self.report = validate(*ranked, captured=data.captured, preferred=data.preferred)
         write_report(self.report, self.work / "report")
         self.report.require()
-        classes = self.report.classes
-        apart = {"agreement_apart": classes.agreement_apart, "nodes_apart": classes.nodes_apart}
-        return {"rows": {"report": 1}, "agreement": classes.agreement, **apart}
+        names = ("agreement", "agreement_apart", "nodes_apart", "nodes_open")
+        return {"rows": {"report": 1}} | {n: getattr(self.report.classes, n) for n in names}
 
 
 def rank(
-    work: Path,
-    label: str,
-    options: RunOptions,
-    reporter: Reporter,
+    work: Path, label: str, options: RunOptions, reporter: Reporter,
     invocation: Invocation | None = None,
-) -> PipelineRun:
+) -> PipelineRun:  # fmt: skip
     """Make a ranking beside that of the run in the folder `work`, with the options that a ranking
     has; the others are those of the run. Raises BadInput where there is no graph to rank."""
     require_manifest(work)
     folder = new_ranking(work, label)
     with locked(work), locked(folder) as lock:
         take_graph(work, folder, dict(options.combination.marks) if options.combination else {})
+        take_parameters(folder, options)
         return _locked_run(folder, (), options, reporter, lock, invocation)
 
 
@@ -263,14 +259,15 @@ def run(
     options: RunOptions,
     reporter: Reporter,
     invocation: Invocation | None = None,
+    make_engine: MakeEngine = engine_of,
 ) -> PipelineRun:
     """Run all steps in the folder `work`, on the archives, or without any on what was imported.
-    invocation: the command that asks for it, for `crawlrank status`."""
+    invocation: the command that asks for it, for `crawlrank status`. make_engine: its engine."""
     if options.extraction.pdf and options.runner not in CLUSTERS:  # there each task checks
         require_reader()
     refuse_foreign(work)
     with locked(work) as lock:
-        return _locked_run(work, archives, options, reporter, lock, invocation)
+        return _locked_run(work, archives, options, reporter, lock, invocation, make_engine)
 
 
 def _locked_run(
@@ -280,13 +277,14 @@ def _locked_run(
     reporter: Reporter,
     lock: Lock,
     invocation: Invocation | None,
+    make_engine: MakeEngine = engine_of,
 ) -> PipelineRun:
     give_back_at_once()
     reporter = Several(running := Running(lock, Manifest(work), invocation), reporter)
     try:
         clear_leftovers(work)
         with temporary(work) as tmp, ExitStack() as stack:
-            engine = engine_of(work, options, tmp, reporter, stack)
+            engine = make_engine(work, options, tmp, reporter, stack)
             pipeline_run = PipelineRun(work, options, engine, reporter, running)
             add_run(pipeline_run.manifest, invocation, lock.last)
             pipeline_run.all_steps(archives)

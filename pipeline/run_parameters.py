@@ -8,7 +8,8 @@ from typing import Any
 
 from jobs.kernel.captures.choosing import CaptureRules
 from jobs.kernel.errors import BadInput
-from pipeline.contract import LINK_WEIGHT, PAGERANK, RANK
+from pipeline.bounds import bounds_of
+from pipeline.contract import LINK_WEIGHT, PAGERANK, RANK, Round
 from pipeline.options import (
     PrecedenceOptions,
     RunOptions,
@@ -20,27 +21,50 @@ from pipeline.rank_report import shared_digits
 from pipeline.ranking.methods import WEIGHT_OPTIONS
 from pipeline.workfolder.manifest import Manifest
 
+OF_RANKING = {*WEIGHT_OPTIONS, LINK_WEIGHT, *SiteOptions().parameters(), "--perturb"}
+#: the first step that depends on parameters; extract-links on those of no other
+FIRST_USED = {
+    "assign-ids": {"--nodes"},
+    RANK: {*OF_RANKING, *RunOptions().ranking_parameters()},
+}
+
 
 def parameters_of(work: Path, manifest: Manifest, options: RunOptions) -> dict[str, Any]:
     """The options that the results of a run depend on, by name. Of a ranking beside others: those
     of the work folder around it, but for the ranking's own."""
     if not manifest.ranking:
         return options.parameters()
-    around = Manifest(work.parents[1]).parameters
-    own = {*WEIGHT_OPTIONS, LINK_WEIGHT, *SiteOptions().parameters(), "--perturb"}
-    shared = {name: value for name, value in around.items() if name not in own}
-    return {**shared, **options.ranking_parameters()}
+    return {**_shared(work), **options.ranking_parameters()}
+
+
+def _shared(ranking: Path) -> dict[str, Any]:
+    """The parameters of the work folder around a ranking but those that a ranking has."""
+    around = Manifest(ranking.parents[1]).parameters
+    return {name: value for name, value in around.items() if name not in OF_RANKING}
+
+
+def take_parameters(ranking: Path, options: RunOptions) -> None:
+    """Make the shared parameters of a ranking those of its graph: what reads the datasets of that
+    graph looks them up in the manifest of the ranking."""
+    manifest = Manifest(ranking)
+    own = {*OF_RANKING, *options.ranking_parameters()}
+    kept = {name: value for name, value in manifest.parameters.items() if name in own}
+    if kept:  # of a ranking that was made before
+        shared = {name: value for name, value in _shared(ranking).items() if name not in own}
+        manifest.parameters.clear()
+        manifest.parameters.update({**shared, **kept})
+        manifest.save()
 
 
 def check_parameters(work: Path, manifest: Manifest, options: RunOptions) -> None:
-    """Raise BadInput where a parameter differs from the folder's, unless forced."""
+    """Raise BadInput where something finished depends on a parameter that now differs, unless
+    forced."""
     before, now = manifest.parameters, parameters_of(work, manifest, options)
-    in_use = before if manifest.ranking else manifest.archives or manifest.steps
     compared = [*now] if not manifest.imported or len(before) > 1 else []  # not by first run
     # folders of earlier versions have none of these
     usual = {**CaptureRules().parameters(), "--method": PAGERANK}
     old = {**usual, **before}
-    changed = [name for name in compared if in_use and old.get(name) != now[name]]
+    changed = [name for name in compared if old.get(name) != now[name] and _used(name, manifest)]
     if changed and not options.force:
         name = changed[0]
         raise BadInput(
@@ -52,6 +76,18 @@ def check_parameters(work: Path, manifest: Manifest, options: RunOptions) -> Non
         )
 
 
+def _used(name: str, manifest: Manifest) -> bool:
+    """Whether anything that is there depends on a parameter. A run that failed early may be given
+    others, as its error may advise."""
+    if manifest.ranking:
+        return bool(manifest.parameters)
+    first = next((step for step, names in FIRST_USED.items() if name in names), None)
+    if first:
+        return first in manifest.steps
+    read = (archive for archive in manifest.archives.values() if not archive.get("error"))
+    return bool(manifest.steps) or any(read)
+
+
 class LaterParameters:
     """Those that depend on results of earlier steps. The manifest has these when they are asked
     for."""
@@ -60,23 +96,25 @@ class LaterParameters:
         self._manifest, self._options = manifest, options
 
     @property
-    def _eta(self) -> float:
-        return float(self._manifest.steps[RANK]["rounds"][-1]["eta"])
+    def _last(self) -> Round:
+        last: Round = self._manifest.steps[RANK]["rounds"][-1]
+        return last
 
     @property
     def digits(self) -> int:
-        return shared_digits(self._options.stop, self._eta)
+        return shared_digits(self._options.stop, self._last)
 
     @property
     def precedence(self) -> PrecedenceOptions:
-        return replace(self._options.precedence, eta=self._eta, digits=self.digits)
+        eta, absolute = bounds_of(self._last)
+        return replace(self._options.precedence, eta=eta, absolute=absolute, digits=self.digits)
 
     @property
     def validation(self) -> ValidationOptions:
         cut = self._options.precedence
         return replace(
             self._options.validation, bins=cut.bins, ties=cut.ties, digits=self.digits,
-            classes_over=cut.classes_over,
+            classes_over=cut.classes_over, certificate=float(self._last["certificate"]),
         )  # fmt: skip
 
 

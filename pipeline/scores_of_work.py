@@ -5,18 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from pipeline.bounds import Bounds, bounds_of
 from pipeline.contract import RANK
 from pipeline.workfolder.imported import WITHOUT_URIS
 from pipeline.workfolder.results.dataset_folders import DatasetFolders, finished_manifest
 
 
 class ScoresAndUris(NamedTuple):
-    """eta: the error bound of a score, where it is known. digits: those that scores share."""
+    """digits: that scores share to count as equal. bounds: of the error of a score, if known."""
 
     scores: Path
     uris: Path | None
-    eta: float | None
     digits: int
+    bounds: Bounds | None
 
 
 def scores_of_work(work: Path, tmp: Path) -> ScoresAndUris:
@@ -28,9 +29,9 @@ def scores_of_work(work: Path, tmp: Path) -> ScoresAndUris:
         has_uris = manifest.imported.get("kind") not in WITHOUT_URIS
         scores = _table(folders.folder("scores"))
         uris = _table(folders.folder("uris")) if has_uris else None
-    eta = float(manifest.steps[RANK]["rounds"][-1]["eta"])
+    bounds = bounds_of(manifest.steps[RANK]["rounds"][-1])
     digits = int(manifest.steps["join-scores"]["parameters"]["digits"])
-    return ScoresAndUris(scores, uris, eta, digits)
+    return ScoresAndUris(scores, uris, digits, bounds)
 
 
 def _table(folder: Path) -> Path:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 
+
+@lru_cache(1)  # a run asks for it with each step
 def crawlrank_version() -> str:
     from importlib.metadata import PackageNotFoundError, version  # few commands need it
 

@@ -73,10 +73,11 @@ def work(seed: int, numbers: range) -> None:
 
 
 class Team:
-    """Workers for all numbers, their results, and the finds."""
+    """Workers for all numbers, their results, and the finds. hangs: seconds without a word from a
+    worker that does."""
 
-    def __init__(self, seed: int, out: Path, program: str = __file__) -> None:
-        self._seed, self._out, self._program = seed, out, program
+    def __init__(self, seed: int, out: Path, program: str = __file__, hangs: float = HANGS) -> None:
+        self._seed, self._out, self._program, self._hangs = seed, out, program, hangs
         self._lock = threading.Lock()
         self.done = 0
         self.counters: Counter[str] = Counter()
@@ -100,7 +101,7 @@ class Team:
         ) as worker:  # unbuffered, as select does not see what a buffer holds
             assert worker.stdout
             assert worker.stderr
-            while select.select([worker.stdout], [], [], HANGS)[0]:
+            while select.select([worker.stdout], [], [], self._hangs)[0]:
                 line = worker.stdout.readline()
                 if not line:
                     break
@@ -110,7 +111,7 @@ class Team:
                     number = int(line)
             else:
                 worker.kill()
-                self._find(number, f"took longer than {HANGS:.0f} s")
+                self._find(number, f"took longer than {self._hangs:.0f} s")
                 return number
             if worker.wait():
                 said = worker.stderr.read().decode("utf-8", "replace")

@@ -9,7 +9,6 @@ Exit code 1 if there is a find.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 import time
@@ -21,6 +20,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
+from fuzzing import options_of, shares_of  # noqa: E402
 from support.inputs.mutated_pages import mutated_page  # noqa: E402
 from support.paths import REFERENCE  # noqa: E402
 from support.scanning import OPTIONS, both_ways  # noqa: E402
@@ -51,18 +51,9 @@ def compared(seed: int, numbers: range) -> Compared:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--count", type=int, default=200_000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--only", type=int)
-    parser.add_argument("--out", type=Path, default=Path("work/fuzz"))
-    options = parser.parse_args()
-    first, count = (0, options.count) if options.only is None else (options.only, 1)
-    shares = [
-        range(begin, min(begin + SHARE, first + count))
-        for begin in range(first, first + count, SHARE)
-    ]
+    options = options_of(__doc__.splitlines()[0], 200_000)
+    shares = shares_of(options, SHARE)
+    count = sum(map(len, shares))
     prepare()
     began, left, found = time.monotonic(), 0, 0
     with ProcessPoolExecutor(options.jobs) as workers:

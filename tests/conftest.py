@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
-import time
+import tempfile
+from collections import Counter
 from collections.abc import Generator, Iterator
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
+from support import runs
+from support.commands import client
 from support.crawls import MORE_WEB, WEB, write_warc
 from support.drawing import examples
+from support.waiting import awaited
 
 from jobs.kernel.captures.extraction_code import prepare
+
+MEMORY, ROOM = "/dev/shm", 4 << 30
+CASES = int(
+    os.environ.get("CRAWLRANK_CASES", "1000000")
+)  # of an extended test; further ones are `long`
+RUNNING = re.compile(r"Running on (http://127\.0\.0\.1:[0-9]+)")
 
 settings.register_profile(
     "steady",
@@ -36,15 +50,62 @@ for interruption in (signal.SIGINT, signal.SIGQUIT):
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make what is compiled once, before the processes of the tests would, each for itself."""
+    """Make what is compiled once, before the processes of the tests would, each for itself; and say
+    where the server of commands will be, which the first client starts."""
     if not hasattr(config, "workerinput"):
         prepare()
+        folder = tempfile.mkdtemp(prefix="crawlrank-tests-", dir=quick_folder())
+        Path(folder).chmod(0o755)  # for commands that tests run as another user
+        # after multiprocessing has removed what it keeps there, which is of priority -100
+        Finalize(None, shutil.rmtree, (folder, True), exitpriority=-200)
+        if quick_folder():
+            os.environ["TMPDIR"] = tempfile.tempdir = folder
+        os.environ[client.SERVER] = f"{folder}/commands"
+        os.environ[client.KEEPER] = str(os.getpid())
+        os.environ[runs.FOLDER] = f"{folder}/runs"
 
 
+def quick_folder() -> str | None:
+    """A folder in memory, if there is one with room: tests make and remove many small files. None:
+    where temporary files are."""
+    with contextlib.suppress(OSError):
+        if "TMPDIR" not in os.environ and shutil.disk_usage(MEMORY).free >= ROOM:
+            return MEMORY
+    return None
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail if a test has changed a run that others read."""
+    if not hasattr(session.config, "workerinput") and (names := [*runs.changed()]):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        sys.stderr.write(f"tests have changed runs that others read: {names}\n")
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest leaves out what the command line does not ask for
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    shown, further = Counter[str](), Counter[str]()
     for item in items:
+        test = item.nodeid.partition("[")[0]
+        if (few := item.get_closest_marker("few")) and not item.get_closest_marker("extended"):
+            if shown[test] >= few.args[0]:
+                item.add_marker(pytest.mark.extended)
+            shown[test] += 1
+        if item.get_closest_marker("extended"):
+            if further[test] >= CASES:
+                item.add_marker(pytest.mark.long)
+            further[test] += 1
+        if draws(item):
+            item.add_marker(pytest.mark.drawn)
         if "monkeypatch" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.pure)
+
+
+def draws(item: Any) -> bool:
+    """Whether hypothesis draws examples for a test, as many as its profile says, or the test or one
+    of its marks asks for a number of them. Tests of classes are hypothesis' machines of states."""
+    if is_hypothesis_test(item.obj) or getattr(item, "cls", None):
+        return True
+    return "examples" in vars(item.module) and "examples(" in inspect.getsource(item.function)
 
 
 @pytest.fixture
@@ -66,11 +127,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"]
     with log.open("w") as said, subprocess.Popen(command, stdout=said, stderr=said) as process:
         try:
-            found = None
-            until = time.monotonic() + 60
-            while not found and process.poll() is None and time.monotonic() < until:
-                time.sleep(0.05)
-                found = re.search(r"Running on (http://127\.0\.0\.1:[0-9]+)", log.read_text())
+            awaited(lambda: RUNNING.search(log.read_text()) or process.poll() is not None, "S3")
+            found = RUNNING.search(log.read_text())
             assert found, f"no S3 server (moto[server] is in the extra `dev`): {log.read_text()}"
             yield found[1]
         finally:

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jobs.kernel.errors import BadInput, CrawlrankError
+from jobs.kernel.storage.temporary import temporary_folder
 from jobs.mapreduce.job import Job
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ def _run_here(job: Job) -> None:
     from jobs.mapreduce.launcher import Launcher  # tasks load this file, and start sooner without
 
     options = job.options
-    with tempfile.TemporaryDirectory() as tmp:
+    with temporary_folder() as tmp:
         ranges = options.reducers or Launcher.ranges
-        launcher = Launcher(options.runner or "inline", Path(tmp), options.num_cores, ranges)
+        launcher = Launcher(options.runner or "inline", tmp, options.num_cores, ranges)
         output = Path(options.output_dir) if options.output_dir else Path(tmp, "output")
         try:
             if output.exists():

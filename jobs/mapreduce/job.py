@@ -69,6 +69,9 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
     #: names of the datasets of side lines `@name`, which `jobs.mapreduce.launch` writes apart
     SIDE_DATASETS: tuple[str, ...] = ()
 
+    #: entries that a task holds in memory, to send once what is the same, before it sends them all
+    COMBINED = 200_000
+
     def __init__(self, args: list[str] | None = None) -> None:
         super().__init__(args)
         self.counts: Counter[str] = Counter()

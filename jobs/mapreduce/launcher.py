@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from jobs.kernel.machine.cores import at_a_time
 from jobs.kernel.storage.opening import FILE, HDFS, S3, SCHEMES, PathOrUrl
 from jobs.kernel.storage.stores import join, remove, size_of_dataset
+from jobs.mapreduce.runners.bytes_read import LOOKS
 
 if TYPE_CHECKING:
     from jobs.mapreduce.job import Job
@@ -69,9 +70,9 @@ class Launcher:
     partition by range.
 
     on_task: called with (job, tasks done, tasks of this phase) whenever a task ends. on_read:
-    called now and then with (bytes read, bytes of all) of the archives of a job. small: bytes of
-    input at a URL that one task reads sooner than another job starts. starting: counts what jobs
-    take to start and to end.
+    called every `looks` seconds with (bytes read, bytes of all) of the archives of a job. small:
+    bytes of input at a URL that one task reads sooner than another job starts. partitions: of a
+    graph that is packed; None: by its size. starting: counts what jobs take to start and to end.
     """
 
     runner: str
@@ -85,6 +86,8 @@ class Launcher:
     conf: Path | None = None
     cluster: Callable[[], Path] | None = None
     small: int = SMALL
+    partitions: int | None = None
+    looks: float = LOOKS
     starting: Starting = field(default_factory=Starting, compare=False)
 
     def __post_init__(self) -> None:

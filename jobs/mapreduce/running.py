@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import time
 import zipfile
@@ -16,7 +15,7 @@ from jobs.kernel.captures.extraction_code import CODES
 from jobs.kernel.errors import CrawlrankError, JobFailed
 from jobs.kernel.formats.reading import parts
 from jobs.kernel.machine.shortage import shortage_in
-from jobs.kernel.storage.opening import FILE, PathOrUrl, as_path_or_url, local_path, size_of
+from jobs.kernel.storage.opening import FILE, PathOrUrl, as_path_or_url, local_path, size_to_read
 from jobs.kernel.storage.stores import join
 from jobs.mapreduce.failures import CURE, NodesLost, failure, nodes_were_lost
 from jobs.mapreduce.job import Job
@@ -93,8 +92,8 @@ class JobRun(NamedTuple):
         if on_task := self.launcher.on_task:
             runner.on_task = lambda done, total: on_task(self.name, done, total)
         if self.job_class.reads_archives() and (on_read := self.launcher.on_read):
-            size = sum(map(_size, inputs))
-            runner.on_read = lambda done: on_read(done, size)
+            size = sum(size_to_read(as_path_or_url(archive)) for archive in inputs)
+            runner.on_read, runner.looks = lambda done: on_read(done, size), self.launcher.looks
 
     def _failed(self, runner: Any, error: StepFailedException) -> CrawlrankError:
         """On this machine the error of what the machine lacks, if that is the cause; on a cluster
@@ -118,12 +117,6 @@ def _paths(path_or_url: str) -> list[str]:
         return [path_or_url]
     path = local_path(path_or_url)
     return [str(part) for part in parts(path)] if path.is_dir() else [str(path)]
-
-
-def _size(archive: str) -> int:
-    with contextlib.suppress(OSError):  # which the task that reads the archive reports
-        return size_of(as_path_or_url(archive))
-    return 0
 
 
 def write_zip(path: Path) -> Path:

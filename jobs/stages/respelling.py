@@ -8,10 +8,11 @@ spelling whose query has escapes beyond ASCII, and one for each charset that it 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import get_args
 
 from jobs.kernel.captures.choosing import CHARSET, WHOLE
 from jobs.kernel.formats.lines import parse_uri_row
-from jobs.kernel.keys.keys import key_keeping_www, key_of
+from jobs.kernel.keys.keys import Www, shared_key_function
 from jobs.kernel.keys.query_charsets import in_utf_8, is_beyond_ascii, is_foreign
 from jobs.mapreduce.job import Job, KeyValue
 
@@ -21,11 +22,11 @@ CAPTURED, ASKED, OWN = b"0", b"1", b"2"  # a captured key sorts before those tha
 class Respell(Job):
     def configure_args(self) -> None:
         super().configure_args()
-        self.add_passthru_arg("--keep-www", action="store_true", help="keep `www.` in keys")
+        self.add_passthru_arg("--www", choices=get_args(Www), default="strip", help="of keys")
 
     def load_args(self, args: list[str]) -> None:
         super().load_args(args)
-        self._key_of = key_keeping_www if self.options.keep_www else key_of
+        self._key_of = shared_key_function(self.options.www)
 
     def map_line(self, line: bytes) -> Iterator[KeyValue]:
         row = parse_uri_row(line)

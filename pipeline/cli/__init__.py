@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
-from jobs.kernel.errors import DEBUG, UNEXPECTED, BadInput, CrawlrankError, NoNodes
-from jobs.kernel.machine.shortage import require_addresses, shortage_of
+from jobs.kernel.errors import DEBUG, UNEXPECTED, BadInput, CrawlrankError, NoNodes, Shortage
+from jobs.kernel.machine.shortage import require_addresses, shortage_of, with_folder
 from pipeline.cli.commands import COMMANDS, PURPOSES, loaded
 from pipeline.cli.interruption import ARGUMENTS, Interruption
 from pipeline.cli.parameters.command import HELP
@@ -83,7 +84,7 @@ class CommandGroup(click.Group):
         except Exception as error:  # no traceback reaches a user
             if interruption.came:  # an import or DuckDB may turn it into another error
                 code, fault = _interrupted()
-            elif failure := _failed(error):
+            elif failure := _failed(error, args[0] if args else sys.argv[1:]):
                 code, fault = failure
             else:
                 raise
@@ -114,17 +115,28 @@ def _reader_left(error: BaseException | None) -> tuple[int, str]:
     return CLOSED, ""
 
 
-def _failed(error: Exception) -> tuple[int, str] | None:
+def _failed(error: Exception, words: Sequence[str]) -> tuple[int, str] | None:
     """Print the message; exit code and message, or None if the user wants the traceback."""
-    if isinstance(error, CrawlrankError):
+    shortage = error if isinstance(error, Shortage) else None
+    if isinstance(error, CrawlrankError) and not shortage:
         return _say(_message(error), error.exit_code)
-    if shortage := shortage_of(error):
-        return _say(str(shortage), shortage.exit_code)
+    if shortage := shortage or shortage_of(error):
+        return _say(str(with_folder(shortage, _written(words))), shortage.exit_code)
     if isinstance(error, OSError):
         return _say(_os_error(error), BadInput.exit_code)
     if DEBUG in os.environ:
         return None
     return _say(f"{UNEXPECTED}: {type(error).__name__}: {error}", 1)
+
+
+def _written(words: Sequence[str]) -> Iterator[Path]:
+    """The folders that a command may have written to, of its words and of the system."""
+    for word in words:
+        path = Path(word.rpartition("=")[2])
+        yield from (folder for folder in (path, path.parent) if folder.is_dir())
+    import tempfile  # not for commands that end well
+
+    yield from (Path(), Path(tempfile.gettempdir()))
 
 
 def _message(error: CrawlrankError) -> str:

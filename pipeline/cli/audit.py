@@ -1,4 +1,5 @@
-"""`audit-precedence` and `compare-outlinks`: comparisons with what Heritrix did."""
+"""`audit-precedence`, `compare-outlinks` and `verify-precedence`: comparisons with what Heritrix
+did, or will do."""
 
 from __future__ import annotations
 
@@ -9,15 +10,18 @@ from typing import Literal
 import click
 
 from jobs.kernel.errors import BadInput, unreadable
-from jobs.kernel.storage.opening import PathOrUrl
+from jobs.kernel.storage.binary_files import require_text
+from jobs.kernel.storage.opening import PathOrUrl, require_file
 from pipeline.cli.commands import command
 from pipeline.cli.outputs import STDOUT, check_files, json_option, require_ending, show, write_json
 from pipeline.cli.parameters.archive_arguments import archives_argument
 from pipeline.cli.parameters.extraction import max_record_option
-from pipeline.cli.parameters.groups import option
+from pipeline.cli.parameters.groups import Decorator, option
 from pipeline.cli.parameters.options import OUTPUT, memory_option
 from pipeline.data.memory import Memory
 from pipeline.terminal import printable
+
+VERIFY_SCHEMA = "crawlrank-verify-precedence/1"
 
 
 @command("audit-precedence")
@@ -47,22 +51,24 @@ def audit_precedence(
     strict: bool,
     memory: Memory,
 ) -> None:
-    """PRECEDENCE is the file, LOGS are the crawl.log files of one crawl, plain or gzip.
+    """PRECEDENCE is the file, LOGS are the crawl.log files of one crawl, plain or gzip, or the
+    folder of a job: then those of its last launch.
 
     The report says which URIs were fetched and which were listed, why others were not, how well the
     order was kept, and what to change.
     """
     from pipeline.analysis.audit import audit_json, findings
     from pipeline.analysis.audit.advice import advise
+    from pipeline.analysis.audit.crawl_log import logs_in
     from pipeline.analysis.audit.tables import tables
     from pipeline.analysis.plots.pictures import FORMATS
 
-    check_files(output, picture, inputs=[precedence, *logs])
+    paths = logs_in(logs)
+    check_files(output, picture, inputs=[precedence, *paths])
     if picture:
         require_ending(picture, "--plot", FORMATS, packed=False)
-    audit = findings.audit(
-        precedence, logs, budget=memory.budget, threads=os.cpu_count() or 1, by=by
-    )
+    threads = os.cpu_count() or 1
+    audit = findings.audit(precedence, paths, budget=memory.budget, threads=threads, by=by)
     write_json(audit_json.SCHEMA, audit_json.as_data(audit), output)
     if picture:
         from pipeline.analysis.audit.picture import plot
@@ -105,3 +111,40 @@ def compare_outlinks(archives: tuple[PathOrUrl, ...], output: Path | None, max_r
         errors = [(error.where, (error.found, error.expected, error.cure)) for error in failed]
         raise unreadable(errors, len(archives))
     comparison.require_pages(", ".join(map(str, archives)))
+
+
+def heritrix_option(**attributes: bool) -> Decorator:
+    return option(
+        "--heritrix",
+        type=OUTPUT,
+        envvar="HERITRIX_HOME",
+        show_envvar=True,
+        help="Folder of the distribution of Heritrix 3, with lib in it.",
+        **attributes,
+    )
+
+
+@command("verify-precedence")
+@click.argument("precedence", type=OUTPUT)
+@click.argument("lists", nargs=-1, type=OUTPUT)
+@option("--state", type=OUTPUT, required=True, help="The job's folder `state`.")
+@heritrix_option(required=True)
+@json_option
+def verify_precedence(
+    precedence: Path, lists: tuple[Path, ...], state: Path, heritrix: Path, output: Path | None
+) -> None:
+    """PRECEDENCE is the file that was loaded. LISTS are further URIs: files with one in each line,
+    or crawl.log files. Every line and URI is looked up by Heritrix's own policy, as a crawl does.
+    Exit code 4 if a line does not count as the file says.
+    """
+    from pipeline.heritrix.home import HeritrixHome
+    from pipeline.heritrix.verification import verify
+
+    check_files(output, inputs=[precedence, *lists])
+    for path in (precedence, *lists):
+        require_file(path)
+    require_text(precedence, "a precedence file")
+    verification = verify(HeritrixHome(heritrix), state, precedence, lists)
+    write_json(VERIFY_SCHEMA, verification.as_data(), output)
+    show(verification.tables(), output)
+    verification.require(state)

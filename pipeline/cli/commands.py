@@ -37,7 +37,7 @@ COMMANDS = {
     "hosts": ("results", "Show the hosts of a ranking."),
     "plan": ("plan", "Plan how often to fetch each page of a site."),
     "recrawl": ("recrawl", "Make a Heritrix job crawl in the order of a ranking."),
-    "verify-precedence": ("recrawl", "Look a precedence file up in the state of a job."),
+    "verify-precedence": ("audit", "Look a precedence file up in the state of a job."),
     "export-sites": ("results", "Write the table of a ranking of sites, best first."),
     "validate-opic": ("results", "Compare the ranks of a graph with those of OPIC."),
     "audit-precedence": ("audit", "Show how well a crawl kept to its precedence file."),

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import combinations
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from jobs.kernel.storage.temporary import temporary_folder
 from pipeline.cli.commands import command
 from pipeline.cli.outputs import json_option, show, write_json
 from pipeline.cli.parameters.groups import option
@@ -25,7 +25,7 @@ from pipeline.cli.parameters.options import (
 )
 from pipeline.cli.parameters.types import Whole
 from pipeline.data.memory import Memory
-from pipeline.workfolder.rankings import OWN, labels, named_ranking, ranking_folder
+from pipeline.workfolder.rankings import OWN, labels, ranking_folder
 
 if TYPE_CHECKING:
     import duckdb
@@ -120,8 +120,8 @@ def database_beside(memory: Memory) -> Iterator[tuple[duckdb.DuckDBPyConnection,
     budget = memory.budget // 2  # arrays have the other half
     threads = os.cpu_count() or 1
     with (
-        tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp,
-        database(Path(tmp), budget=budget, threads=threads) as opened,
+        temporary_folder() as tmp,
+        database(tmp, budget=budget, threads=threads) as opened,
     ):
         yield opened
 
@@ -180,7 +180,7 @@ def _opened(
 
     with database_beside(memory) as (db, near):
         yield [
-            (name, open_finished(named_ranking(work, name), db, near, f"r{at}"))
+            (name, open_finished(ranking_folder(work, name), db, near, f"r{at}"))
             for at, name in enumerate(names)
         ]
 

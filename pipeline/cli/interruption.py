@@ -16,10 +16,11 @@ ARGUMENTS = "crawlrank.arguments"  # where the context keeps those of the comman
 
 
 class Interruption:
-    """came: whether there was a signal since `begin`. at_end: called with the exit code and with
-    what the user was told."""
+    """clock: seconds since any moment. came: whether there was a signal since `begin`. at_end:
+    called with the exit code and with what the user was told."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self.came, self._number = False, int(signal.SIGINT)
         self._raised = -ONE
         self.at_end: list[Callable[[int, str], None]] = []
@@ -37,9 +38,9 @@ class Interruption:
 
     def _interrupt(self, number: int, _: object) -> None:
         self.came, self._number = True, number
-        if number == signal.SIGINT and time.monotonic() - self._raised < ONE:
+        if number == signal.SIGINT and self._clock() - self._raised < ONE:
             return
-        self._raised = time.monotonic()
+        self._raised = self._clock()
         raise KeyboardInterrupt
 
     def _repeat(self, error: sys.UnraisableHookArgs) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from pipeline.data.datasets import is_file, refuse_existing, replacing, require_
 from pipeline.data.output.standard_output import STDOUT as STDOUT
 from pipeline.terminal import TextTable, printable, width_of
 from pipeline.terminal.counter_meanings import meaning_of
+from pipeline.terminal.json_text import json_text
 from pipeline.version import crawlrank_version
 
 json_option = click.option(
@@ -59,7 +59,7 @@ def write_json(schema: str, data: dict[str, Any], output: Path | None) -> None:
     if output:
         with json_stream(output) as stream:
             document = {"schema": schema, "version": crawlrank_version(), **data}
-            stream.write(json.dumps(document, indent=1) + "\n")
+            stream.write(json_text(document, indent=1) + "\n")
 
 
 @contextlib.contextmanager

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from datetime import datetime, timezone
 from pathlib import Path
 
 import click
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.storage.temporary import output_folder, temporary_folder
 from pipeline.cli.commands import command
 from pipeline.cli.outputs import json_option, show, write_json
 from pipeline.cli.parameters.groups import field_option, grouped, option
@@ -83,13 +83,10 @@ def plan(
     if folder.exists() and not folder.is_dir():
         raise BadInput(str(folder), "a file", "a folder", "Name a folder.")
     refuse_own_file(folder / "precedence.txt", works)
-    folder.mkdir(parents=True, exist_ok=True)
     now = begin or datetime.now(timezone.utc)
     ranked = ranking_folder(works[-1], ranking)
-    with tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=folder) as tmp:
-        report, files = make_plan(
-            works, ranked, options, now, forms, folder, Path(tmp), memory.budget
-        )
+    with output_folder(folder), temporary_folder(folder) as tmp:
+        report, files = make_plan(works, ranked, options, now, forms, folder, tmp, memory.budget)
     show(report.tables(), output)
     if output != Path("-"):
         for remark in report.remarks():

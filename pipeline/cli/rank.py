@@ -79,6 +79,11 @@ def rank(
 
     Run it again after an interruption, or when the graph was made anew: finished work is kept.
     """
+    if label is not None:
+        try:
+            new_ranking(work, label)
+        except BadInput as error:
+            raise click.UsageError(str(error)) from error
     if not combine and on_command_line("combine_by"):
         raise click.UsageError("--combine-by goes with --combine.")
     if combine:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Any, get_args
 
 import click
 
+from jobs.kernel.storage.temporary import temporary_folder
+from pipeline.bounds import EXACT
 from pipeline.cli.commands import command
 from pipeline.cli.outputs import (
     STDOUT,
@@ -98,17 +99,17 @@ def validate_opic(
     """GRAPH is what page-rank reads, RANKS what it writes. The report bounds the errors of both."""
     from pipeline.data.graph import read_graph
     from pipeline.precedence.captured import captured_columns
-    from pipeline.ranking.validation import validate
-    from pipeline.ranking.validation_report import tables
+    from pipeline.ranking.validation.report import tables
+    from pipeline.ranking.validation.validate import validate
 
     known = uris is not None and bool(maps)
     if not known and (uris or maps or classes_over == "captured"):
         raise click.UsageError("--uris and --map are needed to know which pages were captured")
     pages, captured, preferred = read_graph(graph), None, None
     if uris is not None and (classes_over != "all" or options["ties"] == "links"):
-        with tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp:
+        with temporary_folder() as tmp:
             weighed = options["ties"] == "links"
-            captured, preferred = captured_columns(pages, uris, maps, Path(tmp), weighed=weighed)
+            captured, preferred = captured_columns(pages, uris, maps, tmp, weighed=weighed)
     validation = ValidationOptions(**options, classes_over=classes_over or "captured")
     report = validate(pages, read_graph(ranks), validation, captured=captured, preferred=preferred)
     write_report(report, output)
@@ -175,9 +176,10 @@ def hosts(
     if output == json_output == STDOUT:
         raise click.UsageError("--output and --json cannot both be standard output")
     check_files(output, picture, json_output, inputs=[])
-    with tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp:
-        source = scores_of_work(work, Path(tmp))
+    with temporary_folder() as tmp:
+        source = scores_of_work(work, tmp)
         ranked = RankedPages(source.scores, source.uris, work)
+        bounds = source.bounds or EXACT
         rows = read_hosts(ranked, require_manifest(work), by, sort)
     count, rows = len(rows), rows.slice(0, top or len(rows))
     if output:
@@ -187,4 +189,4 @@ def hosts(
     written = {"by": by, "sort": sort, "count": count, "hosts": list(host_rows(rows))}
     write_json(SCHEMA, written, json_output)
     if STDOUT not in (output, json_output):
-        show([hosts_table(rows, top or TABLE_ROWS, count, by, sort)], None)
+        show([hosts_table(rows, top or TABLE_ROWS, count, by, sort, bounds)], None)

@@ -13,6 +13,7 @@ from jobs.kernel.errors import count_of
 from jobs.kernel.storage.opening import PathOrUrl, require_file
 from jobs.mapreduce.launcher import CLUSTERS, RUNNERS, out_of_reach
 from pipeline import run as runs
+from pipeline.bounds import Bounds, bounds_of
 from pipeline.cli.commands import command
 from pipeline.cli.outputs import show
 from pipeline.cli.parameters.archive_arguments import run_archives_argument
@@ -21,7 +22,6 @@ from pipeline.cli.parameters.groups import field_option, on_command_line, option
 from pipeline.cli.parameters.options import (
     OUTPUT,
     jobs_option,
-    keep_www_option,
     method_option,
     min_agreement_option,
     nodes_option,
@@ -32,6 +32,7 @@ from pipeline.cli.parameters.options import (
     stop_options,
     strict_option,
     work_option,
+    www_options,
 )
 from pipeline.cli.parameters.progress_options import Progress, invocation, progress_options
 from pipeline.cli.parameters.ranking_options import (
@@ -43,14 +44,16 @@ from pipeline.cli.parameters.ranking_options import (
 )
 from pipeline.cli.parameters.types import Size
 from pipeline.contract import EMBEDDED
+from pipeline.engine_of_run import engine_of
 from pipeline.options import CHECKS, RunOptions, ValidationOptions
 from pipeline.ranking.methods import METHODS, method_of
-from pipeline.ranking.validation_report import ValidationFailed
+from pipeline.ranking.validation.report import ValidationFailed
 from pipeline.terminal import TextTable, printable
 from pipeline.workfolder.imported import SELECT, steps_of
 from pipeline.workfolder.manifest import Manifest
 
 TOP = 10
+ENGINE = "crawlrank.engine"  # where the context keeps what makes the engine, if it is another one
 _DATA = re.compile(r"(hdfs://[\w.:-]*|s3:/|file://)/[\w./=+@-]+\Z", re.ASCII)
 
 
@@ -65,7 +68,7 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
 @work_option
 @extraction_options(validators_option)
 @rules_options("--captures")
-@keep_www_option
+@www_options
 @nodes_option
 @method_option
 @weight_options
@@ -179,8 +182,9 @@ def _run(
     archives: tuple[PathOrUrl, ...], work: Path, options: RunOptions, progress: Progress
 ) -> None:
     """Do it, and show the result, also one whose validation failed."""
+    make_engine = click.get_current_context().meta.get(ENGINE, engine_of)
     try:
-        runs.run(work, archives, options, progress.reporter, invocation())
+        runs.run(work, archives, options, progress.reporter, invocation(), make_engine)
     except ValidationFailed:
         if progress.tables:
             show_result(work, validated=False)
@@ -239,10 +243,11 @@ def show_result(work: Path, *, validated: bool) -> None:
 
     manifest = Manifest(work)
     digits = manifest.steps["join-scores"]["parameters"]["digits"]
-    parts: list[TextTable | str] = [_best(work, digits)]
+    bounds = bounds_of(manifest.steps["page-rank"]["rounds"][-1])
+    parts: list[TextTable | str] = [_best(work, digits, bounds)]
     listed = "export-precedence" in steps_of(manifest, ["export-precedence"])
     if listed:
-        parts.append(summary_table(work / "precedence.summary.json"))
+        parts.append(summary_table(work / "precedence.summary.json", bounds))
     if entry := manifest.steps.get(SELECT):
         parts.append(selection_table(entry))
     if damaged := sum(damage_by_reason(manifest).values()):
@@ -267,21 +272,24 @@ def show_result(work: Path, *, validated: bool) -> None:
     click.echo(f"All of it as a page: crawlrank report --work {folder} --output {page}")
 
 
-def _best(work: Path, digits: int) -> TextTable:
+def _best(work: Path, digits: int, bounds: Bounds) -> TextTable:
     """The best pages, or the best sites where these are ranked."""
     if method_of(Manifest(work).parameters).of_sites:
         from pipeline.analysis.sites.table import best_sites, read_sites
 
-        return best_sites(read_sites(work), TOP)
+        return best_sites(read_sites(work), TOP, bounds)
     from pipeline.reports import best_table
 
-    return best_table(work / "scores", TOP, digits)
+    return best_table(work / "scores", TOP, digits, bounds)
 
 
 def _agreement(entry: dict[str, Any]) -> str:
     """What the step validate-opic has found about the classes."""
     agreement, pages = entry["agreement_apart"], entry["nodes_apart"]
-    if agreement is None:
+    if not pages:
         return "OPIC says nothing of the classes: all scores are equal."
-    apart = f"{count_of(pages, 'page')} that scores tell apart"
-    return f"OPIC agrees on the class of {agreement:.2%} of {apart}."
+    undecided = entry.get("nodes_open", 0)  # folders of earlier versions have none
+    if agreement is None:
+        return f"OPIC leaves the classes of all {count_of(pages, 'page')} open."
+    proved = f"{count_of(pages - undecided, 'page')} whose class it proves"
+    return f"OPIC agrees on the class of {agreement:.2%} of {proved}; {undecided:,} are open."

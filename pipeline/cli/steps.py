@@ -11,6 +11,7 @@ import click
 from jobs.kernel.captures.choosing import CaptureRules
 from jobs.kernel.captures.extraction_options import DEFAULTS, ExtractionOptions
 from jobs.kernel.formats.order import DIGITS
+from jobs.kernel.keys.keys import Www
 from jobs.kernel.storage.opening import PathOrUrl
 from jobs.mapreduce.launcher import Launcher
 from pipeline.cli.commands import command
@@ -21,7 +22,6 @@ from pipeline.cli.parameters.groups import field_option, option
 from pipeline.cli.parameters.options import (
     OUTPUT,
     digits_option,
-    keep_www_option,
     launcher_options,
     nodes_option,
     output_option,
@@ -30,6 +30,7 @@ from pipeline.cli.parameters.options import (
     skip_bad_files_option,
     stop_options,
     strict_option,
+    www_options,
 )
 from pipeline.cli.parameters.progress_options import Progress, plain_progress_options
 from pipeline.contract import Round, Stop
@@ -88,7 +89,7 @@ def extract_links(
     outputs = [output, captures, *([anchors] if anchors else [])]
     check_outputs(*outputs, inputs=archives)
     check_format(form, *outputs)
-    sources = list(given_archives(archives).values())
+    sources = list(given_archives(archives, skip_bad_files=skip_bad_files).values())
     with closing(progress.reporter) as shown:
         shown.step("extract-links")
         launcher = replace(launcher, on_read=shown.read)
@@ -119,7 +120,7 @@ def extract_links(
 @output_option(
     "--folds", "folds_output", help="Folds to write: pages that become one with others, 4 columns."
 )
-@keep_www_option
+@www_options
 @launcher_options
 def select_links(
     links: tuple[str, ...],
@@ -127,7 +128,7 @@ def select_links(
     rules: CaptureRules,
     output: Path | None,
     folds_output: Path,
-    keep_www: bool,
+    www: Www,
     launcher: Launcher,
 ) -> None:
     """LINKS: datasets of extract-links --timestamps."""
@@ -139,7 +140,7 @@ def select_links(
     outputs = [folds_output] if output is None else [output, folds_output]
     check_outputs(*outputs, inputs=[*links, *captures])
     result = selecting.select_links(
-        links, captures, output, folds_output, launcher, rules, keep_www=keep_www, timed=True
+        links, captures, output, folds_output, launcher, rules, www=www, timed=True
     )
     print_counts(result.rows, result.counters)
 
@@ -150,7 +151,7 @@ def select_links(
 @option("--folds", multiple=True, help="Folds of select-links.")
 @output_option(help="Links of keys to write: `target_key source_key`, sorted.")
 @output_option("--uris", help="Spellings of each key to write, 5 columns.")
-@keep_www_option
+@www_options
 @launcher_options
 def canonicalize(
     links: tuple[str, ...],
@@ -158,14 +159,12 @@ def canonicalize(
     folds: tuple[str, ...],
     output: Path,
     uris: Path,
-    keep_www: bool,
+    www: Www,
     launcher: Launcher,
 ) -> None:
     """All spellings of a page have one key, so that links of URIs become links of pages."""
     check_outputs(output, uris, inputs=[*links, *captures, *folds])
-    result = steps.canonicalize(
-        links, captures, output, uris, launcher, folds=folds, keep_www=keep_www
-    )
+    result = steps.canonicalize(links, captures, output, uris, launcher, folds=folds, www=www)
     print_counts(result.rows, result.counters)
 
 
@@ -227,7 +226,6 @@ def page_rank(
 ) -> None:
     """It stops when the error of the scores is certified, or after exactly --iterations rounds."""
     check_outputs(output, inputs=[graph])
-    stop = stop.on(launcher.runner)
     with closing(progress.reporter) as shown:
         shown.step("page-rank")
 
@@ -259,7 +257,7 @@ def join_scores(
     launcher: Launcher,
 ) -> None:
     check_outputs(output, inputs=[*ranks, *maps, uris])
-    known = read_rank_report(report)[1] if report else DIGITS
+    known = read_rank_report(report)[0] if report else DIGITS
     digits = known if digits is None else digits
     result = steps.join_scores(ranks, maps, uris, output, launcher, digits=digits)
     print_counts(result.rows, result.counters)

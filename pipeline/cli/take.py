@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 import sys
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,9 @@ from click.core import ParameterSource
 
 from jobs.kernel.errors import BadInput, count_of
 from jobs.kernel.formats.order import DIGITS
+from jobs.kernel.keys.keys import www_rule
 from jobs.kernel.storage.binary_files import require_text
+from jobs.kernel.storage.temporary import temporary_folder
 from pipeline.cli.commands import command
 from pipeline.cli.outputs import STDOUT, check_ending, check_files, print_counts
 from pipeline.cli.parameters.filters import filter_options, require_sources
@@ -57,7 +59,7 @@ SHOWN = 20  # findings of a kind
     default="heritrix",
     help="heritrix: the file that Heritrix loads, `URI precedence`. Others have a line for each"
     " page, best first. csv, jsonl, parquet: its URI, score, class, status and more; seeds: URIs"
-    " alone; nutch: seeds with scores for `nutch inject`.",
+    " alone; nutch: seeds with scores for `nutch inject`; browsertrix: seeds and scope, by class.",
 )
 @filter_options
 @precedence_options
@@ -96,11 +98,13 @@ def export_precedence(
     if form == "heritrix" and output != STDOUT:  # whose beans go beside it
         refuse_own_file(output.with_name(BEANS), [work] if work else [])
     folder = ranking_folder(work, ranking) if work else None
-    with tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp:
-        source = scores_of_work(folder, Path(tmp)) if folder else _given(scores, uris, report)
+    with temporary_folder() as tmp:
+        source = scores_of_work(folder, tmp) if folder else _given(scores, uris, report)
+        bounds = source.bounds if eta is None else None
         options = replace(
             precedence,
-            eta=source.eta if eta is None else eta,
+            eta=eta if bounds is None else bounds.eta,
+            absolute=math.inf if bounds is None else bounds.absolute,
             digits=source.digits if digits is None else digits,
         )
         ranked = RankedPages(source.scores, source.uris, folder)
@@ -121,8 +125,8 @@ def _check_sources(sources: dict[str, object], output: Path | None) -> None:
 
 
 def _given(scores: str | None, uris: str | None, report: Path | None) -> ScoresAndUris:
-    known = read_rank_report(report) if report else (None, DIGITS)
-    return ScoresAndUris(Path(scores or ""), Path(uris) if uris else None, *known)
+    digits, bounds = read_rank_report(report) if report else (DIGITS, None)
+    return ScoresAndUris(Path(scores or ""), Path(uris) if uris else None, digits, bounds)
 
 
 def _check_usage(form: str, output: Path, *, of_work: bool) -> None:
@@ -140,14 +144,14 @@ def _write(
     ranked: RankedPages, output: Path, options: PrecedenceOptions, form: str, filters: PageFilters
 ) -> None:
     """Write the output, and show the counts of what was written."""
-    keep_www = bool(ranked.work and require_manifest(ranked.work).parameters.get("--keep-www"))
-    chosen = conditions(filters, keep_www=keep_www)
+    www = www_rule(require_manifest(ranked.work).parameters if ranked.work else {})
+    chosen = conditions(filters, www=www)
     near = None
     if output != STDOUT:
         near = output.parent
         near.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=near) as name:
-        tmp = Path(name)
+    with temporary_folder(near) as name:
+        tmp = name
         if form == "heritrix":
             counts, taken = _heritrix(ranked, output, tmp, options, filters, chosen)
         else:

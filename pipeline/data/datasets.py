@@ -10,11 +10,9 @@ from __future__ import annotations
 import contextlib
 import gzip
 import heapq
-import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -24,10 +22,11 @@ from jobs.kernel.formats.lines import DUMMY
 from jobs.kernel.formats.order import DIGITS, descending
 from jobs.kernel.formats.reading import open_part, parts
 from jobs.kernel.storage.opening import require_file
+from jobs.kernel.storage.temporary import temporary_folder
 
 TO_FILE = "Name a file; options that also write to standard output take `-` for it."
 OPEN_AT_ONCE = 200
-SORTED_AT_ONCE = 500_000  # lines in memory
+SORTED_AT_ONCE = 500_000
 LineKey = Callable[[bytes], Any]
 
 
@@ -66,40 +65,48 @@ _KEYS: dict[RowOrder, LineKey | None] = {
 ORDER = {dataset.name: _KEYS[dataset.order] for dataset in DATASETS.values()}
 
 
-def merged(dataset: str | Path, key: LineKey | None) -> Iterator[bytes]:
-    """The lines of all parts, with their ends, in the order of `key`."""
+def merged(
+    dataset: str | Path,
+    key: LineKey | None,
+    *,
+    open_at_once: int = OPEN_AT_ONCE,
+    sorted_at_once: int = SORTED_AT_ONCE,
+) -> Iterator[bytes]:
+    """The lines of all parts, with their ends, in the order of `key`. open_at_once: files.
+    sorted_at_once: lines in memory."""
     if key is None:
         for path in parts(dataset):
             with open_part(path) as stream:
                 yield from stream
         return
     with contextlib.ExitStack() as stack:
-        paths = [run for path in parts(dataset) for run in _sorted_runs(path, key, stack)]
-        while len(paths) > OPEN_AT_ONCE:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            paths = _merged_in_groups(paths, key, folder)
+        runs = (_sorted_runs(path, key, stack, sorted_at_once) for path in parts(dataset))
+        paths = [*chain.from_iterable(runs)]
+        while len(paths) > open_at_once:
+            folder = Path(stack.enter_context(temporary_folder()))
+            paths = _merged_in_groups(paths, key, folder, open_at_once)
         streams: list[Iterable[bytes]] = [stack.enter_context(open_part(path)) for path in paths]
         yield from heapq.merge(*streams, key=key)
 
 
-def _sorted_runs(path: Path, key: LineKey, stack: contextlib.ExitStack) -> list[Path]:
+def _sorted_runs(path: Path, key: LineKey, stack: contextlib.ExitStack, at_once: int) -> list[Path]:
     """The part itself where it is in order; gen-graph's is not where ids do not follow keys."""
     with open_part(path) as lines:
         if all(before <= after for before, after in pairwise(map(key, lines))):
             return [path]
-    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    folder = Path(stack.enter_context(temporary_folder()))
     runs: list[Path] = []
     with open_part(path) as lines:
-        while run := sorted(islice(lines, SORTED_AT_ONCE), key=key):
+        while run := sorted(islice(lines, at_once), key=key):
             runs.append(folder / f"part-{len(runs):05d}")
             with runs[-1].open("wb") as file:
                 file.writelines(run)
     return runs
 
 
-def _merged_in_groups(paths: list[Path], key: LineKey, folder: Path) -> list[Path]:
+def _merged_in_groups(paths: list[Path], key: LineKey, folder: Path, at_once: int) -> list[Path]:
     """Fewer, longer parts: a process may open only so many files."""
-    groups = [paths[at : at + OPEN_AT_ONCE] for at in range(0, len(paths), OPEN_AT_ONCE)]
+    groups = [paths[at : at + at_once] for at in range(0, len(paths), at_once)]
     outputs = []
     for number, group in enumerate(groups):
         with contextlib.ExitStack() as stack:
@@ -130,18 +137,19 @@ def write_file(lines: Iterable[bytes], output: Path) -> None:
 
 @contextlib.contextmanager
 def replacing(output: Path) -> Iterator[Path]:
-    """A path to write to; renamed to `output` when the block ends well, removed otherwise."""
+    """A path to write to; renamed to `output` when the block ends well, removed otherwise. Where
+    that is a link, the file that it leads to is replaced, and the link stays."""
     require_name(output)
-    path = output.with_name(f".{output.name}.{os.getpid()}.part")
+    target = output.resolve() if output.is_symlink() else output
     try:
-        yield path
-        path.replace(output)
+        with temporary_folder(target.parent) as near:
+            path = near / target.name
+            yield path
+            path.replace(target)
     except OSError as error:
         if error.filename is None and error.errno:  # a write does not say where
             raise OSError(error.errno, error.strerror, str(output)) from error
         raise
-    finally:
-        path.unlink(missing_ok=True)
 
 
 def deliver(folder: Path, output: Path, key: LineKey | None) -> None:

@@ -36,7 +36,7 @@ Value = TypeVar("Value")
 
 FILL_BYTES = 25  # a pair: as it came, among all, marked as distinct, copied
 MERGE_BYTES = 96  # a pair of a range: read, joined, marked, copied, unpacked, passed on, held
-LEAST = 1 << 10  # pairs at once, however small the budget
+LEAST = 1 << 10
 
 
 @dataclass(frozen=True)
@@ -199,16 +199,22 @@ def in_order(
 
 
 def distinct_pairs(
-    streams: Iterable[Iterable[Pairs]], bound: int, budget: int, folder: Path, threads: int = 1
+    streams: Iterable[Iterable[Pairs]],
+    bound: int,
+    budget: int,
+    folder: Path,
+    threads: int = 1,
+    least: int = LEAST,
 ) -> Iterator[Pairs]:
     """The distinct pairs of all streams, ascending by target, then source, in arrays of uint64.
 
     bound: all numbers are below it, at most 2^63. Streams are read by `threads` threads, each
     stream by one. folder: for runs, of 8 bytes a pair, if not everything fits; there, and empty.
+    least: pairs at once, however small the budget.
     """
     packing, runs = Packing.of(bound), _Runs(folder)
-    size = max(LEAST, budget // FILL_BYTES // threads)
-    range_size = max(LEAST, budget // MERGE_BYTES // threads)
+    size = max(least, budget // FILL_BYTES // threads)
+    range_size = max(least, budget // MERGE_BYTES // threads)
     with ThreadPoolExecutor(threads) as pool:
         _Filling(streams, packing, size, runs).run(pool, threads)
         for slab, of_slab in runs.settled().items():

@@ -42,11 +42,12 @@ def deliver_rows(
 
 
 def write_table(
-    texts: Sequence[Path], output: Path, dataset: Dataset, columns: int | None = None
-) -> None:
-    """Parts of lines, one after the other, as one Parquet file.
+    texts: Sequence[Path], output: Path, dataset: Dataset, columns: int | None = None,
+    row_group: int = ROW_GROUP,
+) -> None:  # fmt: skip
+    """Parts of lines, one after the other, as one Parquet file. row_group: bytes of a row group.
 
-    Memory: some times ROW_GROUP, whatever the size of the dataset.
+    Memory: some times a row group, whatever the size of the dataset.
     """
     schema = schema_of(dataset.first(columns or dataset.usual))
     with (
@@ -57,7 +58,7 @@ def write_table(
         group: list[pa.RecordBatch] = []
         for batch in _batches(texts, dataset.separator, schema):
             group.append(batch)
-            if sum(batch.nbytes for batch in group) >= ROW_GROUP:
+            if sum(batch.nbytes for batch in group) >= row_group:
                 file.write_table(pa.Table.from_batches(group))
                 group.clear()
         if group:

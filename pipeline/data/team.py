@@ -1,7 +1,7 @@
 """Threads over a graph: every range of nodes is one call of a loop, and its edges are let go of.
 
 Edges are mapped, not read: what a range has touched is given back to the operating system, so that
-they take no memory of the process however often they are passed. Memory: BLOCK edges a thread.
+they take no memory of the process however often they are passed. Memory: a block a thread.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ BLOCK = 1 << 20  # edges, or nodes, at once
 
 class Team:
     """A graph and the threads that work on it. Arrays are plain, read-only views of the graph's,
-    so that loops are compiled for one kind of array."""
+    so that loops are compiled for one kind of array. block: edges, or nodes, of a range."""
 
-    def __init__(self, csr: Csr, threads: int, pool: ThreadPoolExecutor) -> None:
-        self.threads, self._pool = threads, pool
+    def __init__(self, csr: Csr, threads: int, pool: ThreadPoolExecutor, block: int) -> None:
+        self.threads, self._pool, self._block = threads, pool, block
         self.offsets: Offsets = read_only(csr.offsets)
         self.sources: Ids = read_only(csr.sources)
         self.outdegrees: Ids = read_only(csr.outdegrees)
@@ -50,10 +50,10 @@ class Team:
         return list(self._pool.map(worked, self.blocks(0, self.nodes)))
 
     def blocks(self, begin: int, end: int) -> Iterator[Range]:
-        """A range in pieces of at most BLOCK edges and nodes, or one node."""
+        """A range in pieces of at most a block of edges and nodes, or one node."""
         while begin < end:
-            by_edges = int(np.searchsorted(self.offsets, self.offsets[begin] + BLOCK)) - 1
-            further = min(max(by_edges, begin + 1), begin + BLOCK, end)
+            by_edges = int(np.searchsorted(self.offsets, self.offsets[begin] + self._block)) - 1
+            further = min(max(by_edges, begin + 1), begin + self._block, end)
             yield begin, further
             begin = further
 
@@ -70,9 +70,9 @@ class Team:
 
 
 @contextmanager
-def team_of(csr: Csr, threads: int) -> Iterator[Team]:
+def team_of(csr: Csr, threads: int, block: int = BLOCK) -> Iterator[Team]:
     with ThreadPoolExecutor(threads) as pool:
-        yield Team(csr, threads, pool)
+        yield Team(csr, threads, pool, block)
 
 
 def read_only(array: Any) -> Any:

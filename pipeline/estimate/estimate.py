@@ -11,7 +11,6 @@ All of it is in a temporary folder. A sample that is all of the archives is the 
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from jobs.kernel.archive.sources import WACZ
 from jobs.kernel.errors import BadInput
 from jobs.kernel.machine.cores import at_a_time
 from jobs.kernel.storage.opening import PathOrUrl, is_url
+from jobs.kernel.storage.temporary import temporary_folder
 from jobs.mapreduce.launcher import CLUSTERS
 from pipeline.contract import EMBEDDED, PAGERANK
 from pipeline.data.memory import half_of_machine
@@ -28,13 +28,19 @@ from pipeline.estimate.clusters import ClusterNeeds, cluster_needs, jobs_memory
 from pipeline.estimate.growth import Bracket, exactly, summed
 from pipeline.estimate.projection import RowTimes, Steps
 from pipeline.estimate.reading import seconds_a_byte
-from pipeline.estimate.sample import Sample, length_of, take_sample, write_archives
+from pipeline.estimate.sample import (
+    USUAL,
+    Sample,
+    SampleSize,
+    length_of,
+    take_sample,
+    write_archives,
+)
 from pipeline.estimate.sample_run import SampleRun, run_copies, run_sample
 from pipeline.options import RunOptions
 from pipeline.progress.reporter import Reporter, consecutive
 
 START = "start"
-COPIED = 250_000, 50_000  # links of the run on copies, by the embedded engine and by jobs
 MOST_COPIES = 64
 EXTRACTION = Bracket(0.85, 1.0, 1.2)  # of the seconds of extraction
 
@@ -66,22 +72,26 @@ class RunEstimate:
 
 
 def estimate(
-    archives: Sequence[PathOrUrl], options: RunOptions, reporter: Reporter | None = None
+    archives: Sequence[PathOrUrl],
+    options: RunOptions,
+    reporter: Reporter | None = None,
+    size: SampleSize = USUAL,
 ) -> RunEstimate:
-    """Raises BadInput where there is no archive, or none of the sample can be read."""
+    """size: of the sample. Raises BadInput where there is no archive, or none of the sample can be
+    read."""
     if not archives:
         raise BadInput("the estimate", "no archive", "archives to take a sample of")
     reporter = reporter or Reporter()
     with (
-        tempfile.TemporaryDirectory(prefix="crawlrank-estimate-") as folder,
+        temporary_folder() as folder,
         consecutive(reporter) as begin,
     ):
-        return _Estimating(archives, options, Path(folder), begin).result()
+        return _Estimating(archives, options, folder, begin, size).result()
 
 
 class _Estimating:
     """options: of the run that is estimated. begin: a part of the estimate, by its name.
-    sample_options: of the run of the sample."""
+    size: of the sample. sample_options: of the run of the sample."""
 
     def __init__(
         self,
@@ -89,8 +99,10 @@ class _Estimating:
         options: RunOptions,
         tmp: Path,
         begin: Callable[[str], None],
+        size: SampleSize,
     ) -> None:
         self.archives, self.options, self.tmp, self.begin = archives, options, tmp, begin
+        self.size = size
         self.on_cluster = options.runner in CLUSTERS
         self.sample_options = replace(
             options, runner="inline" if self.on_cluster else options.runner, data=None, conf=None,
@@ -108,7 +120,7 @@ class _Estimating:
     def result(self) -> RunEstimate:
         self.begin("sample")
         sample = take_sample(
-            self.archives, self.tmp / "pieces", self.options.extraction, self.processes
+            self.archives, self.tmp / "pieces", self.options.extraction, self.processes, self.size
         )
         paths = write_archives(sample.pieces, self.tmp / "archives", self.processes)
         self.begin("run of the sample")
@@ -144,7 +156,7 @@ class _Estimating:
     def _more(self, sample: Sample, ran: SampleRun) -> SampleRun:
         """A run of the sample's links several times over."""
         links = ran.rows.get("links", 0)
-        copies = copies_of(links, sample.times().value, self.options.runner)
+        copies = copies_of(links, sample.times().value, self.options.runner, self.size.copied)
         parts = min(copies, sample.archives)
         return run_copies(self._work, self.tmp / "copies", copies, parts, self.sample_options)
 
@@ -213,10 +225,10 @@ class _Estimating:
         )
 
 
-def copies_of(links: int, times: float, runner: str) -> int:
+def copies_of(links: int, times: float, runner: str, copied: tuple[int, int] = USUAL.copied) -> int:
     """How many copies of a sample show what a row costs: at least two, and no more links than all
     archives have. times: how many times as many these are."""
-    wanted = min(COPIED[runner != EMBEDDED], links * times)
+    wanted = min(copied[runner != EMBEDDED], links * times)
     return max(2, min(MOST_COPIES, round(wanted / max(1, links))))
 
 

@@ -30,7 +30,7 @@ from jobs.kernel.storage.opening import PathOrUrl, is_url, opened
 from pipeline.data.workers import Tell
 from pipeline.estimate.windows import Window
 
-LEAST_WITHOUT_CUTS = 1 << 22  # bytes of the beginning of an archive
+BEGINNING = 1 << 22
 _STEP = 1 << 20
 _LONGEST_HEAD = 1 << 18
 
@@ -56,12 +56,14 @@ class _Given(CrawlrankError):
 
 
 class PieceTask(NamedTuple):
-    """The windows of one place. folder: for their bytes."""
+    """The windows of one place. folder: for their bytes. beginning: bytes that an archive without
+    cuts gives at least."""
 
     number: int
     windows: tuple[Window, ...]
     folder: Path
     options: ExtractionOptions
+    beginning: int = BEGINNING
 
 
 class Piece(NamedTuple):
@@ -111,7 +113,6 @@ def _copied(window: Window, task: PieceTask, number: int) -> list[PieceBytes]:
     if window.whole and not is_url(window.archive):
         return [PieceBytes(Path(window.archive), window.archive, 0, whole=True)]
     path = task.folder / f"{task.number:04}-{number}"
-    max_record = task.options.max_record
     with opened(window.archive) as file, guard(str(window.archive)):
         beginning = file.read(16)
         if window.whole:
@@ -119,11 +120,11 @@ def _copied(window: Window, task: PieceTask, number: int) -> list[PieceBytes]:
             _write(path, file, 0, window.size)
             return [PieceBytes(path, window.archive, 0, whole=True)]
         if beginning.startswith(WACZ.beginnings):
-            return list(_of_wacz(window, file, max_record, path))
-        return list(_of_warc(window, file, max_record, path, window.size))
+            return list(_of_wacz(window, file, task, path))
+        return list(_of_warc(window, file, task, path, window.size))
 
 
-def _of_wacz(window: Window, file: BinaryIO, max_record: int, path: Path) -> Iterator[PieceBytes]:
+def _of_wacz(window: Window, file: BinaryIO, task: PieceTask, path: Path) -> Iterator[PieceBytes]:
     archives = list(stored_archives(file))
     if not archives:
         what = "a zip file with no archive that can be read"
@@ -136,18 +137,19 @@ def _of_wacz(window: Window, file: BinaryIO, max_record: int, path: Path) -> Ite
         part, stream = path.with_name(f"{path.name}-{number}"), cast(BinaryIO, stored.stream)
         of = f"{window.archive}!{number}"
         if stored.plain:
-            pieces = _of_warc(inner, stream, max_record, part, stored.end - stored.begin)
+            pieces = _of_warc(inner, stream, task, part, stored.end - stored.begin)
         else:
-            pieces = _beginning(inner, stream, part)
+            pieces = _beginning(inner, stream, task, part)
         yield from (piece._replace(of=of) for piece in pieces)
 
 
 def _of_warc(
-    window: Window, file: BinaryIO, max_record: int, path: Path, size: int
+    window: Window, file: BinaryIO, task: PieceTask, path: Path, size: int
 ) -> Iterator[PieceBytes]:
+    max_record = task.options.max_record
     piece = piece_of(file, max_record, window.begin, window.end, size)
     if piece is None:
-        yield from _beginning(window, file, path)
+        yield from _beginning(window, file, task, path)
         return
     if piece.begin >= piece.end:
         return
@@ -158,11 +160,11 @@ def _of_warc(
     yield PieceBytes(path, window.archive, piece.begin, head)
 
 
-def _beginning(window: Window, file: BinaryIO, path: Path) -> Iterator[PieceBytes]:
+def _beginning(window: Window, file: BinaryIO, task: PieceTask, path: Path) -> Iterator[PieceBytes]:
     """As many bytes as the window has, and enough for the blocks that zstd and lz4 have."""
     if window.turn:
         raise _Given
-    _write(path, file, 0, max(window.length, min(LEAST_WITHOUT_CUTS, window.size)))
+    _write(path, file, 0, max(window.length, min(task.beginning, window.size)))
     length = getattr(file, "consumed", path.stat().st_size)  # of a deflated entry
     yield PieceBytes(path, window.archive, 0, length=max(1, length))
 

@@ -112,7 +112,7 @@ def _rounds(measured: int, stop: Stop) -> Bracket:
     if stop.iterations is not None or measured <= 1:
         return Bracket(1.0, 1.0, 1.0 if stop.iterations is not None else 2.0)
     usual, tolerance = USUAL_ROUNDS
-    rounds = usual * log(stop.bound) / log(tolerance) if 0 < stop.bound < 1 else usual
+    rounds = usual * log(stop.tolerance) / log(tolerance) if 0 < stop.tolerance < 1 else usual
     times = max(1.0, min(rounds, stop.max_rounds) / measured)
     return Bracket(1.0, times, 2 * times)
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, sqrt
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,10 +22,23 @@ from pipeline.estimate.growth import Bracket, distinct_times
 from pipeline.estimate.pieces import Piece, PieceBytes, PieceTask, take_piece
 from pipeline.estimate.windows import SHARE, SMALL, windows_of
 
-SECONDS = 12.0  # that taking pieces may last; what is run with them takes some times as long
 ERRORS = 2.0  # standard errors of what is scaled, up and down
 COUNTED = 0.03  # of a count, at least
 COPY = 1 << 20
+
+
+class SampleSize(NamedTuple):
+    """How much is taken: a share of the bytes of all archives, but no less than `small` bytes.
+    seconds: that taking pieces may last; what is run with them takes some times as long. copied:
+    links of the run on copies, by the embedded engine and by jobs."""
+
+    share: float = SHARE
+    small: int = SMALL
+    seconds: float = 12.0
+    copied: tuple[int, int] = (250_000, 50_000)
+
+
+USUAL = SampleSize()
 
 
 @dataclass
@@ -103,20 +117,17 @@ def take_sample(
     folder: Path,
     options: ExtractionOptions,
     processes: int,
-    *,
-    share: float = SHARE,
-    small: int = SMALL,
-    seconds: float = SECONDS,
+    wanted: SampleSize = USUAL,
 ) -> Sample:
     """folder: for copies. Raises BadInput where no archive of the sample can be read."""
     sizes, unreadable = _sizes(archives)
     tasks = [
         PieceTask(number, windows, folder, options)
-        for number, windows in enumerate(windows_of(sizes, share, small))
+        for number, windows in enumerate(windows_of(sizes, wanted.share, wanted.small))
     ]
     prepare()
     folder.mkdir(parents=True)
-    pieces = _taken(tasks, processes, seconds, unreadable)
+    pieces = _taken(tasks, processes, wanted.seconds, unreadable)
     if not any(piece.archives for piece in pieces):
         raise next(
             iter(unreadable.values()),

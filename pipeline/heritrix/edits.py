@@ -30,6 +30,19 @@ class Edits:
             lines = textwrap.indent(text, indent).strip()
             self._add(element.start, element.end, lines, what)
 
+    def prepend(self, parent: Element, text: str, what: str) -> None:
+        """Another element before its children."""
+        if not parent.children:
+            self.append(parent, text, what)
+            return
+        first = parent.children[0].start
+        indent = self._indent(first)
+        line = self.data.rfind(b"\n", 0, first) + 1
+        if self.data[line:first].strip():  # not alone on its line
+            self._add(first, first, text, what)
+        else:
+            self._add(line, line, textwrap.indent(text, indent), what)
+
     def append(self, parent: Element, text: str, what: str) -> None:
         """Another element behind its children."""
         indent = self._indent(parent.start)

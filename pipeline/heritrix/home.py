@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -14,11 +15,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import BadInput, CrawlrankError, Shortage
+from jobs.kernel.machine.shortage import shortage_in
+from jobs.kernel.machine.tied import tied
 
 ENGINE = "heritrix-engine-*.jar"
 LAST_LINES, LAST_WORDS = 10, 2000  # of a program, in messages: lines, characters
 OPTIONS = ("-Xmx512m", "-XX:+UseSerialGC", "-Djava.net.preferIPv4Stack=true")
+_THROWN = re.compile(r'^(?:Caused by:|Caught:|Exception in thread "[^"]*") *(.+)', re.MULTILINE)
+_FREE = re.compile(r"freeDiskLimit=([0-9,]+).*?diskFreeSpace=([0-9,]+)")  # of Berkeley DB
+_ROOM = (
+    "Make room, then give the command again; je.freeDisk in je.properties there is another limit."
+)
 UTF_8 = ("-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8")
 
 
@@ -51,9 +59,10 @@ class HeritrixHome:
         """Run Java with the classes of Heritrix; the lines that it writes, without their ends.
 
         where: what it works on, for messages. limit: seconds to the end. text: pieces that it
-        reads. Raises HeritrixFails behind the last line.
+        reads. Raises HeritrixFails, or Shortage, behind the last line. On Linux, Java ends also
+        where SIGKILL ends this process: else it would keep the store of the job locked.
         """
-        command = [java(), *OPTIONS, *UTF_8, "-cp", self.classes, *arguments]
+        command = tied([java(), *OPTIONS, *UTF_8, "-cp", self.classes, *arguments])
         with _pipes() as (given, errors):
             given.writelines(text)
             given.seek(0)
@@ -66,10 +75,10 @@ class HeritrixHome:
                 errors="replace",
                 start_new_session=True,  # so that what it has started ends with it
             )
-            with _ended(process, limit) as is_over:
-                assert process.stdout is not None  # it is a pipe
+            assert process.stdout is not None  # it is a pipe
+            with process.stdout as lines, _ended(process, limit) as is_over:
                 last = deque[str](maxlen=LAST_LINES)
-                for line in process.stdout:
+                for line in lines:
                     last.append(line)
                     yield line.rstrip("\n")
                 code = process.wait()
@@ -129,16 +138,34 @@ def _kill(process: subprocess.Popen[str]) -> None:
 
 def _failure(
     where: Path, arguments: Sequence[str], how: str, last: Iterable[str], errors: IO[str]
-) -> HeritrixFails:
+) -> CrawlrankError:
     errors.seek(0)
-    words = " ".join(("".join(last) + errors.read())[-LAST_WORDS:].split())
-    name = next(Path(word).name for word in arguments if not word.startswith("-"))
-    if "EnvironmentLockedException" in words:
+    output = "".join(last) + errors.read()
+    if "EnvironmentLockedException" in output:
         return locked(where)
+    if wanted := _FREE.search(output):
+        limit, free = (int(number.replace(",", "")) >> 20 for number in wanted.groups())
+        return Shortage(
+            str(where),
+            f"{free:,} MiB are free on this disk, and Heritrix wants {limit:,} MiB",
+            _ROOM,
+        )
+    if (shortage := shortage_in(output, 0, str(where))) and "OutOfMemoryError" not in output:
+        return shortage
+    program = next(Path(word).name for word in arguments if not word.startswith("-"))
+    fault = f"{program.rpartition('.')[2]}: {how}: {_cause(output)}"
     return HeritrixFails(
-        str(where), f"{name.rpartition('.')[2]}: {how}: {words}", "a program that ends well",
+        str(where), fault, "a program that ends well",
         "Look at what it says; Heritrix 3.13 and Java 17 or later are known to work.",
     )  # fmt: skip
+
+
+def _cause(output: str) -> str:
+    """What a program of Java says last: the exception that began it all, without its stack, or the
+    last words."""
+    thrown = _THROWN.findall(output)
+    words = thrown[-1] if thrown else output[-LAST_WORDS:]
+    return " ".join(words.split())[:LAST_WORDS]
 
 
 def locked(state: Path) -> HeritrixFails:

@@ -1,54 +1,86 @@
-"""The lines of a precedence file that are worth being seeds, best first.
+"""The lines of a precedence file that a crawl begins with, and their ways from a seed.
 
-These are pages, and what else readers follow links to, such as a redirect to a page: they were
-captured, and are documents by their media type or targets of links. A crawl finds images, styles,
-robots.txt and favicons by itself.
+These are pages, and what else readers follow links to, such as a redirect to a page: what was
+captured and is a document by its media type or the target of a link; and what was linked to and
+never captured, in one spelling, the most linked one. A crawl finds images, styles, robots.txt,
+favicons and further spellings by itself.
 
 What is gone (404, 410, redirects in a circle or to what is gone) is none, if it is in the last
-class. Linked and in a better class it is: Heritrix finds it in any case, puts it behind all
-seeds of its host, and meanwhile takes the whole queue of the host for as good as that.
+class. Linked and in a better class it is, as Heritrix finds it in any case.
+
+The way of a page is the letters of its hops from a seed, and the URI that led to it, as the crawl
+before had them: so the limits of hops in a scope count on. What has none in the archives gets the
+shortest way by links (ways.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import pyarrow as pa
 
 from pipeline.analysis.audit.entries import ROWS, EntriesReport, read_entries
 from pipeline.data.database import batches, feed
+from pipeline.heritrix.ways import read_ways
 from pipeline.precedence.heritrix_column import forms
 from pipeline.workfolder.results.finished import Finished
 
 MEDIA_TYPES = ("text/html", "application/xhtml+xml", "application/pdf", "text/plain")
 MOST_REDIRECTS = 20  # of a chain, as browsers follow
-FORMS = pa.schema([("form", pa.string()), ("gone", pa.bool_())])
+FORMS = pa.schema(
+    [
+        ("form", pa.string()), ("page", pa.bool_()), ("gone", pa.bool_()),
+        ("captured", pa.bool_()), ("hops", pa.string()), ("via", pa.string()),
+    ]
+)  # fmt: skip
 #: of these the server says text/plain, and nobody reads them
 NO_PAGES = r"^[a-z]+://[^/]*/(robots|humans|ads|app-ads|security)\.txt$|\.(css|js|map|log)$"
+#: why a line is none of the pages
+SPELLING, EMBEDDED, GONE, LATER = (
+    "other spellings of these pages", "images, styles and other files that pages embed",
+    "pages that are gone, in the last class", "of later classes, or behind the first pages",
+)  # fmt: skip
 _GONE, _REDIRECT = "s IN (404, 410)", "s BETWEEN 300 AND 399 AND s <> 304"
 
 
 @dataclass(frozen=True)
-class SeedRule:
-    """Which pages become seeds: of classes up to last_class, and of those the first `top`."""
+class PageRule:
+    """Which pages: of classes up to last_class, and of those the first `top`."""
 
     last_class: int | None = None
     top: int | None = None
 
 
-def seeds(
+class FirstPage(NamedTuple):
+    """precedence: its class. hops: letters, none for a seed. via: the URI that led to it, if any.
+    gone, captured: what the crawl before found."""
+
+    precedence: int
+    uri: str
+    hops: str
+    via: str
+    gone: bool
+    captured: bool
+
+
+def choose_pages(
     db: duckdb.DuckDBPyConnection,
     precedence: Path,
     finished: Finished | None,
-    rule: SeedRule,
+    rule: PageRule,
     bins: int,
-) -> Iterator[tuple[str, bool]]:
-    """The pages among the URIs of the file, in its order and spelling; with each, whether it is
-    gone. db: the file and datasets of the run are read into it. finished: the run; None where all
-    of the file are pages that are there, as in a plan. bins: the last class. Raises BadInput."""
+    seeds: Sequence[str] = (),
+) -> None:
+    """Make the table `chosen`: the lines of the file, with why they are none of the pages.
+
+    db: the file and datasets of the run are read into it. finished: the run; None where all of the
+    file are pages that are there, as in a plan. bins: the last class. seeds: of the crawl before.
+    Raises BadInput.
+    """
     report = EntriesReport()
     feed(db, "rows", ROWS, read_entries(precedence, report))
     db.execute(
@@ -58,31 +90,74 @@ def seeds(
     db.unregister("rows")
     report.require_loaded(precedence)
     if finished:
-        _read_worth(db, finished)
+        _read_met(db, finished, seeds)
     else:
-        db.execute("CREATE TABLE worth AS SELECT uri AS form, false AS gone FROM listed")
-    limits = [
-        f"AND precedence <= {rule.last_class}" if rule.last_class else "",
-        "ORDER BY line",
-        f"LIMIT {rule.top}" if rule.top else "",
-    ]
+        db.execute(
+            "CREATE TABLE met AS SELECT uri AS form, true AS page, false AS gone,"
+            " true AS captured, '' AS hops, '' AS via FROM listed"
+        )
+    _choose(db, rule, bins)
+
+
+def _choose(db: duckdb.DuckDBPyConnection, rule: PageRule, bins: int) -> None:
+    """Make the table `chosen` of `listed` and `met`."""
+    later = f"precedence > {rule.last_class}" if rule.last_class else "false"
+    db.execute(
+        "CREATE TABLE candidate AS SELECT listed.*, met.* EXCLUDE form,"
+        f" CASE WHEN form IS NULL THEN '{SPELLING}' WHEN NOT page THEN '{EMBEDDED}'"
+        f" WHEN gone AND precedence >= {bins} THEN '{GONE}' WHEN {later} THEN '{LATER}'"
+        " END AS cause FROM listed LEFT JOIN met ON uri = form"
+    )
+    beyond = f"cause IS NULL AND place > {rule.top}" if rule.top else "false"
+    db.execute(
+        f"CREATE TABLE chosen AS SELECT * REPLACE (CASE WHEN {beyond} THEN '{LATER}' ELSE cause END"
+        " AS cause) FROM (SELECT *, row_number() OVER (PARTITION BY cause ORDER BY line) AS place"
+        " FROM candidate)"
+    )
+
+
+def chosen_pages(db: duckdb.DuckDBPyConnection) -> Iterator[FirstPage]:
+    """The pages of the table `chosen`: those that were captured, then the others, each best class
+    first."""
+    columns = ", ".join(FirstPage._fields)
     query = (
-        "SELECT uri, gone FROM listed JOIN worth ON uri = form"
-        f" WHERE (NOT gone OR precedence < {bins}) {' '.join(limits)}"
+        f"SELECT {columns} FROM chosen WHERE cause IS NULL ORDER BY NOT captured, precedence, line"
     )
     for batch in batches(db, query):
-        yield from zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True)
+        yield from map(FirstPage._make, zip(*(c.to_pylist() for c in batch.columns), strict=True))
 
 
-def _read_worth(db: duckdb.DuckDBPyConnection, finished: Finished) -> None:
-    """Make the table `worth`: the forms of pages that are worth a seed, and whether all of their
-    spellings are gone."""
+def captured_count(db: duckdb.DuckDBPyConnection) -> int:
+    """How many URIs the crawl before captured, behind `choose_pages` with a run."""
+    ((count,),) = db.execute("SELECT count(*) FROM captured").fetchall()
+    return int(count)
+
+
+def left_out(db: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """How many lines of the table `chosen` are no pages, by cause."""
+    query = "SELECT cause, count(*) FROM chosen WHERE cause IS NOT NULL GROUP BY cause ORDER BY 2"
+    return dict(reversed(db.execute(query).fetchall()))
+
+
+def _read_met(db: duckdb.DuckDBPyConnection, finished: Finished, seeds: Sequence[str]) -> None:
+    """Make the table `met`: the forms of URIs that were captured, or linked to and never captured;
+    whether they are pages, and gone in all of their spellings; their shortest way."""
     with finished.reading():
         _read_captures(db, finished)
         _find_gone(db, finished)
+        db.execute(
+            "CREATE TABLE met_uri AS SELECT uri, linked OR (document AND NOT gone) AS page, gone,"
+            " true AS captured FROM page UNION ALL"
+            " SELECT arg_max(uri, links), true, false, false"
+            f" FROM {finished.view('spelled')} GROUP BY key HAVING sum(captures) = 0"
+        )
+        read_ways(db, finished, seeds)
         feed(db, "formed", FORMS, _formed(db))
         db.execute(
-            "CREATE TABLE worth AS SELECT form, bool_and(gone) AS gone FROM formed GROUP BY form"
+            "CREATE TABLE met AS SELECT form, bool_or(page) AS page,"
+            " coalesce(bool_and(gone) FILTER (page), false) AS gone,"
+            " bool_or(captured) AS captured, arg_min(hops, length(hops)) AS hops,"
+            " arg_min(via, length(hops)) AS via FROM formed GROUP BY form"
         )
         db.unregister("formed")
 
@@ -93,7 +168,8 @@ def _read_captures(db: duckdb.DuckDBPyConnection, finished: Finished) -> None:
     types = ", ".join(f"'{media_type}'" for media_type in MEDIA_TYPES)
     db.execute(
         "CREATE TABLE captured AS SELECT uri, last.s AS s, coalesce(links, 0) > 0 AS linked,"
-        f" last.m IN ({types}) AND NOT regexp_matches(uri, '{NO_PAGES}', 'i') AS document FROM"
+        f" coalesce(last.m IN ({types}), false)"
+        f" AND NOT regexp_matches(uri, '{NO_PAGES}', 'i') AS document FROM"
         " (SELECT uri, arg_max(struct_pack(s := status, m :="
         " trim(lower(split_part(media_type, ';', 1)))), timestamp) AS last"
         f" FROM {finished.view('visited')} GROUP BY uri) LEFT JOIN"
@@ -103,14 +179,14 @@ def _read_captures(db: duckdb.DuckDBPyConnection, finished: Finished) -> None:
 
 
 def _find_gone(db: duckdb.DuckDBPyConnection, finished: Finished) -> None:
-    """Make the table `page`: the URIs worth a seed, and whether they are gone.
+    """Make the table `page`: what was captured, and whether it is gone.
 
     A redirect is gone unless its chain leads out of redirects: to a page, or to what was not
-    captured."""
+    captured. One to itself, which sets a cookie, is a page."""
     db.execute(
         "CREATE TABLE redirect AS SELECT source, target FROM"
         f" {finished.view('redirected')} SEMI JOIN"
-        f" (SELECT uri FROM captured WHERE {_REDIRECT}) ON source = uri"
+        f" (SELECT uri FROM captured WHERE {_REDIRECT}) ON source = uri WHERE source <> target"
     )
     db.execute(
         f"CREATE TABLE there AS SELECT target AS uri FROM redirect EXCEPT SELECT uri FROM captured"
@@ -124,16 +200,19 @@ def _find_gone(db: duckdb.DuckDBPyConnection, finished: Finished) -> None:
         if not more or not more[0]:
             break
     db.execute(
-        "CREATE TABLE page AS SELECT uri, gone FROM (SELECT *, coalesce("
+        "CREATE TABLE page AS SELECT *, coalesce("
         f"({_GONE}) OR (({_REDIRECT}) AND uri IN (SELECT source FROM redirect)"
-        " AND uri NOT IN (SELECT uri FROM there)), false) AS gone FROM captured)"
-        " WHERE linked OR (document AND NOT gone)"
+        " AND uri NOT IN (SELECT uri FROM there)), false) AS gone FROM captured"
     )
 
 
 def _formed(db: duckdb.DuckDBPyConnection) -> Iterator[pa.RecordBatch]:
     # a connection of its own, as the other one waits for these rows
-    for batch in batches(db.cursor(), "FROM page"):
+    query = (
+        "SELECT m.*, coalesce(w.hops, '') AS hops, coalesce(w.via, '') AS via"
+        " FROM met_uri m LEFT JOIN way w USING (uri)"
+    )
+    for batch in batches(db.cursor(), query):
         made = forms(batch.column(0))
-        kept = pa.RecordBatch.from_arrays([made.forms, batch.column(1)], schema=FORMS)
+        kept = pa.RecordBatch.from_arrays([made.forms, *batch.columns[1:]], schema=FORMS)
         yield kept.filter(made.reasons.is_null())

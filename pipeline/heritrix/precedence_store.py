@@ -19,6 +19,7 @@ from pipeline.heritrix.home import HeritrixFails, HeritrixHome, locked
 LOADER = "org.archive.crawler.frontier.precedence.PrecedenceLoader"
 GROOVY = "groovy.ui.GroovyMain"  # which Heritrix brings along
 LOCK = "je.lck"
+FILE_HEADER = 32  # bytes of each log file of Berkeley DB
 NOT_A_URI, UNLISTED = "-", "0"
 LIMIT = 24 * 3600.0  # seconds of a program: a hundred million lines take hours
 
@@ -40,10 +41,11 @@ def require_unlocked(state: Path) -> None:
 def load(home: HeritrixHome, file: Path, state: Path) -> int:
     """Load a precedence file by Heritrix's loader; how many lines it says that it has loaded.
 
-    If it fails, nothing was stored. Raises HeritrixFails.
+    If it fails, nothing was stored, and it can be done again. Raises HeritrixFails, Shortage.
     """
     require_unlocked(state)
     state.mkdir(parents=True, exist_ok=True)
+    _remove_unbegun(state)
     arguments = (LOADER, str(file.resolve()), str(state.resolve()))
     # it stores what it has loaded behind its last line, so it is read to the end
     lines = list(home.run(*arguments, where=state, limit=LIMIT))
@@ -52,6 +54,14 @@ def load(home: HeritrixHome, file: Path, state: Path) -> int:
             return int(line.split()[-3])
     last = lines[-1] if lines else "nothing"
     raise HeritrixFails(str(state), f"PrecedenceLoader says: {last}", "entries loaded")
+
+
+def _remove_unbegun(state: Path) -> None:
+    """Remove a last log file that a full disk left without its header: it holds nothing, and
+    Berkeley DB opens no store with one."""
+    for log in sorted(state.glob("*.jdb"))[-1:]:
+        if log.stat().st_size < FILE_HEADER:
+            log.unlink()
 
 
 class Lookups:

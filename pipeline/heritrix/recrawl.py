@@ -1,8 +1,11 @@
 """A job made ready so that its next launch follows a ranking.
 
 The order of the steps: read and plan; look up that nothing runs; load the file into the job's state
-and look every line up again; write seeds and beans. So a job whose file does not load keeps its
-files as they were.
+and look every line up again; write the pages that the crawl begins with, the script that schedules
+them, and the beans. So a job whose file does not load keeps its files as they were.
+
+The seeds of the job stay, and with them its scope. The pages are scheduled beside them, with the
+hops that they had.
 """
 
 from __future__ import annotations
@@ -10,8 +13,10 @@ from __future__ import annotations
 import difflib
 import json
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,42 +27,80 @@ from pipeline.data.memory import half_of_machine
 from pipeline.heritrix import precedence_store
 from pipeline.heritrix.home import HeritrixFails, HeritrixHome
 from pipeline.heritrix.job_beans import JobBeans, Wanted
-from pipeline.heritrix.job_folder import JobFolder
-from pipeline.heritrix.pages import SeedRule, seeds
+from pipeline.heritrix.job_folder import JobFolder, give
+from pipeline.heritrix.pages import (
+    FirstPage,
+    PageRule,
+    captured_count,
+    choose_pages,
+    chosen_pages,
+    left_out,
+)
+from pipeline.heritrix.quotas import quota_sheets
 from pipeline.heritrix.verification import Verification, verify
+from pipeline.precedence.beans import PAGES, PAGES_SCRIPT
+from pipeline.workfolder.rankings import mark_of
 from pipeline.workfolder.results.opened import open_finished
 
-SEEDS = "seeds.txt"
+IN_SCOPE, ALWAYS, SEED = "in-scope", "always", "seed"  # how a page is scheduled
+NONE = "-"
+MOST_HOSTS = 1000  # that are kept to be told
 
 
 @dataclass(frozen=True)
 class Recrawl:
     """What is to be done. ranking: the folder of a run, of a ranking or of a plan. rule: which
-    pages become seeds; None keeps the job's seeds. annotate: log the precedence of each fetch.
-    is_plan: the file has what is due, and nothing else."""
+    pages the crawl begins with; None leaves them to be found. annotate: log the precedence of each
+    fetch. is_plan: the file has what is due, and nothing else. grow: the pages become seeds, and
+    their folders part of the scope. part: of the sites, and of how many. quotas: of hosts."""
 
     job: JobFolder
     ranking: Path
-    rule: SeedRule | None
+    rule: PageRule | None
     annotate: bool
     is_plan: bool = False
+    grow: bool = False
+    part: tuple[int, int] | None = None
+    quotas: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def precedence(self) -> Path:
         return self.ranking / "precedence.txt"
 
+    def how_of(self, page: FirstPage) -> str:
+        """How it is scheduled: what is due, in any case."""
+        return ALWAYS if self.is_plan else SEED if self.grow and page.captured else IN_SCOPE
+
+
+@dataclass(frozen=True)
+class PageCounts:
+    """How many pages a crawl begins with. uncaptured: only linked to. gone: among the others.
+    left_out: lines of the file that are none, by cause. new_hosts: of pages that become seeds, and
+    of no seed of the job, with how many pages. before: URIs that the crawl before captured; None
+    for a plan."""
+
+    captured: int
+    uncaptured: int
+    gone: int
+    left_out: dict[str, int]
+    new_hosts: dict[str, int]
+    before: int | None
+
+    @property
+    def count(self) -> int:
+        return self.captured + self.uncaptured
+
 
 @dataclass(frozen=True)
 class Preparation:
-    """edits: what changes in the beans, a sentence each. beans: the new file. seeds: how many, in
-    the file seeds_file; None where they stay. gone: how many of them are gone."""
+    """edits: what changes in the beans, a sentence each. beans: the new file. files: those that it
+    names, by name. pages: None where the crawl finds them."""
 
     state: Path
     edits: list[str]
     beans: bytes
-    seeds: int | None
-    gone: int
-    seeds_file: Path
+    files: dict[str, Path]
+    pages: PageCounts | None
 
     def diff(self, job: JobFolder) -> Iterator[str]:
         """The change of the beans as a unified diff, by line."""
@@ -70,28 +113,35 @@ class Preparation:
 
 
 def prepared(recrawl: Recrawl, tmp: Path) -> Preparation:
-    """Read the job and the ranking; nothing is written but a file of seeds in tmp. Raises
-    BadInput."""
+    """Read the job and the ranking; nothing is written but files in tmp. Raises BadInput."""
     job = recrawl.job
     _require_precedence(recrawl)
     beans = JobBeans(job.beans.read_bytes(), str(job.beans))
     summary = _summary(recrawl.ranking)
-    wanted = Wanted(summary.unlisted, SEEDS if recrawl.rule else None, recrawl.annotate)
+    if recrawl.is_plan:
+        _require_plan(recrawl.ranking, summary)
+    pages, files = None, dict[str, Path]()
+    if recrawl.rule:
+        files = {PAGES: tmp / PAGES, PAGES_SCRIPT: tmp / PAGES_SCRIPT}
+        seeds = beans.seeds(job.path)
+        pages = _write_pages(recrawl, recrawl.rule, summary.bins, seeds, files[PAGES])
+        script = resources.files("pipeline.heritrix").joinpath(PAGES_SCRIPT)
+        files[PAGES_SCRIPT].write_bytes(script.read_bytes())
+    script_folder = job.folder_of(files) if files else None
+    sheets = list(quota_sheets(recrawl.quotas))
+    wanted = Wanted(summary.unlisted, script_folder, recrawl.annotate, recrawl.part, sheets)
     edits = beans.patched(wanted)
     patched = edits.done()
     if JobBeans(patched, str(job.beans)).patched(wanted).made:
         raise AssertionError("beans that are as wanted are changed again")
-    count, gone = None, 0
-    if recrawl.rule:
-        count, gone = _write_seeds(recrawl, recrawl.rule, summary.bins, tmp)
-    state = job.path / beans.state_folder()
-    return Preparation(state, edits.made, patched, count, gone, tmp / SEEDS)
+    return Preparation(job.path / beans.state_folder(), edits.made, patched, files, pages)
 
 
 def load_and_verify(home: HeritrixHome, recrawl: Recrawl, state: Path) -> Verification:
     """Load the precedence file into the state of the job, and look up all of it. Raises BadInput,
     HeritrixFails; NotConverged where Heritrix does not find what was loaded."""
     loaded = precedence_store.load(home, recrawl.precedence, state)
+    give(state, recrawl.job.beans)
     verification = verify(home, state, recrawl.precedence)
     if loaded != (lines := verification.counts["lines"]):
         raise HeritrixFails(
@@ -101,12 +151,11 @@ def load_and_verify(home: HeritrixHome, recrawl: Recrawl, state: Path) -> Verifi
     return verification
 
 
-def write(recrawl: Recrawl, made: Preparation) -> list[str]:
-    """Write seeds and beans, with copies for `undo`; the names of the files that changed."""
-    beans = made.seeds_file.with_name("beans.cxml")
+def write(recrawl: Recrawl, made: Preparation, tmp: Path) -> bool:
+    """Write the files of the job, with what `undo` needs; whether that changes any."""
+    beans = tmp / recrawl.job.beans.name
     beans.write_bytes(made.beans)
-    files = {SEEDS: made.seeds_file} if made.seeds is not None else {}
-    return recrawl.job.write({**files, recrawl.job.beans.name: beans})
+    return recrawl.job.write(beans, made.files)
 
 
 def launch_command(home: HeritrixHome, job: JobFolder) -> str:
@@ -126,17 +175,19 @@ def _require_precedence(recrawl: Recrawl) -> None:
 
 
 class _Summary(NamedTuple):
-    """bins: the last class. unlisted: the precedence of URIs that are not in the file."""
+    """bins: the last class. unlisted: the precedence of URIs that are not in the file.
+    planned_from: of a plan, the marks of the rankings that it was made of, by folder."""
 
     bins: int
     unlisted: int
+    planned_from: dict[str, str | None] | None
 
 
 def _summary(ranking: Path) -> _Summary:
     path = ranking / SUMMARY
     try:
         data = json.loads(path.read_text())
-        return _Summary(int(data["bins"]), int(data["unlisted"]))
+        return _Summary(int(data["bins"]), int(data["unlisted"]), data.get("planned_from"))
     except (OSError, ValueError, KeyError, TypeError) as error:
         cure = "Make it anew with `crawlrank run` or `crawlrank export-precedence`."
         raise BadInput(
@@ -144,22 +195,54 @@ def _summary(ranking: Path) -> _Summary:
         ) from error
 
 
-def _write_seeds(recrawl: Recrawl, rule: SeedRule, bins: int, tmp: Path) -> tuple[int, int]:
-    """How many were written, and how many of them are gone."""
-    count, gone, threads = 0, 0, os.cpu_count() or 1
-    budget = half_of_machine().budget
+def _require_plan(folder: Path, summary: _Summary) -> None:
+    """Raise BadInput for what is no plan, or one of rankings that were made anew since. A work
+    folder may be on another machine by now."""
+    if summary.planned_from is None:
+        cure = "A work folder goes with --work. Make an older plan anew."
+        raise BadInput(str(folder), "no plan", "a folder that `crawlrank plan` has made", cure)
+    for work, mark in summary.planned_from.items():
+        if Path(work).is_dir() and mark_of(Path(work)) != mark:
+            cure = "Make the plan anew with `crawlrank plan`."
+            raise BadInput(
+                str(folder), f"{work} was ranked anew since", "a plan of what it is", cure
+            )
+
+
+def _write_pages(
+    recrawl: Recrawl, rule: PageRule, bins: int, seeds: Sequence[str], path: Path
+) -> PageCounts:
+    """The pages that the crawl begins with, a line each, as schedule_pages.groovy reads them."""
+    captured, uncaptured, gone, hosts = 0, 0, 0, Counter[str]()
+    known = {host_of(seed) for seed in seeds}
+    budget, threads = half_of_machine().budget, os.cpu_count() or 1
     with (
-        database(tmp, budget=budget, threads=threads) as (db, near),
-        (tmp / SEEDS).open("w", encoding="utf-8") as file,
+        database(path.parent, budget=budget, threads=threads) as (db, near),
+        path.open("w", encoding="utf-8") as file,
     ):
         run = None if recrawl.is_plan else open_finished(recrawl.ranking, db, near, "ranked")
-        for uri, is_gone in seeds(db, recrawl.precedence, run, rule, bins):
-            file.write(f"{uri}\n")
-            count += 1
-            gone += is_gone
-    if not count:
+        choose_pages(db, recrawl.precedence, run, rule, bins, seeds)
+        for page in chosen_pages(db):
+            how = recrawl.how_of(page)
+            way = (NONE, NONE) if how == SEED else (page.hops or NONE, page.via or NONE)
+            fields = (str(page.precedence), page.uri, *way, how)
+            file.write("\t".join(fields) + "\n")
+            captured += page.captured
+            uncaptured += not page.captured
+            gone += page.gone
+            host = host_of(page.uri)
+            if how == SEED and host not in known and (host in hosts or len(hosts) < MOST_HOSTS):
+                hosts[host] += 1
+        others, before = left_out(db), captured_count(db) if run else None
+    if not captured + uncaptured:
         raise BadInput(
-            str(recrawl.precedence), "no page of it was captured", "at least one, for the seeds",
-            "Give more classes or pages, or --keep-seeds for the seeds that the job has.",
+            str(recrawl.precedence), "no page of it was captured", "at least one, to begin with",
+            "Give more classes or pages, or --seeds-only to let the crawl find them.",
         )  # fmt: skip
-    return count, gone
+    return PageCounts(captured, uncaptured, gone, others, dict(hosts.most_common()), before)
+
+
+def host_of(uri: str) -> str:
+    """Host and port of a URI, or of what a list of seeds has for one."""
+    text = uri if "://" in uri else f"http://{uri}"
+    return text.partition("://")[2].partition("/")[0].rpartition("@")[2].lower()

@@ -35,6 +35,7 @@ MEANINGS = {
     "other": "  whose URI has another precedence: the store is of another file",
     "missing": "  whose URI Heritrix does not find",
     "stored": "precedences in the store",
+    "stale": "  of an earlier file: they count for URIs that this one does not list",
     "uris": "URIs of lists and logs, a line each",
     "listed": "  that Heritrix finds",
     "unlisted": "  that Heritrix does not find",
@@ -114,6 +115,8 @@ def verify(
             else:
                 verification.note(_fault(answer), uri)
     _judge(doubtful, precedence, verification)
+    of_lines = verification.counts["right"] + verification.counts["other"]
+    verification.counts["stale"] = max(0, lookups.stored - of_lines)
     for uris_of_lists in _grouped(chain.from_iterable(map(_uris, lists))):
         verification.counts["uris"] += len(uris_of_lists)
         for uri, answer in zip(uris_of_lists, lookups.some(len(uris_of_lists)), strict=True):

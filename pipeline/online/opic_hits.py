@@ -15,6 +15,10 @@ H/T estimates the cash that goes through the page while all cash is read once. I
 START for each kind however many pages there are, and a new page begins with it. Scores are these
 estimates, as if the page were read now, divided by their sum over pages.
 
+Without a window the history is the whole one, H <- H + c, and H/(G + 1) is the estimate.
+
+A link of a page to itself does not count: a page cannot recommend itself.
+
 Pages that are named by `mark_update` are read first; which these are is not stored, as their cash
 waits for them in any case. All else is in the stores, and each call is one transaction.
 """
@@ -49,17 +53,19 @@ class PageScore(NamedTuple):
 
 
 class OpicHits:
-    """graph, scores, relevance: stores of one database. time_window: T. Raises BadInput for a
-    window that is not above 0."""
+    """Scores of hubs and authorities that are kept up to date while pages are added.
+
+    graph, scores, relevance: stores of one database. time_window: T; None for the whole history.
+    Raises BadInput for a window that is not above 0."""
 
     def __init__(
         self,
         graph: PageGraph,
         scores: HitsCash,
         relevance: Relevance,
-        time_window: float = WINDOW,
+        time_window: float | None = WINDOW,
     ) -> None:
-        if not time_window > 0:
+        if time_window is not None and not time_window > 0:
             raise BadInput("time window", f"{time_window:g}", "a number above 0")
         self._graph, self._scores, self._relevance = graph, scores, relevance
         self._window = time_window
@@ -72,7 +78,7 @@ class OpicHits:
         self, page: Page, links: Iterable[Page] = (), relevance: float | None = None
     ) -> None:
         """Add a page that was fetched, or what it links to now, in place of what it linked to."""
-        targets = dict.fromkeys(links)
+        targets = dict.fromkeys(link for link in links if link != page)
         with self._scores.transaction():
             for gone in self._graph.successors(page):
                 if gone not in targets:
@@ -123,17 +129,23 @@ class OpicHits:
             yield page, PageScore(flow.hub / sums.hub, flow.authority / sums.authority)
 
     def h_mean(self) -> float:
-        """The mean score of hubs before they are normalised; 0 without pages."""
+        """The mean score of hubs before they are normalised, a float64; 0 without pages."""
         return self._sums().hub / max(1, self._scores.count())
 
     def a_mean(self) -> float:
         """As `h_mean`, of authorities."""
         return self._sums().authority / max(1, self._scores.count())
 
+    def close(self) -> None:
+        """Close the database of the stores. All that was added is there when it is opened again."""
+        self._scores.close()
+
     def _introduce(self, pages: Iterable[Page]) -> None:
         new = list(dict.fromkeys(pages))
         if new:
-            cash = Cash(self._window * START, START, self._scores.clock())
+            clock = self._scores.clock()
+            begun = clock if self._window is None else self._window
+            cash = Cash(begun * START, START, clock)
             self._scores.set_many((page, PageCash(cash, cash)) for page in new)
 
     def _read(self, pages: list[Page]) -> None:
@@ -143,7 +155,13 @@ class OpicHits:
         numbers = self._numbers_of(pages)
         cash, relevance = scores.get_each([*numbers]), self._relevance.get_each([*numbers])
         known = [number for number in numbers if number in cash]
-        targets_of, parents_of = self._graph.targets_of(known), self._graph.sources_of(known)
+        targets_of, parents_of = (
+            [[number for number in others if number != own] for own, others in rows]
+            for rows in (
+                zip(known, self._graph.targets_of(known), strict=True),
+                zip(known, self._graph.sources_of(known), strict=True),
+            )
+        )
         gifts, after = Gifts(), dict[int, PageCash]()
         for own, targets, parents in zip(known, targets_of, parents_of, strict=True):
             hub, authority = gifts.taken(own, cash[own])
@@ -165,6 +183,8 @@ class OpicHits:
 
     def _after(self, cash: Cash, clock: float) -> Cash:
         since, window = clock - cash.last, self._window
+        if window is None:
+            return Cash(cash.history + cash.cash, 0.0, clock)
         if since < window:
             return Cash(cash.history * (window - since) / window + cash.cash, 0.0, clock)
         return Cash(cash.cash * window / since, 0.0, clock)
@@ -175,7 +195,8 @@ class OpicHits:
 
     def _flow(self, score: PageCash, clock: float) -> PageScore:
         hub, authority = (self._after(cash, clock) for cash in score)
-        return PageScore(hub.history / self._window, authority.history / self._window)
+        length = clock + 1 if self._window is None else self._window
+        return PageScore(hub.history / length, authority.history / length)
 
     def _sums(self) -> PageScore:
         hubs = authorities = 0.0

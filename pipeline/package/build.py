@@ -10,13 +10,13 @@ No file in it names this machine, its paths or its package index.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.storage import stores
 from jobs.kernel.storage.opening import HDFS, S3
+from jobs.kernel.storage.temporary import temporary_folder
 from jobs.mapreduce.running import write_zip
 from pipeline.package.environment import FILES, pack_environment
 from pipeline.package.node_platform import NodePlatform
@@ -47,7 +47,7 @@ def build(
         raise BadInput(str(wheels), "no such folder", "a folder of wheels")
     version = nodes.version()
     out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as tmp:
+    with temporary_folder(out.parent) as tmp:
         folder = Path(tmp, "package")
         folder.mkdir()
         collect(folder / "wheels", requirements or task_requirements(), nodes, wheels)

@@ -10,10 +10,10 @@ import gzip
 import os
 import subprocess
 import tarfile
-import tempfile
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from jobs.kernel.storage.temporary import temporary_folder
 from pipeline.package.node_platform import NodePlatform
 from pipeline.package.wheels import PINNED, pip
 
@@ -23,7 +23,7 @@ _LEVEL = 6
 
 def pack_environment(wheels: Path, archive: Path, nodes: NodePlatform) -> None:
     """Write the .tar.gz of `bin/python` and `lib/`; the same bytes from the same wheels."""
-    with tempfile.TemporaryDirectory(dir=archive.parent) as tmp:
+    with temporary_folder(archive.parent) as tmp:
         env = Path(tmp, "env")
         lib, python = env / "lib", env / "bin" / "python"
         _install(wheels, lib, nodes)

@@ -22,6 +22,7 @@ from markupsafe import Markup
 
 from pipeline.pages.formats import FORMATS, NUMBERS, cut
 from pipeline.terminal import printable
+from pipeline.terminal.json_text import json_text
 from pipeline.version import crawlrank_version
 
 FOLDER = Path(__file__).parent
@@ -66,8 +67,8 @@ def page(
 
 
 def embedded_json(data: object) -> str:
-    """JSON that may stand within an element `script`. Raises ValueError for NaN and infinity."""
-    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    """JSON that may stand within an element `script`."""
+    text = json_text(data, separators=(",", ":"))
     return text.translate(JSON_ESCAPES)
 
 

@@ -7,14 +7,20 @@ host name leads here (DNS rebinding) gets nothing.
 from __future__ import annotations
 
 import errno
+import io
+import socket
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
 
 from jobs.kernel.errors import BadInput
 
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
 LOOPBACK = "127.0.0.1"
 TURN = 0.5  # seconds that the server waits for a request before it looks at the clock
-PATIENCE = 10.0  # seconds in which a request has to come once it is connected
+PATIENCE = 10.0  # seconds in which a whole request has to come once it is connected
 
 
 class PageServer(ThreadingHTTPServer):
@@ -22,6 +28,7 @@ class PageServer(ThreadingHTTPServer):
 
     daemon_threads = True
     timeout = TURN
+    request_queue_size = 128
 
     def __init__(self, text: str, port: int = 0) -> None:
         self.content, self.last_request = text.encode(), time.monotonic()
@@ -52,6 +59,11 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = PATIENCE
     server_version, sys_version = "crawlrank", ""
 
+    def setup(self) -> None:
+        super().setup()
+        raw = self.rfile.detach()
+        self.rfile = io.BufferedReader(_Within(self.connection, raw, self.timeout))
+
     def do_GET(self) -> None:
         self._answer(body=True)
 
@@ -75,6 +87,30 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if body:
             self.wfile.write(content)
+
+
+class _Within(io.RawIOBase):
+    """What comes of a connection in so many seconds. Raises TimeoutError after them."""
+
+    def __init__(self, connection: socket.socket, raw: io.RawIOBase, seconds: float) -> None:
+        self._connection, self._raw, self._seconds = connection, raw, seconds
+        self._end = time.monotonic() + seconds
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int | None:
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._connection.settimeout(left)
+        count = self._raw.readinto(buffer)
+        self._connection.settimeout(self._seconds)  # the answer has its own
+        return count
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
 
 
 HEADERS = {

@@ -19,6 +19,7 @@ from pipeline.planning.replay import replayed
 from pipeline.planning.report import PlanReport, report_of
 from pipeline.planning.schedule_files import describe, write_rows, write_schedule
 from pipeline.planning.visits import read_visits
+from pipeline.workfolder.rankings import mark_of
 from pipeline.workfolder.results.finished import Finished
 from pipeline.workfolder.results.opened import open_finished
 
@@ -46,7 +47,8 @@ def make_plan(
             report = described(db, finished, ranked, options, begin, near, budget)
             give_back()
             limit(db, (budget - FIXED) // 2)
-            return report, write_files(db, report.due, forms, folder)
+            marks = {str(each.resolve()): mark_of(each) for each in (*works, ranking)}
+            return report, write_files(db, report.due, forms, folder, marks)
 
 
 def described(
@@ -75,8 +77,12 @@ def described(
 
 
 def write_files(
-    db: duckdb.DuckDBPyConnection, due: int, forms: Sequence[str], folder: Path
+    db: duckdb.DuckDBPyConnection,
+    due: int,
+    forms: Sequence[str],
+    folder: Path,
+    marks: dict[str, str | None],
 ) -> list[Path]:
-    """due: how many pages are due."""
+    """due: how many pages are due. marks: of what the plan is made of, by folder."""
     files = [write_schedule(db, form, folder) for form in dict.fromkeys(forms)]
-    return files + write_due_pages(db, due, folder)
+    return files + write_due_pages(db, due, folder, marks)

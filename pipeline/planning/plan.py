@@ -56,11 +56,13 @@ def planned(visits: Visits, options: PlanOptions) -> FetchPlan:
     values = values_of(visits)
     classes = classes_of(values)
     rates = rates_of(visits.spans.seen(len(values)), visits.sites, classes)
-    pages = changing_pages(rates.mean, values, options)
+    pages = changing_pages(rates.mean, rates.shape, values, options)
     fetches = allocation(pages, options.budget).rates
     ages = np.maximum(visits.ages, np.float32(0.0))
     due = due_dates(fetches, ages, options.budget, options.horizon)
-    urgency = values * -np.expm1(-rates.mean * ages)
+    # the mean of exp(-l t) over the posterior of l
+    unchanged = -rates.shape * np.log1p(rates.mean * ages / rates.shape)
+    urgency = values * -np.expm1(unchanged)
     return FetchPlan(values, classes, rates, fetches, freshness_in(pages, fetches), due, urgency)
 
 
@@ -91,8 +93,11 @@ def groups_of(seen: Seen, sites: ShortNumbers, classes: Fifths) -> ShortNumbers:
     return numbers
 
 
-def changing_pages(rates: Floats, values: Floats, options: PlanOptions) -> ChangingPages:
-    return ChangingPages(rates, values, options.objective, 1 / options.shortest_interval)
+def changing_pages(
+    rates: Floats, shapes: Floats, values: Floats, options: PlanOptions
+) -> ChangingPages:
+    most = 1 / options.shortest_interval
+    return ChangingPages(rates, values, options.objective, most, shapes)
 
 
 def freshness_in(pages: ChangingPages, fetches: Floats) -> Floats:
@@ -105,7 +110,8 @@ def compared(plan: FetchPlan, options: PlanOptions) -> dict[str, PlanFreshness]:
     """The plan and others of the same budget, by name. Gone pages do not count."""
     is_there = plan.values > 0
     there = slice(None) if is_there.all() else np.flatnonzero(is_there)
-    pages = changing_pages(plan.rates.mean[there], plan.values[there], options)
+    rates = plan.rates
+    pages = changing_pages(rates.mean[there], rates.shape[there], plan.values[there], options)
     made = {BEST: _freshness_of_plan(pages, plan.fetches[there])}
     for name, fetches in rival_plans(pages, options.budget):
         made[name] = _freshness_of_plan(pages, fetches)

@@ -49,8 +49,8 @@ def replayed(visits: Visits, options: PlanOptions) -> Replay | None:
         return None
     rows, is_change = spans.pages[held], spans.is_change[held]
     seen = spans.seen(len(values), ~spans.is_last)
-    rates = rates_of(seen, visits.sites[: len(values)], classes_of(values)).mean[rows]
-    pages = changing_pages(rates, values[rows], options)
+    rates = rates_of(seen, visits.sites[: len(values)], classes_of(values))
+    pages = changing_pages(rates.mean[rows], rates.shape[rows], values[rows], options)
     budget = options.budget * len(rows) / np.count_nonzero(~visits.gone)
     days = spans.days[held].astype(np.float64)
     worth = pages.values[is_change]

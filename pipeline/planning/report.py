@@ -13,6 +13,7 @@ from pipeline.online.freshness.rivals import IMPORTANCE, PROPORTIONAL, UNIFORM
 from pipeline.options import PlanOptions
 from pipeline.planning.plan import BEST, CLASSES, FetchPlan, PlanFreshness
 from pipeline.planning.replay import Replay
+from pipeline.planning.visit_numbers import LEFT_OUT
 from pipeline.planning.visits import Visits
 from pipeline.terminal import TextTable
 
@@ -23,12 +24,6 @@ _PLANS = {
     UNIFORM: "every page as often as others",
     PROPORTIONAL: "as often as a page changes",
     IMPORTANCE: "as often as a page is important",
-}
-_REASONS = {
-    "failed": "captures of failures (408, 429, 5xx)",
-    "later": "captures after the beginning of the plan",
-    "undated": "captures without a date",
-    "without-key": "captures of URIs without a key",
 }
 
 
@@ -76,7 +71,7 @@ class PlanReport(NamedTuple):
         rest = {
             "gone at their last visit: not fetched": pages["gone"],
             "without score: valued as the least": pages["without_score"],
-            **{f"left out: {_REASONS[name]}": n for name, n in self.left_out.items()},
+            **{f"left out: {LEFT_OUT[name]}": n for name, n in self.left_out.items()},
         }
         for what, count in rest.items():
             if count:

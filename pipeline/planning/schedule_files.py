@@ -2,9 +2,10 @@
 
 csv: a line of names, then RFC 4180 but for ends of lines, which are line feeds; text that a
 spreadsheet would take for a formula as in pipeline/data/output/spreadsheets.py. jsonl: an object a
-line. parquet: times are timestamps of microseconds, UTC. nutch:
-`URI<TAB>nutch.fetchInterval=SECONDS`, which `nutch inject` reads; pages that are never fetched are
-left out, as Nutch would take its own interval for them.
+line. parquet: times are timestamps of microseconds, UTC. nutch: a folder with a file for each day
+on which pages are due, `later.txt` behind the last, as `nutch inject` reads no dates and makes due
+at once what it gets; a line is `URI<TAB>nutch.score=VALUE<TAB>nutch.fetchInterval=SECONDS`. Pages
+that are never fetched are left out, as Nutch would take its own interval for them.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.kernel.storage.plain_paths import plain_path
+from jobs.kernel.storage.temporary import temporary_folder
 from pipeline.data.database import BATCH
-from pipeline.data.datasets import replacing
+from pipeline.data.datasets import move, replacing
 from pipeline.data.output.spreadsheets import harmless
 from pipeline.planning.plan import FetchPlan
 from pipeline.planning.visit_loops import DAY
@@ -41,8 +43,12 @@ _ZONED = "strftime(next_due, '{0}') AS next_due, strftime(last_visit, '{0}') AS 
 _TEXT = f"SELECT * REPLACE ({_ZONED}) FROM schedule {_ORDER}"
 _CELLS = ", ".join(f"{harmless(name)} AS {name}" for name in ("uri", "key"))  # all of its text
 _CSV = f"SELECT * REPLACE ({_ZONED}, {_CELLS}) FROM"
-_NUTCH = f"""SELECT uri, 'nutch.fetchInterval=' || least({LONGEST}, round(interval_days * 86400))::
-    BIGINT FROM schedule WHERE interval_days IS NOT NULL {_ORDER}"""
+MOST_DAYS = 366  # files for Nutch
+LATER = "later"
+# a float of Java holds no more digits
+_NUTCH = f"""SELECT uri, printf('nutch.score=%.9g', value), 'nutch.fetchInterval='
+    || least({LONGEST}, round(interval_days * 86400))::BIGINT
+    FROM schedule WHERE interval_days IS NOT NULL AND {{when}} {_ORDER}"""
 
 
 def write_rows(visits: Visits, plan: FetchPlan, now: datetime, due: float, path: Path) -> None:
@@ -104,17 +110,37 @@ def _copied(query: str, options: str) -> Callable[[duckdb.DuckDBPyConnection, Pa
     return write
 
 
+def _nutch(db: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    days = "SELECT DISTINCT next_due::DATE::VARCHAR FROM schedule WHERE next_due IS NOT NULL"
+    first = [day for (day,) in db.execute(f"{days} ORDER BY 1 LIMIT {MOST_DAYS}").fetchall()]
+    files = {day: f"next_due::DATE = '{day}'" for day in first}
+    files[LATER] = f"coalesce(next_due::DATE > '{first[-1]}', true)" if first else "true"
+    for name, when in files.items():
+        query = _NUTCH.format(when=when)
+        _copied(query, "FORMAT csv, DELIMITER '\t', HEADER false, QUOTE ''")(
+            db, folder / f"{name}.txt"
+        )
+
+
 FORMATS: dict[str, Callable[[duckdb.DuckDBPyConnection, Path], None]] = {
     "csv": _copied(f"{_CSV} schedule {_ORDER}", "FORMAT csv, HEADER"),
     "jsonl": _copied(_TEXT, "FORMAT json"),
     "parquet": _copied(f"SELECT * FROM schedule {_ORDER}", "FORMAT parquet, COMPRESSION zstd"),
-    "nutch": _copied(_NUTCH, "FORMAT csv, DELIMITER '\t', HEADER false, QUOTE ''"),
+    "nutch": _nutch,
 }
-NAMES = {form: f"schedule.{form}" for form in FORMATS} | {"nutch": "schedule.nutch.txt"}
+FOLDERS = ("nutch",)
 
 
 def write_schedule(db: duckdb.DuckDBPyConnection, form: str, folder: Path) -> Path:
-    path = folder / NAMES[form]
+    """The file, or the folder in place of what had its name."""
+    path = folder / f"schedule.{form}"
+    if form in FOLDERS:
+        with temporary_folder(folder) as tmp:
+            part = Path(tmp, path.name)
+            part.mkdir()
+            FORMATS[form](db, part)
+            move(part, path)
+        return path
     with replacing(path) as part:
         FORMATS[form](db, part)
     return path

@@ -25,7 +25,15 @@ VISIT = np.dtype(
      ("status", "i4"), ("kind", "i2"), ("reason", "i2")]
 )  # fmt: skip
 NODE = np.dtype([("key", "u8"), ("score", "f8")])
-REASONS = ("undated", "later", "failed")  # why a capture is no visit, numbered from 1
+LATER = "later"
+REASONS = ("undated", LATER, "failed")  # why a capture is no visit, numbered from 1
+#: reasons as messages have them
+LEFT_OUT = {
+    "failed": "captures of failures (408, 429, 5xx)",
+    LATER: "captures after the beginning of the plan",
+    "undated": "captures without a date",
+    "without-key": "captures of URIs without a key",
+}
 
 _SPELLINGS = """SELECT hash(uri) AS uri, hash(key) AS key, hash(split_part(key, ')', 1)) AS host,
     work::INTEGER AS work, ({captured} * (captures > 0)::UINTEGER + CASE WHEN links > 0

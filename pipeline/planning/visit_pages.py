@@ -114,6 +114,7 @@ def _pages_of(uris: Records, visits: Records, of: ShortNumbers) -> tuple[Records
     counts = np.bincount(of, minlength=len(uris))
     ends, order = np.cumsum(counts) - counts, np.empty(len(of), np.int32)
     loops.fill_order(of, ends, order)
+    # a page is a URI, and each span ends at a visit of its own
     rows, days = np.zeros(len(uris), PAGE), np.empty(len(of), np.float32)
     pages, spans = loops.fill_pages(visits, order, ends, uris, rows, days)
     return rows[:pages], days[:spans]
@@ -123,7 +124,7 @@ def _page_part(
     pages: Partitions, days: Partitions, nodes: Partitions, sites: Sites, part: int
 ) -> PagePart:
     rows, of_rows, ranked = pages.take(part), days.take(part), nodes.take(part)
-    best = np.empty(len(rows), np.int32)
+    best = np.empty(len(rows), np.int32)  # there are no more keys than rows
     count = loops.fill_best(rows, np.argsort(rows["key"], kind="stable"), best)
     chosen = best[:count].astype(np.int64)
     some = _gathered(chosen, _begins(rows), rows["spans"], of_rows)

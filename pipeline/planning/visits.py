@@ -35,6 +35,7 @@ from pipeline.online.freshness.change_rates import Seen
 from pipeline.planning import visit_numbers as numbers
 from pipeline.planning.partitions import Partitions
 from pipeline.planning.visit_loops import DAY, ShortFloats, ShortNumbers
+from pipeline.planning.visit_numbers import LATER, LEFT_OUT
 from pipeline.planning.visit_pages import PAGE, PagePart, Sites, read_pages, write_pages
 from pipeline.ranking.sites.names import domain_name
 from pipeline.workfolder.results.finished import Finished
@@ -115,11 +116,12 @@ def read_visits(
         columns = _columns(parts, now.timestamp(), file)
     made = Visits(file, spelled, *columns, left_out)
     if not len(made.ages):
+        reasons = "; ".join(f"{count:,} {LEFT_OUT[name]}" for name, count in left_out.items())
         raise BadInput(
             " and ".join(str(work.work) for work in works),
-            "no page was captured " + (f"({left_out})" if left_out else ""),
+            "no page was captured" + (f" ({reasons})" if reasons else ""),
             "captures of documents, or of what links lead to",
-            "Rank a crawl with `crawlrank run`.",
+            "Give a later --from." if LATER in left_out else "Rank a crawl with `crawlrank run`.",
         )
     return made
 

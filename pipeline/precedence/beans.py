@@ -9,6 +9,8 @@ the best URI in each; without that policy they go one after the other.
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterable, Iterator
+from xml.sax.saxutils import escape
 
 from jobs.kernel.errors import BadInput
 
@@ -53,6 +55,59 @@ void process(curi) {{ curi.getAnnotations().add("{ANNOTATION}" + curi.getPrecede
 </bean>
 """
 ANNOTATING = '<ref bean="precedenceAnnotator"/>\n'
+PAGES = "pages.tsv"  # what the script beside it schedules
+PAGES_SCRIPT = "schedule_pages.groovy"
+_SCHEDULER = """\
+<bean id="crawlrankPages" class="org.archive.modules.ScriptedProcessor">
+  <property name="engineName" value="groovy"/>
+  <property name="isolateThreads" value="false"/>
+  <property name="scriptSource">
+    <bean class="org.archive.spring.ConfigFile">
+      <property name="path" value="{path}"/>
+    </bean>
+  </property>
+</bean>
+"""
+PART = "crawlrankPart"
+_PART = """\
+<bean id="crawlrankPart" class="org.archive.crawler.processor.HashCrawlMapper">
+  <!-- Part {part} of {parts} of all sites, by a hash of their domains; others crawl the rest. -->
+  <property name="localName" value="{name}"/>
+  <property name="crawlerCount" value="{parts}"/>
+</bean>
+"""
+QUOTA = "crawlrankQuota"
+QUOTA_BEAN = """\
+<bean id="crawlrankQuota" class="org.archive.crawler.prefetch.QuotaEnforcer">
+  <!-- A URI beyond the quota of its host gets status -5003; a queue that were retired would wait
+       for ever. -->
+  <property name="forceRetire" value="false"/>
+</bean>
+"""
+_SHEET = """\
+<bean id="crawlrankQuota{quota}" class="org.archive.spring.Sheet">
+  <property name="map">
+    <map>
+      <entry key="crawlrankQuota.hostMaxFetchSuccesses" value="{quota}"/>
+    </map>
+  </property>
+</bean>
+"""
+_SHEET_HOSTS = """\
+<bean id="crawlrankQuotaHosts{quota}"
+      class="org.archive.crawler.spring.SurtPrefixesSheetAssociation">
+  <property name="surtPrefixes">
+    <list>
+{prefixes}
+    </list>
+  </property>
+  <property name="targetSheetNames">
+    <list>
+      <value>crawlrankQuota{quota}</value>
+    </list>
+  </property>
+</bean>
+"""
 
 _FRAGMENT = """\
 <?xml version="1.0" encoding="UTF-8"?>
@@ -132,6 +187,23 @@ def policy_bean(*, unlisted: int) -> str:
             f"Heritrix makes one class of everything above {LAST_UNLISTED}.",
         )
     return POLICY.format(base=BASE, unlisted=unlisted, unlisted_base=unlisted + BASE)
+
+
+def scheduler_bean(script_folder: str) -> str:
+    """The bean that schedules pages. script_folder: in the folder of the job."""
+    return _SCHEDULER.format(path=f"{script_folder}/{PAGES_SCRIPT}")
+
+
+def part_bean(part: int, parts: int) -> str:
+    """The bean that leaves the URIs of other parts to other jobs. part: from 1."""
+    return _PART.format(part=part, parts=parts, name=part - 1)
+
+
+def quota_sheet(quota: int, prefixes: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """A sheet and the SURT prefixes that it is for, as (id, text)."""
+    values = "\n".join(f"      <value>{escape(prefix)}</value>" for prefix in prefixes)
+    yield f"{QUOTA}{quota}", _SHEET.format(quota=quota)
+    yield f"{QUOTA}Hosts{quota}", _SHEET_HOSTS.format(quota=quota, prefixes=values)
 
 
 def indented(text: str, columns: int) -> str:

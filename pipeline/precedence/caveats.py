@@ -8,6 +8,8 @@ Each caveat has its number, its meaning and its cure. The rules:
     first-class        class 1 has most of the URIs, so most URIs are crawled first
     no-links           no page links to another one
     equal-scores       there are links, and all scores are the same
+    without-score      scores of many pages are 0, or cannot be told from it
+    near-boundary      the class of many pages is open, as scores have errors
 
 They are found once, when the precedence file is written, and stored in its summary; `run`, `status`
 and `explain` read them there. For a work folder without precedence file, only the manifest's counts
@@ -31,6 +33,7 @@ from pipeline.workfolder.imported import steps_of
 from pipeline.workfolder.manifest import Manifest
 
 LOST = 0.01  # share of the links, or of the pages with links, that counts for nothing
+OPEN = 0.01  # share of the pages whose score or class is open
 TIED = 0.1  # share of the pages cut over that the key alone orders: half a class of quintiles
 FEW_A_CLASS = 10  # captured pages a class; with fewer, each of them moves a boundary
 MANY_TIMES = 2  # pages for each captured page
@@ -67,7 +70,9 @@ class LinkCounts:
 class CutCounts:
     """cut_over: nodes that the classes are cut over, the `captured` ones or all. tied: those of
     them that the key alone orders. first_uris: lines of class 1. first_nodes: its nodes.
-    first_uncaptured: those of them that were not captured. equal: all scores count as equal."""
+    first_uncaptured: those of them that were not captured. equal: all scores count as equal.
+    unscored: nodes whose score may be 0. near: nodes whose class is open, not by equal
+    scores; None if not known."""
 
     bins: int
     nodes: int
@@ -80,6 +85,8 @@ class CutCounts:
     first_uncaptured: int
     equal: bool
     ties: Ties = "key"
+    unscored: int = 0
+    near: int | None = None
 
 
 def caveats_of(links: LinkCounts | None, cut: CutCounts | None) -> list[Caveat]:
@@ -98,6 +105,13 @@ def _of_scores(links: LinkCounts | None, cut: CutCounts | None) -> Iterator[Cave
         meaning = f"All {cut.nodes:,} pages have the same score. The scores order nothing."
         cure = "Give more archives of the crawl, or --links all"
         yield Caveat("equal-scores", cut.nodes, cut.nodes, meaning, cure)
+    elif cut and cut.unscored and cut.unscored >= OPEN * cut.nodes:
+        meaning = (
+            f"The score of {cut.unscored:,} of {count_of(cut.nodes, 'page')} is 0, or cannot be"
+            " told from it. The order of these pages means nothing."
+        )
+        cure = "a ranking that gives all pages a score: --method pagerank"
+        yield Caveat("without-score", cut.unscored, cut.nodes, meaning, cure)
 
 
 def _of_links(links: LinkCounts | None) -> Iterator[Caveat]:
@@ -127,6 +141,13 @@ def _of_classes(cut: CutCounts | None) -> Iterator[Caveat]:
             f" same score{like} are in another class."
         )
         yield Caveat("tied-pages", cut.tied, cut.cut_over, meaning, cure)
+    if cut.near and cut.near >= OPEN * cut.nodes:
+        meaning = (
+            f"Scores have errors, which could put {cut.near:,} of {count_of(cut.nodes, 'page')}"
+            " into another class."
+        )
+        cure = "a smaller --tolerance, more --iterations, or fewer --bins"
+        yield Caveat("near-boundary", cut.near, cut.nodes, meaning, cure)
     few = cut.cut_over < FEW_A_CLASS * cut.bins and cut.nodes > MANY_TIMES * cut.cut_over
     if cut.captured and few:
         meaning = (

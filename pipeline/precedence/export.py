@@ -12,9 +12,8 @@ DuckDB gets the rest.
 
 from __future__ import annotations
 
-import json
+import math
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
@@ -26,6 +25,7 @@ import numpy as np
 from jobs.kernel.errors import BadInput, count_of
 from jobs.kernel.formats.order import DIGITS
 from jobs.kernel.keys.heritrix_form import NOT_OF_THE_WEB
+from jobs.kernel.storage.temporary import temporary_folder
 from pipeline.contract import BEANS
 from pipeline.data.database import database
 from pipeline.data.datasets import require_name, write_file
@@ -40,6 +40,7 @@ from pipeline.precedence.lines import Formed, Lines
 from pipeline.precedence.scored import FIXED, Scored, open_scored
 from pipeline.ranking.classes import CUT_BYTES, PREFERENCE_BYTES, Classes, cut, places_of
 from pipeline.ranking.digits import rounded
+from pipeline.terminal.json_text import json_text
 
 BUDGET = 2 << 30  # bytes of memory, for what does not grow with the nodes alone
 NODE_BYTES = 8 + 2 + CUT_BYTES  # scores, two masks, and cutting the classes
@@ -78,10 +79,13 @@ class PrecedenceSummary:
     nodes_captured: int = 0
     nodes_not_captured: int = 0
     nodes_near_a_boundary: int | None = None
+    nodes_near_a_boundary_by_score: int | None = None
+    nodes_without_score: int = 0
     nodes_placed_by_key_alone: int = 0
     nodes_cut_over: int = 0
     nodes_cut_over_placed_by_key_alone: int = 0
     eta: float | None = None
+    absolute: float | None = None
     digits: int = DIGITS
     captured_uris_without_score: int = 0
     spellings_rewritten: int = 0
@@ -96,9 +100,10 @@ class PrecedenceSummary:
     classes: list[ClassSummary] = field(default_factory=list)
     caveats: list[Caveat] = field(default_factory=list)
     filters: list[dict[str, str | int]] = field(default_factory=list)
+    planned_from: dict[str, str | None] | None = None
 
     def write(self, path: Path) -> None:
-        write_file([json.dumps(asdict(self), indent=2).encode() + b"\n"], path)
+        write_file([json_text(asdict(self), indent=2).encode() + b"\n"], path)
 
 
 def export_precedence(
@@ -129,13 +134,13 @@ def export_precedence(
     budget = half_of_machine().budget if budget is None else budget
     threads = threads or os.cpu_count() or 1
     with (
-        tempfile.TemporaryDirectory(prefix="precedence-", dir=tmp) as name,
+        temporary_folder(tmp) as name,
         open_scored(
-            scores, uris, ids, Path(name), budget=budget, threads=threads, weighed=weighed,
+            scores, uris, ids, name, budget=budget, threads=threads, weighed=weighed,
             node_bytes=TIED_BYTES if weighed else NODE_BYTES, keys=part.keys if part else None,
         ) as scored,
     ):  # fmt: skip
-        summary = _export(scored, Path(name), output, options, budget, threads, str(scores))
+        summary = _export(scored, name, output, options, budget, threads, str(scores))
     summary.filters = part.filters if part else []
     summary.caveats = caveats_of(links, _cut_counts(summary, options.ties))
     if output != STDOUT:
@@ -202,7 +207,7 @@ def _classified(
     """Cut the classes. The lines to write, and the summary of nodes."""
     summary = PrecedenceSummary(
         options.bins, options.unlisted_precedence, options.classes_over,
-        eta=options.eta, digits=options.digits,
+        eta=options.eta, absolute=options.absolute, digits=options.digits,
     )  # fmt: skip
     over = formed.captured if options.classes_over == "captured" else None
     if over is None or not over.any():
@@ -214,6 +219,7 @@ def _classified(
         mask=over,
         ties=options.ties,
         eta=options.eta or 0.0,
+        absolute=options.absolute,
         preferred=formed.preferred,
     )
     formed.preferred = None
@@ -234,6 +240,11 @@ def _describe_nodes(
     summary.nodes_not_captured = summary.nodes - summary.nodes_captured
     if summary.eta is not None:  # else the number is unknown, not 0
         summary.nodes_near_a_boundary = int(classes.near.sum())
+        by_score = int(np.count_nonzero(classes.near & ~classes.by_key))
+        summary.nodes_near_a_boundary_by_score = by_score
+    # where nothing is known relative to a score, one up to its bound may be 0
+    may_be_0 = (summary.absolute or 0.0) if summary.eta == math.inf else 0.0
+    summary.nodes_without_score = int(np.count_nonzero(scores <= may_be_0))
     summary.nodes_placed_by_key_alone = int(classes.by_key.sum())
     everything = summary.classes_cut_over == "all"
     over = classes.by_key if everything else classes.by_key & captured
@@ -284,4 +295,6 @@ def _cut_counts(summary: PrecedenceSummary, ties: Ties) -> CutCounts:
         first_uncaptured=first.nodes - first.nodes_captured,
         equal=highest == lowest,
         ties=ties,
+        unscored=summary.nodes_without_score,
+        near=summary.nodes_near_a_boundary_by_score,
     )

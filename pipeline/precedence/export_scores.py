@@ -21,7 +21,7 @@ from pipeline.options import PrecedenceOptions
 from pipeline.precedence.export import PartOfPages, PrecedenceSummary, export_precedence
 from pipeline.precedence.filters import Filter, PageFilters
 from pipeline.precedence.page_table import RankedPages, Taken, open_pages
-from pipeline.precedence.score_formats import FORMATS
+from pipeline.precedence.score_formats import FORMATS, with_bounds
 
 WITH_ALL_COLUMNS = ("csv", "jsonl", "parquet")
 KEYS = pa.schema([("key", pa.string())])
@@ -56,7 +56,9 @@ def export_scores(
         written.taken = table.count(ranked.where)
         written.left_out["without a URI"] = written.taken.without_uri
         pages = _counted(table.rows(), written)
-        write_output(FORMATS[form](pages, written.left_out), output)
+        if columns:
+            pages = (with_bounds(batch, options) for batch in pages)
+        write_output(FORMATS[form](pages, written.left_out, options.bins), output)
     return written
 
 

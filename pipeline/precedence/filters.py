@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from jobs.kernel.keys.keys import key_function
+from jobs.kernel.keys.keys import Www, key_function
 
 #: names of media types: what --type takes beside `major/minor` and `major/*`
 TYPES = {
@@ -67,7 +67,7 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _captured(filters: PageFilters, keep_www: bool) -> str:
+def _captured(filters: PageFilters, www: Www) -> str:
     return "captures > 0" if filters.captured else ""
 
 
@@ -102,11 +102,11 @@ def type_condition(words: Iterable[str]) -> str:
     return _either(parts)
 
 
-def host_condition(words: Iterable[str], keep_www: bool) -> str:
+def host_condition(words: Iterable[str], www: Www) -> str:
     """Of `example.org`, and of `.example.org` or `*.example.org` for that host and all below it.
     Without a port, all ports. The host is that of the key, so `www.` in front says nothing unless
-    keep_www. Raises ValueError."""
-    key_of, parts = key_function(keep_www), []
+    keys keep it. Raises ValueError."""
+    key_of, parts = key_function(www), []
     for word in _words(words):
         below = word.startswith((".", "*."))
         name = word.removeprefix("*").removeprefix(".")
@@ -135,16 +135,16 @@ def match_condition(pattern: str) -> str:
 
 
 #: option -> its field, and its condition; also the order in which they are counted
-SELECTORS: dict[str, tuple[str, Callable[[PageFilters, bool], str]]] = {
+SELECTORS: dict[str, tuple[str, Callable[[PageFilters, Www], str]]] = {
     "--captured": ("captured", _captured),
     "--status": ("status", lambda filters, _: status_condition(filters.status)),
     "--type": ("types", lambda filters, _: type_condition(filters.types)),
-    "--host": ("hosts", lambda filters, keep_www: host_condition(filters.hosts, keep_www)),
+    "--host": ("hosts", lambda filters, www: host_condition(filters.hosts, www)),
     "--match": ("match", lambda filters, _: match_condition(filters.match or "")),
 }
 
 
-def conditions(filters: PageFilters, *, keep_www: bool = False) -> list[Filter]:
+def conditions(filters: PageFilters, *, www: Www = "strip") -> list[Filter]:
     """A row for each option that was given, `top` apart. Raises ValueError for what an option
     cannot have."""
     rows = []
@@ -152,7 +152,7 @@ def conditions(filters: PageFilters, *, keep_www: bool = False) -> list[Filter]:
         value = getattr(filters, field)
         if value or (field == "match" and value is not None):
             shown = "" if value is True else f" {value if field == 'match' else ','.join(value)}"
-            rows.append(Filter(option + shown, condition(filters, keep_www)))
+            rows.append(Filter(option + shown, condition(filters, www)))
     return rows
 
 

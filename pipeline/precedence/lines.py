@@ -24,10 +24,11 @@ from pipeline.options import MAX_BINS, Alias
 from pipeline.precedence.aliases import CapturedHosts, aliases, count_hosts
 from pipeline.precedence.heritrix_column import forms
 from pipeline.precedence.scored import NO_NODE
-from pipeline.ranking.classes import Numbers, Order, Preferences, preferred_first
+from pipeline.ranking.class_ranges import Numbers, Order
+from pipeline.ranking.classes import Preferences, preferred_first
 
 EXAMPLES = 10
-HASHES = 1 << 26  # at a time, of 8 bytes
+HASHES = 1 << 26
 FORMED = pa.schema(
     [
         ("form", pa.string()), ("node", pa.int64()), ("captured", pa.bool_()),
@@ -130,7 +131,8 @@ class Changes:
 
 class Lines:
     """The lines in order. classes, places: by position; a key without score comes last, in the
-    last class (bins). kinds: of the aliases to list besides. Memory: 5 bytes a node."""
+    last class (bins). kinds: of the aliases to list besides. hashes: of forms, of 8 bytes, that are
+    compared at a time. Memory: 5 bytes a node."""
 
     def __init__(
         self,
@@ -141,8 +143,9 @@ class Lines:
         bins: int,
         only: bool,
         kinds: Sequence[Alias] = (),
+        hashes: int = HASHES,
     ) -> None:
-        self._formed, self._only, self._kinds = formed, only, kinds
+        self._formed, self._only, self._kinds, self._hashes = formed, only, kinds, hashes
         self.aliases = 0
         self._classes, self._places, self._bins = classes, places, bins
         self.changes = Changes()
@@ -164,7 +167,7 @@ class Lines:
     def _find_meeting(self, db: duckdb.DuckDBPyConnection) -> int:
         """Make the table `meeting` of hashes that several rows share; returns its length."""
         rows = self._formed.rows * 2 ** len(self._kinds)
-        ranges, changes = 1 + rows // HASHES, self.changes
+        ranges, changes = 1 + rows // self._hashes, self.changes
         shared: list[npt.NDArray[np.uint64]] = []
         for number in range(ranges):
             query = f"SELECT hash(form) AS h FROM lines WHERE hash(form) % {ranges} = {number}"

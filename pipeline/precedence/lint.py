@@ -172,7 +172,8 @@ def uri_problem(entry: HistoryEntry) -> tuple[str, str] | None:
         return "no URI", ""
     if entry.uri.startswith("\ufeff"):
         return "byte order mark", ""
-    uri = with_scheme(entry.uri)
+    has_scheme = re.match("https?://", entry.uri, re.IGNORECASE)  # hidden or not from the loader
+    uri = entry.uri if has_scheme else with_scheme(entry.uri)
     if not re.match("https?:", uri, re.IGNORECASE):
         host_and_port = re.match(r"\w+:\d+(?:/|\Z)", uri)
         return ("port taken for a path", f"http://{uri}") if host_and_port else ("other scheme", "")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +22,7 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.lines import parse_uri_row
 from jobs.kernel.formats.reading import read_rows
 from jobs.kernel.keys.uris import HTTP_PREFIXES
+from jobs.kernel.storage.temporary import temporary_folder
 from pipeline.data.database import batches, database
 from pipeline.data.parquet import parquet_batches, parquet_file
 from pipeline.options import PrecedenceOptions
@@ -168,8 +168,8 @@ def open_pages(
     data larger than memory. Raises BadInput."""
     limits = {"budget": budget // 2, "threads": threads or os.cpu_count() or 1}
     with (
-        tempfile.TemporaryDirectory(prefix="pages-", dir=tmp) as name,
-        database(Path(name), **limits) as (db, near),
+        temporary_folder(tmp) as name,
+        database(name, **limits) as (db, near),
     ):
         finished = open_finished(ranked.work, db, near, "run") if ranked.work else None
         by_key = ByKey(db, ranked.scores, None)

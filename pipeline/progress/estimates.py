@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from rich.filesize import decimal
 
+from pipeline.bounds import bounds_of
 from pipeline.contract import Round, Stop
 
 A_MINUTE = 60
@@ -30,7 +31,7 @@ def rounds_left(rounds: Sequence[Round], stop: Stop) -> int | None:
     if stop.iterations is not None:
         return stop.iterations - len(rounds)
     before = rounds[-2]["certificate"] if len(rounds) > 1 else 0.0
-    now, tolerance = rounds[-1]["certificate"], stop.bound
+    now, tolerance = rounds[-1]["certificate"], stop.tolerance
     if now <= tolerance:
         return 0
     if not 0 < now < before:
@@ -45,9 +46,11 @@ def round_line(rounds: Sequence[Round], stop: Stop, *, verbose: bool = False) ->
     if stop.iterations is not None:
         line = f"round {len(rounds)} of {stop.iterations}: {line}"
     else:
-        line = f"round {len(rounds)}: {line} of {stop.bound:g}"
+        line = f"round {len(rounds)}: {line} of {stop.tolerance:g}"
     if verbose:
-        line += f", eta {last['eta']:.2e}, mass {last['mass']:.9g}, {last['seconds']:.1f} s"
+        eta, absolute = bounds_of(last)
+        of_one = f"eta {eta:.2e}" if math.isfinite(eta) else f"error of a score {absolute:.2e}"
+        line += f", {of_one}, mass {last['mass']:.9g}, {last['seconds']:.1f} s"
     left = rounds_left(rounds, stop)
     return line + (f", about {left * last['seconds']:.0f} s left" if left else "")
 

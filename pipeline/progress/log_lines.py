@@ -5,7 +5,6 @@ docs/output.md has the events and their fields. URLs are without credentials and
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import threading
@@ -16,6 +15,7 @@ from typing import Any, TextIO
 from pipeline.contract import ArchiveReport, Round, Stop
 from pipeline.data.memory import peak_memory
 from pipeline.progress.reporter import Clock, Tracking
+from pipeline.terminal.json_text import json_text
 from pipeline.version import crawlrank_version
 from pipeline.workfolder.masking import masked, masked_all
 from pipeline.workfolder.run_history import utc_now
@@ -34,7 +34,7 @@ class Log(Tracking):
         self._writing = threading.Lock()  # bytes read are reported by a thread of their own
 
     def write(self, event: str, **fields: Any) -> None:
-        line = json.dumps({"time": utc_now(), "event": event, **fields})
+        line = json_text({"time": utc_now(), "event": event, **fields})
         with self._writing:
             self._stream.write(f"{line}\n")
             self._stream.flush()

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.data.graph import Floats
-from pipeline.ranking.classes import Order
+from pipeline.ranking.class_ranges import Order
 from pipeline.ranking.correlations import kendall, midranks, spearman
 
 TOP_PERCENTS = (1, 10)

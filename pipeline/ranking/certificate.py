@@ -77,15 +77,16 @@ def residual(graph: Graph, scores: Floats, equation: Equation = RECIPE) -> tuple
     return r, slack
 
 
-def inflow(graph: Graph, scores: Floats) -> tuple[Floats, Floats]:
+def inflow(graph: Graph, scores: Floats, block: int = BLOCK) -> tuple[Floats, Floats]:
     """A x: what each node gets from the nodes that point to it; and a bound on the error of sums.
+    block: edges at once; at least as many as there are nodes, as a block costs so much anyway.
 
     Every share is split into a multiple of a quantum, chosen so that sums of multiples are exact,
     and a rest that is too small for its rounding to matter.
     """
     quantum = 2.0 ** (math.frexp(float(scores.sum()))[1] - 51)
     exact, rest, part = (np.zeros(graph.nodes) for _ in range(3))
-    for begin, end in _blocks(graph):
+    for begin, end in _blocks(graph, max(block, graph.nodes)):
         of_block = scores[begin:end], graph.offsets[begin : end + 1]
         compiled(_give)(*of_block, np.asarray(graph.targets), quantum, exact, part)
         release(graph.targets, int(graph.offsets[begin]), int(graph.offsets[end]))
@@ -117,9 +118,8 @@ def _give(
                 rest[targets[k]] += share - high
 
 
-def _blocks(graph: Graph) -> list[tuple[int, int]]:
-    """Ranges of nodes with about as many edges as nodes, or BLOCK: a block costs N anyway."""
-    step = max(BLOCK, graph.nodes)
+def _blocks(graph: Graph, step: int) -> list[tuple[int, int]]:
+    """Ranges of nodes with about so many edges."""
     cuts = np.searchsorted(graph.offsets, np.arange(0, graph.edges, step)).tolist()
     borders = sorted({0, *cuts, graph.nodes})
     return list(itertools.pairwise(borders))

@@ -8,14 +8,7 @@ key, which is by position. With ties by links it is by score, then by preference
 the preference of a node comes of the links to it and of its captures (`preferences`).
 
 Dangling nodes are nodes like others here. There is nothing to iterate; how many digits count is
-the only trace of how scores were reached: `digits_for` the certificate's eta.
-
-Near a boundary. A certificate says that every exact score lies in [x/(1+eta), x/(1-eta)]. Rounding
-is monotone, so the exact order is one of those that such scores can give, and a node's earliest
-place is the one it has with its own score highest and all others lowest, its latest place the
-reverse. A node is near a boundary when these two places are in different classes. That is the
-plain "within 2 eta of the boundary's score" with the boundary's score read as the one across it,
-and it holds for rounding too: a node that is not near has the class that exact scores give it.
+the only trace of how scores were reached.
 
 Numbers only: scores in, classes out; nothing is read or written. There is one sort; whether a node
 is near is found from the few nodes at the boundaries. Memory: CUT_BYTES a node beside the scores;
@@ -24,23 +17,30 @@ what is as long as the scores is made a SLICE at a time where it is not kept.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.data.graph import Floats, Mask, Positions
+from pipeline.data.graph import Floats, Mask
 from pipeline.options import MAX_BINS, CutOptions, Ties
-from pipeline.ranking.digits import rounded
+from pipeline.ranking.class_ranges import (
+    ClassRange,
+    Numbers,
+    Order,
+    class_of,
+    range_by_key,
+    range_together,
+    slices,
+    together,
+)
+from pipeline.ranking.digits import rounded, rounded_ends
 
-SLICE = 1 << 16  # nodes at a time
 CUT_BYTES = 38  # a node, at most at a time; sorting takes 28, finding what is near 37
 PREFERENCE_BYTES = 8 + 13  # a node, with ties by links: preferences, and what is sorted by them
-Order = npt.NDArray[np.int32] | npt.NDArray[np.int64]
-Numbers = npt.NDArray[np.int8]
 Preferences = npt.NDArray[np.uint64]
 
 
@@ -68,11 +68,6 @@ class Classes:
         return positions
 
 
-def class_of(position: Any, nodes: int, bins: int) -> Any:
-    """The equation, for one position or an array of them; nodes: that the classes are cut over."""
-    return np.minimum(1 + bins * position // nodes, bins)
-
-
 def cut(
     scores: Floats,
     bins: int,
@@ -81,38 +76,75 @@ def cut(
     mask: Mask | None = None,
     ties: Ties = CutOptions.ties,
     eta: float = 0.0,
+    absolute: float = math.inf,
     preferred: Preferences | None = None,
 ) -> Classes:
     """Classes of all nodes, cut over the nodes in mask (all where it is None or empty).
 
-    scores: float64[N], positive, by position. eta: the certificate's bound per node. preferred:
-    uint64[N], the least first; only ties by links read it, and without it they are by key.
+    scores: float64[N], positive, by position. eta, absolute: bounds of the error of a score,
+    relative to the exact one and in its unit. preferred: uint64[N], the least first; only ties by
+    links read it, and without it they are by key.
     Raises ValueError for bins outside 1 to 125.
     """
     if not 1 <= bins <= MAX_BINS:
         raise ValueError(f"bins is {bins}, expected 1 to {MAX_BINS}")
     over = np.ones(len(scores), bool) if mask is None or not mask.any() else mask
     if ties == "links" and preferred is not None:
-        return _by_preference(scores, bins, digits, over, eta, preferred)
+        return _by_preference(scores, bins, digits, over, preferred, eta=eta, absolute=absolute)
     order = order_of(scores, digits)
     if ties != "together":
         classes = _by_place(order, over, bins)
     else:
         values = rounded(scores, digits)
-        classes = _together(values, values, over, order, bins)
+        classes = together(values, values, over, order, bins)
         del values
     near: Mask = np.zeros(len(scores), bool)
-    if eta > 0:
-        low = rounded(scores, digits, 1 + eta)
-        high = rounded(scores, digits, 1 - eta) if eta < 1 else np.full(len(scores), np.inf)
-        if ties != "together":
-            near = _near_by_key(low, high, over, bins)
-        else:
-            earliest = _together(high, low, over, order, bins)
-            near = earliest != _together(low, high, over, order, bins)
-        del low, high
+    if eta > 0 and absolute > 0:
+        first, last = _range(scores, bins, digits, over, ties, order, eta=eta, absolute=absolute)
+        np.not_equal(first, last, out=near)
+        del first, last
     by_key = _split_groups(scores, digits, order, classes)
     return Classes(bins, digits, order, classes, near, by_key)
+
+
+def possible(
+    scores: Floats,
+    bins: int,
+    *,
+    digits: int,
+    mask: Mask | None = None,
+    ties: Ties = CutOptions.ties,
+    eta: float,
+    absolute: float = math.inf,
+    preferred: Preferences | None = None,
+) -> ClassRange:
+    """The classes that exact scores may give each node; arguments as of `cut`."""
+    over = np.ones(len(scores), bool) if mask is None or not mask.any() else mask
+    bounds = {"eta": eta, "absolute": absolute}
+    if ties == "links" and preferred is not None:
+        along = np.argsort(preferred, kind="stable")
+        inner = _range(scores[along], bins, digits, over[along], ties, along, **bounds)
+        for numbers in inner:
+            numbers[along] = numbers.copy()
+        return inner
+    return _range(scores, bins, digits, over, ties, order_of(scores, digits), **bounds)
+
+
+def _range(
+    scores: Floats,
+    bins: int,
+    digits: int,
+    over: Mask,
+    ties: Ties,
+    order: Order,
+    *,
+    eta: float,
+    absolute: float,
+) -> ClassRange:
+    low, high = rounded_ends(scores, digits, eta, absolute)
+    if ties == "together":
+        return range_together(low, high, over, order, bins)
+    return range_by_key(low, high, over, bins)
 
 
 def preferences(links: npt.NDArray[Any], captures: npt.NDArray[Any]) -> Preferences:
@@ -129,16 +161,16 @@ def preferred_first(sums: Preferences) -> Preferences:
 
 
 def _by_preference(
-    scores: Floats, bins: int, digits: int, over: Mask, eta: float, preferred: Preferences
+    scores: Floats, bins: int, digits: int, over: Mask, preferred: Preferences, **bounds: Any
 ) -> Classes:
     """Classes by key of the nodes along their preferences, where position is preference and key,
     told of where the nodes are."""
     kind: Any = position_type(len(scores))
     along = np.argsort(preferred, kind="stable").astype(kind, copy=False)
-    inner = cut(scores[along], bins, digits=digits, mask=over[along], eta=eta)
+    inner = cut(scores[along], bins, digits=digits, mask=over[along], **bounds)
     order, classes, near = inner.order, inner.classes, inner.near
     del inner
-    for part in _slices(len(order)):
+    for part in slices(len(order)):
         order[part] = along[order[part]]
     classes[along], near[along] = classes.copy(), near.copy()
     by_key = _split_groups(scores, digits, order, classes, preferred)
@@ -153,7 +185,7 @@ def position_type(nodes: int) -> type[np.int32] | type[np.int64]:
 def places_of(order: Order) -> Order:
     """The place of every node in an order, from 0."""
     places: Order = np.empty(len(order), order.dtype)
-    for part in _slices(len(order)):
+    for part in slices(len(order)):
         places[order[part]] = np.arange(part.start, part.stop, dtype=order.dtype)
     return places
 
@@ -169,105 +201,16 @@ def order_of(scores: Floats, digits: int) -> Order:
     return narrow
 
 
-def _slices(length: int) -> Iterator[slice]:
-    return (slice(begin, min(begin + SLICE, length)) for begin in range(0, length, SLICE))
-
-
 def _by_place(order: Order, over: Mask, bins: int) -> Numbers:
     """The class of every node from how many of `over` are before it."""
     classes, before, n = np.empty(len(order), np.int8), 0, int(np.count_nonzero(over))
-    for part in _slices(len(order)):
+    for part in slices(len(order)):
         nodes = order[part]
         counted = over[nodes]
         places = before + np.cumsum(counted) - counted
         classes[nodes] = class_of(places, n, bins)
         before += int(np.count_nonzero(counted))
     return classes
-
-
-def _together(own: Floats, others: Floats, over: Mask, order: Order, bins: int) -> Numbers:
-    """The class of every node if it has its own value and all other nodes have theirs, nodes of
-    equal value in one class. order: one in which the values all but fall, so that searching for
-    them touches memory in its order."""
-    ranked, classes = others[over], np.empty(len(own), np.int8)
-    ranked.sort()
-    n = len(ranked)
-    for part in _slices(len(own)):
-        nodes = order[part]
-        score, other_score, counted = own[nodes], others[nodes], over[nodes]
-        above = n - np.searchsorted(ranked, score, side="right") - (counted & (other_score > score))
-        at_least = (
-            n - np.searchsorted(ranked, score, side="left") - (counted & (other_score >= score))
-        )
-        last = np.maximum(at_least + counted - 1, above)
-        classes[nodes] = class_of(above + last, 2 * n, bins)
-    return classes
-
-
-class _Entries(NamedTuple):
-    """Some nodes of `over` by their place in an order by value, best first, then by position."""
-
-    values: Floats
-    nodes: Positions
-
-
-def _near_by_key(low: Floats, high: Floats, over: Mask, bins: int) -> Mask:
-    """Which nodes have another class in their earliest place, their own values high and all others
-    low, than in their latest, the reverse.
-
-    A node is in class k + 1 or later when p >= ceil(k n / B), that is when the node at that place
-    in the order of the others, counted from 1, is before it. It cannot be that node itself where
-    its own value is higher; where the order of the others has it before its own value, it counts
-    itself there, and so needs one place more.
-    """
-    n = int(np.count_nonzero(over))
-    places = -(-np.arange(1, bins) * n // bins)  # nodes before the first of a class, at least
-    lowest, highest = _entries(low, over, places), _entries(high, over, places)
-    further = _entries(high, over, places[places < n] + 1)
-    near = np.empty(len(over), bool)
-    for part in _slices(len(over)):
-        nodes = np.arange(part.start, part.stop)
-        latest = _before(highest, low[part], nodes)
-        itself = np.flatnonzero(over[part] & (high[part] > low[part]))
-        latest[itself] = _before(further, low[part][itself], nodes[itself])
-        near[part] = _before(lowest, high[part], nodes) != latest
-    return near
-
-
-def _entries(values: Floats, over: Mask, places: Positions) -> _Entries:
-    """The nodes at these places, counted from 1."""
-    ranked = values[over]
-    if not len(places):
-        return _Entries(ranked[:0], places)
-    at = len(ranked) - places
-    ranked.partition(np.unique(at))
-    bounds, nodes = ranked[at], np.empty(len(places), np.int64)
-    for value in np.unique(bounds):
-        equal = bounds == value
-        nodes[equal] = _equal(values, over, value, places[equal] - np.count_nonzero(ranked > value))
-    return _Entries(bounds, nodes)
-
-
-def _equal(values: Floats, over: Mask, value: float, which: Positions) -> Positions:
-    """Of the nodes in `over` with this value those of these numbers, from 1, by position."""
-    nodes, before = np.empty(len(which), np.int64), 0
-    for part in _slices(len(values)):
-        equal = np.flatnonzero(over[part] & (values[part] == value))
-        here = (which > before) & (which <= before + len(equal))
-        nodes[here] = part.start + equal[which[here] - before - 1]
-        before += len(equal)
-    return nodes
-
-
-def _before(entries: _Entries, own: Floats, nodes: Positions) -> Positions:
-    """How many of the entries are before each node if it has its own value."""
-    ascending = np.sort(entries.values)
-    upper = np.searchsorted(ascending, own, side="right")
-    equal = np.flatnonzero(np.searchsorted(ascending, own, side="left") != upper)
-    counts = len(ascending) - upper
-    for value, node in zip(*entries, strict=True):
-        counts[equal] += (own[equal] == value) & (node < nodes[equal])
-    return counts
 
 
 def _split_groups(

@@ -46,6 +46,28 @@ def _rounded(scores: Floats, digits: int) -> Floats:
     return result
 
 
+def rounded_ends(scores: Floats, digits: int, eta: float, absolute: float) -> tuple[Floats, Floats]:
+    """The lowest and the highest that each exact score may be, rounded. eta, absolute: see
+    pipeline/bounds.py."""
+    low, high = np.empty(len(scores)), np.empty(len(scores))
+    for begin in range(0, len(scores), BLOCK):
+        part = slice(begin, begin + BLOCK)
+        least = np.maximum(scores[part] / (1 + eta), scores[part] - absolute)
+        most = scores[part] + absolute
+        if eta < 1:
+            np.minimum(most, scores[part] / (1 - eta), out=most)
+        low[part], high[part] = _rounded(np.maximum(least, 0.0), digits), _rounded(most, digits)
+    return low, high
+
+
+def most_wrong(scores: Floats, eta: float, absolute: float) -> Floats:
+    """By how much each score may be off, float64[N]; infinite where nothing is known."""
+    off = np.full(len(scores), absolute)
+    if eta < 1:
+        np.minimum(off, scores * (eta / (1 - eta)), out=off)
+    return off
+
+
 def digits_for(eta: float) -> int:
     """Significant digits that a certificate resolves: min(9, floor(-log10(2 eta))), at least 1."""
     if eta == 0:
@@ -58,6 +80,9 @@ def order_digits(eta: float) -> int:
     count as equal: two such differ by more than 2 eta, relative, and d digits resolve 10^(1-d).
 
     What `digits_for` resolves is up to a hundred times coarser: right for comparing two programs,
-    but an order by it would place pages by their keys whose scores are known to differ.
+    but an order by it would place pages by their keys whose scores are known to differ. An infinite
+    eta says nothing of how many there are.
     """
-    return DIGITS if eta == 0 else max(1, min(DIGITS, 1 + math.ceil(-math.log10(2 * eta))))
+    if eta in (0, math.inf):
+        return DIGITS
+    return max(1, min(DIGITS, 1 + math.ceil(-math.log10(2 * eta))))

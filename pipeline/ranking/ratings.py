@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from pipeline.data.graph import Floats
 from pipeline.ranking.agreement import confusion
-from pipeline.ranking.classes import Numbers
+from pipeline.ranking.class_ranges import Numbers
 from pipeline.ranking.kappa import Kappa, kappa, quadratic_weights
 
 RATINGS = (1, 2, 3, 4)  # the last for the most important

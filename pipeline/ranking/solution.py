@@ -10,6 +10,7 @@ import numpy as np
 from pipeline.contract import Round, Stop
 from pipeline.data.csr import Csr
 from pipeline.data.graph import Floats
+from pipeline.data.team import BLOCK
 from pipeline.ranking.pagerank.links import WeightedLinks
 from pipeline.ranking.sites.graph import SiteGraph
 
@@ -35,7 +36,7 @@ class Problem:
     the same kind of stop. weights: float64[N], at least 0; their meaning is the method's: how often
     a reader starts at each page, or its relevance. perturb: see hits.py. sites: of a method that
     ranks them. combined: float64[N], the scores of one that is made of others. links: None where
-    all weigh the same."""
+    all weigh the same. block: edges, or nodes, that a thread passes at once."""
 
     csr: Csr
     stop: Stop
@@ -48,6 +49,7 @@ class Problem:
     sites: SiteGraph | None = None
     combined: Floats | None = None
     links: WeightedLinks | None = None
+    block: int = BLOCK
 
 
 @dataclass(frozen=True, eq=False)

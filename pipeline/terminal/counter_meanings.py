@@ -17,6 +17,7 @@ _DROPPED = {
     "base": "bases of pages, which Heritrix lists like links",
     "html-tail": "pages cut at the longest size that is read",
     "srcdoc": "documents in srcdoc that are nested too deeply, or cut",
+    "encoding": "documents in encodings that browsers do not read",
     "css-tail": "style sheets cut at the longest size that is read",
     "feed-tail": "feeds cut at the longest size that is read",
     "sitemap-tail": "sitemaps cut at the longest size that is read",
@@ -36,6 +37,10 @@ _DROPPED = {
     "scheme.urn": "added by crawls with a browser: pictures and texts of pages",
     "no-uri": "lines of a sitemap in text that are no URIs",
     "known": "captures that an index tells of, and an archive or another index too",
+    "json": "feeds in JSON that cannot be read, or are too large",
+    "unread.html": "bodies that look like HTML, and have another type",
+    "unread.svg": "bodies that look like SVG, and have another type",
+    "unread.xml": "bodies that look like XML, and have another type",
     "hop.L": "navigation",
     "hop.R": "redirects",
     "hop.E": "embeds: kept with --links all",
@@ -49,6 +54,7 @@ _DROPPED = {
 #: what else steps count: the name, or its beginning where a value follows -> the meaning
 _COUNTED = {
     "archives": "archives read",
+    "indexes": "of these, indexes of captures",
     "bytes": "bytes of records, decompressed",
     "captures": "captures of pages",
     "captures.status.": "by the answer of the server",

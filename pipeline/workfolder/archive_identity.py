@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from jobs.kernel.errors import BadInput, unreadable
-from jobs.kernel.storage.digesting import Digesting
+from jobs.kernel.storage.digesting import BLOCK, Digesting
 from jobs.kernel.storage.opening import (
     STORE_CURE,
     PathOrUrl,
@@ -32,6 +32,7 @@ from jobs.kernel.storage.opening import (
 from pipeline.workfolder.manifest import SAMPLED, ends_digest, file_fingerprint, fingerprint
 
 AT_ONCE = 32
+LEAVE_OUT = "--skip-bad-files leaves out what cannot be read."
 PIECES, PIECE = 16, 1 << 12  # bytes; of a file on a disk 16 seeks, some 0.1 s at worst
 Entries = Mapping[str, Mapping[str, Any]]
 Input = TypeVar("Input")
@@ -95,10 +96,15 @@ def _pieces(path: Path) -> str:
 
 
 def digest_of(path: PathOrUrl) -> str:
-    """Of all bytes of an archive. Raises BadInput."""
+    """Of all bytes of an archive whose size is known. Raises BadInput."""
     try:
         with open_binary(path) as stream:
-            return Digesting(stream).hexdigest()
+            digesting = Digesting(stream)
+            record_read = getattr(digesting.raw, "record_read", None)  # WebFile's
+            while digesting.read(BLOCK):
+                if record_read:  # no record is looked for, and each block is as good as one
+                    record_read()
+            return digesting.hexdigest()
     except OSError as error:
         raise _unreadable(path, error) from error
 
@@ -109,11 +115,13 @@ def _unreadable(path: PathOrUrl, error: OSError) -> BadInput:
 
 
 def identify(
-    paths: Sequence[PathOrUrl], known: Entries, *, full: bool = False
+    paths: Sequence[PathOrUrl], known: Entries, *, full: bool = False, skip_bad_files: bool = False
 ) -> dict[str, Identified]:
     """The archives by their keys: those of known entries, new ones for others. The same content
-    counts once. full: read all of every file that may be a known one. Raises BadInput."""
-    glances = _distinct(_glances_at(paths))
+    counts once. full: read all of every file that may be a known one. Raises BadInput for files
+    that cannot be read; if those are skipped, they are known by their path, and their extraction
+    says why."""
+    glances = _distinct(_glances_at(paths, skip_bad_files=skip_bad_files))
     entries = _by_ends(known)
     files = Counter(glance.ends for glance in glances)
     doubtful = [
@@ -131,15 +139,20 @@ def identify(
     return archives
 
 
-def _glances_at(paths: Sequence[PathOrUrl]) -> list[Glance]:
-    """Raises one BadInput for all that cannot be read."""
+def _glances_at(paths: Sequence[PathOrUrl], *, skip_bad_files: bool) -> list[Glance]:
+    """Raises one BadInput for all that cannot be read, unless they are skipped."""
     looked = in_threads(_glance_or_fault, paths)
+    if skip_bad_files:
+        return [
+            Glance(path, fingerprint("unread", str(path)), None, "")
+            if isinstance(each, BadInput)
+            else each
+            for path, each in zip(paths, looked, strict=True)
+        ]
     faults = {str(each.where): each for each in looked if isinstance(each, BadInput)}
-    if len(faults) == 1:
-        raise next(iter(faults.values()))
     if faults:
         errors = [(where, (of.found, of.expected, of.cure)) for where, of in faults.items()]
-        raise unreadable(errors, len(paths))
+        raise unreadable(errors, len(paths), LEAVE_OUT)
     return [each for each in looked if isinstance(each, Glance)]
 
 

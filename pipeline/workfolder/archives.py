@@ -19,10 +19,15 @@ from jobs.kernel.storage.opening import (
     is_web,
     name_of,
     real,
-    size_of,
+    size_to_read,
 )
 from pipeline.contract import ArchiveReport, ArchiveTask
-from pipeline.workfolder.archive_identity import Glance, Identified, identify, in_threads
+from pipeline.workfolder.archive_identity import (
+    Glance,
+    Identified,
+    identify,
+    in_threads,
+)
 from pipeline.workfolder.counting import add_counters
 from pipeline.workfolder.manifest import Manifest, fingerprint
 from pipeline.workfolder.masking import masked
@@ -47,9 +52,10 @@ def require_no_web(archives: Sequence[PathOrUrl]) -> None:
         )  # fmt: skip
 
 
-def given_archives(paths: Sequence[PathOrUrl]) -> ArchivePaths:
+def given_archives(paths: Sequence[PathOrUrl], *, skip_bad_files: bool = False) -> ArchivePaths:
     """The archives by the fingerprint of their content; the same content counts once."""
-    return {content: archive.glance.path for content, archive in identify(paths, {}).items()}
+    identified = identify(paths, {}, skip_bad_files=skip_bad_files)
+    return {content: archive.glance.path for content, archive in identified.items()}
 
 
 def archive_tasks(given: ArchivePaths, suffix: str = ".parquet") -> list[ArchiveTask]:
@@ -147,7 +153,7 @@ def part_name(content: str, path: PathOrUrl, suffix: str) -> str:
 
 def sizes_of(given: ArchivePaths) -> dict[str, int]:
     """In bytes, by fingerprint."""
-    return dict(zip(given, in_threads(size_of, given.values()), strict=True))
+    return dict(zip(given, in_threads(size_to_read, given.values()), strict=True))
 
 
 def entry_of(

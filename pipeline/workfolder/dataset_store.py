@@ -124,8 +124,10 @@ def _fault_at(dataset: PathOrUrl, record: DatasetRecord, *, digests: bool) -> st
     if mark != record.get("mark"):
         return f"{dataset} is of another run"
     there = {str(part).rpartition("/")[2]: size for part, size in stores.part_sizes(dataset)}
-    for name in sorted(files.keys() | there.keys()):
-        size = files.get(name, [None])[0]
+    if unknown := sorted(there.keys() - files.keys()):
+        return f"{stores.join(dataset, unknown[0])} is not of it"
+    for name in sorted(files):
+        size = files[name][0]
         if there.get(name) != size:
             length = count_of(there.get(name, 0), "byte")
             return f"{stores.join(dataset, name)} has {length}, not {size:,}"

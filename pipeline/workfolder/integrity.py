@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import as_path_or_url
+from jobs.kernel.storage.opening import as_path_or_url, size_of
 from pipeline.workfolder.archive_identity import digest_of
 from pipeline.workfolder.dataset_store import DatasetRecord, DatasetStore
 from pipeline.workfolder.imported import IMPORT_AGAIN, REPLACED
@@ -57,14 +57,18 @@ def checked_archives(manifest: Manifest) -> Iterator[Checked]:
         path, digest = entry["path"], entry.get("digest")
         if digest:
             record = {"files": {path: [entry["size"], digest]}}
-            yield Checked(EXTRACT, ARCHIVES, record, _archive_fault(path, digest))
+            yield Checked(EXTRACT, ARCHIVES, record, _archive_fault(path, entry["size"], digest))
 
 
-def _archive_fault(path: str, digest: str) -> str | None:
+def _archive_fault(path: str, size: int, digest: str) -> str | None:
+    archive = as_path_or_url(path)
     try:
-        return None if digest_of(as_path_or_url(path)) == digest else f"{path} has changed"
+        same = size_of(archive) == size and digest_of(archive) == digest
     except BadInput as error:
         return f"{path} {error.found}"
+    except OSError as error:
+        return f"{path} cannot be read ({error.strerror or error})"
+    return None if same else f"{path} has changed"
 
 
 def _records(manifest: Manifest) -> Iterator[tuple[str, str, DatasetRecord]]:

@@ -12,6 +12,7 @@ import errno
 import fcntl
 import json
 import os
+import shlex
 import threading
 import time
 from collections.abc import Iterator
@@ -74,8 +75,9 @@ def looked_at(work: Path) -> tuple[LockContent, bool]:
 
 
 @contextlib.contextmanager
-def locked(work: Path) -> Iterator[Lock]:
+def locked(work: Path, patience: float = PATIENCE) -> Iterator[Lock]:
     """Hold the folder's lock; the system drops it with the process, so a kill leaves none behind.
+    patience: seconds to wait for another process that holds it.
 
     Raises BadInput when another process holds it, or when the folder cannot be written.
     """
@@ -93,19 +95,20 @@ def locked(work: Path) -> Iterator[Lock]:
         ) from error
     with file:
         try:
-            _take(file)
+            _take(file, patience)
         except BlockingIOError as error:
-            owner = _content(file).owner or "unknown"
+            content = _content(file)
+            words = shlex.join(["crawlrank", *content.state.get("arguments", ["run"])])
             raise BadInput(
                 str(work),
-                f"another run is at work in this folder (process {owner})",
+                f"`{words}` is at work in this folder (process {content.owner or 'unknown'})",
                 "one run at a time",
                 "Wait for it, or use another --work.",
             ) from error
         yield Lock(file)
 
 
-def _take(file: IO[str]) -> None:
+def _take(file: IO[str], patience: float) -> None:
     """Take the lock, after a moment if need be: a task that a killed run was about to start holds
     it until it has started, or has ended for want of its parent. Raises BlockingIOError."""
     begun = time.monotonic()
@@ -114,10 +117,10 @@ def _take(file: IO[str]) -> None:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
         except BlockingIOError:
-            patience = PATIENCE_WITH_LOOKS if _is_only_looked_at(file) else PATIENCE
-            if time.monotonic() > begun + patience:
+            seconds = PATIENCE_WITH_LOOKS if _is_only_looked_at(file) else patience
+            if time.monotonic() > begun + seconds:
                 raise
-            time.sleep(PATIENCE / 20)
+            time.sleep(patience / 20)
 
 
 def _is_only_looked_at(file: IO[str]) -> bool:

@@ -23,6 +23,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -200,11 +201,18 @@ class Manifest:
     def is_done(self, step: str, mark: str) -> bool:
         return self.steps.get(step, {}).get("fingerprint") == mark
 
+    @property
+    def last_command(self) -> str:
+        """That of the last run, as a shell takes it; without its words where they are not known."""
+        last = [run.get("arguments", []) for run in self.section("runs").get("last", [])][-1:]
+        words = last[0] if last else []
+        return shlex.join(["crawlrank", *(words or ["rank" if self.ranking else "run"])])
+
     def require_done(self, *steps: str) -> None:
         """Raise BadInput for the first of the steps that is not."""
         for step in steps:
             if "fingerprint" not in self.steps.get(step, {}):
-                cure = f"Finish it with `crawlrank {'rank' if self.ranking else 'run'}`."
+                cure = f"Finish it with `{self.last_command}`."
                 raise BadInput(str(self.path.parent), f"{step} is not done", "a finished run", cure)
 
     def forget(self, steps: Iterable[str]) -> None:

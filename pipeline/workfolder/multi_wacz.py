@@ -4,6 +4,8 @@ Its `profile` is `multi-wacz-package` (https://specs.webrecorder.net/multi-wacz/
 `resources` has a `path` or a `url`: a URL, or a path below the folder of the JSON. As data packages
 demand, a path neither begins with `/` nor goes up with `..`; so a file from elsewhere names none of
 this machine but those beside it. What lies on the web names only what lies there, too.
+
+Indexes of captures in lines of JSON may have such a name as well, and are told by their first line.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urljoin
 
+from jobs.kernel.archive.index.files import kind_of as index_kind
 from jobs.kernel.errors import BadInput
 from jobs.kernel.storage.opening import (
     WEB,
@@ -28,17 +31,21 @@ PROFILE = "multi-wacz-package"
 EXPECTED = (
     f'a multi-WACZ: `"profile": "{PROFILE}"`, and `resources` with paths or URLs of WACZ files'
 )
+_INDEX = object()
 LARGEST = 1 << 26  # bytes; some 300,000 WACZ files
 
 
 def is_multi_wacz(path_or_url: PathOrUrl) -> bool:
-    """By its name: no archive has such a one."""
+    """By its name: nothing else but an index of captures has such a one."""
     return name_of(path_or_url).lower().endswith(".json")
 
 
 def wacz_files(path_or_url: PathOrUrl) -> list[PathOrUrl]:
-    """Those that it names, in its order. Raises BadInput."""
-    resources = _resources(path_or_url, _document(path_or_url))
+    """Those that it names, in its order; of an index the index itself. Raises BadInput."""
+    document = _document(path_or_url)
+    if document is _INDEX:
+        return [path_or_url]
+    resources = _resources(path_or_url, document)
     files = [_resource(path_or_url, entry, number) for number, entry in enumerate(resources, 1)]
     if not files:
         raise BadInput(str(path_or_url), "no resource", EXPECTED)
@@ -46,8 +53,11 @@ def wacz_files(path_or_url: PathOrUrl) -> list[PathOrUrl]:
 
 
 def _document(path_or_url: PathOrUrl) -> Any:
+    """What is in the JSON; _INDEX for an index."""
     with opened(path_or_url) as file:
         try:
+            if index_kind(file):
+                return _INDEX
             text = file.read(LARGEST + 1)
         except OSError as error:
             what = f"cannot be read ({error.strerror or error})"

@@ -32,29 +32,31 @@ def labels(work: Path) -> list[str]:
 
 
 def new_ranking(work: Path, label: str) -> Path:
-    """The folder of a ranking that may be there. Raises BadInput for a label that is no name."""
+    """The folder of a ranking that may be there. Raises BadInput for a label that is no name, for
+    that of the run itself, and for one that differs from another in case alone: some file systems
+    make one folder of the two."""
+    cure = "Name the ranking otherwise."
     if not LABEL.match(label):
         expected = "up to 64 letters, digits and . _ -, of which the first is a letter or digit"
-        raise BadInput(f"--name {label!r}", "no label", expected, "Name the ranking otherwise.")
+        raise BadInput(f"--name {label!r}", "no label", expected, cure)
+    if label.lower() == OWN:
+        raise BadInput(f"--name {label}", "the ranking of the run itself", "another label", cure)
+    for other in labels(work):
+        if other.lower() == label.lower() and other != label:
+            raise BadInput(f"--name {label}", f"{other} is there", "another label", cure)
     return work / RANKINGS / label
 
 
 def ranking_folder(work: Path, ranking: str | None) -> Path:
-    """The folder of a ranking that is there, by its label; None: of the run's own. Raises
-    BadInput."""
-    if ranking is None:
+    """The folder of a ranking that is there, by its label. None, and OWN unless another one has
+    that label: of the run's own. Raises BadInput."""
+    known = labels(work)
+    if ranking is None or (ranking == OWN and OWN not in known):
         return work
-    if ranking not in (known := labels(work)):
+    if ranking not in known:
         cure = "Make one with `crawlrank rank`."
         raise BadInput(str(work), f"no ranking {ranking}", " or ".join(known) or "one", cure)
     return work / RANKINGS / ranking
-
-
-def named_ranking(work: Path, label: str) -> Path:
-    """The folder of a ranking, OWN being the run's own unless another one has that label. Raises
-    BadInput."""
-    own = label == OWN and OWN not in labels(work)
-    return ranking_folder(work, None if own else label)
 
 
 def graph_mark(manifest: Manifest) -> str:
@@ -109,7 +111,7 @@ def is_stale(folder: Path, manifest: Manifest) -> bool:
     work = folder.resolve().parents[1]
     parts = parts_of(manifest)
     try:
-        marks = {label: _mark_of(named_ranking(work, label)) for label in parts}
+        marks = {label: mark_of(ranking_folder(work, label)) for label in parts}
         return marks != parts or graph_mark(require_manifest(work)) != manifest.ranking["of"]
     except BadInput:
         return True
@@ -127,7 +129,7 @@ def is_usable(work: Path, label: str) -> bool:
     return True
 
 
-def _mark_of(folder: Path) -> str | None:
+def mark_of(folder: Path) -> str | None:
     """What the scores of a ranking were made of; None where they are stale or not there."""
     manifest = require_manifest(folder)
     entry = manifest.steps.get(RANK)
@@ -141,5 +143,5 @@ def require_current(folder: Path, manifest: Manifest) -> None:
             str(folder),
             "what it was made of is another one by now",
             "a ranking of the graph, or the rankings, that are there",
-            "Rank it again with `crawlrank rank` and the same --name.",
+            f"Rank it again with `{manifest.last_command}`.",
         )

@@ -13,6 +13,7 @@ from pathlib import Path
 from jobs.kernel.errors import BadInput
 from jobs.kernel.storage import stores
 from jobs.kernel.storage.plain_paths import plain_path
+from jobs.kernel.storage.temporary import remove_abandoned
 from pipeline.contract import RANK, STEPS, later_steps, written_by
 from pipeline.workfolder.dataset_store import NEAR, DatasetStore, remove
 from pipeline.workfolder.manifest import Manifest
@@ -40,7 +41,7 @@ def refuse_dataset(work: Path, output: Path) -> None:
     """Refuse an output that would be among the parts of a dataset, where it would be read as one,
     or would replace a file that the run has written. Raises BadInput."""
     above = (output.resolve(), *output.resolve().parents)
-    for name in (*DATASETS, MANIFEST):
+    for name in (*DATASETS, MANIFEST, ".lock", TMP):
         if (work / name).resolve() in above:
             own = output.resolve() == (work / name).resolve()
             where = f"the run's own {name}" if own else f"in the dataset {name}"
@@ -98,11 +99,12 @@ def refuse_foreign(work: Path) -> None:
 
 def clear_leftovers(work: Path) -> None:
     """Remove what a killed run could not, by the names that only crawlrank gives."""
-    ends = ("part", "[0-9]*.part", "old")
-    patterns = [f".{name}.{end}" for name in (*DATASETS, MANIFEST) for end in ends]
-    patterns += [".crawlrank-*", "report/.report.json.[0-9]*.part"]
-    for path in [path for pattern in patterns for path in work.glob(pattern)]:
-        remove(path)
+    for name in DATASETS:
+        remove(work / f".{name}.part")
+        remove(work / f".{name}.old")
+    remove(work / TMP)
+    remove_abandoned(work)
+    remove_abandoned(work / "report")
 
 
 def sweep(store: DatasetStore, kept: Collection[str], parts: Collection[str]) -> None:

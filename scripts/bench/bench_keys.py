@@ -21,7 +21,7 @@ from typing import Any
 
 from jobs.kernel.formats.reading import parts, read_lines
 from jobs.kernel.keys import keys
-from jobs.kernel.keys.keys import KeyFunction, forgetful_key_function, key_function
+from jobs.kernel.keys.keys import KeyFunction, Www, forgetful_key_function, key_function
 from jobs.kernel.keys.surt_keys import surt_key
 
 URIS = Path(__file__).resolve().parents[2] / "tests" / "data" / "urls" / "links.txt.gz"
@@ -36,15 +36,15 @@ def uris_of(datasets: Iterable[str]) -> Iterator[bytes]:
 
 
 def by_surt(uri: bytes) -> bytes | None:
-    return surt_key(uri, False)
+    return surt_key(uri, keep_www=False)
 
 
 #: what is timed -> a new function without memory of earlier turns
 WAYS: dict[str, Callable[[], KeyFunction]] = {
     "surt": lambda: by_surt,
     "surt, lru_cache": lambda: lru_cache(CACHED)(by_surt),
-    "key_of, no memory": lambda: forgetful_key_function(False),
-    "key_of": lambda: key_function(False),
+    "key_of, no memory": lambda: forgetful_key_function("strip"),
+    "key_of": lambda: key_function(),
 }
 
 
@@ -67,13 +67,13 @@ def coverage(uris: set[bytes]) -> tuple[float, list[str]]:
     asked: list[bytes] = []
     original = keys._by_surt
 
-    def noted(uri: bytes, keep_www: bool) -> Any:
+    def noted(uri: bytes, www: Www) -> Any:
         asked.append(uri)
-        return original(uri, keep_www)
+        return original(uri, www)
 
     keys._by_surt = noted
     try:
-        way = forgetful_key_function(False)
+        way = forgetful_key_function("strip")
         for uri in uris:
             way(uri)
     finally:

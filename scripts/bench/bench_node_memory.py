@@ -17,7 +17,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +36,7 @@ from pipeline.options import PrecedenceOptions, ValidationOptions
 from pipeline.precedence import export as precedence
 from pipeline.ranking.classes import PREFERENCE_BYTES
 from pipeline.ranking.methods import METHODS
-from pipeline.ranking.validation import VALIDATION_BYTES, validate
+from pipeline.ranking.validation.validate import VALIDATION_BYTES, validate
 
 LINKS = 4
 SMALL = Memory(LEAST)  # or DuckDB would hold what it need not
@@ -122,13 +121,13 @@ STEPS: dict[str, tuple[Callable[[EmbeddedEngine], Any], int]] = {
 }  # fmt: skip
 
 
-def peak_of(step: str, work: Path) -> int:
-    """Peak of resident bytes of a process that does the step."""
+def peaks_of(step: str, works: list[Path]) -> list[int]:
+    """Peaks of resident bytes of processes that do the step in each of the folders."""
     # every array by itself, so that what is freed is given back
     environment = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "65536"}
-    command = [sys.executable, __file__, "--do", step, str(work)]
+    command = [sys.executable, __file__, "--do", step, *map(str, works)]
     done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    return int(done.stdout.split()[-1])
+    return [int(line) for line in done.stdout.splitlines()]
 
 
 def bytes_a_node(step: str, folder: Path, sizes: tuple[int, int]) -> float:
@@ -137,8 +136,7 @@ def bytes_a_node(step: str, folder: Path, sizes: tuple[int, int]) -> float:
     for work, nodes in zip(works, sizes, strict=True):
         if not work.exists():
             make_work(work, nodes)
-    with ThreadPoolExecutor() as pool:
-        peaks = list(pool.map(lambda work: peak_of(step, work), works))
+    peaks = peaks_of(step, works)
     in_memory = EDGE_BYTES.get(step.partition(" ")[0], 0) * LINKS
     return (peaks[1] - peaks[0]) / (sizes[1] - sizes[0]) - in_memory
 
@@ -152,15 +150,27 @@ def do(step: str, work: Path) -> int:
     return int(status.partition("VmHWM:")[2].split()[0]) * 1024
 
 
+def do_each(step: str, works: list[str]) -> None:
+    """Print the peak of a process for each folder, forked from this one, which has all imported."""
+    for work in works:
+        process = os.fork()
+        if not process:
+            print(do(step, Path(work)), flush=True)
+            os._exit(0)
+        if code := os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]):
+            sys.exit(code)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("steps", nargs="*", default=list(STEPS))
     parser.add_argument("--nodes", default="1,3", help="millions of nodes: two sizes")
     parser.add_argument("--json", type=Path, help="also write the figures here")
-    parser.add_argument("--do", nargs=2, metavar=("STEP", "WORK"), help=argparse.SUPPRESS)
+    parser.add_argument("--do", nargs="+", metavar="WORD", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.do:
-        print(do(given.do[0], Path(given.do[1])))
+        step, *works = given.do
+        do_each(step, works)
         return
     small, large = (int(float(size) * 1e6) for size in given.nodes.split(","))
     rows = []

@@ -126,7 +126,7 @@ def profile(archives: list[Path], repeat: int) -> list[tuple[str, float, str]]:
     passes: dict[str, tuple[Callable[[], None], str]] = {
         name: (partial(run, archives), what) for name, (run, what) in STAGES.items()
     }
-    passes["key"] = (lambda: keys(archives, key_function(False)), "both ends of a link")
+    passes["key"] = (lambda: keys(archives, key_function()), "both ends of a link")
     best = dict.fromkeys(passes, float("inf"))
     for _ in range(repeat):
         for name, (run, _) in passes.items():

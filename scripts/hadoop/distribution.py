@@ -66,9 +66,9 @@ def install() -> Path:
     return home
 
 
-def check(lib: Path) -> None:
-    """Raises Unavailable unless the folder has the jars of jars.sha256 and no others."""
-    rows = [line.split() for line in SUMS.read_text().splitlines()]
+def check(lib: Path, sums: Path = SUMS) -> None:
+    """Raises Unavailable unless the folder has the jars of the file `sums` and no others."""
+    rows = [line.split() for line in sums.read_text().splitlines()]
     expected = {name: digest for digest, name in rows}
     found = {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in lib.iterdir()}
     wrong = sorted(name for name, _ in expected.items() ^ found.items())
@@ -76,7 +76,7 @@ def check(lib: Path) -> None:
         name = wrong[0]
         raise Unavailable(
             f"{lib / name}: SHA-256 {found.get(name, 'none, no such file')}, expected "
-            f"{expected.get(name, 'no such file')} ({SUMS}): remove what Maven keeps of it "
+            f"{expected.get(name, 'no such file')} ({sums}): remove what Maven keeps of it "
             "(~/.m2/repository) and fetch again"
         )
 

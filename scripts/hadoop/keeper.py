@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from hadoop.servers import SERVERS, command, formatted, formatting, ready
 
 STARTING = 180  # seconds, for a slow machine
 PATIENCE = 8  # seconds, for servers to end
+TRIES = 3  # of a server that dies as it starts
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
@@ -67,7 +69,7 @@ class Keeper:
                 sys.exit(f"HDFS cannot be made:\n{self.node.last_words('format')}")
 
     def _start_servers(self) -> None:
-        limit, started = time.monotonic() + STARTING, set[str]()
+        limit, started = time.monotonic() + STARTING, Counter[str]()
         while self._start_dead(started) or not ready():
             if time.monotonic() > limit:
                 sys.exit(f"Hadoop is not ready after {STARTING} s: see {self.node.logs}")
@@ -76,16 +78,16 @@ class Keeper:
             time.sleep(0.2)
         self._note(replace(self.state, ready=True))
 
-    def _start_dead(self, started: set[str]) -> bool:
+    def _start_dead(self, started: Counter[str]) -> bool:
         """Start the servers that do not run, and note them; whether there were any. SystemExit when
-        one of those `started` has died."""
+        one has died TRIES times. The history server dies where HDFS is not there soon enough."""
         dead = [name for name in SERVERS if not self._runs(name)]
         for name in dead:
-            if name in started:
+            if started[name] >= TRIES:
                 code, words = self.children[name].returncode, self.node.last_words(name)
                 sys.exit(f"{name}: exit code {code} as it started\n{words}")
             self.children[name] = self._run(name, command(self.node, name))
-        started |= set(dead)
+        started.update(dead)
         if dead:
             pairs = ((name, Process.with_id(child.pid)) for name, child in self.children.items())
             servers = {name: process for name, process in pairs if process}

@@ -23,7 +23,7 @@ from heritrix.recrawl import NOTED, first_crawl, rank, scope
 from heritrix.running import run_job
 from heritrix.serving import serving
 from heritrix.site_parts import make_site
-from pipeline.precedence.beans import ANNOTATOR
+from pipeline.precedence.beans import ANNOTATOR, PAGES
 
 PARTS = ("within_hosts", "across_hosts", "all")
 #: crawl -> settings of its job, options of recrawl
@@ -31,7 +31,7 @@ CRAWLS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "recrawl": ({}, ()),
     "recrawl, 10 threads": ({"crawlController.maxToeThreads": "10"}, ()),
     "recrawl --top 100": ({}, ("--top", "100")),
-    "recrawl --keep-seeds, one seed": ({}, ("--keep-seeds",)),
+    "recrawl --seeds-only, one seed": ({}, ("--seeds-only",)),
 }
 
 
@@ -63,11 +63,12 @@ def loop(folder: Path, site: Site, bins: int) -> None:
         run_job(home, job)
         made[name] = job
         show(name, audit(work, job))
-    seeds = (made["recrawl"].folder / "seeds.txt").read_text().splitlines()
+    pages = (made["recrawl"].folder / "crawlrank" / "1" / PAGES).read_text().splitlines()
+    seeds = [line.split("\t")[1] for line in pages]
     random.Random(1).shuffle(seeds)  # best first, they alone would make the order within hosts
     without = write_job(home, jobs / "without", planned(seeds, site, {}))
     run_job(home, without)
-    show("its seeds shuffled, no file", audit(work, without))
+    show("its pages as seeds, shuffled", audit(work, without))
     for name, job in {"without": without, "with": made["recrawl"]}.items():
         audit(work, job, "--plot", str(folder / f"{name}.svg"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from heritrix.made_site import Answer, Site
@@ -43,6 +43,10 @@ def server(address: str, answers: Answers) -> Iterator[str]:
         def do_GET(self) -> None:
             uri = self.requestline.split(" ")[1]  # self.path folds slashes
             answer = answers(uri if uri.startswith("http:") else base + uri)
+            with suppress(ConnectionError):  # a crawler that was killed meanwhile
+                self.say(answer)
+
+        def say(self, answer: Answer) -> None:
             self.send_response(answer.status)
             self.send_header("Content-Type", answer.kind)
             self.send_header("Content-Length", str(len(answer.body)))

@@ -91,7 +91,7 @@ def main() -> None:
         report = described(db, crawls, crawls[0], wanted, BEGIN, near, budget)
         described_in = time.perf_counter() - started
         limit(db, (budget - FIXED) // 2)
-        write_files(db, report.due, ["parquet"], options.folder)
+        write_files(db, report.due, ["parquet"], options.folder, {})
     seconds = time.perf_counter() - started
     processor = sum(os.times()[:2]) - sum(times[:2])
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -1,4 +1,7 @@
-"""The package `crawlrank`, from a project that has folders named jobs and pipeline itself."""
+"""The package `crawlrank`, from a project that has folders named jobs and pipeline itself.
+
+In processes of their own where the packages are the subject; other calls are forked.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.crawls import MORE_WEB, WEB, environment, ok, write_warc
+from support.library import fork_calls
 
 import crawlrank
 from pipeline.cli.commands import COMMANDS
@@ -21,10 +25,20 @@ import crawlrank
 assert not {"jobs", "click", "duckdb", "pyarrow", "numpy"} & (set(sys.modules) - before)
 import pipeline, jobs
 assert pipeline.NAME == jobs.NAME == "theirs"
-crawlrank.run("crawl/*.warc.gz", work="work", runner=RUNNER, quiet=True)
+CALLS
+assert pipeline.NAME == jobs.NAME == "theirs"
+"""
+#: a run, whose pool has processes, and a job, whose tasks are some
+FEW_CALLS = """
+crawlrank.run("crawl/*.warc.gz", work="work", jobs=2, quiet=True)
+crawlrank.command("gen-graph", "links.txt", output="graph.txt", runner="local")
+print(crawlrank.explain("work", "http://a.example/")["standing"]["position"])
+print(open("graph.txt").readline())
+"""
+ALL_IN_TASKS = """
+crawlrank.run("crawl/*.warc.gz", work="work", runner="local", quiet=True)
 best = crawlrank.scores("work").to_pylist()[0]
 print(best["url"], best["class"], crawlrank.explain("work", best["url"])["score"] == best["score"])
-assert pipeline.NAME == jobs.NAME == "theirs"
 """
 
 
@@ -36,7 +50,15 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / "crawl").mkdir()
     write_warc(tmp_path / "crawl" / "web.warc.gz", WEB)
     write_warc(tmp_path / "crawl" / "more.warc.gz", MORE_WEB)
+    (tmp_path / "links.txt").write_text("1 a b\n2 b a\n")
     return tmp_path
+
+
+@pytest.fixture
+def forked(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The project, while calls are forked."""
+    fork_calls(monkeypatch, project)
+    return project
 
 
 def in_project(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -48,9 +70,16 @@ def in_project(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("runner", ["embedded", "local"])
-def test_a_project_keeps_its_own_packages(project: Path, runner: str) -> None:
-    done = in_project(project, "-c", PROGRAM.replace("RUNNER", repr(runner)))
+@pytest.mark.extended
+def test_a_project_keeps_its_own_packages(project: Path) -> None:
+    done = in_project(project, "-c", PROGRAM.replace("CALLS", FEW_CALLS))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "1\n1\t1.0\tO:2\n\n"
+
+
+@pytest.mark.extended
+def test_it_does_where_all_is_done_by_tasks(project: Path) -> None:
+    done = in_project(project, "-c", PROGRAM.replace("CALLS", ALL_IN_TASKS))
     assert done.returncode == 0, done.stderr
     assert done.stdout == "http://a.example/ 1 True\n"
 
@@ -68,29 +97,32 @@ def test_functions_are_commands(project: Path) -> None:
     assert all(getattr(crawlrank, name).__doc__ for name in crawlrank.__all__)
 
 
-def test_results_are_those_of_the_commands(project: Path) -> None:
-    work, archives = project / "w", sorted((project / "crawl").glob("*.gz"))
-    crawlrank.run(archives, work=work, nodes="all", quiet=True)
+def test_results_are_those_of_the_commands(forked: Path) -> None:
+    work, archives = forked / "w", sorted((forked / "crawl").glob("*.gz"))
+    crawlrank.run(archives, work=work, nodes="all", jobs=1, quiet=True)
     crawlrank.rank(work, method="hits", quiet=True)
     expected = json.loads(ok("agree", work, "--json", "-").out)
     assert crawlrank.agree(work) == expected
-    assert crawlrank.diff(work, work)["common"] == len(crawlrank.scores(work))
-    crawlrank.export_precedence(work, project / "p.txt", ranking="hits")
-    assert (project / "p.txt").read_text().count("\n") > 5
+    scores = crawlrank.scores(work)
+    assert crawlrank.diff(work, work)["common"] == len(scores)
+    first = scores.to_pylist()[0]
+    assert crawlrank.explain(work, first["url"])["score"] == first["score"]
+    crawlrank.export_precedence(work, forked / "p.txt", ranking="hits")
+    assert (forked / "p.txt").read_text().count("\n") > 5
     assert crawlrank.hosts(work, top=1) == json.loads(
         ok("hosts", "--work", work, "--top", 1, "--json", "-").out
     )
     best = crawlrank.scores(work, host="b.example", top=1, ranking="hits")
     assert best["host"].to_pylist() == ["b.example"]
-    page = project / "report.html"
+    page = forked / "report.html"
     numbers = crawlrank.report(work, page, ranking=["run", "hits"], quiet=True)
     assert [other["label"] for other in numbers["rankings"]] == ["hits"]
     assert page.read_text().startswith("<!doctype html>")
-    assert crawlrank.inspect(archives[0])["total"]["archives"] == 1
+    assert crawlrank.inspect(archives[0], jobs=1)["total"]["archives"] == 1
 
 
-def test_progress_is_passed_on(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    crawlrank.run(project / "crawl", work=project / "w")
+def test_progress_is_passed_on(forked: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    crawlrank.run(forked / "crawl", work=forked / "w", jobs=1)
     said = capfd.readouterr()
     assert "page-rank" in said.err
     assert said.out == ""
@@ -128,24 +160,24 @@ def test_an_interrupt_of_the_program_alone_ends_the_run_too(project: Path) -> No
     assert states["page-rank"] in ("to do", "begun")
 
 
-def test_faults_are_raised(project: Path) -> None:
+def test_faults_are_raised(forked: Path) -> None:
     with pytest.raises(crawlrank.CommandFailed, match="no manifest") as fault:
-        crawlrank.scores(project)
+        crawlrank.scores(forked)
     assert fault.value.exit_code == 3
     with pytest.raises(crawlrank.CommandFailed, match=r"No such option.*--no-such") as fault:
-        crawlrank.explain(project, "http://a.example/", no_such=1)
+        crawlrank.explain(forked, "http://a.example/", no_such=1)
     assert fault.value.exit_code == 2
     with pytest.raises(crawlrank.CommandFailed, match="missing") as fault:
-        crawlrank.run(project / "missing.warc.gz", work=project / "w")
+        crawlrank.run(forked / "missing.warc.gz", work=forked / "w")
     assert fault.value.exit_code == 3
 
 
-def test_any_command_is_a_function(project: Path) -> None:
-    crawlrank.run(project / "crawl", work=project / "w", quiet=True)
-    crawlrank.command("export-text", work=project / "w", out=project / "text")
+def test_any_command_is_a_function(forked: Path) -> None:
+    crawlrank.run(forked / "crawl", work=forked / "w", jobs=1, quiet=True)
+    crawlrank.command("export-text", work=forked / "w", out=forked / "text")
     crawlrank.command(
-        "page-rank", project / "text/pr0.txt", output=project / "r", iterations=3, runner="inline"
+        "page-rank", forked / "text/pr0.txt", output=forked / "r", iterations=3, runner="inline"
     )
-    assert len(list((project / "r").iterdir())) > 0
-    checked = crawlrank.command("check", work=project / "w")
-    assert checked == ok("check", "--work", project / "w").out
+    assert len(list((forked / "r").iterdir())) > 0
+    checked = crawlrank.command("check", work=forked / "w")
+    assert checked == ok("check", "--work", forked / "w").out

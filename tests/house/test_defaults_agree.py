@@ -3,21 +3,25 @@ is that of the function or object that it stands for, and of the job."""
 
 from __future__ import annotations
 
-import ast
 import inspect
+import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 import pytest
+from click.testing import CliRunner
 from support.crawls import ok
 from support.paths import LOOPBACK, ROOT
+from support.runs import copy_of, finished
+from support.systems.own_engine import with_engine
 
 from jobs.assign_ids import AssignIds
 from jobs.canonicalize import Canonicalize
 from jobs.extract_links import ExtractLinks
 from jobs.kernel.captures.extraction_options import ExtractionOptions
+from jobs.kernel.errors import BadInput
 from jobs.mapreduce.launcher import CLUSTERS, RUNNERS
 from jobs.select_links import SelectLinks
 from pipeline import cli, import_text
@@ -60,11 +64,10 @@ JOBS = {
 
 def test_types_of_options_have_names_of_their_own() -> None:
     names = [
-        node.name
+        name
         for folder in ("jobs", "pipeline", "scripts", "tests")
         for path in (ROOT / folder).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_bytes()))
-        if isinstance(node, ast.ClassDef) and node.name.endswith("Options")
+        for name in re.findall(r"^ *class (\w*Options)\b", path.read_text(), re.MULTILINE)
     ]
     assert len(set(names)) == len(names) > 5
     assert "Options" not in names
@@ -100,33 +103,34 @@ def test_of_commands_and_jobs(command: str) -> None:
         assert options[name] == given[name], name
 
 
-def asked(monkeypatch: pytest.MonkeyPatch, *words: str) -> RunOptions:
-    """What `run` asks for, after so many words."""
+def asked(work: Path, *words: str) -> RunOptions:
+    """What `run` asks for, after so many words; it ends before the first step."""
     given = list[RunOptions]()
 
-    def keep(work: Path, archives: object, options: RunOptions, *_: object) -> None:
+    def keep(work: Path, options: RunOptions, *_: object) -> NoReturn:
         given.append(options)
+        raise BadInput("the run", "its options", "nothing more")
 
-    monkeypatch.setattr(runs, "run", keep)
-    ok("run", LOOPBACK, "--work", "work", "--quiet", *words)
+    command = ["run", str(LOOPBACK), "--work", str(work), "--quiet", *words]
+    assert CliRunner().invoke(with_engine(keep), command).exit_code == 3
     return given[0]
 
 
 @pytest.mark.parametrize("more", [{}, {"max_rounds": 50}, {"iterations": 9}], ids=str)
 @pytest.mark.parametrize("runner", [EMBEDDED, *RUNNERS, *CLUSTERS])
-def test_of_a_run(runner: str, more: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_run(runner: str, more: dict[str, Any], tmp_path: Path) -> None:
     data = "s3://bucket/data" if runner in CLUSTERS else None
     words = ["--runner", runner, *(["--data", data] if data else [])]
     for name, value in more.items():
         words += [f"--{name.replace('_', '-')}", str(value)]
     options = RunOptions(runner=runner, data=data, stop=Stop(**more))
-    assert asked(monkeypatch, *words).parameters() == options.parameters()
+    assert asked(tmp_path / "work", *words).parameters() == options.parameters()
 
 
 def test_each_goes_on_in_the_folder_of_the_other(tmp_path: Path) -> None:
-    words = ("run", LOOPBACK, "--quiet", "--no-validate", "--jobs", 2)
-    options = RunOptions(validate=False, processes=2)
-    ok(*words, "--work", tmp_path / "command")
+    words = ("run", LOOPBACK, "--quiet", "--jobs", 1)
+    options = RunOptions(processes=1)
+    copy_of(finished(LOOPBACK), tmp_path / "command")
     runs.run(tmp_path / "command", [LOOPBACK], options, reporter(quiet=True))
     runs.run(tmp_path / "library", [LOOPBACK], options, reporter(quiet=True))
     ok(*words, "--work", tmp_path / "library")

@@ -4,10 +4,10 @@ and modules of arrays load no framework."""
 from __future__ import annotations
 
 import ast
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,14 +15,15 @@ from support.paths import ROOT
 
 #: from the lowest; a name stands for a module, or for a folder with all below it
 JOBS = (
-    *("jobs.kernel.errors", "jobs.kernel.machine", "jobs.kernel.storage", "jobs.kernel.keys"),
+    *("jobs.kernel.errors", "jobs.kernel.machine", "jobs.kernel.storage"),
+    *("jobs.kernel.encodings", "jobs.kernel.keys"),
     *("jobs.kernel.formats", "jobs.kernel.markup", "jobs.kernel.archive", "jobs.kernel.links"),
     *("jobs.kernel.captures", "jobs.kernel.rank", "jobs.mapreduce.runners", "jobs.mapreduce"),
     "jobs.stages",
 )
 PIPELINE = (
     *("pipeline.terminal", "pipeline.version", "pipeline.pages"),
-    *("pipeline.contract", "pipeline.options"),
+    *("pipeline.contract", "pipeline.bounds", "pipeline.options"),
     *("pipeline.data", "pipeline.ranking", "pipeline.online"),
     *(
         "pipeline.workfolder",
@@ -41,30 +42,48 @@ FRAMEWORKS = ("mrjob", "click", "pyarrow", "duckdb")
 Imports = Mapping[str, set[str]]
 
 
-def modules(root: Path) -> dict[str, Path]:
+def sources(root: Path) -> dict[str, str]:
+    """The files of the code, by their paths in the checkout."""
     paths = (path for name in ("jobs", "pipeline") for path in (root / name).rglob("*.py"))
     return {
-        ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__"): path
+        path.relative_to(root).as_posix(): path.read_text()
         for path in paths
         if "files" not in path.parts  # what a package takes along is no module
     }
 
 
-def imports_of(path: Path, known: Mapping[str, Path]) -> set[str]:
-    """The modules that a file imports, anywhere in it but for types alone."""
-    tree = ast.parse(path.read_bytes())
+SOURCES = sources(ROOT)
+
+
+def name_of(path: str) -> str:
+    return path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+
+
+@cache
+def imported(source: str) -> frozenset[tuple[str, str]]:
+    """What a file imports, anywhere in it but for types alone: modules, and names from them, which
+    may be modules."""
+    tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             node.body = []
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            found |= {(alias.name, "") for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.module and not node.level, f"{path}: a relative import"
-            named = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= {name if name in known else node.module for name in named}
-    return found & known.keys()
+            assert node.module and not node.level, f"a relative import: {ast.unparse(node)}"
+            found |= {(node.module, alias.name) for alias in node.names}
+    return frozenset(found)
+
+
+def imports_of(source: str, known: Mapping[str, str]) -> set[str]:
+    """The modules among those known that a file imports."""
+    names = {
+        f"{module}.{name}" if f"{module}.{name}" in known else module
+        for module, name in imported(source)
+    }
+    return names & known.keys()
 
 
 def within(module: str, *names: str) -> bool:
@@ -99,10 +118,10 @@ def apart(module: str, other: str) -> bool:
     return any(within(module, one) and within(other, two) for one, two in (APART, APART[::-1]))
 
 
-def faults(root: Path) -> Iterator[str]:
-    known = modules(root)
-    imports = {module: imports_of(path, known) for module, path in known.items()}
-    packages = {module for module, path in known.items() if path.name == "__init__.py"}
+def faults(sources: Mapping[str, str]) -> Iterator[str]:
+    known = {name_of(path): source for path, source in sources.items()}
+    imports = {module: imports_of(source, known) for module, source in known.items()}
+    packages = {name_of(path) for path in sources if path.endswith("/__init__.py")}
     for module in sorted(known.keys() - packages):
         try:
             own = layer(module)
@@ -116,72 +135,84 @@ def faults(root: Path) -> Iterator[str]:
                 yield f"{module} reaches {other}"
 
 
-def loaded_by(root: Path, folder: str) -> set[str]:
-    """The frameworks that are loaded with all modules of a folder."""
-    code = (
-        "import importlib, pkgutil, sys\n"
-        f"package = importlib.import_module({folder!r})\n"
-        f"for module in pkgutil.walk_packages(package.__path__, {folder!r} + '.'):\n"
-        "    importlib.import_module(module.name)\n"
-        f"print(*{FRAMEWORKS!r} & sys.modules.keys())"
-    ).replace(repr(FRAMEWORKS), f"set({FRAMEWORKS!r})")
-    command = [sys.executable, "-c", code]
+LOAD = f"""
+import importlib, os, pkgutil, sys
+for folder in sys.argv[1:]:
+    if not os.fork():
+        package = importlib.import_module(folder)
+        for module in pkgutil.walk_packages(package.__path__, folder + "."):
+            importlib.import_module(module.name)
+        print(folder, *{{*{FRAMEWORKS!r}}} & sys.modules.keys(), flush=True)
+        os._exit(0)
+    assert os.wait()[1] == 0, folder
+"""
+
+
+def loaded_by(root: Path, *folders: str) -> dict[str, set[str]]:
+    """The frameworks that are loaded with all modules of each folder."""
+    command = [sys.executable, "-c", LOAD, *folders]
     run = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
-    return set(run.stdout.split())
+    return {folder: {*names} for folder, *names in map(str.split, run.stdout.splitlines())}
 
 
 def test_imports_go_downward() -> None:
-    assert list(faults(ROOT)) == []
+    assert len(SOURCES) > 300
+    assert list(faults(SOURCES)) == []
 
 
-@pytest.mark.parametrize("folder", ARRAYS)
-def test_modules_of_arrays_load_no_framework(folder: str) -> None:
-    assert loaded_by(ROOT, folder) == set()
+def test_modules_of_arrays_load_no_framework() -> None:
+    assert loaded_by(ROOT, *ARRAYS) == {folder: set() for folder in ARRAYS}
 
 
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    """A copy of the code, to be changed."""
-    for name in ("jobs", "pipeline"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    return tmp_path
+def with_late_imports(lines: Mapping[str, str]) -> dict[str, str]:
+    """The code, with a line in a function of some files."""
+    late = {path: f"{SOURCES[path]}\n\ndef late() -> None:\n    {line}\n"
+            for path, line in lines.items()}  # fmt: skip
+    return {**SOURCES, **late}
 
 
-def add(path: Path, line: str) -> None:
-    path.write_text(f"{path.read_text()}\n\ndef late() -> None:\n    {line}\n")
-
-
-def test_an_import_upward_through_a_third_module_is_seen(tree: Path) -> None:
-    add(tree / "pipeline/data/mapped.py", "import pipeline.run")
-    said = list(faults(tree))
+def test_an_import_upward_through_a_third_module_is_seen() -> None:
+    said = list(faults(with_late_imports({"pipeline/data/mapped.py": "import pipeline.run"})))
     assert "pipeline.data.mapped reaches pipeline.run" in said
     assert "pipeline.ranking.opic reaches pipeline.run" in said
 
 
-def test_an_import_of_the_other_engine_through_a_third_module_is_seen(tree: Path) -> None:
-    (tree / "pipeline/engines/shared.py").write_text("import pipeline.engines.text.steps\n")
-    add(tree / "pipeline/engines/embedded/ids.py", "import pipeline.engines.shared")
-    assert "pipeline.engines.embedded.ids reaches pipeline.engines.text.steps" in faults(tree)
+def test_an_import_of_the_other_engine_through_a_third_module_is_seen() -> None:
+    changed = with_late_imports(
+        {"pipeline/engines/embedded/ids.py": "import pipeline.engines.shared"}
+    )
+    changed["pipeline/engines/shared.py"] = "import pipeline.engines.text.steps\n"
+    assert "pipeline.engines.embedded.ids reaches pipeline.engines.text.steps" in faults(changed)
 
 
-def test_a_circle_is_seen(tree: Path) -> None:
-    add(tree / "jobs/kernel/keys/uris.py", "from jobs.kernel.keys import keys")
-    add(tree / "jobs/kernel/keys/keys.py", "from jobs.kernel.keys import uris")
-    assert "jobs.kernel.keys.uris imports itself through others" in faults(tree)
+def test_a_circle_is_seen() -> None:
+    changed = with_late_imports(
+        {
+            "jobs/kernel/keys/uris.py": "from jobs.kernel.keys import keys",
+            "jobs/kernel/keys/keys.py": "from jobs.kernel.keys import uris",
+        }
+    )
+    assert "jobs.kernel.keys.uris imports itself through others" in faults(changed)
 
 
 @pytest.mark.parametrize("path", ["jobs/kernel/new.py", "jobs/new/new.py", "pipeline/new/new.py"])
-def test_a_module_of_no_layer_is_seen(path: str, tree: Path) -> None:
-    (tree / path).parent.mkdir(exist_ok=True)
-    (tree / path).write_text("")
-    assert f"{path[:-3].replace('/', '.')} is of no layer" in faults(tree)
+def test_a_module_of_no_layer_is_seen(path: str) -> None:
+    assert f"{name_of(path)} is of no layer" in faults({**SOURCES, path: ""})
 
 
-def test_a_framework_that_comes_with_another_module_is_seen(tree: Path) -> None:
-    (tree / "jobs/kernel/machine/framed.py").write_text("import mrjob\n")
-    path = tree / "pipeline/ranking/classes.py"
-    path.write_text(f"{path.read_text()}\nimport jobs.kernel.machine.framed\n")
-    assert loaded_by(tree, "pipeline.ranking") == {"mrjob"}
+def test_a_framework_that_comes_with_another_module_is_seen(tmp_path: Path) -> None:
+    """In a tree as small as may be, where the stub of a framework will do."""
+    files = {
+        "mrjob.py": "",
+        "low.py": "import mrjob\n",
+        "arrays/__init__.py": "",
+        "arrays/one.py": "import low\n",
+        "others/__init__.py": "",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert loaded_by(tmp_path, "arrays", "others") == {"arrays": {"mrjob"}, "others": set()}
 
 
 def test_folders_and_modules_stay_small() -> None:

@@ -6,6 +6,7 @@ import re
 
 from support.paths import ROOT
 
+from jobs.kernel.links.json_feeds import JSON_FEED_RULES
 from jobs.kernel.links.link_rules import FORM_RULES, RULES
 from jobs.kernel.links.xml_links import FEED_RULES, SITEMAP_RULES
 
@@ -38,6 +39,8 @@ def rows() -> list[tuple[set[str], set[str]]]:
 def test_every_rule_is_in_the_table_with_its_hop() -> None:
     table = rows()
     rules = [(rule.context, rule.hop) for rule in RULES + FORM_RULES + FEED_RULES + SITEMAP_RULES]
+    for prefix, members in JSON_FEED_RULES.items():
+        rules += [(prefix + name, hop) for name, hop in members.items()]
     for context, hop in rules:
         assert any(context in contexts and hop in hops for contexts, hops in table), context
     named = set().union(*(contexts for contexts, _ in table))

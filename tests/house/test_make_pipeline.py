@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from support.crawls import MORE_WEB, WEB, environment, write_warc
+from support.crawls import FORKED, MORE_WEB, WEB, environment, write_warc
 from support.paths import ROOT
 
-COMMAND = '#!/bin/sh\nexec "{python}" -m pipeline "$@"\n'
+COMMAND = f'#!/bin/sh\nexec {shlex.join(FORKED)} "$@"\n'
 ODD = 'it\'s a "crawl" (1) & [2]; #3.warc.gz'
 
 
@@ -20,7 +20,7 @@ def crawl(tmp_path: Path) -> Path:
     """A folder with a blank in its name, and the command in a folder beside it."""
     (tmp_path / "bin").mkdir()
     command = tmp_path / "bin" / "crawlrank"
-    command.write_text(COMMAND.format(python=sys.executable))
+    command.write_text(COMMAND)
     command.chmod(0o755)
     folder = tmp_path / "my crawl"
     folder.mkdir()
@@ -43,6 +43,7 @@ ONE = {"http://a.example/", "http://a.example/about"}  # of WEB
 BOTH = {*ONE, "http://b.example/x"}
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("archives", "expected"),
     [
@@ -62,7 +63,8 @@ BOTH = {*ONE, "http://b.example/x"}
 def test_archives_with_blanks_and_quotes(crawl: Path, archives: str, expected: set[str]) -> None:
     work = crawl.parent / 'it\'s my work; (1) "2"'
     named = archives.format(folder=crawl, escaped=str(crawl).replace(" ", "\\ "))
-    done = made(crawl, named, work, RUNNER="inline", OPTIONS="--quiet --no-validate")
+    options = "--quiet --no-validate --jobs 1"
+    done = made(crawl, named, work, RUNNER="embedded", OPTIONS=options)
     assert done.returncode == 0, done.stderr
     lines = (work / "precedence.txt").read_text().splitlines()
     uris = {line.rpartition(" ")[0] for line in lines}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 from support.paths import ROOT
@@ -31,9 +31,9 @@ def types_of(tree: ast.Module) -> Iterator[str]:
             yield from (name for name in names if name[0].isupper() and not name.isupper())
 
 
-def names_of(tree: ast.Module) -> Iterator[str]:
+def names_of(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Everything that a module gives a name to."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
         elif isinstance(node, ast.arg):
@@ -48,10 +48,11 @@ def faults(sources: dict[str, str]) -> Iterator[str]:
         tree = ast.parse(source)
         for name in types_of(tree):
             homes[name].append(module)
-        for name in {*names_of(tree)} & EMPTY_WORDS:
+        nodes = [*ast.walk(tree)]
+        for name in {*names_of(nodes)} & EMPTY_WORDS:
             if (module, name) not in OF_ERRORS | OF_REPORTS:
                 yield f"{module}: {name} does not say what it is"
-        for node in ast.walk(tree):
+        for node in nodes:
             if isinstance(node, ast.FunctionDef) and node.name not in LONG:
                 lines = (node.end_lineno or 0) - node.lineno + 1
                 if lines > MOST_LINES:

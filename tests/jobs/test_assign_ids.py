@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 from support import plain
 from support.inputs.samples import made_captures, made_links, oracle, write
-from support.systems.cluster import cluster, dataset, inline
+from support.systems.cluster import MANY_REDUCERS, cluster, dataset, inline
 
 from jobs import assign_ids
 from jobs.kernel.errors import BadInput
 from jobs.mapreduce.launcher import Launcher
 from jobs.mapreduce.outcome import Outcome
-from jobs.stages.assign_ids import numbering
 
 
 def run(tmp: Path, launcher: Launcher, *inputs: Path, nodes: str = "linked") -> Outcome:
@@ -54,7 +53,7 @@ def test_ids_worked_out_by_hand(tmp_path: Path) -> None:
     assert outcome.counters == {"nodes": 6, "input_links": 6}
 
 
-@pytest.mark.parametrize("runner", ["inline", "local", "cluster"])
+@pytest.mark.parametrize("runner", [pytest.param("local", marks=pytest.mark.extended), "cluster"])
 def test_rows_are_those_of_the_notes_own_script(runner: str, tmp_path: Path) -> None:
     """assignUrlIndex.pl on sorted links, which writes tabs; here the links come unsorted."""
     launcher = cluster(tmp_path, 3, 1) if runner == "cluster" else Launcher(runner, tmp_path, 2)
@@ -89,19 +88,18 @@ def test_made_links_inline(nodes: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("nodes", ["linked", "all"])
-@pytest.mark.parametrize(("reducers", "seed"), [(1, 0), (3, 1), (4, 2), (64, 3)])
+@pytest.mark.parametrize(("reducers", "seed"), [(1, 0), (4, 2), MANY_REDUCERS])
 def test_made_links_on_a_cluster(nodes: str, reducers: int, seed: int, tmp_path: Path) -> None:
     check(tmp_path, cluster(tmp_path, reducers, seed), nodes)
 
 
-def test_more_keys_than_a_task_remembers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(numbering, "SEEN", 3)
-    check(tmp_path, cluster(tmp_path, 3, 4), "all")
+def test_more_keys_than_a_task_remembers(tmp_path: Path) -> None:
+    check(tmp_path, cluster(tmp_path, 3, 4, combined=3), "all")
 
 
 def test_more_ranges_than_keys(tmp_path: Path) -> None:
     links = write(tmp_path / "links", [b"b)/ a)/", b"a)/ b)/"])
-    run(tmp_path, cluster(tmp_path, 64), links)
+    run(tmp_path, cluster(tmp_path, 9), links)
     assert sorted(dataset(tmp_path / "map")) == [b"0 a)/", b"1 b)/"]
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from support import plain
 from support.inputs.samples import made_captures, made_links, write
-from support.systems.cluster import cluster, dataset, inline
+from support.systems.cluster import MANY_REDUCERS, cluster, dataset, inline
 
-from jobs import canonicalize
 from jobs.canonicalize import Canonicalize, added
 from jobs.kernel.errors import BadInput
 from jobs.mapreduce.launch import launch
@@ -92,17 +91,14 @@ def test_made_links_inline(tmp_path: Path) -> None:
     check(tmp_path, inline(tmp_path))
 
 
-@pytest.mark.parametrize(("reducers", "seed"), [(1, 0), (3, 1), (4, 2), (64, 3)])
+@pytest.mark.parametrize(("reducers", "seed"), [(1, 0), (4, 2), MANY_REDUCERS])
 def test_made_links_on_a_cluster(reducers: int, seed: int, tmp_path: Path) -> None:
     check(tmp_path, cluster(tmp_path, reducers, seed))
 
 
 @pytest.mark.parametrize("combined", [1, 7])
-def test_a_full_memory_changes_no_row(
-    combined: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(canonicalize, "COMBINED", combined)
-    check(tmp_path, cluster(tmp_path, 3, 5))
+def test_a_full_memory_changes_no_row(combined: int, tmp_path: Path) -> None:
+    check(tmp_path, cluster(tmp_path, 3, 5, combined=combined))
 
 
 @pytest.mark.parametrize(

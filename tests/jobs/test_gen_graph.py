@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from support import plain
 from support.inputs.samples import made_captures, made_links, oracle, write
-from support.systems.cluster import cluster, dataset, inline
+from support.systems.cluster import MANY_REDUCERS, cluster, dataset, inline
 
-from jobs import gen_graph
 from jobs.gen_graph import GenGraph
 from jobs.kernel.errors import BadInput
 from jobs.mapreduce.launch import launch
@@ -44,7 +43,7 @@ def test_lines_worked_out_by_hand(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("runner", ["inline", "local", "cluster"])
+@pytest.mark.parametrize("runner", [pytest.param("local", marks=pytest.mark.extended), "cluster"])
 def test_the_graph_is_that_of_heritrix_own_job(runner: str, tmp_path: Path) -> None:
     """GenGraph.java keeps no order of targets; here they ascend."""
     launcher = cluster(tmp_path, 3, 1) if runner == "cluster" else Launcher(runner, tmp_path, 2)
@@ -87,14 +86,13 @@ def test_made_links_inline(nodes: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("nodes", ["linked", "all"])
-@pytest.mark.parametrize(("reducers", "seed"), [(1, 0), (3, 1), (4, 2), (64, 3)])
+@pytest.mark.parametrize(("reducers", "seed"), [(1, 0), (4, 2), MANY_REDUCERS])
 def test_made_links_on_a_cluster(nodes: str, reducers: int, seed: int, tmp_path: Path) -> None:
     check(tmp_path, cluster(tmp_path, reducers, seed), nodes)
 
 
-def test_a_full_memory_changes_no_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gen_graph, "COMBINED", 2)
-    check(tmp_path, cluster(tmp_path, 3, 4))
+def test_a_full_memory_changes_no_line(tmp_path: Path) -> None:
+    check(tmp_path, cluster(tmp_path, 3, 4, combined=2))
 
 
 def test_no_link_gives_dummy_alone(tmp_path: Path) -> None:

@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 from support import plain
 from support.inputs.samples import made_captures, made_links, write
-from support.systems.cluster import cluster, dataset, inline
+from support.systems.cluster import MANY_REDUCERS, cluster, dataset, inline
 
 from jobs import join_scores
 from jobs.kernel.errors import BadInput
 from jobs.mapreduce.launcher import Launcher
 from jobs.mapreduce.outcome import Outcome
-from jobs.stages.join_scores import nodes
 
 
 def run(tmp: Path, launcher: Launcher, *inputs: Path, **options: object) -> Outcome:
@@ -75,7 +74,12 @@ def test_all_columns(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("digits", "first"), [(16, b"c)/"), (17, b"c)/"), (15, b"b)/"), (1, b"b)/")]
+    ("digits", "first"),
+    [
+        (16, b"c)/"),
+        (15, b"b)/"),
+        *(pytest.param(*one, marks=pytest.mark.extended) for one in ((17, b"c)/"), (1, b"b)/"))),
+    ],
 )
 def test_digits_decide_which_scores_are_equal(digits: int, first: bytes, tmp_path: Path) -> None:
     """0.5000000000000001 differs from 0.5 in its sixteenth digit."""
@@ -122,22 +126,23 @@ def best_spelling(key: bytes, spellings: list[bytes]) -> bytes:
     return min(row[1] for row in most)
 
 
-@pytest.mark.parametrize("ranges", [1, 8])
+@pytest.mark.parametrize("ranges", [pytest.param(1, marks=pytest.mark.extended), 8])
 def test_made_links_inline(ranges: int, tmp_path: Path) -> None:
     check(tmp_path, inline(tmp_path, ranges))
 
 
-@pytest.mark.parametrize(("reducers", "seed"), [(1, 0), (3, 1), (4, 2), (64, 3)])
+@pytest.mark.parametrize(("reducers", "seed"), [(1, 0), (4, 2), MANY_REDUCERS])
 def test_made_links_on_a_cluster(reducers: int, seed: int, tmp_path: Path) -> None:
     check(tmp_path, cluster(tmp_path, reducers, seed))
 
 
-def test_a_full_memory_changes_no_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nodes, "COMBINED", 2)
-    check(tmp_path, cluster(tmp_path, 3, 4))
+def test_a_full_memory_changes_no_row(tmp_path: Path) -> None:
+    check(tmp_path, cluster(tmp_path, 3, 4, combined=2))
 
 
-@pytest.mark.parametrize("reducers", [6, 7, 16, 33, 64])
+@pytest.mark.parametrize(
+    "reducers", [7, *(pytest.param(n, marks=pytest.mark.extended) for n in (6, 16, 33, 64))]
+)
 def test_few_scores_on_many_reducers_are_in_order(reducers: int, tmp_path: Path) -> None:
     """Fewer ranges than reducers: each range must still reach the part of its number."""
     run(tmp_path, cluster(tmp_path, reducers), *given(tmp_path))
@@ -169,7 +174,7 @@ NO_0 = "id 0: 0 keys in map and 1 line in ranks"
         ({"uris": URIS[:-2]}, "map, line 4", "key d)/: no spelling in uris"),
     ],
 )
-@pytest.mark.parametrize("reducers", [1, 3])
+@pytest.mark.parametrize("reducers", [pytest.param(1, marks=pytest.mark.extended), 3])
 def test_datasets_of_different_runs_are_refused(
     changed: dict[str, list[bytes]], where: str, found: str, reducers: int, tmp_path: Path
 ) -> None:

@@ -93,7 +93,7 @@ def by_jobs(
         return Counter(lines), set(map(parse_fold, folds)), +Counter(told.counters)
 
 
-@settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck))
 @given(crawls(), RULES)
 def test_jobs_do_what_the_definitions_say(
     made: tuple[list[Link], list[Capture]], rules: CaptureRules
@@ -156,7 +156,7 @@ def _bytes(value: Any) -> Any:
     return value.encode() if isinstance(value, str) else value
 
 
-@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck))
 @given(crawls(), RULES)
 def test_columns_do_what_the_definitions_say(
     made: tuple[list[Link], list[Capture]], rules: CaptureRules

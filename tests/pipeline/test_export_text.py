@@ -6,16 +6,21 @@ import re
 from pathlib import Path
 
 import pytest
-from support.crawls import INLINE, crawlrank, datasets, ok
+from support.crawls import INLINE, MORE_WEB, WEB, crawlrank, datasets, ok
+from support.runs import copy_of, finished, shared_warc
 
 RUN = ("--iterations", 3, "--no-validate", *INLINE)
 
 
+def run() -> Path:
+    web, more = shared_warc("web.warc.gz", WEB), shared_warc("more.warc.gz", MORE_WEB)
+    return finished([web, more], *RUN)
+
+
 @pytest.fixture
-def text(web: Path, more_web: Path, tmp_path: Path) -> Path:
-    work, out = tmp_path / "work", tmp_path / "new" / "text"
-    ok("run", web, more_web, "--work", work, *RUN)
-    said = ok("export-text", "--work", work, "--out", out)
+def text(tmp_path: Path) -> Path:
+    out = tmp_path / "new" / "text"
+    said = ok("export-text", "--work", run(), "--out", out)
     assert said.out.splitlines() == [str(out / name) for name in NAMES]
     return out
 
@@ -38,15 +43,15 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_lines(name: str, text: Path) -> None:
-    lines = (text / name).read_text().splitlines()
-    assert lines
-    assert not [line for line in lines if not re.fullmatch(LINES[name], line)]
+def test_lines(text: Path) -> None:
+    for name in NAMES:
+        lines = (text / name).read_text().splitlines()
+        assert lines
+        assert [line for line in lines if not re.fullmatch(LINES[name], line)] == [], name
 
 
-def test_the_files_are_the_datasets(text: Path, tmp_path: Path) -> None:
-    found = datasets(tmp_path / "work")
+def test_the_files_are_the_datasets(text: Path) -> None:
+    found = datasets(run())
     assert (text / "captures.txt").read_bytes() == found["captures"]
     assert (text / "canonicalized_links.txt").read_bytes() == found["canonical_links"]
     assert (text / "pr3.txt").read_bytes() == found["ranks"]
@@ -71,9 +76,8 @@ def test_the_steps_read_these_files(text: Path, tmp_path: Path) -> None:
     assert len(listed) == len((text / "map.txt").read_text().splitlines())
 
 
-def test_no_work_folder(web: Path, tmp_path: Path) -> None:
-    ok("run", web, "--work", tmp_path / "work", *RUN)
-    (tmp_path / "work" / "manifest.json").unlink()
+def test_no_work_folder(tmp_path: Path) -> None:
+    (copy_of(run(), tmp_path / "work") / "manifest.json").unlink()
     said = crawlrank("export-text", "--work", tmp_path / "work", "--out", tmp_path / "text")
     assert said.code == 3
     assert "no manifest.json in it" in said.err

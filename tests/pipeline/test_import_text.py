@@ -7,24 +7,31 @@ from pathlib import Path
 
 import pytest
 from support import plain
-from support.crawls import INLINE, Said, crawlrank, ok
+from support.crawls import INLINE, MORE_WEB, WEB, Said, crawlrank, ok
 from support.inputs.samples import made_links, oracle
 from support.paths import DATA, LOOPBACK
+from support.runs import finished, shared_warc
 from support.work_folders import manifest_of, without_runs
 
 from jobs.kernel.formats.lines import parse_graph_line
-from pipeline.engines.embedded.text_files import import_graph, import_rows
+from pipeline.engines.embedded.text_files.import_graph import PIECE, read_graph_lines
+from pipeline.engines.embedded.text_files.import_rows import TextReader
+from pipeline.import_text import Texts, import_text
 
+RECIPE = ("--iterations", 3, "--no-validate")
 RUN = ("--iterations", 3, "--no-validate", "--quiet", "--jobs", 1)
 ROUNDING = 2e-12  # 18,000 terms of dummy's sum, as doubles in any order
 ORACLE = DATA / "pagerank-oracle"
 
 
 def recipe(work: Path, *archives: Path, nodes: str = "linked", rounds: int = 3) -> dict[str, bytes]:
-    """The recipe's files after a run, by their names."""
-    options = ("--iterations", rounds, "--no-validate", "--quiet", "--jobs", 1, "--nodes", nodes)
-    ok("run", *archives, "--work", work, *options)
+    """The recipe's files after a run, by their names: on archives, or on what is imported."""
+    options = ("--iterations", rounds, "--no-validate", "--nodes", nodes)
     out = work.with_name(f"{work.name}-text")
+    if archives:
+        work = finished(archives, *options)
+    else:
+        ok("run", "--work", work, "--quiet", "--jobs", 1, *options)
     ok("export-text", "--work", work, "--out", out)
     return {path.name: path.read_bytes() for path in out.iterdir()}
 
@@ -61,26 +68,34 @@ def keyed(files: dict[str, bytes]) -> dict[str, bytes]:
 # ---- round trips
 
 
+@pytest.fixture
+def web() -> Path:
+    return shared_warc("web.warc.gz", WEB)
+
+
+@pytest.fixture
+def more_web() -> Path:
+    return shared_warc("more.warc.gz", MORE_WEB)
+
+
 @pytest.mark.parametrize("nodes", ["linked", "all"])
 def test_links_and_captures_there_and_back(
     nodes: str, web: Path, more_web: Path, tmp_path: Path
 ) -> None:
-    work, again = tmp_path / "work", tmp_path / "again"
-    expected = recipe(work, web, more_web, LOOPBACK, nodes=nodes)
+    again = tmp_path / "again"
+    expected = recipe(tmp_path / "work", web, more_web, LOOPBACK, nodes=nodes)
     text = tmp_path / "work-text"
     links, captures = text / "links.txt", text / "captures.txt"
     ok("import-text", "--links", links, "--captures", captures, "--work", again)
     found = recipe(again, nodes=nodes)
     assert found.keys() == expected.keys()
     same(found, expected)
-    assert (again / "uris" / "uris.parquet").read_bytes() == (
-        work / "uris" / "uris.parquet"
-    ).read_bytes()
+    run = finished([web, more_web, LOOPBACK], *RECIPE, "--nodes", nodes)
+    uris = "uris/uris.parquet"
+    assert (again / uris).read_bytes() == (run / uris).read_bytes()
 
 
-def test_files_of_every_shape_and_many_parts(
-    web: Path, more_web: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_of_every_shape_and_many_parts(web: Path, more_web: Path, tmp_path: Path) -> None:
     """gzip and plain, a folder, a glob, Parquet; and parts shorter than any of them."""
     expected = recipe(tmp_path / "work", web, more_web)
     lines = expected["links.txt"].splitlines(keepends=True)
@@ -90,13 +105,12 @@ def test_files_of_every_shape_and_many_parts(
     write(tmp_path / "folder" / "_SUCCESS", "not a line\n")
     write(tmp_path / "glob-0.txt", *lines[third : 2 * third])
     write(tmp_path / "glob-1.txt", *lines[2 * third :])
-    inputs = ("--links", tmp_path / "folder", "--links", tmp_path / "glob-*.txt")
+    links = [str(tmp_path / "folder"), str(tmp_path / "glob-*.txt")]
     ok("extract-links", more_web, web, "--output", tmp_path / "links", "--captures",
        tmp_path / "captures.parquet", "--quiet", *INLINE)  # fmt: skip
-    monkeypatch.setattr(import_rows, "PART", 2)
-    monkeypatch.setattr(import_rows, "BATCH", 3)
-    again = tmp_path / "again"
-    ok("import-text", *inputs, "--captures", tmp_path / "captures.parquet", "--work", again)
+    texts = Texts(links=links, captures=[str(tmp_path / "captures.parquet")])
+    again, reader = tmp_path / "again", TextReader(part=2, batch=3)
+    import_text(again, texts, budget=1 << 30, threads=1, reader=reader)
     assert len(list((again / "links").iterdir())) == -(-len(lines) // 2) > 3
     same(recipe(again), expected)
 
@@ -144,11 +158,7 @@ def oracle_scores(name: str) -> dict[bytes, float]:
     return {row.id: row.score for row in map(parse_graph_line, oracle(name))}
 
 
-@pytest.mark.parametrize("piece", [import_graph.PIECE, 100])
-def test_the_published_graph_gets_its_scores(
-    piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(import_graph, "PIECE", piece)
+def test_the_published_graph_gets_its_scores(tmp_path: Path) -> None:
     ok("import-text", "--graph", ORACLE / "pr0.txt.gz", "--work", tmp_path / "work")
     found = recipe(tmp_path / "work", rounds=10)
     scores = {row.id: row.score for row in map(parse_graph_line, found["pr10.txt"].splitlines())}
@@ -162,6 +172,17 @@ def test_the_published_graph_gets_its_scores(
     assert {node: float(score) for node, score in best.items()} == pytest.approx(
         {node: score for node, score in expected.items() if node != b"dummy"}, rel=ROUNDING
     )
+
+
+def test_a_graph_in_pieces(tmp_path: Path) -> None:
+    """They make the same files."""
+    path, (one, other) = str(ORACLE / "pr0.txt.gz"), (tmp_path / "one", tmp_path / "other")
+    for folder, piece in ((one, PIECE), (other, 100)):
+        folder.mkdir()
+        read_graph_lines(path, [], folder, budget=1 << 30, threads=1, piece=piece)
+    made = [path.relative_to(one) for path in one.rglob("*") if path.is_file()]
+    assert len(made) > 4
+    assert [name for name in made if (one / name).read_bytes() != (other / name).read_bytes()] == []
 
 
 def parse_line(line: bytes) -> tuple[bytes, frozenset[bytes]]:

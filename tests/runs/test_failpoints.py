@@ -1,4 +1,4 @@
-"""A changed run that is killed at every rename and removal, and then done again, ends as a run that
+"""A changed run that is killed at a rename or removal, and then done again, ends as a run that
 nobody disturbed, for every kind of change and place of datasets."""
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 from support.crawls import MORE_WEB, WEB, write_warc
+from support.drawing import examples
 from support.faults.failpoints import command
 from support.work_folders import results_of
 
@@ -23,7 +24,7 @@ CHANGES = {
     "tolerance": ("--tolerance", "1e-3"),
     "archive": (),
 }
-BEFORE = ("--iterations", "3", "--no-validate", "--quiet", "--jobs", "1")
+BEFORE = ("--iterations", "2", "--no-validate", "--quiet", "--jobs", "1")
 
 
 class Case(NamedTuple):
@@ -39,7 +40,7 @@ class Case(NamedTuple):
 
     def words(self, options: tuple[str, ...], archives: list[Path]) -> list[object]:
         if "--tolerance" in options:
-            before = tuple(word for word in BEFORE if word not in ("--iterations", "3"))
+            before = tuple(word for word in BEFORE if word not in ("--iterations", "2"))
         else:
             before = BEFORE
         runner = () if self.kind == "embedded" else ("--runner", "inline")
@@ -102,25 +103,27 @@ def killed_at(number: int, given: Prepared, back: list[object] | None = None) ->
     assert results_of(given.case.work) == given.expected, number
 
 
-@pytest.mark.parametrize("change", ["nodes"])  # the others have all of their kills below
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.extended
+@pytest.mark.parametrize("change", ["nodes"])  # the others below
+@pytest.mark.parametrize("kind", ["embedded", "data"])
 def test_some_kills(kind: str, change: str, prepared: Callable[[str, str], Prepared]) -> None:
     given = prepared(kind, change)
     for number in random.Random(f"{kind} {change}").sample(range(given.changes), 2):
         killed_at(number, given)
 
 
-@pytest.mark.kills
+@pytest.mark.extended
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kill(kind: str, change: str, prepared: Callable[[str, str], Prepared]) -> None:
-    given = prepared(kind, change)
-    for number in range(given.changes):
-        killed_at(number, given)
+def test_many_kills(kind: str, change: str, prepared: Callable[[str, str], Prepared]) -> None:
+    """At equal distances, from another one for each kind and change."""
+    given, begin = prepared(kind, change), random.Random(f"{kind} {change}").random()
+    for number in range(examples(6)):
+        killed_at(int((number + begin) / examples(6) * given.changes), given)
 
 
 @pytest.mark.parametrize(
-    "kind", [KINDS[0], *(pytest.param(kind, marks=pytest.mark.kills) for kind in KINDS[1:])]
+    "kind", [KINDS[0], *(pytest.param(kind, marks=pytest.mark.extended) for kind in KINDS[1:])]
 )
 def test_the_first_options_after_a_kill(
     kind: str, prepared: Callable[[str, str], Prepared]
@@ -130,7 +133,7 @@ def test_the_first_options_after_a_kill(
     first = given.case.words(("--force",), [given.case.archives[0]])
     undo(given.case, given.saved)
     before = results_of(given.case.work)
-    for number in random.Random(kind).sample(range(given.changes), 3):
+    for number in random.Random(kind).sample(range(given.changes), examples(5) - 1):
         killed_at(number, given, first)
         ended = command(*first)
         assert ended.code == 0, (number, ended.err)

@@ -7,7 +7,9 @@ ends by a signal, or with an error that nobody foresaw. What no run has read, `c
 
 from __future__ import annotations
 
+import os
 import random
+import re
 import shutil
 from collections.abc import Callable
 from functools import cache
@@ -15,12 +17,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from support.crawls import MORE_WEB, WEB, write_warc
+from support.crawls import MORE_WEB, WEB, crawlrank, ok, write_warc
+from support.drawing import examples
 from support.faults.failpoints import Ended, command
+from support.runs import copy_of, finished, shared_warc
 from support.work_folders import files_of, results_of
 
 KINDS = ("embedded", "inline", "data")
-FEW, MANY = 4, 70  # flips of each kind, 210 in all
+FEW, MANY = 2, 20  # flips of each kind
 #: what runs after the flip, and whether it has the second archive
 NEXT = {
     "same": ((), False),
@@ -35,7 +39,7 @@ class Made(NamedTuple):
     """A finished work folder, kept aside, and what each next run leaves of one without a flip."""
 
     folder: Path
-    expected: dict[str, dict[str, bytes]]
+    expected: Callable[[str], dict[str, bytes]]
 
 
 def words(folder: Path, kind: str, name: str) -> list[object]:
@@ -45,7 +49,7 @@ def words(folder: Path, kind: str, name: str) -> list[object]:
     if kind == "data":
         where = (*where, "--data", f"file://{folder}/data")
     return [
-        "run", *archives, "--work", folder / "work", "--iterations", 3, "--min-agreement", 0,
+        "run", *archives, "--work", folder / "work", "--iterations", 2, "--min-agreement", 0,
         "--quiet", *where, *options,
     ]  # fmt: skip
 
@@ -60,11 +64,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Made]:
         here, saved = folder / "here", folder / "saved"
         assert command(*words(here, kind, "same")).code == 0
         shutil.copytree(here, saved)
-        expected = {}
-        for name in NEXT:
-            assert command(*words(here, kind, name)).code == 0
-            expected[name] = results_of(here / "work")
+
+        @cache
+        def expected(name: str) -> dict[str, bytes]:
             back(here, saved)
+            if name == "same":
+                return results_of(here / "work")
+            assert command(*words(here, kind, name)).code == 0
+            return results_of(here / "work")
+
         return Made(folder, expected)
 
     return of
@@ -92,19 +100,19 @@ def flip(path: Path, rng: random.Random) -> bool:
 
 def check_flip(kind: str, made: Made, number: int) -> None:
     rng = random.Random(f"{kind} {number}")
-    here = made.folder / "here"
+    here, name = made.folder / "here", rng.choice(sorted(NEXT))
+    expected = made.expected(name)
     back(here, made.folder / "saved")
     files = dataset_files(here)
     path = files[number * 7 % len(files)]
     if not flip(path, rng):
         return
-    name = rng.choice(sorted(NEXT))
     ended = command(*words(here, kind, name))
     of = f"{path.relative_to(here)}, then {name}: {ended}"
     assert ended.code in (0, 3), of
     assert "not foreseen" not in ended.err, of
     assert ended.code == 0, of  # the archives are there, so it is made again
-    check_results(here, made.expected[name], of)
+    check_results(here, expected, of)
 
 
 def check_results(here: Path, expected: dict[str, bytes], of: str) -> None:
@@ -119,16 +127,17 @@ def check_results(here: Path, expected: dict[str, bytes], of: str) -> None:
         assert checked.code == 0, of
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.few(1)
+@pytest.mark.parametrize("kind", ["embedded", "data"])
 def test_some_flips(kind: str, made: Callable[[str], Made]) -> None:
     for number in range(FEW):
         check_flip(kind, made(kind), number)
 
 
-@pytest.mark.kills
+@pytest.mark.extended
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_flips(kind: str, made: Callable[[str], Made]) -> None:
-    for number in range(FEW, MANY):
+    for number in range(examples(MANY)):
         check_flip(kind, made(kind), number)
 
 
@@ -138,7 +147,7 @@ def test_an_imported_dataset_is_not_made_again(how: str, tmp_path: Path) -> None
     graph = tmp_path / "graph.txt"
     graph.write_text("0\t1.0\tO:1,2\n1\t1.0\tO:0\n2\t1.0\tO:dummy\ndummy\t1.0\tO:dummy\n")
     work = tmp_path / "work"
-    assert command("import-text", "--graph", graph, "--work", work).code == 0
+    ok("import-text", "--graph", graph, "--work", work)
     path = work / "graph" / "sources.npy"
     if how == "flipped":
         flip(path, random.Random(1))
@@ -146,24 +155,74 @@ def test_an_imported_dataset_is_not_made_again(how: str, tmp_path: Path) -> None
         path.write_bytes(path.read_bytes()[:-1])
     else:
         path.unlink()
-    ended = command("run", "--work", work, "--quiet", "--jobs", 1)
+    ended = crawlrank("run", "--work", work, "--quiet", "--jobs", 1)
     assert ended.code == 3
     assert f"{path} " in ended.err
     assert "into a new work folder" in ended.err
 
 
-@pytest.mark.parametrize("name", ["status", "check", "run"])
-def test_a_manifest_that_has_changed(name: str, tmp_path: Path) -> None:
+def test_a_manifest_that_has_changed(tmp_path: Path) -> None:
     """Whatever byte it is: the manifest has a digest of its own."""
-    archive, work = write_warc(tmp_path / "web.warc", WEB), tmp_path / "work"
-    made = ["run", archive, "--work", work, "--iterations", 2, "--no-validate", "--quiet"]
-    assert command(*made, "--jobs", 1).code == 0
-    path, rng = work / "manifest.json", random.Random(name)
+    archive, options = shared_warc("web.warc.gz", WEB), ("--iterations", 2, "--no-validate")
+    work = copy_of(finished(archive, *options), tmp_path / "work")
+    path, rng = work / "manifest.json", random.Random(1)
     whole, before = path.read_bytes(), files_of(work)
-    for _ in range(8):
-        flip(path, rng)
-        given = made if name == "run" else [name, "--work", work]
-        ended = command(*given)
-        assert (ended.code, "manifest" in ended.err) == (3, True), ended
-        path.write_bytes(whole)
+    for name in ("status", "check", "run"):
+        given = ("run", archive, *options, "--quiet") if name == "run" else (name,)
+        for _ in range(8):
+            flip(path, rng)
+            said = crawlrank(*given, "--work", work)
+            assert (said.code, "manifest" in said.err) == (3, True), said
+            path.write_bytes(whole)
     assert files_of(work) == before
+
+
+#: what shows or writes results, with `WORK` and `OUT` for the folders
+READERS = (
+    "hosts --work WORK --json OUT/hosts",
+    "export-precedence --work WORK --output OUT/p.txt",
+    "export-precedence --work WORK --format jsonl --output OUT/pages.jsonl",
+    "export-text --work WORK --out OUT/texts",
+    "report --work WORK --json OUT/report",
+    "explain http://a.example/ --work WORK --json OUT/explained",
+    "plan --work WORK --budget 5/day --from 2031-01-01 --output OUT/plan",
+    "diff WORK OTHER --json OUT/diff",
+)
+
+
+def read_by(line: str, work: Path, other: Path, out: Path) -> tuple[int, dict[str, bytes], str]:
+    """Exit code of a command, what it wrote, and what it said."""
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir()
+    names = {"WORK": str(work), "OTHER": str(other), "OUT": str(out)}
+    told = command(*(re.sub("WORK|OTHER|OUT", lambda m: names[m[0]], w) for w in line.split()))
+    files = {str(path): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    return told.code, files, told.err
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize("line", READERS)
+@pytest.mark.parametrize("kind", ["embedded", "inline"])
+def test_readers_see_a_flip(kind: str, line: str, tmp_path: Path) -> None:
+    """Of each dataset: they end with 3 and name it, or have read nothing of it. The time of the
+    file stays what it was."""
+    runner = () if kind == "embedded" else ("--runner", "inline")
+    made = finished(shared_warc("web.warc.gz", WEB), "--iterations", 2, "--no-validate", *runner)
+    work, other = copy_of(made, tmp_path / "work"), copy_of(made, tmp_path / "other")
+    right, rng = read_by(line, work, other, tmp_path / "out"), random.Random(f"{kind} {line}")
+    assert right[0] == 0, right
+    seen = 0
+    for path in dataset_files(work):
+        whole, status = path.read_bytes(), path.stat()
+        if not flip(path, rng):
+            continue
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+        code, files, error = read_by(line, work, other, tmp_path / "out")
+        dataset = path.relative_to(work).parts[0]
+        if code:
+            assert (code, dataset in error) == (3, True), (path, error)
+            seen += 1
+        else:
+            assert files == right[1], path
+        path.write_bytes(whole)
+    assert seen

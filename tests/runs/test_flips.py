@@ -8,10 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.crawls import INLINE, ok
+from support.crawls import INLINE
+from support.drawing import examples
 from support.faults import flips
 from support.faults.flips import drawn, harms
 from support.paths import LOOPBACK
+from support.runs import copy_of, finished
 
 from jobs.kernel.errors import NotConverged
 from jobs.mapreduce.launcher import Launcher
@@ -21,14 +23,13 @@ from pipeline.engines.embedded.ranks import rank
 from pipeline.engines.text.packed_ranking import rank_packed
 from pipeline.ranking.methods import METHODS
 
-SEVERAL = ("--captures", "latest", "--fold", "redirects", "--no-validate", "--quiet")
+SEVERAL = ("--captures", "latest", "--fold", "redirects", "--no-validate")
 
 
 @pytest.fixture(scope="module")
 def columns(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run of the embedded engine, and the checkpoint of an interrupted one."""
-    work = tmp_path_factory.mktemp("columns") / "work"
-    ok("run", LOOPBACK, "--work", work, *SEVERAL)
+    work = copy_of(finished(LOOPBACK, *SEVERAL), tmp_path_factory.mktemp("columns") / "work")
     (work / "rounds").mkdir()
     stop = Stop(tolerance=1e-13, max_rounds=5)
     with pytest.raises(NotConverged):
@@ -42,8 +43,8 @@ def columns(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def lines(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run of the jobs, and the packed rounds of an interrupted one."""
-    work = tmp_path_factory.mktemp("lines") / "work"
-    ok("run", LOOPBACK, "--work", work, *INLINE, "--iterations", "2", *SEVERAL)
+    run = finished(LOOPBACK, *INLINE, "--iterations", 2, *SEVERAL)
+    work = copy_of(run, tmp_path_factory.mktemp("lines") / "work")
     stop, launcher = Stop(tolerance=1e-14, max_rounds=2), Launcher("inline", work.parent)
     with pytest.raises(NotConverged):
         rank_packed(work / "graph", work / "rounds", launcher, stop, partitions=2)
@@ -54,20 +55,21 @@ def test_flips_in_columns(columns: Path) -> None:
     assert harms(columns, drawn(columns, 19, 1, flips.EMBEDDED), flips.EMBEDDED, most=1) == []
 
 
+@pytest.mark.extended
 def test_flips_in_lines(lines: Path) -> None:
     some = drawn(lines, 8, 1, ("map", "uris", "ranks", "scores", "captures"))
     some += drawn(lines, 4, 1, ["rounds"])
     assert harms(lines, some, flips.INLINE, most=1) == []
 
 
-@pytest.mark.large
-@pytest.mark.parametrize("seed", range(2, 5))
-def test_many_flips(seed: int, columns: Path, lines: Path) -> None:
-    assert harms(columns, drawn(columns, 200, seed, flips.EMBEDDED), flips.EMBEDDED) == []
-    assert harms(lines, drawn(lines, 60, seed, flips.INLINE), flips.INLINE) == []
+@pytest.mark.extended
+def test_many_flips(columns: Path, lines: Path) -> None:
+    some = drawn(columns, examples(80), 2, flips.EMBEDDED)
+    assert harms(columns, some, flips.EMBEDDED, most=2) == []
+    assert harms(lines, drawn(lines, examples(30), 2, flips.INLINE), flips.INLINE, most=2) == []
 
 
-def test_the_harm_that_a_flip_does_is_seen(columns: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_harm_that_a_flip_does_is_seen(columns: Path) -> None:
     """A reader that ends by a signal, and one that raises what nobody foresees."""
     (flip,) = drawn(columns, 1, 1, ["graph"])
     for reader, how in (("_killed", "exit code -11"), ("_failed", "ZeroDivisionError()")):

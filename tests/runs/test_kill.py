@@ -1,7 +1,7 @@
-"""Runs that are killed at random moments, and end with the bytes of one that was left alone.
+"""Runs of jobs that are killed, and end with the bytes of one that was left alone.
 
-The moment is a random number of progress lines and a few milliseconds, so that it falls into every
-step on fast and slow machines alike.
+A random moment is a random number of progress lines and a few milliseconds, so that it falls into
+every step on fast and slow machines alike.
 """
 
 from __future__ import annotations
@@ -10,27 +10,29 @@ import os
 import random
 import signal
 import subprocess
-import sys
-import time
 from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
-from support.crawls import COMMAND, MORE_WEB, crawlrank, datasets, environment, write_warc
+from click.testing import CliRunner
+from support.crawls import FORKED, MORE_WEB, WEB, crawlrank, datasets, environment
+from support.drawing import examples
+from support.faults.stopping import started
 from support.paths import LOOPBACK
+from support.runs import finished, shared_warc
+from support.systems.own_engine import with_engine
+from support.waiting import awaited
 from support.work_folders import results_of
 
+from pipeline.engine_of_run import engine_of
+from pipeline.engines.text.engine import TextEngine
+from pipeline.options import RunOptions
+from pipeline.progress.reporter import Reporter
 from pipeline.workfolder.lock import locked
 
-#: the rounds of so small a graph are packed in several partitions, so that there are several rounds
-PROGRAM = """
-from pipeline.engines.text import packed_ranges
-packed_ranges.PARTITION_BYTES = 300
-from pipeline.cli import main
-main(prog_name="crawlrank")
-"""
 OPTIONS = {
     "plain": ("--iterations", "6", "--no-validate"),
     "packed": ("--tolerance", "1e-9"),
@@ -40,10 +42,19 @@ OPTIONS = {
 MOST_LINES = 10  # of about 30 that a run prints with -v
 
 
+def packed_engine(
+    work: Path, options: RunOptions, tmp: Path, reporter: Reporter, stack: ExitStack
+) -> TextEngine:
+    """The rounds of so small a graph are packed in several partitions, so that there are several
+    rounds."""
+    engine = engine_of(work, options, tmp, reporter, stack)
+    assert isinstance(engine, TextEngine)
+    return TextEngine(work, replace(engine.launcher, partitions=4))
+
+
 @pytest.fixture(scope="module")
-def archives(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    folder = tmp_path_factory.mktemp("archives")
-    return [LOOPBACK, write_warc(folder / "more.warc", MORE_WEB)]
+def archives() -> list[Path]:
+    return [LOOPBACK, shared_warc("more.warc.gz", MORE_WEB)]
 
 
 Undisturbed = Callable[[str], dict[str, bytes]]
@@ -54,106 +65,101 @@ def undisturbed(archives: list[Path], tmp_path_factory: pytest.TempPathFactory) 
     @cache
     def of(kind: str) -> dict[str, bytes]:
         work = tmp_path_factory.mktemp("undisturbed") / "work"
-        done = run_to_its_end(command_of(work, archives, "inline", kind))
-        assert done.returncode == 0, done.stderr
+        run_to_its_end(words_of(work, archives, "inline", kind))
         return left_by(work, kind)
 
     return of
 
 
-def command_of(work: Path, archives: list[Path], runner: str, kind: str) -> list[str]:
-    words: list[Any] = [sys.executable, "-c", PROGRAM, "run", *archives, "--work", work]
+def words_of(work: Path, archives: list[Path], runner: str, kind: str) -> list[str]:
     data = ["--data", f"file://{work}-data"] if kind.endswith("data") else []
-    return [os.fspath(word) for word in [*words, *OPTIONS[kind], "--runner", runner, *data, "-v"]]
+    words = ["run", *archives, "--work", work, *OPTIONS[kind], "--runner", runner, *data, "-v"]
+    return [*map(os.fspath, words)]
 
 
-def run_to_its_end(command: list[str]) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(command, env=environment(), capture_output=True, check=False, timeout=120)
+def run_to_its_end(words: list[str]) -> None:
+    done = CliRunner().invoke(with_engine(packed_engine), words, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
 
 
 def left_by(work: Path, kind: str) -> dict[str, bytes]:
     return results_of(work) if kind.endswith("data") else datasets(work)
 
 
-def killed(command: list[str], rng: random.Random, whole_group: bool) -> bool:
+def killed(words: list[str], rng: random.Random, whole_group: bool) -> bool:
     """Start the command and kill it after some lines; whether it was still at work."""
-    with subprocess.Popen(
-        command,
-        env=environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as run:
-        assert run.stderr is not None
-        for _ in range(rng.randint(1, MOST_LINES)):
-            run.stderr.readline()
-        time.sleep(rng.uniform(0, 0.08))
-        alive = run.poll() is None
+    with started(*words, make_engine=packed_engine) as run:
+        lines = rng.randint(1, MOST_LINES)
+        awaited(lambda: run.err.count("\n") >= lines or run.wait(0) is not None)
+        alive = run.wait(rng.uniform(0, 0.08)) is None
         if alive:
             os.killpg(run.pid, signal.SIGKILL) if whole_group else run.kill()
-        run.stderr.close()
+            run.wait()
     return alive
 
 
-def until_done(command: list[str], work: Path, seed: int, most_kills: int) -> int:
+def until_done(words: list[str], work: Path, seed: int, most_kills: int) -> int:
     """Kill the run again and again, then let it end; the number of kills that met it at work."""
     rng = random.Random(seed)
     kills = 0
-    while kills < most_kills and killed(command, rng, whole_group=seed % 2 == 0):
+    while kills < most_kills and killed(words, rng, whole_group=seed % 2 == 0):
         kills += 1
         with locked(work):  # the lock died with the process
             pass
-    done = run_to_its_end(command)
-    assert done.returncode == 0, done.stderr
+    run_to_its_end(words)
     return kills
 
 
-def check(work: Path, undisturbed: Undisturbed, kind: str) -> None:
-    assert left_by(work, kind) == undisturbed(kind)
+def check(work: Path, expected: dict[str, bytes], kind: str) -> None:
+    assert left_by(work, kind) == expected
     assert [path.name for path in work.rglob(".*")] == [".lock"]
     assert not (work / "rounds").exists()
     with locked(work):
         pass
 
 
-@pytest.mark.kills
+@pytest.mark.extended
 @pytest.mark.parametrize("kind", OPTIONS)
 def test_inline(kind: str, archives: list[Path], undisturbed: Undisturbed, tmp_path: Path) -> None:
-    for seed in range(1, 4):
+    for seed in range(1, 1 + examples(3)):
         work = tmp_path / f"work-{seed}"
-        command = command_of(work, archives, "inline", kind)
-        assert until_done(command, work, seed, most_kills=4) >= 3
-        check(work, undisturbed, kind)
+        words = words_of(work, archives, "inline", kind)
+        assert until_done(words, work, seed, most_kills=4) >= 3
+        check(work, undisturbed(kind), kind)
 
 
-@pytest.mark.kills
-@pytest.mark.parametrize("kind", ["plain", "packed"])
-@pytest.mark.parametrize("seed", [10, 11], ids=["group", "driver-only"])
+@pytest.mark.extended
+@pytest.mark.parametrize(("seed", "kind"), [(10, "packed"), (11, "plain")])
 def test_local(
     seed: int, kind: str, archives: list[Path], undisturbed: Undisturbed, tmp_path: Path
 ) -> None:
+    """By even seeds the whole group is killed, by others the driver alone."""
     work = tmp_path / "work"
-    command = command_of(work, archives, "local", kind)
-    assert until_done(command, work, seed, most_kills=3) >= 2
-    check(work, undisturbed, kind)
+    words = words_of(work, archives[1:], "local", kind)
+    assert until_done(words, work, seed, most_kills=3) >= 2
+    alone = tmp_path / "alone"
+    run_to_its_end(words_of(alone, archives[1:], "inline", kind))
+    check(work, left_by(alone, kind), kind)
 
 
-@pytest.mark.parametrize("killed_after", ["canonicalize", "page-rank", "join-scores"])
-def test_with_other_archives_after_the_kill(
-    killed_after: str, archives: list[Path], undisturbed: Undisturbed, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(
+    "killed_after",
+    ["canonicalize", "join-scores", pytest.param("page-rank", marks=pytest.mark.extended)],
+)
+def test_with_other_archives_after_the_kill(killed_after: str, tmp_path: Path) -> None:
     """What a killed run has not finished does not get into the next one."""
-    work = tmp_path / "work"
-    common = ["--work", str(work), *OPTIONS["plain"], "--runner", "inline"]
-    extra = write_warc(tmp_path / "extra.warc", {"http://x.example/": ["http://y.example/"]})
-    command = [*COMMAND, "run", *map(str, archives), str(extra), *common, "-v"]
+    work, web = tmp_path / "work", shared_warc("web.warc.gz", WEB)
+    options = ("--iterations", 2, "--no-validate", "--runner", "inline")
+    extra = shared_warc("extra.warc.gz", {"http://x.example/": ["http://y.example/"]})
+    words = ("run", web, extra, "--work", work, *options, "-v")
     with subprocess.Popen(
-        command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    ) as run:
+        [*FORKED, *map(str, words)],
+        env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    ) as run:  # fmt: skip
         assert run.stderr is not None
         for line in run.stderr:
             if killed_after in line.decode():
                 break
         run.kill()
-    assert crawlrank("run", *archives, *common, "--force").code == 0
-    check(work, undisturbed, "plain")
+    assert crawlrank("run", web, "--work", work, *options, "--force").code == 0
+    check(work, datasets(finished(web, *options)), "plain")

@@ -10,10 +10,11 @@ from support.crawls import INLINE, crawlrank, ok, response, write_records, write
 from support.paths import ROOT
 from support.work_folders import manifest_of
 
-from jobs.kernel.keys.keys import key_keeping_www, key_of
+from jobs.kernel.keys.keys import key_of, shared_key_function
 from jobs.kernel.keys.surt_keys import surt
 from pipeline.data.datasets import ORDER, merged
 
+key_keeping_www = shared_key_function("keep")
 SECTION = (ROOT / "docs/formats.md").read_text().partition("## What surt merges")[2]
 ROWS = re.findall(r"^\| (.*?) \| `(.*?)` \| `(.*?)` \| `(.*?)` \|$", SECTION, re.MULTILINE)
 FIXED = ("--iterations", 2, "--no-validate", *INLINE)
@@ -50,7 +51,36 @@ def test_a_run_keeps_www_when_asked(tmp_path: Path) -> None:
     assert manifest_of(work)["parameters"]["--keep-www"] is True
 
 
-@pytest.mark.parametrize("runner", ["inline", "local"])
+DOMAINS = ["http://www1.com/", "http://www2.com/", "http://www.b.example/", "http://www.com/a"]
+OF_WWW = {
+    (): {b"com,www1)/", b"com,www2)/", b"example,b)/", b"com,www)/a"},
+    ("--surt-exact",): {b"com)/", b"example,b)/", b"com)/a"},
+    ("--surt-exact", "--captures", "latest"): {b"com)/", b"example,b)/", b"com)/a"},
+    ("--keep-www",): {b"com,www1)/", b"com,www2)/", b"example,b,www)/", b"com,www)/a"},
+}
+
+
+RUNNERS = {"embedded": ("--iterations", 2, "--no-validate", "--quiet"), "inline": FIXED}
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_registered_domains_are_kept_unless_surt_is_asked(runner: str, tmp_path: Path) -> None:
+    archive = write_warc(tmp_path / "a.warc.gz", {"http://a.example/": DOMAINS})
+    for number, (options, keys) in enumerate(OF_WWW.items()):
+        work = tmp_path / str(number)
+        ok("run", archive, "--work", work, *RUNNERS[runner], *options)
+        ok("export-text", "--work", work, "--out", work / "text")
+        lines = (work / "text/map.txt").read_bytes().splitlines()
+        assert {line.split()[1] for line in lines} == keys
+        for name in ("--keep-www", "--surt-exact"):
+            assert manifest_of(work)["parameters"][name] is (name in options)
+    again = ("run", archive, "--work", tmp_path / "0", *RUNNERS[runner], "--surt-exact")
+    assert "--surt-exact" in crawlrank(*again).err
+    both = crawlrank("run", archive, "--work", tmp_path / "x", "--keep-www", "--surt-exact")
+    assert (both.code, "give one" in both.err) == (2, True)
+
+
+@pytest.mark.parametrize("runner", ["inline", pytest.param("local", marks=pytest.mark.extended)])
 def test_the_command_keeps_www_when_asked(runner: str, tmp_path: Path) -> None:
     links = tmp_path / "links.txt"
     links.write_text("http://www.b.example/ http://a.example/ L\n")

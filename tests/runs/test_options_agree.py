@@ -10,22 +10,23 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterator
-from functools import partial
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from support.crawls import ok, response, write_records
 from support.inputs.archive_samples import made_pdf
 from support.inputs.several_crawls import SITE, first_crawl, html_record, page, second_crawl
 from support.systems.cluster import on_cluster
+from support.systems.own_engine import with_engine
 from support.work_folders import assert_same_counters, manifest_of
 
 from jobs.mapreduce.launcher import Launcher
-from pipeline import engine_of_run as engines
-from pipeline.engines.text import packed_ranges
+from pipeline.engines.text.engine import TextEngine
+from pipeline.options import RunOptions
 
 OPTIONS: dict[str, tuple[str, ...]] = {
     "pdf": ("--pdf",) if importlib.util.find_spec("pypdf") else (),
@@ -59,7 +60,8 @@ def test_every_two_options_meet_in_all_four_ways() -> None:
 @pytest.fixture(scope="module")
 def archives(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Two crawls of a site, and what the other options see: a PDF, embedded images, a script, a
-    host by two names, outlinks beside a page that are not in it, and a query in two charsets."""
+    host by two names, outlinks beside a page that are not in it, a query in two charsets, and a
+    page that no link leads to."""
     folder = tmp_path_factory.mktemp("crawls")
     body = (
         "<a href=/paper.pdf>p</a><img src=/logo.png><script>go('/by-script.html')</script>"
@@ -75,12 +77,13 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         html_record(f"{SITE}/www", "<a href=/a>a</a>", 4),
         response(f"{SITE}/a", b"<meta charset=latin1><a href='/find?q=caf\xe9'>f</a>"),
         html_record(f"{SITE}/find?q=caf%C3%A9", "<a href=/c>c</a>", 3),
+        html_record(f"{SITE}/found-by-no-link", "<a href=/c>c</a>", 3),
     ]
     third = write_records(folder / "three.warc.gz", records)
     return [first_crawl(folder), second_crawl(folder), third]
 
 
-def words(line: str) -> list[str]:
+def words_of(line: str) -> list[str]:
     """Of a command line, of the options that are on; of two folds the last would count."""
     on = [name for name, mark in zip(OPTIONS, line, strict=True) if mark == "1"]
     given = [word for name in on for word in OPTIONS[name] if OPTIONS[name][0] != "--fold"]
@@ -88,28 +91,33 @@ def words(line: str) -> list[str]:
     return [*given, *(word for fold in folds for word in ("--fold", fold))]
 
 
-@pytest.fixture
-def clustered(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A line of PAIRWISE; runs have that many reducers in their own order of lines."""
-    line: str = request.param
-    reducers, small = 2 + PAIRWISE.index(line) % 3, 0 if line[-1] == "1" else 1 << 28
-    job_class = on_cluster(reducers, seed=PAIRWISE.index(line))
-    monkeypatch.setattr(engines, "Launcher", partial(Launcher, job_class=job_class, small=small))
-    return line
-
-
 def lines(first: int) -> Any:
     """All lines of PAIRWISE, of which so many take part in `make test`."""
     params = [
-        pytest.param(line, id=line, marks=[pytest.mark.large] * (number >= first))
+        pytest.param(line, id=line, marks=[pytest.mark.extended] * (number >= first))
         for number, line in enumerate(PAIRWISE)
     ]
-    return pytest.mark.parametrize("clustered", params, indirect=True)
+    return pytest.mark.parametrize("line", params)
 
 
-def far(work: Path, archives: list[Path], *options: object) -> Path:
-    data = ("--runner", "inline", "--data", f"file://{work}/data", "--reducers", 3)
-    ok("run", *archives, "--work", work / "far", *data, *options, *QUIET)
+def far(
+    work: Path, archives: list[Path], line: str, *options: object, partitions: int | None = None
+) -> Path:
+    """A run with the options of a line, on a cluster of so many reducers with an order of lines of
+    its own."""
+    number = PAIRWISE.index(line)
+    job_class = on_cluster(2 + number % 3, seed=number)
+    small = 0 if line[-1] == "1" else 1 << 28
+
+    def engine(work: Path, options: RunOptions, tmp: Path, *_: object) -> TextEngine:
+        launcher = Launcher("inline", tmp, data=options.data, ranges=3, job_class=job_class,
+                            small=small, partitions=partitions)  # fmt: skip
+        return TextEngine(work, launcher)
+
+    where = ("--runner", "inline", "--data", f"file://{work}/data", "--reducers", 3)
+    words = ("run", *archives, "--work", work / "far", *where, *options, *words_of(line), *QUIET)
+    done = CliRunner().invoke(with_engine(engine), [*map(str, words)], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
     return work / "far"
 
 
@@ -125,12 +133,11 @@ def texts(work: Path) -> dict[str, bytes]:
     return {**found, "links": b"".join(sorted(found["links"].splitlines(keepends=True)))}
 
 
-@lines(first=2)
-def test_after_three_rounds_the_same_bytes(
-    clustered: str, archives: list[Path], tmp_path: Path
-) -> None:
-    options = ("--iterations", 3, *words(clustered))
-    one, other = (of(tmp_path, archives, *options) for of in (far, near))
+@lines(first=1)
+def test_after_three_rounds_the_same_bytes(line: str, archives: list[Path], tmp_path: Path) -> None:
+    rounds = ("--iterations", 3)
+    one = far(tmp_path, archives, line, *rounds)
+    other = near(tmp_path, archives, *rounds, *words_of(line))
     found, expected = texts(one), texts(other)
     for name in TEXTS:
         assert found[name] == expected[name], name
@@ -138,23 +145,18 @@ def test_after_three_rounds_the_same_bytes(
     assert_same_counters(other, one)
 
 
-@pytest.mark.parametrize("partitions", ["one", "several"])
+@pytest.mark.extended
 @lines(first=1)
 def test_after_a_tolerance_within_the_certificates(
-    clustered: str,
-    partitions: str,
-    archives: list[Path],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    line: str, archives: list[Path], tmp_path: Path
 ) -> None:
-    if partitions == "several":
-        monkeypatch.setattr(packed_ranges, "PARTITION_BYTES", 200)
-    one = far(tmp_path, archives, "--tolerance", 1e-4, *words(clustered))
-    other = near(tmp_path, archives, "--tolerance", 1e-12, *words(clustered))
+    partitions = 4 if PAIRWISE.index(line) % 2 else 1
+    one = far(tmp_path, archives, line, "--tolerance", 1e-4, partitions=partitions)
+    other = near(tmp_path, archives, "--tolerance", 1e-12, *words_of(line))
     steps = manifest_of(one)["steps"]
     last = steps["page-rank"]["rounds"][-1]
     assert last["certificate"] <= 1e-4
-    assert (last["partitions"] > 1) == (partitions == "several")
+    assert (last["partitions"] > 1) == (partitions > 1)
     found, exact = scores(one), scores(other)
     assert found.keys() == exact.keys()
     x, y = (np.array([of[node] for node in exact]) for of in (found, exact))
@@ -167,7 +169,7 @@ def scores(work: Path) -> dict[bytes, float]:
     return {node: float(score) for node, score in rows}
 
 
-@pytest.mark.large
+@pytest.mark.extended
 def test_every_option_changes_what_comes_out(archives: list[Path], tmp_path: Path) -> None:
     """Else the runs above would say little."""
 

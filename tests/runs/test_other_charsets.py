@@ -3,6 +3,7 @@ what was captured decides."""
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,7 +16,7 @@ from jobs.kernel.keys.heritrix_form import heritrix_form
 
 HOST = "http://a.example"
 CHARSETS = {"iso-8859-1": "café", "shift_jis": "表示", "gbk": "中文", "windows-1251": "поиск"}
-OPTIONS = ("--no-validate", "--quiet", "--iterations", 3, "--jobs", 1, "--bins", 4)
+OPTIONS = ("--no-validate", "--quiet", "--iterations", 2, "--jobs", 1, "--bins", 4)
 
 
 def escaped(text: str, charset: str) -> str:
@@ -67,10 +68,18 @@ def precedences(files: dict[str, bytes]) -> dict[str, int]:
     return {uri.removeprefix(HOST): int(number) for uri, number in lines}
 
 
+CHOICES = ((), ("--captures", "latest"), ("--keep-www",), ("--nodes", "all"))
+CAPTURED = ("utf-8", "page", "both", "none")
+#: each value of both once
+USUAL = [("utf-8", CHOICES[0]), ("page", CHOICES[1]), ("both", CHOICES[3]), ("none", CHOICES[2])]
+REST = [case for case in product(CAPTURED, CHOICES) if case not in USUAL]
+
+
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
-    "options", [(), ("--captures", "latest"), ("--keep-www",), ("--nodes", "all")]
+    ("captured", "options"),
+    [*USUAL, *(pytest.param(*case, marks=pytest.mark.extended) for case in REST)],
 )
-@pytest.mark.parametrize("captured", ["utf-8", "page", "both", "none"])
 def test_what_was_captured_decides(captured: str, options: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "crawl.warc").write_bytes(crawl(captured))
     files = ranked(tmp_path, *options)

@@ -3,50 +3,72 @@ record; on every runner, with its reason, and nothing else is lost."""
 
 from __future__ import annotations
 
+import gzip
 import os
-import subprocess
+import struct
 import zlib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.crawls import COMMAND, WEB, Said, checked, crawlrank, environment, ok, write_warc
-from support.inputs.archive_samples import page
+from support.crawls import WEB, crawlrank, environment, ok
+from support.inputs.archive_samples import page, warc
 from support.paths import LOOPBACK
+from support.runs import finished, shared_warc
 from support.work_folders import manifest_of
 
-from jobs.kernel.captures import extraction
-from pipeline.analysis.audit import outlinks
-
-ODD = "http://odd.example/"
+ODD = "http://odd.example/sitemap.xml.gz"
+NEVER = ValueError("a record that nobody thought of")
 ERRORS = {
-    "ValueError: a record that nobody thought of": ValueError("a record that nobody thought of"),
+    "ValueError: a record that nobody thought of": NEVER,
     "RecursionError: too deep": RecursionError("too deep"),
-    "error: Error -3": zlib.error("Error -3"),
+    "error: Error -3": struct.error("Error -3"),
     "UnicodeDecodeError: 'utf-8' codec": UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"),
     "out of memory (MemoryError)": MemoryError(),
 }
 QUIET = ("--quiet", "--no-validate", "--iterations", 2)
+#: a page that only the library brotli can read, and a file that only zlib can
+BY_BROTLI = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: br\r\n\r\nbr"
+PACKED = gzip.compress(b"<urlset/>")
+BY_ZLIB = b"HTTP/1.1 200 OK\r\nContent-Type: application/gzip\r\n\r\n" + PACKED
+
+
+def archives_with(folder: Path, response: bytes) -> list[Path]:
+    """The second has a page before the one that the reader fails on, and one behind it."""
+    odd = folder / "odd one.warc"
+    first, last = (
+        page(f"<a href={uri}x>x</a>", uri)
+        for uri in ("http://first.example/", "http://last.example/")
+    )
+    odd.write_bytes(first + warc(response, ODD) + last)
+    return [shared_warc("web.warc.gz", WEB), odd, LOOPBACK]
 
 
 @pytest.fixture
 def archives(tmp_path: Path) -> list[Path]:
-    """The second has a page before the one that the reader fails on, and one behind it."""
-    odd = tmp_path / "odd one.warc"
-    uris = ("http://first.example/", ODD, "http://last.example/")
-    odd.write_bytes(b"".join(page(f"<a href={uri}x>x</a>", uri) for uri in uris))
-    return [write_warc(tmp_path / "a.warc", WEB), odd, LOOPBACK]
+    return archives_with(tmp_path, BY_BROTLI)
 
 
-def fails(real: Any, error: Exception) -> Any:
-    """As the function, but it raises for the odd page."""
+def let_brotli_raise(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing() -> None:
+        raise error
 
-    def faulty(*args: Any, **more: Any) -> Any:
-        if any(ODD in (arg, getattr(arg, "uri", "")) for arg in args):
-            raise error
-        return real(*args, **more)
+    monkeypatch.setattr("brotli.Decompressor", failing)
 
-    return faulty
+
+class Inflater:
+    """As zlib's, but it fails on PACKED."""
+
+    def __init__(self, real: Any, error: Exception) -> None:
+        self.real, self.error = real, error
+
+    def decompress(self, data: bytes, *limit: int) -> Any:
+        if data == PACKED:
+            raise self.error
+        return self.real.decompress(data, *limit)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
 
 
 def runner_words(runner: str, folder: Path) -> tuple[object, ...]:
@@ -59,55 +81,53 @@ def precedences(work: Path) -> bytes:
     return (work / "precedence.txt").read_bytes()
 
 
-@pytest.mark.parametrize("words", ERRORS)
+@pytest.mark.parametrize("runner", ["embedded", "inline", "far"])
 def test_a_reader_that_fails_costs_its_archive(
+    runner: str, archives: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let_brotli_raise(NEVER, monkeypatch)
+    work, more = tmp_path / "work", (*runner_words(runner, tmp_path), *QUIET)
+    said = crawlrank("run", *archives, "--work", work, *more)
+    assert said.code == 3
+    assert str(archives[1]) in said.err
+    assert "ValueError: a record that nobody thought of" in said.err
+    assert "The results of other archives are kept; --skip-bad-files goes on" in said.err
+    ok("run", *archives, "--work", work, "--skip-bad-files", *more)
+    good = finished([archives[0], archives[2]], "--no-validate", "--iterations", 2)
+    assert precedences(work) == precedences(good)
+    (bad,) = [entry for entry in manifest_of(work)["archives"].values() if entry["error"]]
+    assert bad["counters"] == {}
+
+
+@pytest.mark.parametrize("words", ERRORS)
+def test_whatever_it_raises_is_told(
     words: str, archives: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(extraction, "described", fails(extraction.described, ERRORS[words]))
-    runners = ("embedded", "inline", "far") if words.startswith("Value") else ("embedded",)
-    for runner in runners:
-        more = (*runner_words(runner, tmp_path / runner), *QUIET)
-        work, good = tmp_path / runner / "work", tmp_path / runner / "good"
-        (tmp_path / runner).mkdir()
-        said = crawlrank("run", *archives, "--work", work, *more)
-        assert said.code == 3
-        assert str(archives[1]) in said.err
-        assert words in said.err
-        assert "The results of other archives are kept; --skip-bad-files goes on" in said.err
-        ok("run", *archives, "--work", work, "--skip-bad-files", *more)
-        if runner == "embedded":
-            ok("run", archives[0], archives[2], "--work", good, *more)
-            expected = precedences(good)
-        assert precedences(work) == expected
-        entries = manifest_of(work)["archives"].values()
-        (bad,) = [entry for entry in entries if entry["error"]]
-        assert bad["counters"] == {}
+    let_brotli_raise(ERRORS[words], monkeypatch)
+    more = (*runner_words("embedded", tmp_path), *QUIET)
+    said = crawlrank("run", archives[1], "--work", tmp_path / "work", *more)
+    assert said.code == 3
+    assert f"{archives[1]}: " in said.err
+    assert words in said.err
 
 
 FAULTY = """
-from jobs.kernel.captures import extraction
-real = extraction.described
-def faulty(item):
-    if getattr(item, "uri", "") == %r:
-        raise ValueError("a record that nobody thought of")
-    return real(item)
-extraction.described = faulty
+import brotli
+def failing():
+    raise ValueError("a record that nobody thought of")
+brotli.Decompressor = failing
 """
 
 
-@pytest.mark.parametrize("runner", ["embedded", pytest.param("local", marks=pytest.mark.large)])
-def test_in_processes_of_their_own(runner: str, archives: list[Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize("runner", ["embedded", pytest.param("local", marks=pytest.mark.extended)])
+def test_in_processes_of_their_own(
+    runner: str, archives: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each loads the fault by itself, as it begins."""
-    (tmp_path / "sitecustomize.py").write_text(FAULTY % ODD)
-    path = f"{tmp_path}{os.pathsep}{environment()['PYTHONPATH']}"
-    words = ("run", *archives, "--work", tmp_path / "work", "--runner", runner, "--jobs", 2, *QUIET)
-    done = subprocess.run(
-        [*COMMAND, *map(str, words)],
-        env=environment() | {"PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-    )
-    said = checked(Said(done.returncode, done.stdout, done.stderr))
+    (tmp_path / "sitecustomize.py").write_text(FAULTY)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{environment()['PYTHONPATH']}")
+    words = (*archives, "--work", tmp_path / "work", "--runner", runner, "--jobs", 2, *QUIET)
+    said = crawlrank("run", *words)
     assert said.code == 3
     found = "reading it failed (ValueError: a record that nobody thought of)"
     assert f"{archives[1]}: {found}" in said.err
@@ -115,11 +135,11 @@ def test_in_processes_of_their_own(runner: str, archives: list[Path], tmp_path: 
 
 @pytest.mark.parametrize("runner", ["embedded", "inline"])
 def test_links_that_make_a_parser_fail_are_lost_alone(
-    runner: str, archives: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    runner: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    error = RecursionError("too deep")
-    monkeypatch.setattr(extraction, "body_links", fails(extraction.body_links, error))
-    work, out = tmp_path / "work", tmp_path / "out"
+    inflater, error = zlib.decompressobj, RecursionError("too deep")
+    monkeypatch.setattr(zlib, "decompressobj", lambda *bits: Inflater(inflater(*bits), error))
+    archives, work, out = archives_with(tmp_path, BY_ZLIB), tmp_path / "work", tmp_path / "out"
     ok("run", *archives, "--work", work, *runner_words(runner, tmp_path), *QUIET)
     manifest = manifest_of(work)
     counters = manifest["steps"]["extract-links"]["counters"]
@@ -140,8 +160,7 @@ def test_links_that_make_a_parser_fail_are_lost_alone(
 def test_what_the_machine_lacks_is_no_fault_of_an_archive(
     archives: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    error = RuntimeError("can't start new thread")
-    monkeypatch.setattr(extraction, "described", fails(extraction.described, error))
+    let_brotli_raise(RuntimeError("can't start new thread"), monkeypatch)
     more = (*runner_words("embedded", tmp_path), "--skip-bad-files", *QUIET)
     said = crawlrank("run", *archives, "--work", tmp_path / "work", *more)
     assert said.code == 3
@@ -152,9 +171,8 @@ def test_what_the_machine_lacks_is_no_fault_of_an_archive(
 def test_of_other_commands(
     archives: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    error = ValueError("a record that nobody thought of")
+    let_brotli_raise(NEVER, monkeypatch)
     found = f"{archives[1]}: reading it failed (ValueError: a record that nobody thought of)"
-    monkeypatch.setattr(extraction, "described", fails(extraction.described, error))
     outputs = ("--output", tmp_path / "links.txt", "--captures", tmp_path / "captures.txt")
     for words in (
         ("extract-links", *archives, *outputs, "--runner", "inline"),
@@ -165,7 +183,6 @@ def test_of_other_commands(
         assert found in said.err
     assert b"first.example" not in (tmp_path / "links.txt").read_bytes()
     assert b"a.example" in (tmp_path / "links.txt").read_bytes()
-    monkeypatch.setattr(outlinks.DescribedPages, "add", fails(outlinks.DescribedPages.add, error))
     said = crawlrank("compare-outlinks", *archives)
     assert said.code == 3
     assert found in said.err

@@ -5,7 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
+from collections.abc import Callable
+from functools import cache
+from itertools import cycle, product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.crawls import INLINE, MORE_WEB, WEB, chain, datasets, ok, write_warc
@@ -16,6 +20,8 @@ from jobs.mapreduce.launcher import Launcher
 
 OF_ARCHIVES = ("links", "captures")  # in the order of the archives, and naming them
 UNSORTED_ON_A_CLUSTER = ("input_links", "map")  # their last stage has no reducer to sort them
+NODES = ("linked", "all")
+ROUNDS = 3
 SUMMARY = "precedence.summary.json"
 OF_LINKS = ("unranked-sources", "no-links")  # kinds of caveats
 SMALL_ONES = ("test__data__example.warc.gz", "samples__warcs__salam-home.warc")
@@ -44,55 +50,63 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [LOOPBACK, *(SMALL_ARCHIVES / name for name in SMALL_ONES), *made]
 
 
-@pytest.fixture(scope="module", params=["linked", "all"])
-def nodes(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+def cases(*values: Any) -> Any:
+    """Of a test: each value with one kind of nodes by turns; with the other one, extended."""
+    turns = zip(values, cycle(NODES), strict=False)
+    usual = [(value, nodes) for value, nodes in turns]
+    more = [case for case in product(values, NODES) if case not in usual]
+    marked = [pytest.param(*case, marks=pytest.mark.extended) for case in more]
+    return pytest.mark.parametrize(("value", "nodes"), [*usual, *marked])
 
 
 @pytest.fixture(scope="module")
-def expected(
-    archives: list[Path], nodes: str, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, bytes]:
-    tmp = tmp_path_factory.mktemp("inline")
-    return comparable(chain(archives, tmp / "out", inline(tmp), nodes=nodes))
+def expected_of(
+    archives: list[Path], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], dict[str, bytes]]:
+    @cache
+    def of(nodes: str) -> dict[str, bytes]:
+        tmp = tmp_path_factory.mktemp("inline")
+        found = comparable(chain(archives, tmp / "out", inline(tmp), rounds=ROUNDS, nodes=nodes))
+        assert found["map"].count(b"\n") > (50 if nodes == "linked" else 55)
+        assert found["precedence.txt"].count(b"\n") > 60
+        return found
+
+    return of
 
 
-def test_there_is_something_to_compare(expected: dict[str, bytes], nodes: str) -> None:
-    assert expected["map"].count(b"\n") > (50 if nodes == "linked" else 55)
-    assert expected["precedence.txt"].count(b"\n") > 60
+@pytest.fixture
+def expected(expected_of: Callable[[str], dict[str, bytes]], nodes: str) -> dict[str, bytes]:
+    return expected_of(nodes)
 
 
-@pytest.mark.parametrize("reducers", [1, 3, 16])
+@pytest.mark.few(1)
+@cases(3, 16, 1)
 def test_on_a_cluster(
-    reducers: int, archives: list[Path], nodes: str, expected: dict[str, bytes], tmp_path: Path
+    value: int, archives: list[Path], nodes: str, expected: dict[str, bytes], tmp_path: Path
 ) -> None:
-    launcher = cluster(tmp_path, reducers, seed=reducers)
-    found = comparable(chain(archives, tmp_path / "out", launcher, nodes=nodes))
+    launcher = cluster(tmp_path, value, seed=value)
+    found = comparable(chain(archives, tmp_path / "out", launcher, rounds=ROUNDS, nodes=nodes))
     for name in UNSORTED_ON_A_CLUSTER:
         assert sorted(found.pop(name).splitlines()) == sorted(expected[name].splitlines())
     assert found == {n: rows for n, rows in expected.items() if n not in UNSORTED_ON_A_CLUSTER}
 
 
-@pytest.mark.parametrize("ranges", [1, 3, 16])
+@pytest.mark.few(1)
+@cases(16, 1, 3)
 def test_any_number_of_ranges(
-    ranges: int, archives: list[Path], nodes: str, expected: dict[str, bytes], tmp_path: Path
+    value: int, archives: list[Path], nodes: str, expected: dict[str, bytes], tmp_path: Path
 ) -> None:
-    found = chain(archives, tmp_path / "out", inline(tmp_path, ranges), nodes=nodes)
+    found = chain(archives, tmp_path / "out", inline(tmp_path, value), rounds=ROUNDS, nodes=nodes)
     assert comparable(found) == expected
 
 
-@pytest.mark.large
+@pytest.mark.extended
+@pytest.mark.parametrize("nodes", NODES)
 def test_by_local_processes(
     archives: list[Path], expected: dict[str, bytes], nodes: str, tmp_path: Path
 ) -> None:
     launcher = Launcher("local", tmp_path, processes=3)
-    assert comparable(chain(archives, tmp_path / "out", launcher, nodes=nodes)) == expected
-
-
-def test_archives_in_another_order(
-    archives: list[Path], nodes: str, expected: dict[str, bytes], tmp_path: Path
-) -> None:
-    found = chain(archives[::-1], tmp_path / "out", inline(tmp_path), nodes=nodes)
+    found = chain(archives, tmp_path / "out", launcher, rounds=ROUNDS, nodes=nodes)
     assert comparable(found) == expected
 
 
@@ -108,11 +122,12 @@ def members(archive: Path) -> list[bytes]:
     return found
 
 
+@pytest.mark.parametrize("nodes", ["all", pytest.param("linked", marks=pytest.mark.extended)])
 def test_records_in_other_archives(
     archives: list[Path], nodes: str, expected: dict[str, bytes], tmp_path: Path
 ) -> None:
-    """One archive's records dealt out to two, one of them inflated. Pairs of records that belong
-    together (a response and its metadata) stay together."""
+    """One archive's records dealt out to two, one of them inflated, and the archives in another
+    order. Pairs of records that belong together (a response and its metadata) stay together."""
     records = members(LOOPBACK)
     assert len(records) > 100
     starts = [n for n, r in enumerate(records) if b"WARC-Type: response" in gzip.decompress(r)]
@@ -120,19 +135,21 @@ def test_records_in_other_archives(
     one, two = tmp_path / "one.warc.gz", tmp_path / "two.warc"
     one.write_bytes(b"".join(records[:middle]))
     two.write_bytes(b"".join(map(gzip.decompress, records[middle:])))
-    found = chain([two, *archives[1:], one], tmp_path / "out", inline(tmp_path), nodes=nodes)
+    others = [two, *archives[:0:-1], one]
+    found = chain(others, tmp_path / "out", inline(tmp_path), rounds=ROUNDS, nodes=nodes)
     assert comparable(found) == expected
 
 
+@pytest.mark.parametrize("nodes", ["linked", pytest.param("all", marks=pytest.mark.extended)])
 def test_the_command_run(
     archives: list[Path], nodes: str, expected: dict[str, bytes], tmp_path: Path
 ) -> None:
-    options = ("--iterations", 10, "--nodes", nodes, "--no-validate", *INLINE)
+    options = ("--iterations", ROUNDS, "--nodes", nodes, "--no-validate", *INLINE)
     ok("run", *archives, "--work", tmp_path / "work", *options)
     assert comparable(datasets(tmp_path / "work")) == expected
 
 
-@pytest.mark.large
+@pytest.mark.extended
 def test_a_tolerance_gives_the_same_on_both(archives: list[Path], tmp_path: Path) -> None:
     options = ("--tolerance", 0.01, "--no-validate")
     ok("run", *archives[1:], "--work", tmp_path / "inline", *options, "--runner", "inline")

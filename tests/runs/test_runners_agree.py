@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.crawls import ok
+from support.crawls import WEB, ok
 from support.drawing import examples
 from support.inputs.archive_samples import each, page
 from support.paths import DAMAGED, LOOPBACK, SAMPLES
+from support.runs import shared_warc
 from support.work_folders import assert_same_counters, manifest_of
 
 from pipeline.ranking.classes import cut
@@ -26,12 +27,13 @@ CRAWLS = {
     "damaged": sorted(DAMAGED.iterdir()),
 }
 RUNNERS = ("embedded", "inline", "local")
-RECIPE = ("links", "canonicalized_links", "input_links", "map", "pr0", "pr15", "pr", "score_uri")
+ROUNDS = {"web": 1, "damaged": 3, "loopback": 3, "aut": 6}
+RECIPE = ("links", "canonicalized_links", "input_links", "map", "pr0", "pr", "score_uri")
 
 
 def ranked(work: Path, runner: str, archives: list[Path], *options: object) -> dict[str, bytes]:
     """The recipe's own files of a run, and the rest of what it leaves."""
-    said = ("--no-validate", "--quiet", "--jobs", 2)
+    said = ("--no-validate", "--quiet", "--jobs", 2 if runner == "local" else 1)
     ok("run", *archives, "--work", work / runner, "--runner", runner, *options, *said)
     out = work / f"{runner}-text"
     ok("export-text", "--work", work / runner, "--out", out)
@@ -44,31 +46,36 @@ def summary(work: Path, runner: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("name", "nodes"),
+    ("name", "nodes", "runners"),
     [
-        ("loopback", "linked"),
-        ("loopback", "all"),
-        ("damaged", "linked"),
-        pytest.param("aut", "linked", marks=pytest.mark.large),
+        ("web", "linked", RUNNERS),
+        ("damaged", "linked", RUNNERS[:2]),
+        pytest.param("loopback", "linked", RUNNERS, marks=pytest.mark.extended),
+        ("loopback", "all", RUNNERS[:2]),
+        pytest.param("aut", "linked", RUNNERS[:2], marks=pytest.mark.extended),
     ],
 )
-def test_after_rounds_the_same_bytes(name: str, nodes: str, tmp_path: Path) -> None:
-    options = ("--iterations", 15, "--nodes", nodes)
-    runners = RUNNERS if nodes == "linked" and name != "damaged" else RUNNERS[:2]
-    found = {runner: ranked(tmp_path, runner, CRAWLS[name], *options) for runner in runners}
+def test_after_rounds_the_same_bytes(
+    name: str, nodes: str, runners: tuple[str, ...], tmp_path: Path
+) -> None:
+    options = ("--iterations", ROUNDS.get(name, 15), "--nodes", nodes)
+    archives = CRAWLS.get(name) or [shared_warc("web.warc.gz", WEB)]
+    found = {runner: ranked(tmp_path, runner, archives, *options) for runner in runners}
     for runner in runners[1:]:
-        assert found[runner].keys() == found["embedded"].keys() > set(RECIPE)
+        assert found[runner].keys() == found["embedded"].keys() > {*RECIPE, f"pr{options[1]}"}
         for file, text in found["embedded"].items():
             assert found[runner][file] == text, (runner, file)
         assert_same_counters(*(tmp_path / name for name in ("embedded", runner)))
         told, expected = summary(tmp_path, runner), summary(tmp_path, "embedded")
-        for differing in ("eta", "nodes_near_a_boundary"):  # bounds, each its own and right
+        # bounds, each its own and right
+        for differing in ("eta", "absolute", "nodes_near_a_boundary"):
             told.pop(differing), expected.pop(differing)
         assert told == expected
 
 
 @pytest.mark.parametrize(
-    "name", ["loopback", "damaged", pytest.param("aut", marks=pytest.mark.large)]
+    "name",
+    ["loopback", *(pytest.param(name, marks=pytest.mark.extended) for name in ("damaged", "aut"))],
 )
 def test_after_a_tolerance_within_the_certified_errors(name: str, tmp_path: Path) -> None:
     scores, classes, told, eta = {}, {}, {}, {}
@@ -102,7 +109,7 @@ def webs(draw: Any) -> dict[str, list[str]]:
     return {page: draw(st.lists(uri, max_size=9)) for page in captured}
 
 
-@pytest.mark.large
+@pytest.mark.extended
 @settings(max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck))
 @given(web=webs(), nodes=st.sampled_from(["linked", "all"]))
 def test_on_made_webs(web: dict[str, list[str]], nodes: str) -> None:
@@ -120,9 +127,8 @@ def test_on_made_webs(web: dict[str, list[str]], nodes: str) -> None:
 
 def test_nodes_near_a_boundary_are_counted(tmp_path: Path) -> None:
     """With a coarse tolerance some are; the count is that of the classes cut from the scores."""
-    files = ranked(
-        tmp_path, "embedded", CRAWLS["aut"], "--tolerance", "1e-2", "--classes-over", "all"
-    )
+    options = ("--tolerance", "1e-2", "--classes-over", "all")
+    files = ranked(tmp_path, "embedded", [SAMPLES / "aut-example.warc.gz"], *options)
     told = summary(tmp_path, "embedded")
     scores = np.array([float(line.split()[1]) for line in files["pr"].splitlines()])
     counted = cut(scores, 5, digits=told["digits"], eta=told["eta"]).near.sum()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from support.crawls import INLINE, ok
 from support.paths import DAMAGED, SAMPLES
+from support.runs import finished
 from support.work_folders import manifest_of
 
 from jobs.kernel.keys.keys import key_of
@@ -17,8 +18,8 @@ ARC, WARC = SAMPLES / "aut-example.arc.gz", SAMPLES / "aut-example.warc.gz"
 
 def test_the_sample_run_gives_the_expected_bytes(tmp_path: Path) -> None:
     """Those of other runners are the same, see test_runners_agree.py."""
-    ok("run", ARC, WARC, "--work", tmp_path / "work", "--iterations", 10, "--quiet")
-    ok("export-text", "--work", tmp_path / "work", "--out", tmp_path / "text")
+    work = finished([ARC, WARC], "--iterations", 10)
+    ok("export-text", "--work", work, "--out", tmp_path / "text")
     found = {path.name for path in (tmp_path / "text").iterdir()}
     assert found == {path.name.removesuffix(".gz") for path in EXPECTED.iterdir()}
     for name in sorted(found):
@@ -39,10 +40,10 @@ def test_arc_and_warc_of_one_crawl_have_the_same_links(tmp_path: Path) -> None:
     assert edges(WARC, tmp_path) == found
 
 
-def test_damage_is_counted_and_nothing_lost_silently(tmp_path: Path) -> None:
+def test_damage_is_counted_and_nothing_lost_silently() -> None:
     archives = sorted(DAMAGED.iterdir())
-    ok("run", *archives, "--work", tmp_path, "--nodes", "all", "--min-agreement", 0, *INLINE)
-    told = manifest_of(tmp_path)["archives"].values()
+    work = finished(archives, "--nodes", "all", "--min-agreement", 0, *INLINE)
+    told = manifest_of(work)["archives"].values()
     assert len(told) == len(archives)
     for entry in told:
         counters = entry["counters"]

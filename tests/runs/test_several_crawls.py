@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +18,22 @@ from support.inputs.several_crawls import (
 )
 from support.work_folders import manifest_of
 
-BRIEFLY = ("--no-validate", "--quiet", "--iterations", 3, "--jobs", 1)
+BRIEFLY = ("--no-validate", "--quiet", "--iterations", 2, "--jobs", 1)
+BOTH = ("embedded", "inline")
 
 
-@pytest.fixture
-def archives(tmp_path: Path) -> list[Path]:
-    return [first_crawl(tmp_path), second_crawl(tmp_path)]
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("crawls")
+    return [first_crawl(folder), second_crawl(folder)]
 
 
-def ranked(work: Path, archives: list[Path], *options: object) -> dict[str, bytes]:
+def ranked(
+    work: Path, archives: list[Path], *options: object, runners: tuple[str, ...] = BOTH
+) -> dict[str, bytes]:
     """The recipe's files of a run on the embedded engine, which the jobs have as well."""
     found = []
-    for runner in ("embedded", "inline"):
+    for runner in runners:
         place = work / runner
         how = ("--runner", runner, "--nodes", "all", *BRIEFLY)
         ok("run", *archives, "--work", place, *how, *options)
@@ -35,9 +41,9 @@ def ranked(work: Path, archives: list[Path], *options: object) -> dict[str, byte
         files = {path.name: path.read_bytes() for path in (work / f"{runner}-text").iterdir()}
         files["links.txt"] = b"".join(sorted(files["links.txt"].splitlines(keepends=True)))
         found.append(files)
-    assert found[0] == found[1]
-    told, other = (selection(work / runner) for runner in ("embedded", "inline"))
-    assert told == other
+    told = [selection(work / runner) for runner in runners]
+    assert found == [found[0]] * len(runners)
+    assert told == [told[0]] * len(runners)
     return found[0]
 
 
@@ -89,22 +95,32 @@ def test_the_latest_capture_and_what_a_revisit_stands_for(
     assert "whose latest capture is a revisit" in said.out
 
 
-GONE = [
-    (gone, options)
-    for gone in ("last", "drop", "keep")
-    for options in (
-        ("--captures", "latest"),
-        ("--fold", "redirects"),
-        ("--captures", "latest", "--fold", "redirects"),
-        ("--captures", "latest", "--fold", "redirects", "--fold", "canonical"),
-    )
-]
+CHOICES = (
+    ("--captures", "latest"),
+    ("--fold", "redirects"),
+    ("--captures", "latest", "--fold", "redirects"),
+    ("--captures", "latest", "--fold", "redirects", "--fold", "canonical"),
+)
+NODES = ("linked", "all")
 
 
-@pytest.mark.parametrize(("gone", "options"), GONE)
-@pytest.mark.parametrize("nodes", ["linked", "all"])
+def gone_cases() -> Iterator[Any]:
+    """Each rule, choice and kind of nodes; all pairs of a rule and a choice are extended."""
+    rules = ("last", "drop", "keep")
+    for number, options in enumerate(CHOICES):
+        yield pytest.param(rules[number % 3], options, NODES[number % 2])
+    for number, (options, gone) in enumerate(product(CHOICES, rules)):
+        yield pytest.param(gone, options, NODES[number % 2], marks=pytest.mark.extended)
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize(("gone", "options", "nodes"), [*gone_cases()])
 def test_pages_that_are_gone(
-    archives: list[Path], tmp_path: Path, gone: str, options: tuple[str, ...], nodes: str
+    archives: list[Path],
+    tmp_path: Path,
+    gone: str,
+    options: tuple[str, ...],
+    nodes: str,
 ) -> None:
     """/b answers 404 in the second crawl, and /loop/1 and /loop/2 redirect to each other."""
     rules = (*options, "--gone", gone, "--nodes", nodes, "--bins", 3)
@@ -127,7 +143,7 @@ def test_pages_that_are_gone(
             assert (path in scored) == (gone == "last" and nodes == "all")
     if gone == "last" and nodes == "linked":
         assert {listed[path] for path in lost} <= {"3"}
-        for engine in ("embedded", "inline"):
+        for engine in BOTH:
             said = ok("explain", "--work", tmp_path / engine, SITE + min(lost)).out
             assert "no link from or to it counts (--gone)" in said
     assert {"/", "/a", "/news"} <= keys
@@ -180,7 +196,7 @@ def test_a_page_that_redirects_now(archives: list[Path], tmp_path: Path) -> None
     assert listed["/gone"] == listed["/"]
 
 
-@pytest.mark.parametrize("runner", ["inline", pytest.param("local", marks=pytest.mark.large)])
+@pytest.mark.parametrize("runner", ["inline", pytest.param("local", marks=pytest.mark.extended)])
 def test_the_steps_by_hand(runner: str, archives: list[Path], tmp_path: Path) -> None:
     """In this process, as a run does them, on the runner `local` with others."""
     options = ("--captures", "latest", "--fold", "redirects", "--fold", "canonical")
@@ -200,24 +216,32 @@ def test_the_steps_by_hand(runner: str, archives: list[Path], tmp_path: Path) ->
         assert lines == path(name).read_bytes().splitlines(), dataset
 
 
-def test_one_crawl_without_repeats_is_the_same_either_way(tmp_path: Path) -> None:
-    one = [first_crawl(tmp_path)]
-    union = ranked(tmp_path / "union", one)
-    assert ranked(tmp_path / "latest", one, "--captures", "latest") == union
+def test_one_crawl_without_repeats_is_the_same_either_way(
+    archives: list[Path], tmp_path: Path
+) -> None:
+    union = ranked(tmp_path / "union", archives[:1], runners=BOTH[:1])
+    assert ranked(tmp_path / "latest", archives[:1], "--captures", "latest") == union
 
 
 def test_clocks_that_disagree(tmp_path: Path) -> None:
     """A record without a date comes before all others, one from the future behind them."""
-    future = html_record(f"{SITE}/", "<a href=/future>", 1).replace(b"Date: 2024", b"Date: 2099")
-    undated = html_record(f"{SITE}/", "<a href=/undated>", 3).replace(b"Date: 2024", b"Date: none")
-    usual = html_record(f"{SITE}/", "<a href=/usual>", 2)
-    for records, wanted in (([future, usual, undated], "/future"), ([usual, undated], "/usual"),
-                            ([undated], "/undated")):  # fmt: skip
-        folder = tmp_path / wanted[1:]
-        folder.mkdir()
-        archive = write_records(folder / "a.warc", records)
-        files = ranked(folder / "work", [archive], "--captures", "latest")
-        assert from_page(files, "/") == {wanted}
+
+    def captures(path: str) -> list[bytes]:
+        future, usual, undated = (
+            html_record(SITE + path, f"<a href=/{name}>", day)
+            for day, name in ((1, "future"), (2, "usual"), (3, "undated"))
+        )
+        dates = (b"Date: 2099", b"Date: none")
+        return [
+            future.replace(b"Date: 2024", dates[0]), usual,
+            undated.replace(b"Date: 2024", dates[1]),
+        ]  # fmt: skip
+
+    records = [*captures("/1"), *captures("/2")[1:], *captures("/3")[2:]]
+    archive = write_records(tmp_path / "a.warc", records)
+    files = ranked(tmp_path / "work", [archive], "--captures", "latest")
+    found = [from_page(files, page) for page in ("/1", "/2", "/3")]
+    assert found == [{"/future"}, {"/usual"}, {"/undated"}]
 
 
 def test_links_that_do_not_tell_when_they_were_found(archives: list[Path], tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from support.crawls import ok
 from support.paths import LOOPBACK
+from support.runs import finished
 
 from pipeline.analysis.plots.plot_data import read_pages
 
@@ -16,17 +17,14 @@ RUNNERS = ("embedded", "inline")  # local is inline here: the driver writes the 
 BINS = 20
 
 
-def ranked(work: Path, runner: str, ties: str) -> Path:
-    how = ("--iterations", 3, "--min-agreement", 0, "--quiet", "--jobs", 2)
-    asked = ("--ties", ties, "--bins", BINS, "--runner", runner)
-    ok("run", LOOPBACK, "--work", work, *how, *asked)
-    return work
+def run_of(runner: str, ties: str) -> Path:
+    how = ("--iterations", 3, "--min-agreement", 0)
+    return finished(LOOPBACK, *how, "--ties", ties, "--bins", BINS, "--runner", runner)
 
 
-@pytest.fixture(scope="module")
-def works(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("ties")
-    return {runner: ranked(folder / runner, runner, "links") for runner in RUNNERS}
+@pytest.fixture
+def works() -> dict[str, Path]:
+    return {runner: run_of(runner, "links") for runner in RUNNERS}
 
 
 def lines(work: Path) -> dict[str, int]:
@@ -39,10 +37,10 @@ def nodes_by_class(work: Path) -> list[int]:
     return [entry["nodes"] for entry in summary["classes"]]
 
 
-def test_the_same_bytes_and_others_than_by_key(works: dict[str, Path], tmp_path: Path) -> None:
+def test_the_same_bytes_and_others_than_by_key(works: dict[str, Path]) -> None:
     files = {name: (work / "precedence.txt").read_bytes() for name, work in works.items()}
     assert files["embedded"] == files["inline"]
-    by_key = ranked(tmp_path / "work", "embedded", "key")
+    by_key = run_of("embedded", "key")
     assert (by_key / "precedence.txt").read_bytes() != files["embedded"]
     alone = [
         json.loads((work / "precedence.summary.json").read_text())["nodes_placed_by_key_alone"]

@@ -53,7 +53,7 @@ def told_by(said: str) -> dict[str, int]:
     return {row[0]: int(row[1]) for row in rows if row and row[0].startswith("dropped.")}
 
 
-@pytest.mark.parametrize("runner", ["inline", "local"])
+@pytest.mark.parametrize("runner", ["inline", pytest.param("local", marks=pytest.mark.extended)])
 def test_canonicalize(runner: str, tmp_path: Path) -> None:
     links, captures = files(tmp_path)
     outputs = ("--output", tmp_path / "canonical.txt", "--uris", tmp_path / "uris.txt")
@@ -203,7 +203,7 @@ class _Files:
 def test_marks_of_a_list_of_archives(tmp_path: Path) -> None:
     listed = tmp_path / "archives.txt"
     listed.write_bytes(BOM + bytes(LOOPBACK) + b"\r\n")
-    ok("inspect", "--archives-from", listed, "--quiet")
+    ok("inspect", "--archives-from", listed, "--quiet", "--jobs", 1)
 
 
 def test_marks_of_a_crawl_log(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ is as a new one made with the same options and archives; one that is refused cha
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import tempfile
@@ -19,13 +18,13 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 from support.crawls import MORE_WEB, WEB, write_warc
+from support.drawing import examples
 from support.faults.failpoints import command
 from support.work_folders import results_of
 
 OTHER_WEB = {"http://a.example/": ["/news", "http://d.example/"], "http://d.example/": ["/1"]}
 KILLED = -9
 RESULTS = ("scores", "precedence", "crawler-beans", "report")
-EXAMPLES = int(os.environ.get("CRAWLRANK_EXAMPLES", "30"))
 
 
 class Asked(NamedTuple):
@@ -189,10 +188,11 @@ def check(examples: int, steps: int) -> None:
     )
 
 
+@pytest.mark.extended
 def test_some_histories() -> None:
-    check(3, 8)
+    check(2, 7)
 
 
-@pytest.mark.kills
+@pytest.mark.extended
 def test_many_histories() -> None:
-    check(EXAMPLES, 20)
+    check(examples(10), 20)

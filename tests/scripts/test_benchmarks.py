@@ -14,18 +14,19 @@ from support.paths import LOOPBACK, ROOT, SCRIPTS
 SAMPLE = str(LOOPBACK)
 SMALL = {
     "bench_aopic.py": ["--nodes", "500", "--sweeps", "2"],
-    "bench_compare.py": ["--links", "0.02"],
+    "bench_compare.py": ["--links", "0.005"],
     "bench_digests.py": [SAMPLE],
     "bench_jobs.py": [SAMPLE, "--copies", "1"],
     "bench_opic.py": ["--edges", "20000"],
-    "bench_pipeline.py": [SAMPLE, "--mb", "1"],
-    "bench_scale.py": ["--links", "0.02"],
+    "bench_pipeline.py": [SAMPLE, "--mb", "0.1", "--jobs", "1", "--runners", "embedded"],
+    "bench_scale.py": ["--links", "0.005"],
     "../pages/bench_report.py": ["--links", "20000"],
     "bench_structure.py": ["--pages", "2000", "--copies", "2", "--peer-pages", "1000"],
 }
 
 
-@pytest.mark.large
+@pytest.mark.extended
+@pytest.mark.long
 @pytest.mark.parametrize("script", SMALL)
 def test_it_runs(script: str, tmp_path: Path) -> None:
     command = [sys.executable, str(SCRIPTS / "bench" / script), *SMALL[script]]

@@ -11,11 +11,12 @@ from pathlib import Path
 from pipeline.data.database import database
 from pipeline.workfolder.results.finished import Finished
 from pipeline.workfolder.results.opened import open_finished
-from support.crawls import INLINE, datasets, ok, write_warc
+from support.crawls import INLINE, datasets
+from support.runs import finished, shared_warc
 
 HOW = {"columns": (), "text": INLINE}
 ROUNDS = 30  # so that scores are what their links give to many digits
-PAGES, HOSTS = 60, 3
+PAGES, HOSTS, BINS = 60, 3, 6
 
 
 def uri(page: int) -> str:
@@ -36,17 +37,18 @@ def made_web(seed: int, pages: int, missing: int) -> dict[str, list[str]]:
     return web
 
 
-def made_works(folder: Path, crawls: int, *options: object) -> dict[str, list[Path]]:
-    """By engine, the work folders of the two crawls, or of the first alone."""
-    webs = [made_web(2, PAGES - 6, missing=7), made_web(3, PAGES, missing=1)][:crawls]
-    archives = [write_warc(folder / f"{n}.warc.gz", web) for n, web in enumerate(webs)]
-    works = {}
-    for name, how in HOW.items():
-        works[name] = [folder / f"{name}-{number}" for number in range(crawls)]
-        for archive, work in zip(archives, works[name], strict=True):
-            given = "--work", work, "--iterations", ROUNDS, "--no-validate", "--quiet"
-            ok("run", archive, *given, *options, *how)
-    return works
+def made_archives() -> list[Path]:
+    webs = made_web(2, PAGES - 6, missing=7), made_web(3, PAGES, missing=1)
+    return [shared_warc(f"{number}.warc.gz", web) for number, web in enumerate(webs)]
+
+
+def made_works(crawls: int) -> dict[str, list[Path]]:
+    """By engine, the work folders of the two crawls, or of the first alone; to read only."""
+    archives, given = made_archives()[:crawls], ("--iterations", ROUNDS, "--bins", BINS)
+    return {
+        name: [finished(archive, *given, "--no-validate", *how) for archive in archives]
+        for name, how in HOW.items()
+    }
 
 
 @contextmanager

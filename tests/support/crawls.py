@@ -1,7 +1,8 @@
 """Made crawls, the command `crawlrank` in this process or another, and all steps by hand.
 
 `crawlrank(…)` runs the real command line in this process; an exception that it lets through fails
-the test. `process(…)` runs it as users do.
+the test. `process(…)` runs it in another one, which has everything imported: FORKED is the command
+line that does so. COMMAND is the command as users start it.
 """
 
 from __future__ import annotations
@@ -18,15 +19,18 @@ from typing import Any, NamedTuple
 from click.testing import CliRunner
 
 from jobs.mapreduce.launcher import Launcher
+from pipeline.bounds import bounds_of
 from pipeline.cli import main
 from pipeline.contract import Stop
 from pipeline.data.datasets import ORDER, merged
 from pipeline.engines.text import steps
 from pipeline.options import PrecedenceOptions
 from pipeline.precedence.export import export_precedence
+from support.commands import client
 from support.paths import ROOT
 
 COMMAND = (sys.executable, "-m", "pipeline")
+FORKED = (sys.executable, "-I", "-S", str(Path(client.__file__)))
 INLINE = ("--runner", "inline")
 
 #: words of tracebacks, of mrjob's, of DuckDB's and of Python's own messages; none reaches a user
@@ -71,10 +75,12 @@ def environment(**more: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT), **more}
 
 
-def process(*args: object, cwd: Path | None = None, **more: Any) -> Said:
+def process(
+    *args: object, cwd: Path | None = None, command: Sequence[str] = FORKED, **more: Any
+) -> Said:
     """The command as a process of its own."""
     done = subprocess.run(
-        [*COMMAND, *map(os.fspath, map(_path, args))],
+        [*command, *map(os.fspath, map(_path, args))],
         cwd=cwd,
         env=environment(),
         capture_output=True,
@@ -89,7 +95,8 @@ def process(*args: object, cwd: Path | None = None, **more: Any) -> Said:
 def checked(said: Said) -> Said:
     """What holds for every command: nothing that steers a terminal, no traceback, no noise."""
     for text in (said.out, said.err):
-        steering = {c for c in text if unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t"}
+        others = set(text) - {*"\n\t"}
+        steering = {sign for sign in others if unicodedata.category(sign) in ("Cc", "Cs")}
         assert not steering, ascii(text)
         assert not [word for word in NOISE if word in text], text
     return said
@@ -165,6 +172,7 @@ def chain(
         path("graph"), path("ranks"), launcher, Stop(rounds), lambda entry, rounds: None
     )
     steps.join_scores([path("ranks")], [path("map")], path("uris"), path("scores"), launcher)
-    options = PrecedenceOptions(eta=done[-1]["eta"])
+    eta, absolute = bounds_of(done[-1])
+    options = PrecedenceOptions(eta=eta, absolute=absolute)
     export_precedence(path("scores"), path("uris"), path("precedence.txt"), launcher.tmp, options)
     return datasets(out)

@@ -22,18 +22,25 @@ from pipeline.data.graph import Floats, Graph
 from support.paths import DATA
 
 Edges = Iterable[tuple[int, int]]
+Numbers = npt.NDArray[np.int64]
 
 
 def graph_of(nodes: int, edges: Edges, name: str = "test graph") -> Graph:
     """A graph with ids 0…nodes-1 and all scores 1."""
-    pairs = sorted(set(edges))
-    degrees = np.bincount(np.array([s for s, _ in pairs], np.int64), minlength=nodes)
+    pairs = np.array([*edges], np.int64).reshape(-1, 2)
+    return joined(nodes, pairs[:, 0], pairs[:, 1], name)
+
+
+def joined(nodes: int, sources: Numbers, targets: Numbers, name: str = "test graph") -> Graph:
+    """The graph with links from sources to targets of the same places, each link once."""
+    sources, targets = np.divmod(np.unique(sources * nodes + targets), nodes)
+    degrees = np.bincount(sources, minlength=nodes)
     return Graph(
         name=name,
         ids=np.arange(nodes),
         scores=np.ones(nodes),
         offsets=np.concatenate(([0], np.cumsum(degrees))),
-        targets=np.array([t for _, t in pairs], np.int32),
+        targets=targets.astype(np.int32),
         dummy=1.0,
     )
 
@@ -140,7 +147,7 @@ def untimed(rounds: list[Round]) -> list[Round]:
 
 
 def cycle(n: int) -> Graph:
-    return graph_of(n, ((i, (i + 1) % n) for i in range(n)))
+    return joined(n, np.arange(n), (np.arange(n) + 1) % n)
 
 
 def clique(n: int) -> Graph:
@@ -149,12 +156,12 @@ def clique(n: int) -> Graph:
 
 def star(n: int) -> Graph:
     """n - 1 leaves that point to node 0, which points to nothing."""
-    return graph_of(n, ((i, 0) for i in range(1, n)))
+    return joined(n, np.arange(1, n), np.zeros(n - 1, np.int64))
 
 
 def chain(n: int) -> Graph:
     """0 -> 1 -> … -> n-1, which dangles."""
-    return graph_of(n, ((i, i + 1) for i in range(n - 1)))
+    return joined(n, np.arange(n - 1), np.arange(1, n))
 
 
 def two_components() -> Graph:
@@ -188,8 +195,8 @@ def web_like(nodes: int, seed: int, degree: float = 6.0) -> Graph:
     degrees = np.where(rng.random(nodes) < 0.3, 0, rng.geometric(1 / degree, nodes))
     sources = np.repeat(np.arange(nodes), degrees)
     targets = (nodes * rng.random(len(sources)) ** 3).astype(int)
-    pairs = zip(sources.tolist(), targets.tolist(), strict=True)
-    return graph_of(nodes, ((s, t) for s, t in pairs if s != t))
+    others = sources != targets
+    return joined(nodes, sources[others], targets[others])
 
 
 def published(name: str) -> tuple[Graph, npt.NDArray[np.float64]]:

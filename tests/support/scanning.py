@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from jobs.kernel.links.html_links import html_link_groups
 from jobs.kernel.links.html_selection import DEFAULT_OPTIONS, HtmlOptions
-from jobs.kernel.markup import scanner
+from jobs.kernel.markup.scanner import code
 from support.inputs.mutated_pages import Page
 
 Links = set[tuple[bytes, str, str, bool]]
@@ -19,16 +17,9 @@ OPTIONS = (
 )
 
 
-@contextmanager
-def reading_pages(*, scanned: bool) -> Iterator[scanner.Code]:
-    """Pages are scanned as far as they can be, or all parsed."""
-    before, scanner.code = scanner.code, scanner.Code()
-    if not scanned:
-        scanner.code.function = lambda *_: -1
-    try:
-        yield scanner.code
-    finally:
-        scanner.code = before
+def counted() -> tuple[int, int]:
+    """How many pages were scanned so far, and how many parsed."""
+    return code.pages, code.parsed
 
 
 def links_of(page: Page, options: HtmlOptions = DEFAULT_OPTIONS) -> tuple[Links, set[str]]:
@@ -40,8 +31,7 @@ def links_of(page: Page, options: HtmlOptions = DEFAULT_OPTIONS) -> tuple[Links,
 
 def both_ways(page: Page, options: HtmlOptions = DEFAULT_OPTIONS) -> tuple[object, object]:
     """What a page gives when it is parsed, and when it is scanned; None if it has to be parsed."""
-    with reading_pages(scanned=True) as code:
-        by_scan = links_of(page, options)
-        is_decided = code.pages and not code.parsed
-    with reading_pages(scanned=False):
-        return links_of(page, options), by_scan if is_decided else None
+    pages, parsed = counted()
+    by_scan = links_of(page, options)
+    is_decided = code.pages > pages and code.parsed == parsed
+    return links_of(page, options._replace(scanned=False)), by_scan if is_decided else None

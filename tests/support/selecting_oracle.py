@@ -39,14 +39,22 @@ class Oracle:
     @staticmethod
     def status(capture: Capture) -> int:
         number = 200 if capture.status == b"-" else int(capture.status)
-        return 200 if number == 304 and capture.kind == b"revisit" else number
+        return 200 if number == 304 else number
 
     @staticmethod
     def when(timestamp: bytes) -> int:
         return -1 if timestamp == b"-" else int(timestamp)
 
     def good(self, key: bytes) -> list[Capture]:
-        return self.of(key, range(200, 300))
+        good = self.of(key, range(200, 300))
+        if all(self.says_nothing(one) and one.status in (b"304", b"-") for one in good):
+            return [] if self.redirects(key, away=False) else good
+        return good
+
+    @staticmethod
+    def says_nothing(capture: Capture) -> bool:
+        """Whether it says only that the page is as it was."""
+        return capture.status == b"304" or (capture.kind == b"revisit" and capture.digest == b"-")
 
     def out(self, capture: Capture, hop: bytes) -> list[bytes]:
         """Target keys of the links of a capture with that hop."""
@@ -101,23 +109,53 @@ class Oracle:
         return None
 
     def originals(self, revisit: Capture) -> list[Capture]:
-        key = key_of(revisit.uri)
         whole = [
-            one for one in self.captures if one.kind != b"revisit" and 200 <= self.status(one) < 300
+            one
+            for one in self.captures
+            if one.kind != b"revisit" and one.status[:1] in (b"2", b"-")
         ]
-        same = [one for one in whole if key_of(one.uri) == key and one.digest == revisit.digest]
-        if same and revisit.digest != b"-":
+        digest = b"-" if (revisit.kind, revisit.status) == (b"response", b"304") else revisit.digest
+        of_key = [one for one in whole if key_of(one.uri) == key_of(revisit.uri)]
+        same = [one for one in of_key if one.digest == digest != b"-"]
+        if same:
             last = max(self.when(one.timestamp) for one in same)
             return [one for one in same if self.when(one.timestamp) == last]
         by_id = [one for one in whole if revisit.refers_to == one.id != b"-"]
-        if by_id or b"-" in (revisit.refers_to_uri, revisit.refers_to_timestamp):
-            return by_id
-        return [
+        uri = revisit.uri if revisit.refers_to_uri == b"-" else revisit.refers_to_uri
+        return by_id or [
             one
             for one in whole
-            if key_of(one.uri) == key_of(revisit.refers_to_uri)
-            and one.timestamp == revisit.refers_to_timestamp
+            if key_of(one.uri) == key_of(uri)
+            and one.timestamp == revisit.refers_to_timestamp != b"-"
         ]
+
+    def before(self, revisit: Capture) -> Capture | None:
+        """The capture that says what a page had that was not modified."""
+        good = self.good(key_of(revisit.uri) or b"")
+        telling = [one for one in good if not self.says_nothing(one)]
+        return max(
+            telling,
+            default=None,
+            key=lambda one: (
+                one.uri == revisit.uri, self.when(one.timestamp), one.kind != b"revisit", one.uri,
+                one.digest, one.refers_to, one.refers_to_uri, one.refers_to_timestamp,
+            ),
+        )  # fmt: skip
+
+    def in_place_of(self, revisit: Capture) -> tuple[list[Capture], list[Capture]]:
+        """The originals of a revisit, and the captures that have its own links."""
+        if originals := self.originals(revisit):
+            return originals, []
+        before = self.before(revisit) if self.says_nothing(revisit) else None
+        if not before:
+            return [], [revisit]
+        if before.kind != b"revisit":
+            return [before], []
+        originals = self.originals(before)
+        if [one for one in originals if one.digest == before.digest]:
+            of_key = [one for one in originals if key_of(one.uri) == key_of(before.uri)]
+            originals = [max(of_key, key=lambda one: one.uri)] if of_key else originals
+        return originals, [] if originals else [revisit, before]
 
     def taken(self, key: bytes) -> list[tuple[Capture, bytes | None]]:
         """Captures whose links a key has, and the URI that has them instead of the capture's."""
@@ -128,15 +166,15 @@ class Oracle:
         for one in good:
             if one.timestamp != good[0].timestamp:
                 continue
-            if one.kind != b"revisit":
+            if one.kind != b"revisit" and one.status != b"304":
                 found.append((one, None))
                 continue
-            originals = self.originals(one)
+            originals, own = self.in_place_of(one)
             self.counters["revisits"] += 1
             which = "original" if originals else "own-outlinks"
             self.counters[f"revisits.{which}"] += 1
             found += [(of, None if key_of(of.uri) == key else one.uri) for of in originals]
-            found += [] if originals else [(one, None)]
+            found += [(of, None) for of in own]
         return found
 
     def selected(self, steps: dict[bytes, tuple[str, bytes]]) -> Counter[bytes]:

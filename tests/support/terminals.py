@@ -7,15 +7,14 @@ import os
 import pty
 import struct
 import subprocess
+import sys
 import termios
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-
-import pytest
+from types import FrameType
 
 from pipeline.terminal.tables import TextTable
-from support.crawls import COMMAND, environment
+from support.crawls import FORKED, environment
+
+LINES, MAKE = TextTable.lines.__code__, TextTable.__init__.__code__
 
 
 def on_terminal(width: int, *args: object) -> str:
@@ -24,7 +23,7 @@ def on_terminal(width: int, *args: object) -> str:
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
     around = {name: value for name, value in environment().items() if name != "COLUMNS"}
     with subprocess.Popen(
-        [*COMMAND, *map(str, args)], stdout=side, stderr=subprocess.DEVNULL, env=around
+        [*FORKED, *map(str, args)], stdout=side, stderr=subprocess.DEVNULL, env=around
     ) as process:
         os.close(side)
         data = bytearray()
@@ -42,34 +41,32 @@ def _read(main: int) -> bytes:
         return b""
 
 
-@contextmanager
-def shown_tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[TextTable]]:
-    """Tables whose lines are asked for in the block, whichever command that is."""
-    shown: list[TextTable] = []
-    real = TextTable.lines
+class TablesSeen:
+    """Tables of commands that run in the block `with TablesSeen() as seen:`.
 
-    def noted(table: TextTable, width: int | None) -> Iterator[str]:
-        shown.append(table)
-        return real(table, width)
+    shown: those whose lines were asked for. made: the places of the code that made tables, file and
+    function.
+    """
 
-    with monkeypatch.context() as patch:
-        patch.setattr(TextTable, "lines", noted)
-        yield shown
+    def __init__(self) -> None:
+        self.shown: list[TextTable] = []
+        self.made: set[tuple[str, str]] = set()
 
+    def __enter__(self) -> TablesSeen:
+        sys.setprofile(self._look)
+        return self
 
-@contextmanager
-def made_tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[tuple[str, str]]]:
-    """The places of the code that make tables in the block: file and function."""
-    import sys
+    def __exit__(self, *_: object) -> None:
+        sys.setprofile(None)
 
-    made: set[tuple[str, str]] = set()
-    real = TextTable.__init__
-
-    def noted(table: TextTable, title: str, *columns: str) -> None:
-        code = sys._getframe(1).f_code
-        made.add((str(Path(code.co_filename)), code.co_name))
-        real(table, title, *columns)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(TextTable, "__init__", noted)
-        yield made
+    def _look(self, frame: FrameType, event: str, arg: object) -> None:
+        """At each call and return of a function."""
+        if event != "call":
+            return
+        if frame.f_code is LINES:  # each time it goes on, too
+            table = frame.f_locals["self"]
+            if not any(table is each for each in self.shown):
+                self.shown.append(table)
+        elif frame.f_code is MAKE and frame.f_back:
+            code = frame.f_back.f_code
+            self.made.add((code.co_filename, code.co_name))

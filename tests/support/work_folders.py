@@ -7,8 +7,8 @@ import json
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from jobs.kernel.formats.side_lines import side_name
 from pipeline.workfolder.manifest import Manifest
 from support.crawls import environment
 from support.graphs import untimed
+from support.waiting import awaited
 
 SECONDS = re.compile(rb'"seconds": [0-9.e-]+')  # in the report
 
@@ -71,13 +72,15 @@ def tree_of(pid: int) -> dict[int, str]:
 
 def await_end(pids: Iterable[int]) -> None:
     """Nobody is left behind, but for a moment."""
-    deadline = time.monotonic() + 60
     for pid in pids:
-        stat = Path(f"/proc/{pid}/stat")
-        with contextlib.suppress(OSError):
-            while stat.read_text().rpartition(")")[2].split()[0] not in "ZX":
-                assert time.monotonic() < deadline, f"process {pid} stayed"
-                time.sleep(0.05)
+        awaited(partial(_has_ended, pid), f"process {pid} has ended")
+
+
+def _has_ended(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
 
 
 def results_of(work: Path) -> dict[str, bytes]:
@@ -111,20 +114,20 @@ def assert_same_counters(*works: Path) -> None:
 
 
 HOLD = """
-import sys, time
+import sys, threading
 from pathlib import Path
 from pipeline.workfolder.lock import locked
 with locked(Path(sys.argv[1])):
     sys.stdout.write("held\\n")
     sys.stdout.flush()
-    time.sleep(60)
+    threading.Event().wait()
 """
 
 
 def hold(work: Path) -> subprocess.Popen[bytes]:
-    """Another process that holds the lock."""
+    """Another process that holds the lock until it is ended."""
     holder = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(work)], env=environment(), stdout=subprocess.PIPE
+        [sys.executable, "-S", "-c", HOLD, str(work)], env=environment(), stdout=subprocess.PIPE
     )
     assert holder.stdout is not None
     assert holder.stdout.readline() == b"held\n"

@@ -10,16 +10,17 @@ import signal
 import subprocess
 import sys
 import threading
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import boto3
 import pytest
 from botocore.exceptions import ClientError
 from click.testing import CliRunner
-from support.crawls import INLINE
-from support.paths import ROOT
+from support.crawls import FORKED, INLINE, environment
 from support.systems.cluster import inline
 from support.systems.emr_around import (  # noqa: F401 - fixtures
     KEY,
@@ -29,19 +30,23 @@ from support.systems.emr_around import (  # noqa: F401 - fixtures
     emr_around,
     packaged,
     run_emr,
+    write_conf,
 )
 from support.systems.made_emr import MadeEmr
+from support.waiting import awaited
 
 from jobs.extract_links import ExtractLinks
 from jobs.gen_graph import GenGraph
 from jobs.kernel.errors import BadInput, JobFailed
 from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
+from jobs.mapreduce.outcome import Outcome
 from pipeline.cli import main
 from pipeline.engines.text.emr_cluster import held_cluster
 
 DATA = "s3://crawl/data"
 INOUT = ("-input", "-output")
+NO_LIST = b'["s3://crawl/no.warc"]\nno list\n'
 LINKS = b"0 a,b)/ a,b)/x\n1 a,b)/x a,b)/\n1 a,b)/x c)/\n"
 
 
@@ -53,43 +58,87 @@ def read(client: Any, key: str) -> bytes:
     return bytes(client.get_object(Bucket="crawl", Key=key)["Body"].read())
 
 
-def test_a_job_on_a_held_cluster(emr: MadeEmr, bucket: Any, conf: Path, tmp_path: Path) -> None:
-    bucket.put_object(Bucket="crawl", Key="in/part-0", Body=LINKS)
-    before = set(emr.clusters)
-    with held_cluster(conf, tmp_path, DATA) as held:
-        (cluster,) = set(emr.clusters) - before
-        assert cluster.state == "WAITING"
-        launcher = Launcher("emr", tmp_path, data="s3://crawl/data", conf=held, ranges=1)
-        outcome = launch(GenGraph, ["s3://crawl/in"], "s3://crawl/data/graph", launcher)
-    assert cluster.state == "TERMINATED"
-    (tmp_path / "links").write_bytes(LINKS)
-    near = launch(GenGraph, [tmp_path / "links"], tmp_path / "graph", inline(tmp_path))
-    assert outcome.counters == near.counters
-    assert outcome.rows["main"] == near.rows["main"] == 3
+class Done(NamedTuple):
+    """What two jobs have left on a held cluster, one by the name of the cluster, and one that
+    fails. request: for the cluster. states: of it, at its begin and after the first job. said: by
+    all of mrjob's logs."""
+
+    cluster: Any
+    request: dict[str, Any]
+    states: list[str]
+    steps: list[list[str]]
+    outcome: Outcome
+    failed: JobFailed
+    said: list[str]
+    folder: Path
 
 
-def test_what_is_asked_of_aws(emr: MadeEmr, bucket: Any, conf: Path, tmp_path: Path) -> None:
-    bucket.put_object(Bucket="crawl", Key="asked/part-0", Body=LINKS)
-    before, steps, asked = set(emr.clusters), len(emr.steps), []
+@pytest.fixture(scope="module")
+def done(emr: MadeEmr, bucket: Any, tmp_path_factory: pytest.TempPathFactory) -> Done:
+    folder, asked, steps = tmp_path_factory.mktemp("done"), list[str](), len(emr.steps)
+    for name, data in (("asked/part-0", LINKS), ("lists/list", NO_LIST)):
+        bucket.put_object(Bucket="crawl", Key=name, Body=data)
+    (folder / "tmp").mkdir()
     events = boto3._get_default_session().events  # moto forgets what it does not know
     events.register("before-call.emr.RunJobFlow", lambda params, **_: asked.append(params["body"]))
-    with held_cluster(conf, tmp_path, DATA) as held:
-        launcher = Launcher("emr", tmp_path, data="s3://crawl/asked", conf=held, ranges=1)
-        launch(GenGraph, ["s3://crawl/asked"], "s3://crawl/g", launcher, ["--reducers", "3"])
-    (cluster,) = set(emr.clusters) - before
-    assert (cluster.release_label, cluster.log_uri) == ("emr-7.10.0", "s3://crawl/pkg/logs/")
-    assert (cluster.service_role, cluster.job_flow_role) == (
-        "EMR_DefaultRole",
-        "EMR_EC2_DefaultRole",
-    )
-    assert cluster.keep_job_flow_alive_when_no_steps
+    with logged() as said, held_cluster(write_conf(folder), folder, DATA) as held:
+        cluster, before = emr.clusters[-1], len(emr.clusters)
+        states, named = [cluster.state], folder / "named.conf"
+        named.write_text((folder / "emr.conf").read_text() + f"    cluster_id: {cluster.id}\n")
+        with held_cluster(named, folder / "tmp", DATA) as conf:
+            launcher = Launcher("emr", folder, data="s3://crawl/asked", conf=conf, ranges=1)
+            words = ["--reducers", "3"]
+            outcome = launch(GenGraph, ["s3://crawl/asked"], "s3://crawl/g", launcher, words)
+        states.append(cluster.state)
+        launcher = replace(launcher, conf=held)
+        with pytest.raises(JobFailed) as failed:
+            launch(ExtractLinks, ["s3://crawl/lists"], "s3://crawl/f", launcher, ["--listed"])
+        assert len(emr.clusters) == before
     (request,) = asked
-    assert json.loads(request)["AutoTerminationPolicy"] == {"IdleTimeout": 3600}
-    (action,) = cluster.bootstrap_actions
-    assert (action.script_path, action.args) == (
-        "s3://crawl/pkg/bootstrap.sh",
-        ["s3://crawl/pkg"],
+    return Done(
+        cluster, json.loads(request), states, emr.steps[steps:], outcome, failed.value, said, folder
     )
+
+
+@contextmanager
+def logged() -> Iterator[list[str]]:
+    """All that mrjob logs meanwhile."""
+    said, logger, handler = list[str](), logging.getLogger("mrjob"), logging.Handler()
+    handler.emit = lambda record: said.append(record.getMessage())  # type: ignore[method-assign]
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
+    try:
+        yield said
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+@pytest.mark.extended
+def test_a_job_on_a_held_cluster(done: Done, tmp_path: Path) -> None:
+    assert done.states[0] == "WAITING"
+    assert done.cluster.state == "TERMINATED"
+    (tmp_path / "links").write_bytes(LINKS)
+    near = launch(GenGraph, [tmp_path / "links"], tmp_path / "graph", inline(tmp_path))
+    assert done.outcome.counters == near.counters
+    assert done.outcome.rows["main"] == near.rows["main"] == 3
+
+
+def test_a_cluster_that_is_named_goes_on(done: Done) -> None:
+    assert done.states == ["WAITING", "WAITING"]
+
+
+def test_what_is_asked_of_aws(done: Done, bucket: Any) -> None:
+    cluster, step = done.cluster, done.steps[0]
+    assert (cluster.release_label, cluster.log_uri) == ("emr-7.10.0", "s3://crawl/pkg/logs/")
+    roles = (cluster.service_role, cluster.job_flow_role)
+    assert roles == ("EMR_DefaultRole", "EMR_EC2_DefaultRole")
+    assert cluster.keep_job_flow_alive_when_no_steps
+    assert done.request["AutoTerminationPolicy"] == {"IdleTimeout": 3600}
+    (action,) = cluster.bootstrap_actions
+    script = "s3://crawl/pkg/bootstrap.sh"
+    assert (action.script_path, action.args) == (script, ["s3://crawl/pkg"])
     groups = {group.role: group for group in cluster.instance_groups}
     sizes = {role: (group.instance_type, group.num_instances) for role, group in groups.items()}
     assert sizes == {
@@ -99,28 +148,40 @@ def test_what_is_asked_of_aws(emr: MadeEmr, bucket: Any, conf: Path, tmp_path: P
     }
     markets = {role: group.market for role, group in groups.items()}
     assert markets == {"MASTER": "ON_DEMAND", "CORE": "ON_DEMAND", "TASK": "SPOT"}
-    (step,) = emr.steps[steps:]
     assert "mapreduce.job.reduces=3" in step
     assert [step[step.index(o) + 1] for o in INOUT] == ["s3://crawl/asked", "s3://crawl/g/"]
     parts = {name for name in names(bucket) if name.startswith("g/")}
     assert parts == {"g/part-00000", "g/part-00001", "g/part-00002", "g/_SUCCESS"}
 
 
-def test_a_task_that_fails_is_told_with_its_last_lines(
-    emr: MadeEmr, bucket: Any, conf: Path, tmp_path: Path
-) -> None:
-    bucket.put_object(Bucket="crawl", Key="lists/list", Body=b'["s3://crawl/no.warc"]\nno list\n')
-    before = set(emr.clusters)
-    with pytest.raises(JobFailed) as failed, held_cluster(conf, tmp_path, DATA) as held:
-        launcher = Launcher("emr", tmp_path, data="s3://crawl/failed", conf=held, ranges=1)
-        launch(ExtractLinks, ["s3://crawl/lists"], "s3://crawl/f", launcher, ["--listed"])
-    assert failed.value.exit_code == 5
-    assert "the job ExtractLinks failed" in str(failed.value)
-    assert "JSONDecodeError: Expecting value: line 1 column 1" in str(failed.value)
-    assert "Traceback" not in str(failed.value)
+def test_a_task_that_fails_is_told_with_its_last_lines(done: Done, bucket: Any) -> None:
+    assert done.failed.exit_code == 5
+    said = str(done.failed)
+    assert "the job ExtractLinks failed" in said
+    assert "JSONDecodeError: Expecting value: line 1 column 1" in said
+    assert "Traceback" not in said
     assert not {name for name in names(bucket) if name.startswith("f/")}
-    (cluster,) = set(emr.clusters) - before
-    assert cluster.state == "TERMINATED"
+    assert done.cluster.state == "TERMINATED"
+
+
+def test_no_credential_is_logged_or_written(emr: MadeEmr, bucket: Any, done: Done) -> None:
+    """By all of mrjob's and boto3's logs, into any file of ours or any object, by a run that
+    fails after one that does not."""
+    ours = done.said
+    assert ["GenGraph" in str(done.steps[-2]), "ExtractLinks" in str(done.steps[-1])] == [True] * 2
+    for name in ("gen_graph", "extract_links"):  # both jobs are logged, with their options
+        assert any(name in message for message in ours), name
+    assert sum("aws_secret_access_key" in message for message in ours) == 4  # and of the clusters
+    seen = [text.encode() for text in (*ours, str(done.failed), repr(emr.steps))]
+    seen += [path.read_bytes() for path in done.folder.rglob("*") if path.is_file()]
+    seen += [read(bucket, name) for name in names(bucket)]
+    seen += [repr(vars(cluster)).encode() for cluster in emr.clusters]
+    for secret in (KEY, SECRET, TOKEN):
+        assert not [what for what in seen if secret.encode() in inflated(what)]
+
+
+def inflated(data: bytes) -> bytes:
+    return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
 
 
 def test_a_cluster_that_does_not_start(
@@ -153,8 +214,7 @@ def test_a_cluster_that_does_not_start(
 
 def _cancel_all(cluster: Any) -> None:
     """As EMR does with the steps of a cluster that is gone."""
-    while not cluster.steps:
-        time.sleep(0.01)
+    awaited(lambda: cluster.steps)
     cluster.state = "TERMINATED_WITH_ERRORS"
     for step in cluster.steps:
         step.state = "CANCELLED"
@@ -169,8 +229,7 @@ def test_an_interruption_ends_the_cluster(
 
     def interrupt() -> None:
         """Again, if Python ignored it, as it came while an object was deleted."""
-        while not any(cluster.steps for cluster in set(emr.clusters) - before):
-            time.sleep(0.05)
+        awaited(lambda: any(cluster.steps for cluster in set(emr.clusters) - before))
         seconds = 0.5  # the driver waits for the step then
         while not over.wait(seconds):
             signal.pthread_kill(main, signal.SIGINT)
@@ -187,23 +246,6 @@ def test_an_interruption_ends_the_cluster(
         for step in cluster.steps:
             step.state = "CANCELLED"
         emr.held.clear()
-    assert cluster.state == "TERMINATED"
-
-
-def test_a_cluster_that_is_named_goes_on(
-    emr: MadeEmr, bucket: Any, conf: Path, tmp_path: Path
-) -> None:
-    bucket.put_object(Bucket="crawl", Key="in/part-0", Body=LINKS)
-    with held_cluster(conf, tmp_path, DATA):
-        cluster = emr.clusters[-1]
-        before = len(emr.clusters)
-        named = tmp_path / "named.conf"
-        named.write_text(conf.read_text() + f"    cluster_id: {cluster.id}\n")
-        (tmp_path / "tmp").mkdir()
-        with held_cluster(named, tmp_path / "tmp", DATA) as held:
-            launcher = Launcher("emr", tmp_path, data="s3://crawl/named", conf=held, ranges=1)
-            launch(GenGraph, ["s3://crawl/in"], "s3://crawl/named/graph", launcher)
-        assert (cluster.state, len(emr.clusters)) == ("WAITING", before)
     assert cluster.state == "TERMINATED"
 
 
@@ -271,49 +313,16 @@ def test_what_aws_refuses(
         raise AssertionError("no cluster")
 
 
-def test_no_credential_is_logged_or_written(
-    emr: MadeEmr, bucket: Any, conf: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """By all of mrjob's and boto3's logs, into any file of ours or any object, by a run that
-    fails after one that does not."""
-    bucket.put_object(Bucket="crawl", Key="in/part-0", Body=LINKS)
-    bucket.put_object(Bucket="crawl", Key="lists/list", Body=b"no list\n")
-    caplog.set_level(logging.DEBUG, "mrjob")
-    with held_cluster(conf, tmp_path, DATA) as held:
-        launcher = Launcher("emr", tmp_path, data="s3://crawl/c", conf=held, ranges=1)
-        launch(GenGraph, ["s3://crawl/in"], "s3://crawl/c/graph", launcher)
-        with pytest.raises(JobFailed) as failed:
-            launch(ExtractLinks, ["s3://crawl/lists"], "s3://crawl/c/x", launcher, ["--listed"])
-    ours = [record.getMessage() for record in caplog.records if record.name.startswith("mrjob")]
-    assert ["GenGraph" in str(emr.steps[-2]), "ExtractLinks" in str(emr.steps[-1])] == [True, True]
-    for name in ("gen_graph", "extract_links"):  # both jobs are logged, with their options
-        assert any(name in message for message in ours), name
-    assert sum("aws_secret_access_key" in message for message in ours) == 3  # and of the cluster
-    seen = [text.encode() for text in (*ours, str(failed.value), repr(emr.steps))]
-    seen += [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
-    seen += [read(bucket, name) for name in names(bucket)]
-    seen += [repr(vars(cluster)).encode() for cluster in emr.clusters]
-    for secret in (KEY, SECRET, TOKEN):
-        assert not [what for what in seen if secret.encode() in inflated(what)]
+def test_without_boto3_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "boto3", None)
+    monkeypatch.delitem(sys.modules, "jobs.mapreduce.runners.emr", raising=False)
+    with pytest.raises(BadInput) as refused:
+        GenGraph(["-r", "emr", "--no-conf"]).make_runner()
+    assert str(refused.value).startswith("--runner emr: boto3 is not installed")
+    assert "pip install 'boto3>=1.34'" in str(refused.value)
 
 
-def inflated(data: bytes) -> bytes:
-    return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
-
-
-def test_without_boto3_the_message_says_what_to_install(tmp_path: Path) -> None:
-    code = (
-        "import sys; sys.modules['boto3'] = None\n"
-        "from jobs.gen_graph import GenGraph\n"
-        "try:\n    GenGraph(['-r', 'emr', '--no-conf']).make_runner()\n"
-        "except Exception as error:\n    print(type(error).__name__, error)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.startswith("BadInput --runner emr: boto3 is not installed"), done.stderr
-    assert "pip install 'boto3>=1.34'" in done.stdout
-
-
-@pytest.mark.large
+@pytest.mark.extended
 def test_a_run_from_archives_in_s3_to_a_precedence_file(
     emr: MadeEmr, bucket: Any, conf: Path, web: Path, tmp_path: Path
 ) -> None:
@@ -336,6 +345,7 @@ def test_a_run_from_archives_in_s3_to_a_precedence_file(
             assert not path.is_file() or secret.encode() not in path.read_bytes()
 
 
+@pytest.mark.extended
 def test_ctrl_c_ends_the_cluster_of_a_run(
     emr: MadeEmr, bucket: Any, conf: Path, web: Path, tmp_path: Path
 ) -> None:
@@ -343,18 +353,14 @@ def test_ctrl_c_ends_the_cluster_of_a_run(
     bucket.put_object(Bucket="crawl", Key="archives/web.warc.gz", Body=web.read_bytes())
     before = set(emr.clusters)
     words = ["--runner", "emr", "--data", "s3://crawl/data-c", "--cluster-conf", str(conf)]
-    command = [sys.executable, "-m", "pipeline", "run", "s3://crawl/archives/web.warc.gz"]
+    command = [*FORKED, "run", "s3://crawl/archives/web.warc.gz"]
     emr.held.set()
     try:
         with subprocess.Popen(
             [*command, "--work", str(tmp_path / "work"), *words],
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        ) as process:
-            while process.poll() is None and not any(c.steps for c in set(emr.clusters) - before):
-                time.sleep(0.05)
+            env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        ) as process:  # fmt: skip
+            awaited(lambda: process.poll() or any(c.steps for c in set(emr.clusters) - before))
             process.send_signal(signal.SIGINT)
             said, _ = process.communicate(timeout=60)
         (cluster,) = set(emr.clusters) - before
@@ -367,6 +373,7 @@ def test_ctrl_c_ends_the_cluster_of_a_run(
     assert not [secret for secret in (KEY, SECRET, TOKEN) if secret in said]
 
 
+@pytest.mark.extended
 def test_a_run_whose_step_fails(
     emr: MadeEmr, bucket: Any, conf: Path, web: Path, tmp_path: Path
 ) -> None:

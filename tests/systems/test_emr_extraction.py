@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,21 +14,25 @@ from support.faults.dying_reader import DyingReader
 from support.paths import LOOPBACK
 from support.systems.emr_around import bucket_in, emr_around, packaged, run_emr  # noqa: F401 - fixtures
 from support.systems.made_emr import MadeEmr
+from support.systems.own_engine import with_engine
 
 from jobs.extract_links import ExtractLinks
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import BadInput, JobFailed
+from jobs.mapreduce.job import Job
 from jobs.mapreduce.launcher import Launcher
 from pipeline.cli import main
 from pipeline.contract import ArchiveTask
+from pipeline.engine_of_run import engine_of
 from pipeline.engines.text import archive_reports
 from pipeline.engines.text.cluster_extraction import LOST
 from pipeline.engines.text.emr_cluster import held_cluster
 from pipeline.engines.text.engine import TextEngine
+from pipeline.options import RunOptions
+from pipeline.progress.reporter import Reporter
 from pipeline.workfolder.archives import given_archives, reports
 from pipeline.workfolder.manifest import Manifest
 
-DYING = {ExtractLinks: DyingReader}
 NAMES = ("a", "dies", "c")
 
 
@@ -36,13 +43,23 @@ def tasks(bucket: Any) -> list[ArchiveTask]:
     return [ArchiveTask(name, f"s3://crawl/x/{name}.warc.gz", "") for name in NAMES]
 
 
+def dying(job: type[Job]) -> type[Job]:
+    return DyingReader if job is ExtractLinks else job
+
+
 def launcher(tmp: Path, held: Path, data: str) -> Launcher:
-    return Launcher(
-        "emr", tmp, data=data, conf=held, ranges=1, job_class=lambda job: DYING.get(job, job)
-    )
+    return Launcher("emr", tmp, data=data, conf=held, ranges=1, job_class=dying)
 
 
-@pytest.mark.large
+def dying_engine(
+    work: Path, options: RunOptions, tmp: Path, reporter: Reporter, stack: ExitStack
+) -> TextEngine:
+    engine = engine_of(work, options, tmp, reporter, stack)
+    assert isinstance(engine, TextEngine)
+    return TextEngine(work, replace(engine.launcher, job_class=dying))
+
+
+@pytest.mark.extended
 def test_an_archive_whose_task_dies_costs_itself(
     emr: MadeEmr, tasks: list[ArchiveTask], conf: Path, tmp_path: Path
 ) -> None:
@@ -68,27 +85,27 @@ def test_an_archive_whose_task_dies_costs_itself(
         archive_reports.require_readable(told, skip_bad_files=False, strict=False)
 
 
-@pytest.mark.large
+@pytest.mark.extended
 def test_a_run_goes_on_without_it_where_bad_files_are_skipped(
-    emr: MadeEmr, tasks: list[ArchiveTask], bucket: Any, web: Path, conf: Path, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    emr: MadeEmr, tasks: list[ArchiveTask], bucket: Any, web: Path, conf: Path, tmp_path: Path
+) -> None:
     """It is read again by the run that does not skip it, and then no more."""
-    monkeypatch.setattr("pipeline.engines.text.cluster_extraction.ExtractLinks", DyingReader)
     bucket.put_object(Bucket="crawl", Key="x/dies.warc.gz", Body=web.read_bytes())
     archives, work = [task.archive for task in tasks[:2]], tmp_path / "skipping"
-    refused = run_emr(work, conf, *archives)
+    run = partial(run_emr, work, conf, *archives, command=with_engine(dying_engine))
+    refused = run()
     assert refused.exit_code == 3, refused.output
     assert "dies.warc.gz: the task that read it failed each time" in refused.output
-    done = run_emr(work, conf, *archives, more=("--skip-bad-files", "--no-validate"))
+    done = run(more=("--skip-bad-files", "--no-validate"))
     assert done.exit_code == 0, done.output
     before = len(emr.steps)
-    again = run_emr(work, conf, *archives, more=("--skip-bad-files", "--no-validate"))
+    again = run(more=("--skip-bad-files", "--no-validate"))
     assert (again.exit_code, len(emr.steps)) == (0, before), again.output
     status = CliRunner().invoke(main, ["status", "--work", str(work)])
     assert "dies.warc.gz" in status.output
 
 
+@pytest.mark.extended  # as test_a_run_whose_step_fails is
 def test_a_cluster_that_is_at_fault_is_told_with_its_last_lines(
     emr: MadeEmr, tasks: list[ArchiveTask], conf: Path, tmp_path: Path
 ) -> None:
@@ -101,6 +118,7 @@ def test_a_cluster_that_is_at_fault_is_told_with_its_last_lines(
             [*engine.extract(tasks, ExtractionOptions())]
 
 
+@pytest.mark.extended
 def test_an_archive_without_an_entry_is_reported_as_not_read(tmp_path: Path) -> None:
     (report,) = reports(Manifest(tmp_path), given_archives([LOOPBACK]))
     assert report.path == str(LOOPBACK)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
-import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,9 +14,10 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 from moto.emr.models import Cluster
-from support.paths import ROOT
+from support.crawls import FORKED, environment
 from support.systems.emr_around import bucket_in, emr_around, packaged, run_emr  # noqa: F401 - fixtures
 from support.systems.made_emr import MadeEmr
+from support.waiting import awaited
 
 from jobs.gen_graph import GenGraph
 from jobs.kernel.errors import JobFailed
@@ -58,17 +56,15 @@ def killed_driver(emr: MadeEmr, work: Path, conf: Path) -> tuple[Any, Any]:
     """A run whose process is killed while its first step is at work; cluster and step, which goes
     on for ever."""
     before = {step.id for cluster in emr.clusters for step in cluster.steps}
-    command = [sys.executable, "-m", "pipeline", "run", ARCHIVE, "--work", str(work)]
+    command = [*FORKED, "run", ARCHIVE, "--work", str(work)]
     words = ["--runner", "emr", "--data", f"s3://crawl/data-{work.name}"]
     emr.held.set()
     try:
         with subprocess.Popen(
             [*command, *words, "--cluster-conf", str(conf), "--reducers", "1", "--iterations", "1"],
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env=environment(),
         ) as driver:
-            while not (left := _steps_but(emr, before)):
-                assert driver.poll() is None
-                time.sleep(0.05)
+            left = awaited(lambda: _steps_but(emr, before))
             driver.send_signal(signal.SIGKILL)
         ((cluster, step),) = left
         emr.stuck.add(step.id)
@@ -102,7 +98,7 @@ def slowly(cluster: Cluster) -> None:
     threading.Timer(1.0, end).start()
 
 
-@pytest.mark.kills
+@pytest.mark.extended
 def test_the_cluster_of_a_killed_driver_is_ended_before_anything_is_written(
     emr: MadeEmr, archive: None, conf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,7 +144,7 @@ def test_clusters_of_other_data_go_on(
         client.terminate_job_flows(JobFlowIds=[cluster.id for cluster in alone])
 
 
-@pytest.mark.kills
+@pytest.mark.extended
 def test_steps_on_a_cluster_that_is_named_are_cancelled_and_their_applications_ended(
     emr: MadeEmr, bucket: Any, archive: None, conf: Path, yarn: Path, tmp_path: Path
 ) -> None:
@@ -178,7 +174,7 @@ def test_steps_on_a_cluster_that_is_named_are_cancelled_and_their_applications_e
     assert ends == [f"application -kill application_17_000{number}" for number in (1, 2)]
 
 
-@pytest.mark.large
+@pytest.mark.extended
 def test_applications_of_an_interrupted_step_are_ended_too(
     emr: MadeEmr, bucket: Any, conf: Path, yarn: Path, tmp_path: Path
 ) -> None:

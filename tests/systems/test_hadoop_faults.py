@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -25,6 +24,7 @@ from support.faults.faulty import Faulty
 from support.faults.faulty_archives import FaultyReader
 from support.paths import LOOPBACK, ROOT
 from support.systems.hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
+from support.waiting import awaited
 
 from jobs.extract_links import ExtractLinks
 from jobs.kernel.captures.extraction_options import ExtractionOptions
@@ -110,11 +110,8 @@ def driver_until(
     command = [sys.executable, "-c", DRIVER.format(what), far, str(tmp)]
     with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths}) as driver:
         try:
-            limit = time.monotonic() + PATIENCE
-            while not there():
-                assert driver.poll() is None
-                assert time.monotonic() < limit
-                time.sleep(0.2)
+            awaited(lambda: there() or driver.poll() is not None, "sign of life", PATIENCE)
+            assert driver.poll() is None
             yield driver
         finally:
             driver.kill()
@@ -164,7 +161,7 @@ def test_an_archive_whose_task_is_killed_each_time_costs_itself(far: str, tmp_pa
     ]
     counters = alone[0][1].counters
     assert [reports[name][1].counters for name in (names[0], names[2])] == [counters] * 2
-    told = engine.canonicalize(keep_www=False, folded=False)
+    told = engine.canonicalize(www="strip", folded=False)
     assert told["rows"]["canonical_links"] > 0
 
 
@@ -237,10 +234,7 @@ def test_a_client_that_is_starting_dies_with_its_driver(far: str, tmp_path: Path
     with driver_until(lambda: clients(far), COUNTING, far, tmp_path) as driver:
         driver.kill()
         driver.wait()
-    limit = time.monotonic() + PATIENCE
-    while clients(far):
-        assert time.monotonic() < limit
-        time.sleep(0.1)
+    awaited(lambda: not clients(far), "end of the clients", PATIENCE)
     end_orphans(launcher(far, tmp_path))
     assert applications(*at_work) <= before
     assert not (tmp_path / "waits").exists()

@@ -61,17 +61,13 @@ def program(folder: Path, name: str, text: str) -> None:
     (folder / name).chmod(0o755)
 
 
-def test_jars_are_those_that_were_chosen_and_no_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sums = tmp_path / "jars.sha256"
-    monkeypatch.setattr(distribution, "SUMS", sums)
-    lib = tmp_path / "lib"
+def test_jars_are_those_that_were_chosen_and_no_others(tmp_path: Path) -> None:
+    sums, lib = tmp_path / "jars.sha256", tmp_path / "lib"
     lib.mkdir()
     (lib / "one.jar").write_bytes(b"one")
     digest = hashlib.sha256(b"one").hexdigest()
     sums.write_text(f"{digest}  one.jar\n")
-    distribution.check(lib)
+    distribution.check(lib, sums)
     for text, words in (
         ("0" * 64 + "  one.jar\n", f"one.jar: SHA-256 {digest}, expected 0000"),
         (f"{digest}  one.jar\n{digest}  two.jar\n", f"two.jar: SHA-256 none.*expected {digest}"),
@@ -79,7 +75,7 @@ def test_jars_are_those_that_were_chosen_and_no_others(
     ):
         sums.write_text(text)
         with pytest.raises(Unavailable, match=f"{words}.*fetch again"):
-            distribution.check(lib)
+            distribution.check(lib, sums)
 
 
 def test_other_jars_are_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

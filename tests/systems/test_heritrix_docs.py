@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -56,11 +57,14 @@ def test_the_page_has_the_three_commands_and_no_others() -> None:
     words = [
         [line.split()[1] for line in block if line.startswith("crawlrank")] for block in BLOCKS
     ]
-    assert words == [["run", "recrawl", "audit-precedence"], ["verify-precedence"], ["recrawl"]]
+    assert words == [
+        ["run", "recrawl", "audit-precedence"], ["recrawl"] * 4, ["recrawl"],
+        ["verify-precedence"], ["recrawl"],
+    ]  # fmt: skip
 
 
 def test_three_commands_and_the_launch_that_they_print(folder: Path, home: Path, job: Job) -> None:
-    (rank, ready, audit), (look_up,) = BLOCKS[0], BLOCKS[1]
+    (rank, ready, audit), (look_up,) = BLOCKS[0], BLOCKS[3]
     type_in(folder, home, rank)
     made_ready = type_in(folder, home, ready)
     (launch,) = [line for line in made_ready.splitlines() if line.startswith("  java ")]
@@ -75,8 +79,19 @@ def test_three_commands_and_the_launch_that_they_print(folder: Path, home: Path,
     assert re.search(r"that Heritrix does not find +0\n", type_in(folder, home, look_up))
 
 
+def test_parts_and_budgets(folder: Path, home: Path, job: Job) -> None:
+    for number, line in enumerate(BLOCKS[1], 1):
+        part = folder / "jobs" / f"site-{number}"
+        part.mkdir()
+        shutil.copy(job.folder / "crawler-beans.cxml", part)
+        assert f"part {number} of 4 of the sites" in type_in(folder, home, line)
+    (budget,) = BLOCKS[2]
+    said = type_in(folder, home, f"{budget} --dry-run")
+    assert re.search(r"^127\.0\.0\.1 +\d", said, re.MULTILINE)
+
+
 def test_the_launch_over_rest(folder: Path, home: Path, job: Job) -> None:
-    export, rest = BLOCKS[2]
+    export, rest = BLOCKS[4]
     with console(home, folder / "jobs") as (url, login):
         typed = rest.replace("https://127.0.0.1:8443", url)
         known = export.replace("admin:PASSWORD", login)

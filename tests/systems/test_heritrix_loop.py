@@ -18,12 +18,12 @@ from heritrix.serving import Served
 from heritrix.site_parts import TEXTAREA_TRAP, make_site
 from scipy.stats import kendalltau
 from support.crawls import crawlrank
-from support.systems.heritrix_crawls import home, noted, served
+from support.systems.heritrix_crawls import home, noted, served, site
 
 from jobs.kernel.keys.heritrix_form import heritrix_form
 from pipeline.precedence.heritrix_loader import load
 
-__all__ = ["home", "served"]
+__all__ = ["home", "served", "site"]
 pytestmark = pytest.mark.heritrix
 BINS = 20
 UNLISTED = BINS + 1
@@ -36,12 +36,6 @@ OMITTED = ("/mixed/case.html", "/caf%c3%a9.html", "/private/secret.html", "/robo
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("loop")
-
-
-@pytest.fixture(scope="module")
-def site(served: Served) -> Site:
-    """As the first crawl finds it."""
-    return served.site
 
 
 @pytest.fixture(scope="module")

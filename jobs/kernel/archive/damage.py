@@ -25,7 +25,7 @@ REASONS = {
     "bad-gzip": "a gzip member cannot be inflated, or fails its checksum; skipped to the next",
     "bad-zstd": "the same of a zstd frame, or of the dictionary that the frames need",
     "bad-lz4": "the same of an lz4 frame",
-    "bad-zip": "an entry of a WACZ, or its list of entries, cannot be read; the others are",
+    "bad-zip": "a part of a WACZ cannot be read, or is not what its checksum or its SHA-256 says",
     "bomb": "a frame inflates beyond all proportion, or to more records than its bytes; skipped",
     "record-too-large": "a record is larger than the limit; its body is skipped",
     "bad-chunks": "the chunks of a body are broken; decoded as far as they go",

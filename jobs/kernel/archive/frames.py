@@ -62,8 +62,8 @@ class Inflater(Protocol):
 class _Gzip:
     name = "gzip"
 
-    def __init__(self) -> None:
-        self._member = zlib.decompressobj(31)
+    def __init__(self, zlib: Any) -> None:
+        self._zlib, self._member = zlib, zlib.decompressobj(31)
         self.full = False
         # A copy of the member, its input since then and the size of its output: to salvage from.
         self._saved: Any = None
@@ -76,7 +76,7 @@ class _Gzip:
     def feed(self, raw: bytes, limit: int) -> tuple[bytes, bytes]:
         try:
             data = self._member.decompress(raw, limit)
-        except zlib.error as error:
+        except self._zlib.error as error:
             raise Broken(*self._salvaged(raw), str(error)) from error
         self.full = len(data) == limit
         if self.eof:
@@ -91,12 +91,12 @@ class _Gzip:
     def _salvaged(self, raw: bytes) -> tuple[bytes, int]:
         """What inflates before an error, and from how many bytes: zlib drops the output of a call
         that fails, and the next call fails again."""
-        member = self._saved or zlib.decompressobj(31)
+        member = self._saved or self._zlib.decompressobj(31)
         data = bytearray(member.decompress(self._input)[self._output_size :])
         for position in range(len(raw)):
             try:
                 data += member.decompress(raw[position : position + 1])
-            except zlib.error:
+            except self._zlib.error:
                 return bytes(data), position
             if len(data) > _SALVAGED:
                 return bytes(data), position + 1
@@ -164,15 +164,17 @@ def _lz4_sizes() -> Sizes:
 
 
 class CompressedFrames:
-    """Opens frames and finds their beginnings; holds the zstd dictionary of the file."""
+    """Opens frames and finds their beginnings; holds the zstd dictionary of the file. zlib: the
+    module that inflates gzip."""
 
-    def __init__(self) -> None:
+    def __init__(self, zlib: Any = zlib) -> None:
+        self._zlib = zlib
         self._dictionary: zstandard.ZstdCompressionDict | None = None
 
     def open(self, head: bytes) -> Inflater | None:
         """The frame that begins with these bytes, or None if none does."""
         if head.startswith(GZIP_MAGIC):
-            return _Gzip()
+            return _Gzip(self._zlib)
         if head.startswith(ZSTD_MAGIC):
             decoder = self._zstd().decompressobj()
             return _ByParts("zstd", decoder, _zstd_sizes(), zstandard.ZstdError)

@@ -1,7 +1,10 @@
 """The HTTP message inside a record: status, header, and the body without its transfer codings.
 
 Archives keep headers as they came but often bodies already decoded, so a header that names a
-coding is a hint: what does not begin like that coding is taken as it is.
+coding is a hint: what does not begin like that coding is taken as it is. Several members of gzip,
+or frames of zstd, are one body.
+
+Interim responses (1xx) before the response and blank lines before its status line are left out.
 """
 
 from __future__ import annotations
@@ -16,12 +19,12 @@ from typing import Any, NamedTuple
 import zstandard
 
 from jobs.kernel.archive.frames import GZIP_MAGIC, ZSTD_MAGIC
+from jobs.kernel.archive.media_types import content_type
 from jobs.kernel.archive.record_headers import (
     Fields,
     FieldScanner,
     blank_line,
     every,
-    first,
     read_fields,
 )
 
@@ -35,7 +38,8 @@ if brotli is not None:
     _DECODING_ERRORS += (brotli.error,)
 
 MAX_HTTP_HEADER = 2**18
-_STEP = 2**16
+_STEP, _FIRST_STEP = 2**16, 2**8  # bytes; the first is short, as a body may have many members
+_GZIP_WINDOW = 31  # zlib's number for gzip
 _ZSTD_WINDOW = 2**23  # the most that RFC 9659 allows in this use
 HTTP_NAMES = (
     *("content-type", "content-encoding", "transfer-encoding"),
@@ -46,6 +50,11 @@ _HTTP_FIELDS = FieldScanner(HTTP_NAMES)
 _MORE_FIELDS = FieldScanner(HTTP_NAMES + VALIDATORS)
 _CODINGS = {"transfer-encoding", "content-encoding"}
 _STATUS = re.compile(r"HTTP/?[0-9.]* +([1-9][0-9]{2})(?![0-9])", re.IGNORECASE)
+_START = re.compile(rb"HTTP(?:/| +[1-9][0-9]{2}(?![0-9]))", re.IGNORECASE)  # NCSA: `HTTP 200`
+_INTERIM = re.compile(rb"HTTP/?[0-9.]* +1[0-9]{2}(?![0-9])", re.IGNORECASE)
+_BLANK_LINES = re.compile(rb"[\r\n]*")
+_MOST_INTERIM = 100  # as each is searched for its end
+PACKED = (GZIP_MAGIC, ZSTD_MAGIC)  # the beginnings of bodies that are packed, declared or not
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]{0,1000})?\r?\n")
 
 
@@ -70,8 +79,11 @@ _message, _decoded = partial(tuple.__new__, Message), partial(tuple.__new__, Dec
 
 def split_message(block: bytes, *, validators: bool = False) -> Message:
     """Status, header and payload of a response; a block that begins otherwise is all payload."""
-    if block[:5].upper() != b"HTTP/":
-        return Message(None, [], block)
+    if not _START.match(block) or _INTERIM.match(block):
+        begin = _response_begins(block)
+        if begin is None:
+            return Message(None, [], block)
+        block = block[begin:]
     scanner = _MORE_FIELDS if validators else _HTTP_FIELDS
     if scanned := scanner.scanned(block, min(len(block), MAX_HTTP_HEADER)):
         line, fields, size = scanned
@@ -79,6 +91,28 @@ def split_message(block: bytes, *, validators: bool = False) -> Message:
         size = blank_line(block, 0, MAX_HTTP_HEADER) or MAX_HTTP_HEADER
         line, fields = read_fields(block[:size])
     return _message((status_of(line), fields, block[size:]))
+
+
+def _response_begins(block: bytes) -> int | None:
+    """Where the response does, behind blank lines and interim responses; None if there is none. An
+    interim response that nothing follows is the response."""
+    begin = _line_begins(block, 0)
+    for _ in range(_MOST_INTERIM):
+        if begin is None or not _INTERIM.match(block, begin):
+            break
+        end = blank_line(block, begin, begin + MAX_HTTP_HEADER)
+        following = _line_begins(block, end) if end else None
+        if following is None:
+            break
+        begin = following
+    return begin
+
+
+def _line_begins(block: bytes, begin: int) -> int | None:
+    """Where a status line does, behind blank lines."""
+    blank = _BLANK_LINES.match(block, begin)
+    at = blank.end() if blank else begin
+    return at if _START.match(block, at) else None
 
 
 @lru_cache(1000)  # nearly all have one of few
@@ -90,11 +124,11 @@ def status_of(line: str) -> int | None:
 
 def decode(fields: Fields, payload: bytes, limit: int) -> Decoded:
     """The payload without chunks and content encodings, at most limit bytes of it."""
-    if _CODINGS.isdisjoint([name for name, _ in fields]) and payload[:3] != GZIP_MAGIC:
+    if _CODINGS.isdisjoint([name for name, _ in fields]) and not payload.startswith(PACKED):
         return _decoded((payload, []))
     damage: list[tuple[str, str]] = []
     body = payload
-    if "chunked" in first(fields, "transfer-encoding").lower():
+    if "chunked" in ",".join(every(fields, "transfer-encoding")).lower():
         body, problem = _dechunked(body)
         if problem:
             damage.append(("bad-chunks", problem))
@@ -103,9 +137,17 @@ def decode(fields: Fields, payload: bytes, limit: int) -> Decoded:
         body, reason, detail = _inflated(body, coding, limit)
         if reason:
             damage.append((reason, detail))
-    if not any(codings) and body.startswith(GZIP_MAGIC) and "html" in first(fields, "content-type"):
-        body = _inflated(body, "gzip", limit)[0]
+    if not any(codings) and "html" in content_type(fields).lower():
+        body = unpacked(body, limit)
     return Decoded(body, damage)
+
+
+def unpacked(body: bytes, limit: int) -> bytes:
+    """At most limit bytes of a body, inflated if it begins like gzip or zstd, whatever the header
+    says; as far as that goes."""
+    if body.startswith(GZIP_MAGIC):
+        return _inflated(body, "gzip", limit)[0]
+    return _inflated(body, "zstd", limit)[0] if body.startswith(ZSTD_MAGIC) else body
 
 
 def _dechunked(payload: bytes) -> tuple[bytes, str]:
@@ -136,7 +178,7 @@ def _dechunked(payload: bytes) -> tuple[bytes, str]:
 def _inflated(body: bytes, coding: str, limit: int) -> tuple[bytes, str, str]:
     """(body, reason of damage or '', detail); the body as it is where it is not in that coding."""
     if coding in ("gzip", "x-gzip"):
-        steps = _zlib_steps(body, 31) if body.startswith(GZIP_MAGIC) else None
+        steps = _zlib_steps(body, _GZIP_WINDOW) if body.startswith(GZIP_MAGIC) else None
     elif coding == "deflate":
         steps = _deflate_steps(body)
     elif coding == "br":
@@ -168,15 +210,20 @@ def _collect(steps: Iterator[bytes], body: bytes, limit: int) -> tuple[bytes, st
 
 
 def _zlib_steps(body: bytes, window: int) -> Iterator[bytes]:
-    inflater = zlib.decompressobj(window)
-    while True:
-        part = inflater.decompress(body, _STEP)
-        yield part
-        body = inflater.unconsumed_tail
-        if inflater.eof:
+    """Of one member, or of gzip's several."""
+    begin = 0
+    while not begin or body.startswith(GZIP_MAGIC, begin):
+        inflater, step = zlib.decompressobj(window), _FIRST_STEP
+        while not inflater.eof:
+            if not inflater.unconsumed_tail:
+                if begin >= len(body):
+                    raise EOFError("the body ends inside its encoding")
+                some = body[begin : begin + step]
+                begin, step = begin + len(some), min(2 * step, _STEP)
+            yield inflater.decompress(inflater.unconsumed_tail or some, _STEP)
+        begin -= len(inflater.unused_data)
+        if window != _GZIP_WINDOW:
             return
-        if not body and len(part) < _STEP:
-            raise EOFError("the body ends inside its encoding")
 
 
 def _deflate_steps(body: bytes) -> Iterator[bytes] | None:
@@ -203,10 +250,14 @@ def _brotli_steps(body: bytes) -> Iterator[bytes]:
 
 
 def _zstd_steps(body: bytes) -> Iterator[bytes]:
-    """In small steps, as a call returns up to 32,768 times its input."""
-    frame = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
-    for begin in range(0, len(body), 256):
-        yield frame.decompress(body[begin : begin + 256])
-        if frame.eof:
-            return
-    raise EOFError("the body ends inside its encoding")
+    """Of all frames, in small steps, as a call returns up to 32,768 times its input."""
+    begin = 0
+    while not begin or body.startswith(ZSTD_MAGIC, begin):
+        frame = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
+        while not frame.eof:
+            if begin >= len(body):
+                raise EOFError("the body ends inside its encoding")
+            some = body[begin : begin + _FIRST_STEP]
+            begin += len(some)
+            yield frame.decompress(some)
+        begin -= len(frame.unused_data)

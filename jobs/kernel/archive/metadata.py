@@ -10,6 +10,7 @@ import io
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from jobs.kernel.archive.record_headers import BLANKS
 from jobs.kernel.archive.records import Record
 from jobs.kernel.keys.uris import as_text
 
@@ -53,7 +54,7 @@ def read_metadata(body: bytes) -> Iterator[Outlink | Field | Junk]:
     """The lines of a metadata record's body in order, one at a time, whatever is in it."""
     for line in _unfolded(body):
         name, colon, value = line.partition(":")
-        name, value = name.rstrip(), value.strip()
+        name, value = name.rstrip(BLANKS), value.strip(BLANKS)
         if not colon or not name or " " in name or len(line) > LONGEST_LINE:
             yield Junk(line[:60])
         elif name.lower() != "outlink":

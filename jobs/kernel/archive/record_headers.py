@@ -20,6 +20,7 @@ from jobs.kernel.keys.uris import as_text
 from jobs.kernel.machine.native import Native, NativeFunction
 
 MAX_HEADER = 2**20
+BLANKS = " \t\r\n"  # around values; Unicode has more, which may be in a URI
 _CONCURRENT = "warc-concurrent-to"
 _ARC_FIELDS = ("date", "type", "length")  # groups of an ARC line
 _DATE = re.compile(  # the usual form
@@ -27,6 +28,7 @@ _DATE = re.compile(  # the usual form
     "T([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9]|60)"
 )
 
+_BLANK_CONTINUATION = re.compile(rb"(?<=\n)[ \t]+\r?\n")  # a folded line of blanks alone
 _URI_FIELD = re.compile(  # with its folded lines
     rb"^(?:warc-target-uri|warc-refers-to-target-uri|content-location|location|refresh|link)[ \t]*:"
     rb".*(?:\n[ \t].*)*",
@@ -120,6 +122,7 @@ RECORD_NAMES = (
     *("warc-type", "warc-target-uri", "warc-date", "content-type", "content-length"),
     *("warc-record-id", "warc-payload-digest"),
     *(_CONCURRENT, "warc-refers-to", "warc-refers-to-target-uri", "warc-refers-to-date"),
+    "warc-profile",
 )
 _RECORD_FIELDS = FieldScanner(RECORD_NAMES)
 
@@ -129,9 +132,11 @@ def read_header(run: ByteRun) -> Header | None:
     head = run.peek(LONGEST_LINE)
     start = WARC_LINE.match(head)
     if start:
+        at_end = False
         if not blank_line(head, start.end() - 1, len(head)):
             head = run.peek(MAX_HEADER)
-        return _warc_header(head, start.end())
+            at_end = len(head) < MAX_HEADER
+        return _warc_header(head, start.end(), at_end=at_end)
     line = arc_line(head)
     if not line:
         return None
@@ -150,8 +155,9 @@ def whole_record_header(data: bytes) -> Header | None:
     return header if header.size + header.length + 4 == len(data) else None
 
 
-def _warc_header(head: bytes, begin: int) -> Header:
-    """begin: behind the first line."""
+def _warc_header(head: bytes, begin: int, *, at_end: bool = False) -> Header:
+    """begin: behind the first line. at_end: whether no bytes follow; then a header whose last line
+    is whole, and which tells its length, lacks no more than its empty line."""
     if scanned := _RECORD_FIELDS.scanned(head, min(len(head), LONGEST_LINE)):
         return header_of(scanned.fields, scanned.size)
     end = blank_line(head, begin - 1, len(head))
@@ -159,7 +165,8 @@ def _warc_header(head: bytes, begin: int) -> Header:
     next_record = WARC_LINE.search(block, begin) if b"warc/" in block[begin:].lower() else None
     if next_record:
         block = block[: next_record.start()]
-    return header_of(read_fields(block)[1], len(block), complete=end > 0 and not next_record)
+    complete = end > 0 or (at_end and block.endswith(b"\n") and b"content-length" in block.lower())
+    return header_of(read_fields(block)[1], len(block), complete=complete and not next_record)
 
 
 def header_of(fields: Fields, size: int = 0, *, complete: bool = True) -> Header:
@@ -236,7 +243,7 @@ def parse_lines(block: bytes) -> tuple[str, Fields]:
 
 def _field(line: str) -> HeaderField:
     name, value = line.split(":", 1)
-    field = name.lower(), value.strip()
+    field = name.lower(), value.strip(BLANKS)
     if len(_known_fields) >= _MOST_KNOWN:
         _known_fields.clear()
     if len(line) <= _LONGEST_KNOWN:
@@ -247,6 +254,7 @@ def _field(line: str) -> HeaderField:
 def _by_warcio(block: bytes) -> tuple[str, Fields]:
     from warcio.statusandheaders import StatusAndHeadersParser
 
+    block = _BLANK_CONTINUATION.sub(b"", block)  # which ends the header for warcio
     parsed = StatusAndHeadersParser([], verify=False).parse(io.BytesIO(block))
     fields = [(name.lower(), value.strip()) for name, value in parsed.headers]
     return f"{parsed.protocol} {parsed.statusline}", fields
@@ -256,13 +264,13 @@ def first(fields: Fields, name: str) -> str:
     """The value of the first field of that name, or ''."""
     for key, value in fields:
         if key == name:
-            return value.strip()
+            return value.strip(BLANKS)
     return ""
 
 
 def every(fields: Fields, name: str) -> tuple[str, ...]:
     """The values of all fields of that name."""
-    return tuple([value.strip() for key, value in fields if key == name])
+    return tuple([value.strip(BLANKS) for key, value in fields if key == name])
 
 
 def timestamp14(date: str) -> str:

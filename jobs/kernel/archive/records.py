@@ -22,18 +22,18 @@ from jobs.kernel.archive.http_payload import (
     decode,
     split_message,
 )
+from jobs.kernel.archive.media_types import content_type, media_type
 from jobs.kernel.archive.record_headers import (
     Fields,
     Header,
-    first,
     read_header,
     timestamp14,
     unbracketed,
     whole_record_header,
 )
 from jobs.kernel.archive.record_starts import LONGEST_LINE
-from jobs.kernel.archive.responses import LONGEST_TYPE, ResponseReader
-from jobs.kernel.archive.run_reader import ArchiveRange, RunReader
+from jobs.kernel.archive.responses import ResponseReader
+from jobs.kernel.archive.run_reader import FEW_RECORDS, ArchiveRange, RunReader
 
 EXPECTED = "a WARC or ARC file, plain, gzip, zstd or lz4"
 _AT_A_TIME, _AT_A_TIME_BYTES = 128, 2**20  # records, and bytes of records
@@ -82,10 +82,12 @@ _read_response, _read_validated = ResponseReader().read, ResponseReader(VALIDATO
 
 
 def records_of(
-    file: BinaryIO, max_record: int, part: ArchiveRange | None = None, *, validators: bool = False
-) -> Iterator[Record | Damage]:
-    """The records and the damage between them, in the order of the file. Raises OSError."""
-    reader = RunReader(file, max_record, part)
+    file: BinaryIO, max_record: int, part: ArchiveRange | None = None, *, validators: bool = False,
+    few: int = FEW_RECORDS,
+) -> Iterator[Record | Damage]:  # fmt: skip
+    """The records and the damage between them, in the order of the file. few: as in RunReader.
+    Raises OSError."""
+    reader = RunReader(file, max_record, part, few)
     while True:
         yield from _read_whole(reader, max_record, validators)
         run = reader.next_run()
@@ -223,20 +225,20 @@ def record_of(
     header: Header, block: bytes, offset: int, size: int, max_record: int, validators: bool = False
 ) -> RecordRead:
     """The record, and the damage to its body."""
-    media_type, body, status = header.media_type, block, None
-    fields: Fields = []
+    body, status, fields = block, None, Fields()
     damage: list[tuple[str, str]] = []
-    is_http = media_type.lower().startswith("application/http")
+    is_http = header.media_type.lower().startswith("application/http")
     if header.kind in ("response", "revisit") or (is_http and header.kind != "request"):
         status, fields, payload = split_message(block, validators=validators)
         body, damage = decode(fields, payload, max_record)
-        if fields or is_http:
-            media_type = first(fields, "content-type")
-    media_type = media_type[:LONGEST_TYPE]
+    if header.kind == "revisit" and status is None and _is_not_modified(header):
+        status = 304  # without the header that says so
+    own = not (fields or (is_http and header.kind != "request"))
     value = header.values.get
     record = (
         *(header.kind, header.uri, header.timestamp),
-        *(media_type, body, offset, status, fields),
+        media_type((header.media_type,)) if own else content_type(fields),
+        *(body, offset, status, fields),
         value("warc-record-id", ""),
         header.concurrent_to,
         value("warc-refers-to", ""),
@@ -246,6 +248,10 @@ def record_of(
         timestamp14(value("warc-refers-to-date", "")),
     )
     return _make(record), damage
+
+
+def _is_not_modified(header: Header) -> bool:
+    return "server-not-modified" in header.values.get("warc-profile", "").lower()
 
 
 def some_at_a_time(items: Iterable[Record | Damage]) -> Iterator[list[Record | Damage]]:

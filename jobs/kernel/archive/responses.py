@@ -7,14 +7,19 @@ from __future__ import annotations
 from array import array
 from typing import Any
 
-from jobs.kernel.archive.frames import GZIP_MAGIC
-from jobs.kernel.archive.http_payload import HTTP_NAMES, MAX_HTTP_HEADER, decode, status_of
+from jobs.kernel.archive.http_payload import (
+    HTTP_NAMES,
+    MAX_HTTP_HEADER,
+    PACKED,
+    decode,
+    status_of,
+)
+from jobs.kernel.archive.media_types import content_type
 from jobs.kernel.archive.record_headers import (
     MOST_ROWS,
     RECORD_NAMES,
     RESPONSE_SCAN,
     Fields,
-    first,
     name_table,
     timestamp14,
     unbracketed,
@@ -23,8 +28,7 @@ from jobs.kernel.archive.record_starts import LONGEST_LINE, WARC_LINE
 from jobs.kernel.machine.native import NativeFunction
 
 ResponseRead = tuple[tuple[Any, ...], list[tuple[str, str]]]
-LONGEST_TYPE = 1024  # characters of a media type with its parameters: a thousand are remembered
-_RARE = 8  # positions of the fields that an ordinary response does not have
+_RARE = 10  # positions of the fields that an ordinary response does not have
 _TYPE, _END = HTTP_NAMES[0], b"\r\n\r\n"
 _NONE: list[tuple[str, str]] = []  # nobody changes it
 
@@ -61,13 +65,15 @@ class ResponseReader:
         ):  # fmt: skip
             return None
         fields = _fields_of(text, others[_RARE:], self._names)
+        status = status_of(text[line:line_end])
+        if status and status < 200:  # an interim response, behind which is another
+            return None
         body, damage = data[http_end:end], _NONE
-        if len(fields) > 1 or fields[0][0] != _TYPE or body[:3] == GZIP_MAGIC:
+        if len(fields) > 1 or fields[0][0] != _TYPE or body.startswith(PACKED):
             body, damage = decode(fields, body, max_record)
         record = (
             "response", unbracketed(text[uri:uri_end]), timestamp14(text[date:date_end]),
-            first(fields, _TYPE)[:LONGEST_TYPE], body, offset,
-            status_of(text[line:line_end]), fields, text[name:name_end], (), "",
+            content_type(fields), body, offset, status, fields, text[name:name_end], (), "",
             text[digest:digest_end], end, "", "",
         )  # fmt: skip
         return record, damage

@@ -19,7 +19,7 @@ from jobs.kernel.archive.frames import (
 from jobs.kernel.archive.record_starts import LONGEST_LINE, starts_record
 
 BOMB_RATIO = 200  # deflate reaches 1032, zstd 30,000; archives of text reach 10 to 20
-_FEW_RECORDS = 2**16  # are no bomb, whatever the size of their run
+FEW_RECORDS = 2**16  # are no bomb, whatever the size of their run
 _WHOLE = 2**20  # bytes of a frame that is inflated at once
 _HEADS = (LONGEST_LINE, 2**18, 2**23)  # the last two hold the first block of a zstd and lz4 frame
 REREADS = 2**30
@@ -53,11 +53,15 @@ class RunReader:
     """The runs of a file. Each must be read to its end, or left, before the next is opened.
 
     rereads: bytes that may still be read again behind damage. Without the limit, every false start
-    in a hostile file could cost the whole file. part: what is read of the file.
+    in a hostile file could cost the whole file. part: what is read of the file. few: records of a
+    run that are no bomb.
     """
 
-    def __init__(self, file: BinaryIO, max_record: int, part: ArchiveRange | None = None) -> None:
-        self._max_record = max_record
+    def __init__(
+        self, file: BinaryIO, max_record: int, part: ArchiveRange | None = None,
+        few: int = FEW_RECORDS,
+    ) -> None:  # fmt: skip
+        self._max_record, self._few = max_record, few
         self.rereads = REREADS
         self.part = part or ArchiveRange()
         self._read = FileBytes(file).read
@@ -163,7 +167,7 @@ class RunReader:
     def flooded(self, run: ByteRun, records: int) -> bool:
         """Whether a run has more records than bytes in the file: each costs time, however well
         they compress. Then the search for the next frame goes on behind the run."""
-        if records <= _FEW_RECORDS or records % 1000:
+        if records <= self._few or records % 1000:
             return False
         # a plain stretch has the size of its records, unless it lies deflated in a zip
         consumed = getattr(self._file, "consumed", run.position) if run.plain else self._consumed

@@ -22,7 +22,8 @@ from jobs.kernel.archive.index.files import kind_of as index_kind
 from jobs.kernel.archive.records import EXPECTED, ArchiveRecords, Record, records_of
 from jobs.kernel.archive.run_reader import ArchiveRange
 from jobs.kernel.archive.zip_list import ENTRY_MAGIC, LIST_END_MAGIC
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import BadInput, CrawlrankError
+from jobs.kernel.machine.shortage import shortage_of
 from jobs.kernel.storage.binary_files import GZIP, binary_kind
 
 RecordReader = Callable[..., Iterator[Record | Damage]]  # `read_records`, with its options
@@ -140,17 +141,39 @@ def read_archives(
     Raises BadInput where nothing can be read, as `read_records` does, while items are read.
     """
     reader = partial(read_records, max_record=max_record, validators=validators)
+    record_read = getattr(getattr(stream, "raw", None), "record_read", None)  # WebFile's
     with _seekable(stream, name) as file:
-        if part is not None:
-            yield from _read_warc(file, name, reader, part)
+        archives = _archives(file, name, reader, part)
+        if record_read is None:
+            yield from archives
             return
-        if kind := index_kind(file):
-            yield ArchiveRecords(name, index_records(file, name, kind), is_index=True)
-            return
-        head = file.read(16)
-        file.seek(0)
-        readers = (row.read for row in FORMATS if row.read and head.startswith(row.beginnings))
-        yield from next(readers, _read_warc)(file, name, reader)
+        for archive in archives:
+            yield archive._replace(items=_noted(archive.items, record_read))
+
+
+def _archives(
+    file: BinaryIO, name: str, reader: RecordReader, part: ArchiveRange | None
+) -> Iterator[ArchiveRecords]:
+    if part is not None:
+        yield from _read_warc(file, name, reader, part)
+        return
+    if kind := index_kind(file):
+        yield ArchiveRecords(name, index_records(file, name, kind), is_index=True)
+        return
+    head = file.read(16)
+    file.seek(0)
+    readers = (row.read for row in FORMATS if row.read and head.startswith(row.beginnings))
+    yield from next(readers, _read_warc)(file, name, reader)
+
+
+def _noted(
+    items: Iterator[Record | Damage], record_read: Callable[[], None]
+) -> Iterator[Record | Damage]:
+    """The items. Calls the function at each record: damage is no progress."""
+    for item in items:
+        if isinstance(item, Record):
+            record_read()
+        yield item
 
 
 @contextmanager
@@ -160,9 +183,10 @@ def _seekable(stream: BinaryIO, name: str) -> Iterator[BinaryIO]:
         yield stream
         return
     import shutil  # takes longer to load than a small archive to read
-    import tempfile
 
-    with tempfile.TemporaryFile() as copy:
+    from jobs.kernel.storage.temporary import temporary_file
+
+    with temporary_file() as copy:
         try:
             shutil.copyfileobj(stream, copy)
         except OSError as error:
@@ -171,7 +195,9 @@ def _seekable(stream: BinaryIO, name: str) -> Iterator[BinaryIO]:
         yield copy
 
 
-def _unreadable(name: str, error: OSError) -> BadInput:
+def _unreadable(name: str, error: OSError) -> CrawlrankError:
+    if shortage := shortage_of(error):  # such as a full disk of temporary files
+        return shortage
     return BadInput(name, f"cannot be read ({error})", EXPECTED, "Copy it again.")
 
 

@@ -7,19 +7,23 @@ list is missing or false. Entries are stored, as the WACZ specification demands,
 from __future__ import annotations
 
 import io
+import json
 import re
 import struct
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, pairwise
 from typing import BinaryIO, NamedTuple, cast
 
 from jobs.kernel.archive.damage import Damage, shown
 from jobs.kernel.archive.records import EXPECTED, ArchiveRecords, Record
 from jobs.kernel.archive.zip_list import ENTRY_MAGIC, MOST_ENTRIES, NoList, ZipList
-from jobs.kernel.archive.zip_parts import Bomb, FilePart, InflatedPart
+from jobs.kernel.archive.zip_parts import Bomb, EntrySums, FilePart, InflatedPart, StoredPart
 from jobs.kernel.errors import BadInput, Unreachable
 
-FOLDER = "archive/"
+FOLDER, PACKAGE = "archive/", "datapackage.json"
+_LONGEST_PACKAGE = 2**24  # bytes: 100,000 archives
+_SHA_256 = re.compile("sha256:[0-9a-f]{64}")
 _STEP = 2**20
 _HEADER = struct.Struct("<4s5H3L2H")  # of an entry; name and extra field follow
 _ENTRY = re.compile(ENTRY_MAGIC + rb".{26}" + FOLDER.encode() + rb"[^/]", re.DOTALL)
@@ -35,24 +39,32 @@ class _ZipEntry:
         self.begin = 0
         self.size: int | None = None
         self.crc: int | None = None
+        self.sha256 = ""
         self.deflated = False
 
 
 class Wacz:
-    """read: gives the records of a file in the WACZ."""
+    """read: gives the records of a file in the WACZ. most: entries that are read."""
 
-    def __init__(self, file: BinaryIO, name: str, read: Callable[[BinaryIO], Items]) -> None:
-        self._file, self._name, self._read = file, name, read
+    def __init__(
+        self, file: BinaryIO, name: str, read: Callable[[BinaryIO], Items], most: int = MOST_ENTRIES
+    ) -> None:
+        self._file, self._name, self._read, self._most = file, name, read, most
         self._has_records = False
 
     def archives(self) -> Iterator[ArchiveRecords]:
         """Those of the WACZ, as `NAME!archive/x.warc.gz`. Raises BadInput if none has a record."""
-        entries, problem = _entries(self._file)
+        digests, unread = _digests(self._file)
+        entries, problem = _entries(self._file, self._most)
         what = "nothing in archive/"
-        if problem:
-            damage = Damage(0, "bad-zip", f"list of entries: {problem[:60]!a}")
-            yield ArchiveRecords(self._name, iter([damage]))
+        faults = {"list of entries": problem, PACKAGE: unread}
+        damage = [
+            Damage(0, "bad-zip", f"{of}: {fault[:60]!a}") for of, fault in faults.items() if fault
+        ]
+        if damage:
+            yield ArchiveRecords(self._name, iter(damage))
         for entry in entries:
+            entry.sha256 = digests.get(entry.name, "")
             what = "not one readable record"
             yield ArchiveRecords(f"{self._name}!{entry.name}", self._items(entry))
         if not self._has_records:
@@ -77,8 +89,8 @@ class Wacz:
                 else:
                     self._has_records = True
                     yield item
-            if isinstance(stream, InflatedPart) and stream.problem:
-                yield Damage(entry.offset, "bad-zip", f"{name}: {stream.problem}")
+            if problem := stream.problem:
+                yield Damage(entry.offset, "bad-zip", f"{name}: {problem}")
         except Bomb as error:
             yield Damage(entry.offset, "bomb", f"{name}: {error}")
         except Unreachable:
@@ -93,11 +105,11 @@ class StoredArchive(NamedTuple):
 
     begin: int
     end: int
-    stream: FilePart | InflatedPart
+    stream: StoredPart | InflatedPart
 
     @property
     def plain(self) -> bool:
-        return isinstance(self.stream, FilePart)
+        return isinstance(self.stream, StoredPart)
 
 
 def stored_archives(file: BinaryIO) -> Iterator[StoredArchive]:
@@ -108,28 +120,56 @@ def stored_archives(file: BinaryIO) -> Iterator[StoredArchive]:
             yield StoredArchive(entry.begin, entry.begin + size, _stream(file, entry))
 
 
-def _entries(file: BinaryIO) -> tuple[Iterable[_ZipEntry], str]:
+def _entries(file: BinaryIO, most: int = MOST_ENTRIES) -> tuple[Iterable[_ZipEntry], str]:
     """The entries in the order of the file, and what is wrong with their list, or ''."""
     try:
-        entries = ZipList(file, FOLDER)
+        entries = ZipList(file, FOLDER, most)
         wrong = any(not _headed(file, entry.offset).begin for entry in entries)
     except NoList as error:
         return _searched(file), str(error)
     if not len(entries) or (wrong and next(_searched(file), None)):
         return _searched(file), "no entry where it says one is" if wrong else ""
-    problem = f"more than {MOST_ENTRIES} entries; the others are not read"
+    problem = f"more than {most} entries; the others are not read"
     return _listed(file, entries), problem if entries.over else ""
+
+
+def _digests(file: BinaryIO) -> tuple[dict[str, str], str]:
+    """By the names of entries, the SHA-256 that datapackage.json gives them, and why it cannot be
+    read, or '' (https://specs.webrecorder.net/wacz/1.1.1/#datapackage-json)."""
+    try:
+        listed = next(iter(ZipList(file, PACKAGE, 1)), None)
+    except NoList:
+        return {}, ""
+    entry = _headed(file, listed.offset) if listed else None
+    if listed is None or entry is None or listed.name != PACKAGE:
+        return {}, ""
+    entry.size, entry.crc = listed.size, listed.crc
+    if entry.problem:
+        return {}, entry.problem
+    try:
+        data = _stream(file, entry).read(_LONGEST_PACKAGE + 1)
+        if len(data) > _LONGEST_PACKAGE:
+            return {}, f"more than {_LONGEST_PACKAGE:,} bytes"
+        resources = json.loads(data).get("resources") or []
+        texts = ((str(each["path"]), str(each.get("hash", ""))) for each in resources)
+        return {path: text[7:] for path, text in texts if _SHA_256.fullmatch(text)}, ""
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, Bomb) as error:
+        return {}, f"{type(error).__name__}: {error}"
 
 
 def _listed(file: BinaryIO, entries: ZipList) -> Iterator[_ZipEntry]:
     """The entries of the list in the order of the file. None may lie in another (a zip bomb)."""
-    end = 0
-    for listed in entries:
+    end, size = 0, file.seek(0, io.SEEK_END)
+    for listed, behind in pairwise(chain(entries, [None])):
+        assert listed is not None
         entry = _headed(file, listed.offset)
         entry.name, entry.size, entry.crc = listed.name, listed.size, listed.crc
         if entry.offset < end and not entry.problem:
             entry.problem = "lies inside the entry before it"
-        end = max(end, entry.begin + listed.size)
+        if entry.begin + listed.size <= size:
+            end = max(end, entry.begin + listed.size)
+        else:  # a false size, which must not cover others
+            entry.size = max(0, (behind.offset if behind else size) - entry.begin)
         yield entry
 
 
@@ -178,6 +218,8 @@ def _size_of(file: BinaryIO, entry: _ZipEntry) -> int:
     return entry.size if entry.size is not None else file.seek(0, io.SEEK_END) - entry.begin
 
 
-def _stream(file: BinaryIO, entry: _ZipEntry) -> FilePart | InflatedPart:
-    part = FilePart(file, entry.begin, _size_of(file, entry))
-    return InflatedPart(part, entry.crc) if entry.deflated else part
+def _stream(file: BinaryIO, entry: _ZipEntry) -> StoredPart | InflatedPart:
+    size, sums = _size_of(file, entry), EntrySums(entry.crc, entry.sha256)
+    if entry.deflated:
+        return InflatedPart(FilePart(file, entry.begin, size), sums)
+    return StoredPart(file, entry.begin, size, sums)

@@ -17,12 +17,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from jobs.kernel.archive.damage import Damage
-from jobs.kernel.archive.record_headers import Fields, arc_header, first, header_of
+from jobs.kernel.archive.media_types import content_type, media_type
+from jobs.kernel.archive.record_headers import BLANKS, Fields, arc_header, first, header_of
 from jobs.kernel.archive.records import Record, record_of
-from jobs.kernel.archive.responses import LONGEST_TYPE
+from jobs.kernel.encodings.encoding import encoded
 from jobs.kernel.keys.uris import as_text
 from jobs.kernel.markup.charsets import charset_of
 
+_WORDS = re.compile(f"[^{BLANKS}]+").findall
 _PATH = re.compile(r"([A-Z0-9]{1,20})@/([a-z][a-z-]{0,30})\Z", re.IGNORECASE)
 # What an element must stand in so that a parser sees it; `%s` alone for most.
 _AROUND = {
@@ -80,14 +82,14 @@ def _record(wat: Record, envelope: dict[str, Any]) -> Record:
         header = arc_header(
             first(arc, "target-uri"), first(arc, "date"), first(arc, "content-type")
         )
-    media_type = (first(fields, "content-type") if http else header.media_type)[:LONGEST_TYPE]
+    kind = content_type(fields) if http else media_type((header.media_type,))
     if page := _dict(http or payload, "HTML-Metadata"):
-        body = _page(page, media_type)
+        body = _page(page, kind)
     else:
         body = _lines(_dict(payload, "WARC-Metadata-Metadata"))
     status = _status(_dict(http, "Response-Message"))
     record, _ = record_of(header, b"", wat.offset, wat.size, 0)
-    return record._replace(media_type=media_type, body=body, status=status, http_headers=fields)
+    return record._replace(media_type=kind, body=body, status=status, http_headers=fields)
 
 
 def _status(message: dict[str, Any]) -> int | None:
@@ -113,8 +115,7 @@ def _page(metadata: dict[str, Any], media_type: str) -> bytes:
     if frames:
         tags.append("<frameset>" + "".join(_tag("frame", {"src": _url(f)}) for f in frames))
     text = "<html>" + "\n".join(tags)
-    codec = charset_of(text.encode("ascii", "replace"), media_type)
-    return text.encode(codec, "xmlcharrefreplace")
+    return encoded(text, charset_of(text.encode("ascii", "replace"), media_type))
 
 
 def _link_tags(link: dict[str, Any]) -> Iterator[str]:
@@ -154,7 +155,7 @@ def _url(link: dict[str, Any]) -> str:
 def _lines(metadata: dict[str, Any]) -> bytes:
     """The lines of a metadata record again; a value with line ends in it is one line."""
     lines = [
-        _mended(" ".join(f"{entry.get('Name')}: {entry.get('Value')}".split()))
+        _mended(" ".join(_WORDS(f"{entry.get('Name')}: {entry.get('Value')}")))
         for entry in _entries(metadata, "Metadata-Records")
     ]
     return "\n".join(lines).encode("utf-8", "replace")
@@ -163,7 +164,7 @@ def _lines(metadata: dict[str, Any]) -> bytes:
 def _fields(values: dict[str, Any]) -> Fields:
     """Header fields; the values of a repeated one are a list."""
     return [
-        (name.lower(), _mended(text.strip()))
+        (name.lower(), _mended(text.strip(BLANKS)))
         for name, value in values.items()
         for text in (value if isinstance(value, list) else [value])
         if isinstance(text, str)

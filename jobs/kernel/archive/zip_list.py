@@ -21,6 +21,7 @@ _END_64 = struct.Struct("<4sQ2H2L4Q")
 _LOCATOR_64 = struct.Struct("<4sLQL")
 _ENTRY = struct.Struct("<4s6H3L5H2L")
 _LONGEST_COMMENT = 2**16
+NOWHERE = -1
 _IN_64 = 2**32 - 1  # stands for a number that is in the extra field
 
 
@@ -29,7 +30,7 @@ class NoList(Exception):
 
 
 class Listed(NamedTuple):
-    """offset: of the entry's header in the file. size: compressed."""
+    """offset: of the entry's header in the file, or NOWHERE. size: compressed, as the list says."""
 
     name: str
     offset: int
@@ -40,19 +41,19 @@ class Listed(NamedTuple):
 class ZipList:
     """The files whose names begin with folder, in the order of the zip.
 
-    over: whether there are more than MOST_ENTRIES; the others are left out. Raises NoList, OSError.
+    over: whether there are more than `most`; the others are left out. Raises NoList, OSError.
     """
 
-    def __init__(self, file: BinaryIO, folder: str) -> None:
+    def __init__(self, file: BinaryIO, folder: str, most: int = MOST_ENTRIES) -> None:
         self._read = FileBytes(file).read
         self._size = file.seek(0, io.SEEK_END)
         self._begin, self._end, self._moved = self._bounds()
         self._positions = array("Q")
-        offsets = array("Q")
+        offsets = array("q")
         self.over = False
         for position, entry in self._all():
             if entry.name.startswith(folder) and not entry.name.endswith("/"):
-                if len(offsets) >= MOST_ENTRIES:
+                if len(offsets) >= most:
                     self.over = True
                     break
                 self._positions.append(position)
@@ -117,7 +118,9 @@ class ZipList:
             raise NoList("Truncated central directory")
         numbers = _extended(rest[name_size:], [whole_size, size, offset])
         name = rest[:name_size].decode("utf-8" if flags & 0x800 else "cp437", "replace")
-        entry = Listed(name, numbers[2] + self._moved, numbers[1], crc)
+        offset = numbers[2] + self._moved
+        begins = 0 <= offset < self._size  # a false list may say anything
+        entry = Listed(name, offset if begins else NOWHERE, numbers[1], crc)
         return entry, position + name_size + extra_size + comment_size
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from typing import BinaryIO
 
 from jobs.kernel.archive.run_reader import BOMB_RATIO
 
-WINDOW = 2**24  # inflated bytes that are kept, for readers that go back a little
-AGAIN = 2**33  # bytes of an entry that may be inflated more than once
 _STEP = 2**16
 
 
@@ -41,6 +40,55 @@ class FilePart(_Part):
         return data
 
 
+class EntrySums:
+    """What the bytes of an entry should sum up to. crc: CRC-32, None if it is not known. sha256: in
+    hexadecimal digits, '' if it is not known."""
+
+    def __init__(self, crc: int | None = None, sha256: str = "") -> None:
+        self._expected, self._sha256 = crc, sha256
+        self.restart()
+
+    def restart(self) -> None:
+        self._crc, self._hash = 0, hashlib.sha256() if self._sha256 else None
+
+    def add(self, data: bytes) -> None:
+        self._crc = zlib.crc32(data, self._crc)
+        if self._hash:
+            self._hash.update(data)
+
+    def problem(self) -> str:
+        """What is wrong with all bytes; '' if nothing is."""
+        if self._expected not in (None, self._crc):
+            return "fails its checksum"
+        if self._hash and self._hash.hexdigest() != self._sha256:
+            return "is not what datapackage.json says (its sha256 differs)"
+        return ""
+
+
+class StoredPart(FilePart):
+    """An entry that is stored: its bytes are summed while they are read."""
+
+    def __init__(self, file: BinaryIO, begin: int, size: int, sums: EntrySums) -> None:
+        super().__init__(file, begin, size)
+        self._sums, self._summed = sums, 0
+
+    def read(self, count: int) -> bytes:
+        begin = self._at
+        data = super().read(count)
+        if begin <= self._summed < self._at:
+            self._sums.add(data[self._summed - begin :] if begin < self._summed else data)
+            self._summed = self._at
+        return data
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with the entry, of which what was not yet read is read now; or ''."""
+        self.seek(self._summed)
+        while self.read(_STEP):
+            pass
+        return self._sums.problem()
+
+
 class Bomb(Exception):
     """An entry that inflates beyond all proportion, or must be inflated too often."""
 
@@ -51,26 +99,30 @@ class InflatedPart(_Part):
     consumed: compressed bytes that were read so far. problem: what is wrong with it, or ''.
     """
 
-    def __init__(self, part: FilePart, crc: int | None) -> None:
-        self._part, self._expected = part, crc
+    WINDOW = 2**24  # inflated bytes that are kept, for readers that go back a little
+    AGAIN = 2**33  # bytes that may be inflated more than once
+
+    def __init__(self, part: FilePart, sums: EntrySums) -> None:
+        self._part, self._sums = part, sums
         self._again = 0
         self.problem = ""
         self._restart()
 
     def _restart(self) -> None:
         self._inflater = zlib.decompressobj(-15)
-        self._raw, self.consumed, self._crc = b"", 0, 0
+        self._raw, self.consumed = b"", 0
+        self._sums.restart()
         self._window, self._begin = bytearray(), 0
 
     def read(self, count: int) -> bytes:
         if self._at < self._begin:
             self._again += self._begin + len(self._window)
-            if self._again > AGAIN:
+            if self._again > self.AGAIN:
                 raise Bomb("too much of it would be inflated again and again")
             self._restart()
         while self._begin + len(self._window) < self._at + count and self._more():
-            surplus = min(len(self._window) - WINDOW, self._at - self._begin)
-            if surplus > WINDOW:
+            surplus = min(len(self._window) - self.WINDOW, self._at - self._begin)
+            if surplus > self.WINDOW:
                 del self._window[:surplus]
                 self._begin += surplus
         begin = self._at - self._begin
@@ -94,10 +146,10 @@ class InflatedPart(_Part):
             return False
         self._raw = self._inflater.unconsumed_tail
         self._window += data
-        self._crc = zlib.crc32(data, self._crc)
-        if self._inflater.eof and self._expected not in (None, self._crc):
-            self.problem = "fails its checksum"
+        self._sums.add(data)
+        if self._inflater.eof:
+            self.problem = self._sums.problem()
         size = self._begin + len(self._window)
-        if size > WINDOW and size > BOMB_RATIO * self.consumed:
+        if size > self.WINDOW and size > BOMB_RATIO * self.consumed:
             raise Bomb(f"more than {size} bytes")
         return not self._inflater.eof

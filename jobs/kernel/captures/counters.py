@@ -5,9 +5,10 @@
 see MAX_TYPES), `pages.DOCUMENT`, `metadata.used`, `metadata.unmatched` (its capture is not here),
 `indexes` (1 for an index of captures), `links`, `links.HOP`, `links.from.SOURCE` (a document's
 name, `header`, `metadata`), `flagged.nofollow` (with duplicates), `dropped.REASON`, `damage`,
-`damage.REASON`, `skipped.pdf.REASON`. The unread end of a document that is too long is
-`dropped.DOCUMENT-tail`; a document with more links than max_links_per_page counts once as
-`dropped.over-limit`.
+`damage.REASON`, `skipped.pdf.REASON`. `dropped.unread.LIKE` are bodies that look like HTML, a feed
+or other XML and are not read because of their type. The unread end of a document that is too long
+is `dropped.DOCUMENT-tail`; a document in an encoding that no browser reads is `dropped.encoding`;
+one with more links than max_links_per_page counts once as `dropped.over-limit`.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ from jobs.kernel.formats.rows import Anchor, Capture, Link, LinkRun
 from jobs.kernel.keys.uris import as_crawled, field
 from jobs.kernel.links.anchor_words import anchor_words
 from jobs.kernel.links.body_links import body_links, resolved
-from jobs.kernel.links.documents import document, unpacked
+from jobs.kernel.links.documents import readable, unread
 from jobs.kernel.links.dropped import Examples, count_dropped
 from jobs.kernel.links.header_links import header_nofollow, header_references, location
 from jobs.kernel.links.html_selection import HtmlOptions
@@ -253,9 +253,9 @@ class _Extraction:
 
     def _document(self, record: Record) -> tuple[bytes, str]:
         """The body as it can be read, and the kind of document; '' if its links are not read."""
-        limit = self._options.max_record
-        body = unpacked(record.media_type, record.body, record.uri, limit)
-        name = document("" if body is not record.body else record.media_type, body, record.uri)
+        body, name = readable(record, self._options.max_record)
+        if not name and (like := unread(record.media_type, body)):
+            self._dropped(f"unread.{like}", record.uri)
         return body, "" if name == "pdf" and not self._options.pdf else name
 
     def _header(self, record: Record, uri: bytes, status: int, all_fields: bool) -> list[LinkRun]:

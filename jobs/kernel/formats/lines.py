@@ -199,12 +199,12 @@ def _key(uri: bytes) -> bytes | None:
         usable_key_function,  # surt loads slowly; most jobs need none
     )
 
-    return usable_key_function(keep_www=False)(uri)
+    return usable_key_function()(uri)
 
 
 def parse_score_row(line: bytes) -> ScoreRow:
     """The recipe's own two columns are taken too; the key is then made from the URI, as a run
-    without `--keep-www` makes it."""
+    without `--keep-www` or `--surt-exact` makes it."""
     fields = _fields(line, SCORES)
     if not _SCORE.match(fields[0]):
         raise BadLine(f"score {_shown(fields[0])}", "a number of at least 0")

@@ -6,7 +6,7 @@ their timestamps: archives hold impossible dates, and text and Parquet say the s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +21,16 @@ def is_table(path: Path) -> bool:
     return path.suffix == ".parquet"
 
 
-def table_lines(path: Path) -> Iterator[bytes]:
-    """The rows as lines with their ends. Raises OSError for what is no Parquet, and BadInput for a
-    table with other columns."""
+def table_lines(path: Path, kinds: Sequence[Dataset] = AS_LINES) -> Iterator[bytes]:
+    """The rows as lines with their ends. kinds: what the table may be one of. Raises OSError for
+    what is no Parquet, and BadInput for a table with other columns."""
     import pyarrow as pa  # half a second that lines do not need
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
     try:
         with path.open("rb") as stream, pq.ParquetFile(stream) as table:
-            dataset, names = _columns_of_lines(path, table.schema_arrow.names)
+            dataset, names = _columns_of_lines(path, table.schema_arrow.names, kinds)
             for batch in table.iter_batches(AT_ONCE, columns=names):
                 texts: list[Any] = [pc.cast(batch[name], pa.string()) for name in names]
                 lines = pc.binary_join_element_wise(
@@ -41,15 +41,17 @@ def table_lines(path: Path) -> Iterator[bytes]:
         raise OSError(str(error).partition("\n")[0]) from error
 
 
-def _columns_of_lines(path: Path, names: list[str]) -> tuple[Dataset, list[str]]:
+def _columns_of_lines(
+    path: Path, names: list[str], kinds: Sequence[Dataset]
+) -> tuple[Dataset, list[str]]:
     """The dataset that has these columns, and those of them that a line has: as many as may be.
     Raises BadInput."""
-    for dataset in AS_LINES:
+    for dataset in kinds:
         for width in sorted(dataset.widths, reverse=True):
             columns = list(dataset.first(width))
             if dataset.required <= width == len(columns) and set(columns) <= set(names):
                 return dataset, columns
-    columns_of = (f"{each.name} ({_listed(each.first(each.required))})" for each in AS_LINES)
+    columns_of = (f"{each.name} ({_listed(each.first(each.required))})" for each in kinds)
     raise BadInput(
         str(path),
         f"a table with the columns {_listed(names)[:200]}",

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.keys.keys import KeyFunction, key_keeping_www, key_of
+from jobs.kernel.keys.keys import KeyFunction, Www, shared_key_function
 
 NOT_UTF8 = "not-utf-8"
 DROPPED = "dropped."
@@ -43,9 +43,9 @@ def _reason(uri: bytes) -> str:
     return reason if isinstance(reason, str) else "invalid"
 
 
-def usable_key_function(*, keep_www: bool) -> KeyFunction:
+def usable_key_function(www: Www = "strip") -> KeyFunction:
     """As `key_function`, and None also for what is no URI of a page."""
-    own: Callable[[bytes], bytes | None] = key_keeping_www if keep_www else key_of
+    own: Callable[[bytes], bytes | None] = shared_key_function(www)
     return lambda uri: None if why_unusable(uri, uri) else own(uri)
 
 

@@ -14,9 +14,10 @@ import stringprep
 from unicodedata import ucd_3_2_0 as unicode_3_2
 
 MAX_LABEL = 63
+_MOST = 1024  # characters of a name before mapping, which takes some away
 ACE_PREFIX = "xn--"
 
-_HOST = re.compile(r"(\s*(?:https?:)?//(?:[^/?#@]*@)?)([^/?#:@]+)", re.IGNORECASE).match
+_HOST = re.compile(r"(\s*(?:https?:)?//(?:[^/?#@]*@)?)([^/?#:@]+)", re.IGNORECASE | re.ASCII).match
 _DOT = re.compile("[.\u3002\uff0e\uff61]")
 _NOT_LDH = re.compile(r"[\x00-,./:-@\[-`{-\x7f]")
 _PROHIBITED = (
@@ -32,6 +33,8 @@ class NotADomain(ValueError):
 
 def domain_to_ascii(domain: str) -> str:
     """The name with each label in ASCII, dots of other scripts as `.`; raises NotADomain."""
+    if len(domain) > _MOST:
+        raise NotADomain(f"a host name of {len(domain)} characters")
     return ".".join(label_to_ascii(label) for label in _DOT.split(domain))
 
 
@@ -56,6 +59,8 @@ def label_to_ascii(label: str) -> str:
     if not label.isascii():
         if label.startswith(ACE_PREFIX):
             raise NotADomain("a label of the host name is encoded and not ASCII")
+        if len(label) > MAX_LABEL:  # encoding takes quadratic time, and makes it longer
+            raise NotADomain(f"a label of the host name has more than {MAX_LABEL} characters")
         label = ACE_PREFIX + label.encode("punycode").decode("ascii")
     if not 1 <= len(label) <= MAX_LABEL:
         count = len(label)

@@ -1,12 +1,16 @@
-"""Keys: the canonical form (SURT) of a URI, exactly as the `surt` package gives it.
+"""Keys: the canonical form (SURT) of a URI, as the `surt` package gives it, but for one rule.
+
+surt takes `www.`, `www2.` and so on from a host even where only a public suffix is left, so that
+the sites www1355544.com and www3288.com are one page, `com)/`. Here a key never loses the domain
+that somebody has registered: such a host keeps its `www`.
 
 surt takes 10 to 20 microseconds a URI, and a page has a hundred links. Nearly all URIs need none of
 surt's rare rules; here they take about one microsecond. All others go to surt itself. For
 `scheme://host:port/path?query` of printable ASCII the key is host, `)`, path, `?`, query, with
 
-  host    lower case, without `www.` or `www2.`, labels reversed and joined by commas, then the port
-          unless it is the scheme's default. It depends on scheme, host and port alone, so surt can
-          give the hosts with other rules (addresses), once each
+  host    lower case, without `www.` or `www2.` (but see above), labels reversed and joined by
+          commas, then the port unless it is the scheme's default. It depends on scheme, host and
+          port alone, so surt can give the hosts with other rules (addresses), once each
   path    lower case, escapes undone but for those that must stay, one slash for several, no slash
           at the end
   query   lower case, escapes as in the path, arguments ordered by name, then by value; left out if
@@ -20,14 +24,21 @@ random URIs.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from operator import methodcaller
-from typing import TypeVar
+from typing import Any, Literal, TypeVar
+
+from jobs.kernel.keys.public_suffixes import needs_www
 
 KeyFunction = Callable[[bytes], "bytes | None"]
 
 AnyText = TypeVar("AnyText", str, bytes)
 AnyKey = TypeVar("AnyKey")
+
+#: what becomes of a host's `www.`: it is stripped, unless only a public suffix is left; it is kept;
+#: it is stripped as surt does it
+Www = Literal["strip", "keep", "surt"]
 
 REMEMBERED = 1 << 16  # URIs, as pages of a site repeat its menus; and hosts. About 20 MB
 LONGEST = 512
@@ -84,42 +95,55 @@ def _ordered(query: str) -> str:
     return "&".join(arguments)
 
 
-def _by_surt(uri: bytes, keep_www: bool) -> bytes | None:
+def www_rule(options: Mapping[str, Any]) -> Www:
+    """By the parameters of a run."""
+    if options.get("--keep-www"):
+        return "keep"
+    return "surt" if options.get("--surt-exact") else "strip"
+
+
+def _by_surt(uri: bytes, www: Www) -> bytes | None:
     from jobs.kernel.keys.surt_keys import surt_key  # takes a quarter of a second
 
-    return surt_key(uri, keep_www)
+    key = surt_key(uri, keep_www=www == "keep")
+    if key is None or www != "strip":
+        return key
+    host = ".".join(reversed(re.split("[):]", key.decode(), maxsplit=1)[0].split(",")))
+    return surt_key(uri, keep_www=True) if needs_www(host) else key
 
 
 class _Cache(dict[AnyText, AnyKey]):
-    """The values of a function; emptied when full. Long arguments are not kept, so that no archive
-    can fill the memory."""
+    """The values of a function; emptied when there are `most`. Long arguments are not kept, so that
+    no archive can fill the memory."""
 
-    def __init__(self, function: Callable[[AnyText], AnyKey]) -> None:
+    def __init__(self, function: Callable[[AnyText], AnyKey], most: int = REMEMBERED) -> None:
         super().__init__()
         self._function: Callable[[AnyText], AnyKey] = function
+        self._most = most
 
     def __missing__(self, argument: AnyText) -> AnyKey:
         value = self._function(argument)
         if len(argument) <= LONGEST:
-            if len(self) >= REMEMBERED:
+            if len(self) >= self._most:
                 self.clear()
             self[argument] = value
         return value
 
 
-def _host_part(origin: str, keep_www: bool) -> str:
+def _host_part(origin: str, www: Www) -> str:
     """The key of `scheme://host:port` up to its path; '' where surt gives no such key."""
     if named := _NAMED(origin):
-        www, name = named.groups("")
-        labels = (www + name if keep_www else name).split(".")
+        prefix, name = named.groups("")
+        kept = prefix and (www == "keep" or (www == "strip" and needs_www(name)))
+        labels = (prefix + name if kept else name).split(".")
         return ",".join(reversed(labels)) + ")"
-    key = _by_surt(f"{origin}/".encode(), keep_www) or b""
+    key = _by_surt(f"{origin}/".encode(), www) or b""
     return key[:-1].decode() if key.endswith(b")/") else ""
 
 
-def forgetful_key_function(keep_www: bool) -> KeyFunction:
+def forgetful_key_function(www: Www) -> KeyFunction:
     """As `key_function`, but remembers hosts only."""
-    hosts = _Cache[str, str](lambda origin: _host_part(origin, keep_www))
+    hosts = _Cache[str, str](lambda origin: _host_part(origin, www))
 
     def key_of(uri: bytes) -> bytes | None:
         match = _COMMON(uri.lower().decode("latin-1"))
@@ -139,16 +163,21 @@ def forgetful_key_function(keep_www: bool) -> KeyFunction:
                 return f"{host}{path}?{_ordered(query)}".encode()
         except _Uncommon:
             pass
-        return _by_surt(uri, keep_www)
+        return _by_surt(uri, www)
 
     return key_of
 
 
-def key_function(keep_www: bool) -> KeyFunction:
+def key_function(www: Www = "strip", remembered: int = REMEMBERED) -> KeyFunction:
     """A function from an http(s) URI to its key, or to None if surt does not accept the URI or the
-    key would break a line. keep_www: `www.` and `www2.` stay a part of the host."""
-    return _Cache(forgetful_key_function(keep_www)).__getitem__
+    key would break a line. remembered: keys, at most."""
+    return _Cache(forgetful_key_function(www), remembered).__getitem__
 
 
-key_of = key_function(keep_www=False)
-key_keeping_www = key_function(keep_www=True)
+@cache
+def shared_key_function(www: Www) -> KeyFunction:
+    """A `key_function` of the process."""
+    return key_function(www)
+
+
+key_of = shared_key_function("strip")

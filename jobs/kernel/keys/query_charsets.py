@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-#: of pages, by their share of the web of old; ISO-8859-1 and GBK are parts of others
+from jobs.kernel.encodings.decoding import REPLACEMENT, decoded
+
+#: of pages, by their share of the web of old; GBK is read as GB18030, others are parts of these
 CHARSETS = (
-    "windows-1252", "cp932", "gb18030", "windows-1251", "euc-jp", "euc-kr", "big5",
-    "iso8859-2", "windows-1250", "iso8859-9", "windows-1253", "windows-1255", "windows-1256",
-    "koi8-r", "cp874", "iso8859-15",
+    "windows-1252", "shift_jis", "gb18030", "windows-1251", "euc-jp", "euc-kr", "big5",
+    "iso-8859-2", "windows-1250", "windows-1254", "windows-1253", "windows-1255", "windows-1256",
+    "koi8-r", "windows-874", "iso-8859-15",
 )  # fmt: skip
 _ESCAPE = re.compile(rb"%([89A-Fa-f][0-9A-Fa-f])")
 #: what has such an escape in its query, for expressions of other libraries
@@ -29,26 +31,25 @@ def is_beyond_ascii(uri: bytes) -> bool:
 
 def is_foreign(uri: bytes) -> bool:
     """Whether these bytes are no UTF-8."""
-    return is_beyond_ascii(uri) and _decoded(_query(uri), "utf-8") is None
+    if not is_beyond_ascii(uri):
+        return False
+    try:
+        _query(uri).decode()
+    except UnicodeDecodeError:
+        return True
+    return False
 
 
 def in_utf_8(uri: bytes) -> Iterator[bytes]:
     """The URI with its query in UTF-8, for each charset that it may be in; each once."""
     head = uri[: uri.index(b"?") + 1]
-    texts = dict.fromkeys(_decoded(_query(uri), charset) for charset in CHARSETS)
-    yield from (head + _escaped(text) for text in texts if text is not None)
+    texts = dict.fromkeys(decoded(_query(uri), charset) for charset in CHARSETS)
+    yield from (head + _escaped(text) for text in texts if REPLACEMENT not in text)
 
 
 def _query(uri: bytes) -> bytes:
     """With the bytes that its escapes beyond ASCII stand for; other escapes stay."""
     return _ESCAPE.sub(lambda escape: bytes.fromhex(escape[1].decode()), uri.partition(b"?")[2])
-
-
-def _decoded(query: bytes, charset: str) -> str | None:
-    try:
-        return query.decode(charset)
-    except UnicodeDecodeError:
-        return None
 
 
 def _escaped(text: str) -> bytes:

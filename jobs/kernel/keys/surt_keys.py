@@ -9,6 +9,8 @@ import sys
 import types
 import warnings
 
+from jobs.kernel.keys.surt_linear import patch
+
 # surt needs this package for public suffixes, which no key has. It imports an HTTP client, which
 # takes several times as long to load as surt. So it is loaded when surt first uses it.
 _SUFFIXES = "tldextract"
@@ -18,7 +20,7 @@ _loaded = sys.modules.setdefault(_SUFFIXES, _later)
 with warnings.catch_warnings():  # about surt's pattern strings, when they are compiled
     warnings.simplefilter("ignore")
     import surt
-    from surt import GoogleURLCanonicalizer
+    from surt import GoogleURLCanonicalizer, IAURLCanonicalizer, URLRegexTransformer
 if _loaded is _later:
     del sys.modules[_SUFFIXES]
 
@@ -42,8 +44,10 @@ GoogleURLCanonicalizer.socket = types.SimpleNamespace(
     inet_ntoa=socket.inet_ntoa,
 )
 
+patch(GoogleURLCanonicalizer, IAURLCanonicalizer, URLRegexTransformer)
 
-def surt_key(uri: bytes, keep_www: bool) -> bytes | None:
+
+def surt_key(uri: bytes, *, keep_www: bool) -> bytes | None:
     """The key of a URI, or None if surt does not accept it or the key would break a line."""
     try:
         key = surt.surt(uri.decode("utf-8", "surrogateescape"), host_massage=not keep_www)

@@ -7,12 +7,15 @@ reasons: `invalid`, `too-long` and `scheme.data`, `.javascript`, `.mailto`, `.ot
 from __future__ import annotations
 
 import re
-from urllib.parse import quote_from_bytes
+from urllib.parse import quote_from_bytes, unquote
 
 import ada_url
 
+from jobs.kernel.encodings.encoding import encoded
+
 HTTP_PREFIXES = ("http://", "https://")
 LONGEST = 2**13  # bytes of a URI
+LONGEST_HOST = 2**8 + 5  # characters: 255 in DNS, and a port
 _LONGEST_RAW = 2**16  # characters of a reference before it is resolved
 
 # Every character of the categories Cc, Cf, Zs, Zl, Zp and Cs, and noncharacters that break tools.
@@ -25,20 +28,23 @@ _BREAKING = re.compile(
     "\\U000e0000-\\U000e0fff]"
 )
 _SCHEME = re.compile(r"[\x00-\x20]*([A-Za-z][A-Za-z0-9+.\-]*):")
+_HOST = re.compile(r"https?://(?:[^/?#\\@]*@)?([^/?#\\]*)", re.IGNORECASE)
 _HTTP_URI = re.compile(r"https?://[^/?#\\]", re.IGNORECASE)
 _NAMED_SCHEMES = frozenset({"data", "javascript", "mailto"})
-_TRAILS = "@[\\]^_`{|}~"  # second bytes in Shift_JIS, GBK and Big5, which no query escapes
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_IN_QUERY = "!$%&()*+,/:;=?@[\\]^`{|}"  # with letters, digits and `-._~`: what no query escapes
+_MISSING = b"%%26%%23%d%%3B"  # `&#N;`, for a character that the charset of the page lacks
+_BLANK = "".join(map(chr, range(0x21)))
 _ABOVE_ASCII = re.compile(rb"[\x80-\xff]")
 
 
 def as_text(raw: bytes) -> str:
     """The bytes of a URI as text. If they are not UTF-8, every byte above ASCII is escaped: the
-    server knows the page by these bytes, and no text stands for them."""
+    server knows the page by these bytes, and no text stands for them. Not in a URI that is too long
+    without that."""
     try:
         return raw.decode()
     except UnicodeDecodeError:
-        return percent_encoded(raw).decode()
+        return percent_encoded(raw).decode() if len(raw) <= LONGEST else raw.decode("latin-1")
 
 
 def percent_encoded(raw: bytes) -> bytes:
@@ -64,8 +70,17 @@ def _encoded(match: re.Match[str]) -> str:
 def as_crawled(uri: str) -> bytes | str:
     """The URI of a capture or an outlink: unchanged, but escaped and without fragment."""
     if _HTTP_URI.match(uri):
-        return _bounded(escape(uri.partition("#")[0]))
+        if len(uri) > LONGEST_HOST and _is_host_long(uri):
+            return "too-long"
+        uri = uri.partition("#")[0]
+        return _bounded(escape(uri)) if len(uri) <= LONGEST else "too-long"
     return _other_scheme(uri) or "invalid"
+
+
+def _is_host_long(uri: str) -> bool:
+    """Whether no name server knows the host: encoding it would take quadratic time."""
+    match = _HOST.match(uri)
+    return match is not None and len(unquote(match[1])) > LONGEST_HOST
 
 
 def _other_scheme(reference: str) -> str:
@@ -85,7 +100,7 @@ def _bounded(uri: str) -> bytes | str:
 def resolve(reference: str, base: str, charset: str = "utf-8") -> bytes | str:
     """The target of a reference on a page, resolved against base as the WHATWG standard says.
 
-    charset: the Python codec of the page, in which queries are encoded. Absolute references resolve
+    charset: that of the page, in which queries are encoded. Absolute references resolve
     even if the base cannot be parsed.
     """
     if reason := _other_scheme(reference):
@@ -130,17 +145,16 @@ def _http(uri: str) -> bytes | str:
     uri = uri.partition("#")[0]
     if not uri.startswith(HTTP_PREFIXES):
         return _other_scheme(uri)
-    return _bounded(escape(uri))
+    return _bounded(escape(uri)) if len(uri) <= LONGEST else "too-long"
 
 
 def _query_encoded(reference: str, charset: str) -> str:
-    """The reference, with characters above ASCII in its query percent-encoded in that charset."""
-    path, _, query = reference.partition("?")
+    """The reference, with its query percent-encoded in that charset."""
+    for left_out in "\t\n\r":
+        reference = reference.replace(left_out, "")
+    path, _, query = reference.strip(_BLANK).partition("?")
     query, mark, fragment = query.partition("#")
-    query = _NOT_ASCII.sub(
-        lambda match: quote_from_bytes(match[0].encode(charset, "xmlcharrefreplace"), _TRAILS),
-        query,
-    )
+    query = quote_from_bytes(encoded(query, charset, _MISSING), _IN_QUERY)
     return f"{path}?{query}{mark}{fragment}"
 
 

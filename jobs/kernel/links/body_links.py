@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
+from jobs.kernel.encodings.labels import REPLACED
 from jobs.kernel.formats.reading import BOM
-from jobs.kernel.keys.uris import HTTP_PREFIXES, as_text, base_uri
+from jobs.kernel.keys.uris import HTTP_PREFIXES, as_text
 from jobs.kernel.links.css_links import css_references, may_hold_links
 from jobs.kernel.links.dropped import Examples
 from jobs.kernel.links.html_links import LinkGroup, html_link_groups
@@ -16,11 +18,12 @@ from jobs.kernel.links.joining import Base
 from jobs.kernel.links.link_rules import Reference
 from jobs.kernel.links.robots_links import LONGEST as LONGEST_ROBOTS
 from jobs.kernel.links.robots_links import robots_references
-from jobs.kernel.links.xml_links import xml_references
+from jobs.kernel.links.xml_links import BasedReference, xml_references
 from jobs.kernel.markup.charsets import as_utf8, charset_of
 from jobs.kernel.markup.html_pieces import LONGEST_PAGE
 
-BaseAndReferences = tuple[str, Iterable[Reference]]  # the base that the document states, or ''
+Read = Callable[[bytes, str, str, Counter[str]], Iterable[BasedReference]]
+_BLANKS = "\ufeff \t\r\n"
 
 
 def body_links(
@@ -41,8 +44,8 @@ def body_links(
     if len(body) > longest:
         counters[f"dropped.{document}-tail"] += 1
         body = body[:longest]
-    base, references = references_of(body, media_type, counters)
-    return resolved(references, base_uri(base, uri) if base else uri, counters, examples)
+    based = references_of(body, media_type, uri, counters)
+    return _joined(based, counters, {} if examples is None else examples)
 
 
 def resolved(
@@ -51,54 +54,85 @@ def resolved(
     counters: Counter[str],
     examples: Examples | None = None,
 ) -> Iterator[LinkGroup]:
-    joining, examples = Base(base), {} if examples is None else examples
-    for reference, hop, context in references:
+    based = ((base, reference) for reference in references)
+    return _joined(based, counters, {} if examples is None else examples)
+
+
+def _joined(
+    based: Iterable[BasedReference], counters: Counter[str], examples: Examples
+) -> Iterator[LinkGroup]:
+    joining = Base("")
+    for base, (reference, hop, context) in based:
+        if base != joining.uri:
+            joining = Base(base)
         yield joining.targets([reference], counters, examples), hop, context, False
 
 
-def _text(body: bytes, media_type: str) -> str:
-    return as_utf8(body, charset_of(body, media_type)).decode()
+def _text(body: bytes, media_type: str, counters: Counter[str]) -> str:
+    charset = charset_of(body, media_type)
+    if body and charset == REPLACED:
+        counters["dropped.encoding"] += 1
+    return as_utf8(body, charset).decode()
 
 
-def _css(body: bytes, media_type: str, counters: Counter[str]) -> BaseAndReferences:
-    text = _text(body, media_type) if may_hold_links(body.lower()) else ""
-    return "", ((reference, "E", "url()") for reference in css_references(text))
+def _css(
+    body: bytes, media_type: str, uri: str, counters: Counter[str]
+) -> Iterator[BasedReference]:
+    text = _text(body, media_type, counters) if may_hold_links(body.lower()) else ""
+    for reference in css_references(text):
+        yield uri, (reference, "E", "url()")
 
 
-def _feed(body: bytes, media_type: str, counters: Counter[str]) -> BaseAndReferences:
-    return xml_references(_text(body, media_type), "feed")
+def _feed(
+    body: bytes, media_type: str, uri: str, counters: Counter[str]
+) -> Iterator[BasedReference]:
+    text = _text(body, media_type, counters)
+    if text.lstrip(_BLANKS).startswith("{"):
+        from jobs.kernel.links.json_feeds import json_feed_references
+
+        return ((uri, reference) for reference in json_feed_references(text, counters))
+    return xml_references(text, "feed", uri)
 
 
-def _sitemap(body: bytes, media_type: str, counters: Counter[str]) -> BaseAndReferences:
-    text = _text(body, media_type)
-    if text.lstrip("\ufeff \t\r\n").startswith("<"):
-        return xml_references(text, "sitemap")
-    return "", ((line, "L", "sitemap.txt") for line in _text_sitemap(text, counters))
+def _sitemap(
+    body: bytes, media_type: str, uri: str, counters: Counter[str]
+) -> Iterator[BasedReference]:
+    text = _text(body, media_type, counters)
+    if text.lstrip(_BLANKS).startswith("<"):
+        return xml_references(text, "sitemap", uri)
+    return ((uri, (line, "L", "sitemap.txt")) for line in _text_sitemap(text, counters))
 
 
 def _text_sitemap(text: str, counters: Counter[str]) -> Iterator[str]:
     """A whole URI a line, as sitemaps.org says. Other lines are counted and left out, as they would
     resolve to pages that do not exist."""
-    for line in map(str.strip, text.splitlines()):
+    for line in _lines(text):
         if line.lower().startswith(HTTP_PREFIXES):
             yield line
         elif line:
             counters["dropped.no-uri"] += 1
 
 
-def _robots(body: bytes, media_type: str, counters: Counter[str]) -> BaseAndReferences:
-    text = as_text(body.removeprefix(BOM))
-    return "", ((reference, "X", "Sitemap:") for reference in robots_references(text))
+def _lines(text: str) -> Iterator[str]:
+    """Without blanks around them. A line ends at CR, LF or both: Unicode knows other ends, which
+    may be in a URI."""
+    yield from (line.strip(_BLANKS) for line in re.split("\r\n?|\n", text))
 
 
-def _pdf(body: bytes, media_type: str, counters: Counter[str]) -> BaseAndReferences:
+def _robots(body: bytes, _: str, uri: str, __: Counter[str]) -> Iterator[BasedReference]:
+    for reference in robots_references(as_text(body.removeprefix(BOM))):
+        yield uri, (reference, "X", "Sitemap:")
+
+
+def _pdf(body: bytes, _: str, uri: str, counters: Counter[str]) -> Iterator[BasedReference]:
     from jobs.kernel.links.pdf_links import pdf_references
 
-    return "", ((reference, "L", "Annot/URI") for reference in pdf_references(body, counters))
+    for reference in pdf_references(body, counters):
+        yield uri, (reference, "L", "Annot/URI")
 
 
 # By document: its reader, and how many bytes that reads.
-_READERS: dict[str, tuple[Callable[[bytes, str, Counter[str]], BaseAndReferences], int]] = {
+_READERS: dict[str, tuple[Read, int]] = {
     "css": (_css, LONGEST_PAGE),
     "feed": (_feed, LONGEST_PAGE),
     "sitemap": (_sitemap, LONGEST_PAGE),

@@ -9,21 +9,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from jobs.kernel.links.link_rules import BLANKS
+
 _TOKEN = re.compile(
     r"/\*.*?(?:\*/|\Z)"
     r"|@namespace[^;{}]*"  # names a vocabulary, which is never loaded
-    r"|(?P<links>@import\s*|(?<![\w\-])url\(\s*)?(?P<quote>[\"'])"
-    r"|(?<![\w\-])url\(\s*(?P<bare>)",
+    rf"|(?P<links>@import[{BLANKS}]*|(?<![\w\-])url\([{BLANKS}]*)?(?P<quote>[\"'])"
+    rf"|(?<![\w\-])url\([{BLANKS}]*(?P<bare>)",
     re.IGNORECASE | re.DOTALL,
 ).search
 # The inside of a string, by its quote. An expression remembers every repetition, so it takes at
 # most 99 escapes at once.
 _INSIDE = {
     quote: re.compile(rf"[^{stops}\\]*(?:\\.[^{stops}\\]*){{0,99}}", re.DOTALL).match
-    for quote, stops in {'"': '"\n', "'": "'\n", "": "\"'()\\s"}.items()
+    for quote, stops in {'"': '"\n', "'": "'\n", "": f"\"'(){BLANKS}"}.items()
 }
 _LONGEST_ESCAPED = 2**20  # characters; a longer text is no URI, even if most of it is escapes
-_ESCAPE = re.compile(r"\\(?:([0-9A-Fa-f]{1,6})\s?|(.))", re.DOTALL)
+_ESCAPE = re.compile(rf"\\(?:([0-9A-Fa-f]{{1,6}})[{BLANKS}]?|(.))", re.DOTALL)
 
 
 def may_hold_links(lower: bytes) -> bool:
@@ -43,7 +45,7 @@ def css_references(css: str) -> Iterator[str]:
         position = end + css.startswith((quote or "\\", "\\"), end)
         if quote and token["links"] is None:
             continue
-        reference = css[begin:end].strip()
+        reference = css[begin:end].strip(BLANKS)
         if reference and not reference.startswith("#"):
             is_escaped = "\\" in reference and len(reference) <= _LONGEST_ESCAPED
             yield _ESCAPE.sub(_unescaped, reference) if is_escaped else reference

@@ -6,8 +6,9 @@ say enough.
 | html | HTML types, XHTML also as plain XML; unless it begins like a feed, a sitemap or a picture |
 | css | text/css |
 | svg | XML types with that root; it is read like an `svg` inside an HTML page |
-| feed, sitemap | XML types, and like in browsers HTML and unknown types, by the root element |
-| sitemap | also plain text named `sitemap*.txt`: a URI a line |
+| feed, sitemap | all types but CSS and PDF, by the root element |
+| feed | also JSON that names the version of JSON Feed |
+| sitemap | also text named `sitemap*.txt`, packed or not: a URI a line |
 | robots | `/robots.txt` that is no HTML |
 | pdf | application/pdf, and unknown types that begin like one |
 """
@@ -15,26 +16,25 @@ say enough.
 from __future__ import annotations
 
 import re
-import zlib
 from codecs import BOM_UTF8
 from functools import lru_cache
 
-from jobs.kernel.archive.frames import GZIP_MAGIC
-from jobs.kernel.links.xml_links import FEED_ROOTS, SITEMAP_ROOTS, document_of
+from jobs.kernel.archive.http_payload import PACKED, unpacked
+from jobs.kernel.archive.records import Record
+from jobs.kernel.links.xml_links import FEED_ROOTS, SITEMAP_ROOTS, document_of, root_of
 from jobs.kernel.markup.charsets import UTF_16_MARKS, as_utf8, charset_of
 
 HTML_TYPES = ("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml", "html")
-XML_TYPES = ("text/xml", "application/xml", "application/rdf+xml")
+XML_TYPES = ("text/xml", "application/xml", "application/rdf+xml", "text/x-opml")
 # What servers and crawlers write for an unknown type. Then the body decides, as it does for a type
 # without a slash (`text`, `no-type`, `-`, nothing).
 UNKNOWN_TYPES = (
     *("*/*", "unknown/unknown", "application/unknown", "application/x-unknown"),
-    *("application/octet-stream", "application/x-unknown-content-type"),
+    *("application/octet-stream", "application/x-unknown-content-type", "binary/octet-stream"),
 )
-GZIP_TYPES = ("application/gzip", "application/x-gzip", "application/octet-stream")
-
 _SNIFFED = 2**14
-_TEXT_SITEMAP = re.compile(r"/site-?map[^/]*\.txt\Z", re.IGNORECASE)
+_TEXT_SITEMAP = re.compile(r"/site-?map[^/]*\.txt(?:\.gz)?\Z", re.IGNORECASE)
+_JSON_FEED = re.compile(rb"\"version\"\s{0,99}:\s{0,99}\"https?:\\?/\\?/jsonfeed\.org\\?/version")
 _HTML_START = re.compile(
     rb"<(?:!doctype\s+html|(?:html|head|body|title|script|style|iframe|frameset|h1|div|font|table"
     rb"|meta|a|b|br|p)[\s/>])",
@@ -45,11 +45,21 @@ _XML_START = re.compile(  # including what `_stripped` removes
     % (BOM_UTF8, "|".join(sorted(FEED_ROOTS | SITEMAP_ROOTS)).encode()),
     re.IGNORECASE,
 )
+_OF_ANY_TYPE = ("feed", "sitemap")  # as nothing else begins like them
 _PDF = b"%PDF-"
-_BINARY_STARTS = (
-    *(_PDF, b"GIF8", b"\x89PNG", b"\xff\xd8\xff", b"PK\x03\x04", b"RIFF"),
-    b"\x00\x00",
-)
+_begins_binary = re.compile(  # pictures, films and packed files
+    rb"%PDF-|GIF8|\x89PNG|\xff\xd8\xff|PK\x03\x04|RIFF.{4}(?:WAVE|AVI |WEBP)"
+    rb"|\0\0[\1\2]\0|\0\0\0.ftyp",
+    re.DOTALL,
+).match
+_BLANKS = BOM_UTF8 + b" \t\r\n\f"
+
+
+def readable(record: Record, limit: int) -> tuple[bytes, str]:
+    """A body as its links can be read, at most limit bytes if it was packed, and its name."""
+    body = inflated(record.body, record.uri, limit)
+    name = document(record.media_type if body is record.body else "", body, record.uri)
+    return (without_prefix(record.media_type, body) if name == "html" else body), name
 
 
 def document(media_type: str, body: bytes, uri: str = "") -> str:
@@ -57,38 +67,68 @@ def document(media_type: str, body: bytes, uri: str = "") -> str:
     if not body:
         return ""
     name = _type_name(media_type)
-    unknown = "/" not in name or name in UNKNOWN_TYPES
     if name == "text/css":
         return "css"
+    if name in HTML_TYPES:
+        return _of_html_type(body, media_type)
+    if name in XML_TYPES or name.endswith("+xml"):
+        return _by_root(body, media_type)
+    unknown = "/" not in name or name in UNKNOWN_TYPES
     if name == "application/pdf" or (unknown and body.startswith(_PDF)):
         return "pdf"
-    if name not in HTML_TYPES and (name in XML_TYPES or name.endswith("+xml")):
-        return _by_root(body, media_type)
-    if name in HTML_TYPES:
-        return "" if body.startswith(_BINARY_STARTS) else _like_xml(body, media_type) or "html"
-    if unknown and (by_root := _like_xml(body, media_type)):
-        return by_root
-    if unknown and _begins_like_html(body[:_SNIFFED]):
-        return "html"
-    if not (unknown or name == "text/plain"):
+    by_content = _by_content(body, media_type)
+    if by_content and (unknown or by_content in _OF_ANY_TYPE):
+        return by_content
+    if not (unknown or name == "text/plain" or "gzip" in name):
         return ""
     path = _path(uri)
     if _TEXT_SITEMAP.search(path):
         return "sitemap"
-    return "robots" if path == "/robots.txt" else ""
+    return "robots" if path == "/robots.txt" and "gzip" not in name else ""
 
 
-def unpacked(media_type: str, body: bytes, uri: str, limit: int) -> bytes:
-    """The body, inflated to at most limit bytes if it is a `….xml.gz`, as sitemaps often are."""
-    if not (body.startswith(GZIP_MAGIC) and _path(uri).endswith(".xml.gz")):
+def _of_html_type(body: bytes, media_type: str) -> str:
+    if _begins_binary(body):
+        return ""
+    return _like_xml(body, media_type) or "html"
+
+
+def _by_content(body: bytes, media_type: str) -> str:
+    head = _stripped(body[:_SNIFFED])
+    if head.startswith(b"{"):  # its members have no order
+        return "feed" if b"jsonfeed.org" in body and _JSON_FEED.search(body) else ""
+    return _like_xml(body, media_type) or ("html" if _begins_like_html(head) else "")
+
+
+def inflated(body: bytes, uri: str, limit: int) -> bytes:
+    """At most limit bytes of the body, which is inflated if it holds a packed feed or sitemap."""
+    if not body.startswith(PACKED):
         return body
+    is_named = _TEXT_SITEMAP.search(_path(uri))
+    if is_named or _by_content(unpacked(body, _SNIFFED), "") in _OF_ANY_TYPE:
+        return unpacked(body, limit)
+    return body
+
+
+def unread(media_type: str, body: bytes) -> str:
+    """What a body looks like whose links are not read as its type says that it is something else:
+    `html`, `svg` or `xml`; '' if like none of these."""
     name = _type_name(media_type)
-    if "xml" not in name and "/" in name and name not in GZIP_TYPES:
+    if name in XML_TYPES or name.endswith("+xml") or body[:99].lstrip(_BLANKS)[:1] != b"<":
+        return ""
+    if _stripped(body[:_SNIFFED]).startswith(b"<?xml"):
+        return _by_root(body, media_type) or "xml"
+    return _by_content(body, media_type)
+
+
+def without_prefix(media_type: str, body: bytes) -> bytes:
+    """An XHTML page whose elements have a prefix (`html:a`) as one without it, as HTML has none."""
+    if _type_name(media_type) in ("text/html", "html") or b":html" not in body[:_SNIFFED].lower():
         return body
-    try:
-        return zlib.decompressobj(31).decompress(body, limit)
-    except zlib.error:
+    prefix = root_of(_stripped(body[:_SNIFFED]).decode("latin-1")).rpartition(":")[0]
+    if not prefix.isascii() or not prefix:
         return body
+    return re.sub(rb"<(/?)%b:" % re.escape(prefix.encode()), rb"<\1", body, flags=re.IGNORECASE)
 
 
 @lru_cache(1000)  # most records of an archive have one of few

@@ -19,7 +19,8 @@ from jobs.kernel.links.link_rules import (
 )
 
 _QUOTED = r'"([^"\\]*(?:\\.[^"\\]*)*)"'
-_LINK = re.compile(rf'<([^<>]*)>([^<,"]*(?:{_QUOTED}[^<,"]*)*)')
+_TARGET = re.compile("<([^<>]*)>")
+_UNQUOTED, _QUOTED_TEXT = re.compile('[^<,"]*'), re.compile(_QUOTED)
 _PARAMETER = re.compile(rf';\s*([^\s;,="]+)\s*(?:=\s*(?:{_QUOTED}|([^\s;,"]+)))?|"[^"]*"')
 
 
@@ -35,7 +36,7 @@ def header_references(fields: Fields, *, canonical: bool = False) -> Iterator[Re
     for reference, hop in refresh_target(first(fields, "refresh")):
         yield reference, hop, "Refresh:"
     for value in every(fields, "link"):
-        for target, written, _ in _LINK.findall(value):
+        for target, written in link_values(value):
             parameters = _parameters(written)
             relations = parameters.get("rel", "")
             if not target.strip() or "anchor" in parameters:
@@ -44,6 +45,24 @@ def header_references(fields: Fields, *, canonical: bool = False) -> Iterator[Re
                 yield target, hop, "Link:"
             if canonical and names_canonical(relations):
                 yield target, CANONICAL_HOP, "Link:"
+
+
+def link_values(value: str) -> Iterator[tuple[str, str]]:
+    """Each target of a header `Link`, and its parameters as they are written (RFC 8288, 3).
+
+    Linear: if one quote is not closed, none behind it is, as all of those are escaped.
+    """
+    at, closed = 0, True
+    while match := _TARGET.search(value, at):
+        at = begin = match.end()
+        while plain := _UNQUOTED.match(value, at):
+            at = plain.end()
+            quoted = _QUOTED_TEXT.match(value, at) if closed and value[at : at + 1] == '"' else None
+            if quoted is None:
+                closed = closed and value[at : at + 1] != '"'
+                break
+            at = quoted.end()
+        yield match[1], value[begin:at]
 
 
 def _parameters(written: str) -> dict[str, str]:

@@ -25,7 +25,13 @@ from jobs.kernel.links.html_selection import (
     selection_for,
 )
 from jobs.kernel.links.joining import RawReference
-from jobs.kernel.links.link_rules import Attributes, asks_nofollow, robots_nofollow
+from jobs.kernel.links.link_rules import (
+    Attributes,
+    asks_nofollow,
+    refresh,
+    reloads,
+    robots_nofollow,
+)
 from jobs.kernel.markup import scanner
 from jobs.kernel.markup.html_pieces import is_simple, pieces
 from jobs.kernel.markup.html_tags import MARK
@@ -39,6 +45,7 @@ Kind = tuple[str, str, bool]
 ReferenceGroup = tuple[list[RawReference] | References, Kind]  # neighbours of one kind
 _ANCHOR: Kind = ("L", "a/@href", False)
 _DEEPEST_SRCDOC = 3
+MOST_FRAMED = 10_000  # documents in srcdoc of a page; each takes 0.1 ms
 MOST_REFERENCES = 2**18  # of a page, with repetitions; they take some 50 MB
 _DEEPEST_SVG = 512
 _OF_SVG = frozenset({"image", "use"})
@@ -56,7 +63,8 @@ class Document:
     """The references of a page as written; they can be resolved at the end only, as the base of the
     page may come last.
 
-    size: the number of references. left_out: documents in srcdoc that are too deep, or cut.
+    size: the number of references. left_out: documents in srcdoc that are too deep,
+    too many, or cut.
     """
 
     def __init__(
@@ -66,7 +74,7 @@ class Document:
         self._clear()
         selection = selection_for(page, options)
         try:
-            scanned = _scanner(selection).scanned(page.markup)
+            scanned = _scanner(selection).scanned(page.markup) if options.scanned else None
             if scanned is not None and page.is_read_by_parts:
                 self._take(scanned, selection)
                 return
@@ -80,7 +88,7 @@ class Document:
         self.references: list[ReferenceGroup] = []
         self.size = self.left_out = self._begin = 0
         self.framed: list[Document] = []
-        self.nofollow = False
+        self.nofollow = self._reloads = False
 
     @property
     def is_cut(self) -> bool:
@@ -120,10 +128,14 @@ class Document:
         if is_simple(text):
             self._read(text, selection, selection.selector)
             return
-        for piece in pieces(text, selection.rules, selection.attributes):
+        for piece in pieces(text, selection.rules, selection.attributes, self._cut):
             if self.is_cut:
                 break
             self._read(piece, selection, selection.marked)
+
+    def _cut(self) -> None:
+        """What follows is not read."""
+        self.size = MOST_REFERENCES
 
     def _read(self, piece: bytes, selection: Selection, selector: str) -> None:
         kind, add = None, list[RawReference]().append
@@ -182,6 +194,10 @@ class Document:
             if attribute not in attributes:
                 continue
             value = attributes[attribute] or ""
+            if read is refresh:
+                if self._reloads:  # no later refresh counts
+                    continue
+                self._reloads = reloads(value, attributes)
             if read is not None:
                 for reference, own_hop in islice(read(value, attributes), MOST_REFERENCES):
                     if _embeds(reference):
@@ -200,7 +216,7 @@ class Document:
             self._add_framed(inner)
 
     def _add_framed(self, html: str) -> None:
-        if self._depth == _DEEPEST_SRCDOC:
+        if self._depth == _DEEPEST_SRCDOC or len(self.framed) >= MOST_FRAMED:
             self.left_out += 1
             return
         text = PageText(html.encode("utf-8", "replace"), "; charset=utf-8")

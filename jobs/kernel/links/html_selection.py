@@ -30,12 +30,14 @@ class HtmlOptions(NamedTuple):
     """Which links of a page are read. forms: also addresses of forms. nav: only those of NAV_RULES,
     which takes a third less time. canonical: also the canonical address that the page names.
     as_heritrix: queries are in UTF-8 whatever the charset of the page, and hosts by IDNA 2003.
+    scanned: pages are scanned as far as they can be, not all parsed.
     """
 
     forms: bool = False
     nav: bool = False
     canonical: bool = False
     as_heritrix: bool = False
+    scanned: bool = True
 
 
 DEFAULT_OPTIONS = HtmlOptions()

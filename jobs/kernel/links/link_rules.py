@@ -3,7 +3,7 @@
 | element | hop | why |
 |---|---|---|
 | a, area | L | a reader follows it |
-| meta refresh | R | the browser goes there |
+| meta refresh | R | the browser goes there; the first one of a page counts |
 | link rel=stylesheet, icon, preload… | E | the page needs it |
 | other link (canonical, next, alternate…) | X | told to machines; no reader sees or follows it |
 | frame, iframe, img, script, media, objects, backgrounds, svg images | E | the page shows it |
@@ -42,14 +42,21 @@ class Rule(NamedTuple):
 
 
 def refresh(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
-    if (attributes.get("http-equiv") or "").strip().lower() == "refresh":
+    if (attributes.get("http-equiv") or "").lower() == "refresh":
         yield from refresh_target(value)
 
 
+def reloads(value: str, attributes: Attributes) -> bool:
+    """Whether a meta element of this content is a refresh of the page itself."""
+    named = (attributes.get("http-equiv") or "").lower() == "refresh"
+    return named and bool(_REFRESH.match(value)) and not any(refresh_target(value))
+
+
 def refresh_target(value: str) -> Iterator[tuple[str, str]]:
-    """From `5; url=x`; without a URL the page reloads itself, which is no link."""
+    """From `5; url=x`, as the HTML standard reads it (shared declarative refresh steps); without a
+    URL the page reloads itself, which is no link."""
     match = _REFRESH.match(value)
-    if match and (target := match[1].strip()):
+    if match and (target := (match[1] or "").strip(BLANKS)):
         quote = target[0]
         yield (target[1:].partition(quote)[0] if quote in "\"'" else target), "R"
 
@@ -57,7 +64,7 @@ def refresh_target(value: str) -> Iterator[tuple[str, str]]:
 def _srcset(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
     """The URLs of `a.jpg 1x, b.jpg 2x`; a comma inside a URL is part of it."""
     expected = True  # whether the next word is a URL, not a descriptor
-    for word in value.split():
+    for word in _words(value):
         if not expected:
             _, comma, word = word.partition(",")
             expected = bool(comma)
@@ -73,7 +80,7 @@ def _link(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
 
 def relation_hop(relations: str) -> str:
     """The hop of a link with these relations; '' if the link names only a host."""
-    names = relations.lower().split()
+    names = _words(relations.lower())
     if names and _HOST_ONLY.issuperset(names):
         return ""
     return "E" if any(name in _EMBEDDING for name in names) else "X"
@@ -86,7 +93,7 @@ def _canonical(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
 
 def names_canonical(relations: str) -> bool:
     """Whether a link with these relations names the canonical address of its page."""
-    return "canonical" in relations.lower().split()
+    return "canonical" in _words(relations.lower())
 
 
 def _image_button(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
@@ -101,7 +108,7 @@ def _get_form(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
 
 def asks_nofollow(relations: str) -> bool:
     """Whether the `rel` of a link says that its page does not vouch for the target."""
-    return not _NOFOLLOW.isdisjoint(relations.lower().split())
+    return not _NOFOLLOW.isdisjoint(_words(relations.lower()))
 
 
 def robots_nofollow(directives: str) -> bool:
@@ -112,7 +119,13 @@ def robots_nofollow(directives: str) -> bool:
     return "nofollow" in names or "none" in names
 
 
-_REFRESH = re.compile(r"\s*[0-9.]*[\s;,]+(?:url\s*=\s*)?(.*)", re.IGNORECASE | re.DOTALL)
+REFRESH = ("R", "meta/@content")  # hop and context
+BLANKS = " \t\n\f\r"  # of HTML; Unicode has more, which may be in a URI
+_words = re.compile(f"[^{BLANKS}]+").findall
+_REFRESH = re.compile(  # a time, then the end or a separator
+    r"\s*(?:[0-9]|(?=\.))[0-9.]*(?:\Z|(?=[\s;,])\s*[;,]?\s*(?:url\s*=\s*)?(.*))",
+    re.IGNORECASE | re.DOTALL | re.ASCII,
+)
 _NOFOLLOW = frozenset({"nofollow", "ugc", "sponsored"})
 _HOST_ONLY = frozenset({"preconnect", "dns-prefetch"})
 _EMBEDDING = frozenset(
@@ -127,7 +140,7 @@ RULES = (
     Rule("a", "href", "L"),
     Rule("a", "xlink:href", "L"),
     Rule("area", "href", "L"),
-    Rule("meta", "content", "R", refresh),
+    Rule("meta", "content", REFRESH[0], refresh),
     Rule("link", "href", "E", _link),
     Rule("link", "imagesrcset", "E", _srcset),
     *(Rule(element, "src", "E") for element in ("frame", "iframe", "img", "source", "script")),

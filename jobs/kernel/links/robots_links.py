@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 LONGEST = 500 * 2**10  # bytes that robots read (RFC 9309)
-_SITEMAP = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*([^\s#]+)", re.IGNORECASE | re.MULTILINE)
+_SITEMAP = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*([^ \t\n\v\f#]+)", re.IGNORECASE | re.MULTILINE)
 
 
 def robots_references(text: str) -> Iterator[str]:

@@ -1,14 +1,16 @@
-"""Links of feeds (RSS, Atom, RDF) and of sitemaps, from a scan that is safe for any input.
+"""Links of feeds (RSS, Atom, RDF, OPML) and of sitemaps, from a scan that is safe for any input.
 
 It is a scan for tags, not an XML parser. Entities are never declared or expanded, nothing is
 loaded, time is linear, and memory is that of the text. Feeds that are no well-formed XML, which are
-frequent, are read too. Names are matched with their usual prefixes.
+frequent, are read too. Names are matched with their usual prefixes. The base of a reference is the
+`xml:base` of the element that holds it, or of the next one around that has any.
 
 | document | element | hop |
 |---|---|---|
 | feed | link (text, or href by rel), guid that is a permalink, comments, content src | L |
 | feed | enclosure, media:content, media:thumbnail, url and logo and icon of an image | E |
 | feed | link of another rel (self, next, hub…), source url | X |
+| feed | outline htmlUrl, xmlUrl, url (OPML) | L |
 | sitemap, sitemap index | loc | L |
 | sitemap | image:loc, video:*_loc | E |
 | sitemap | xhtml:link (the page in other languages) | X |
@@ -20,10 +22,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from jobs.kernel.keys.uris import HTTP_PREFIXES
-from jobs.kernel.links.link_rules import Reference
+from jobs.kernel.keys.uris import HTTP_PREFIXES, LONGEST, base_uri
+from jobs.kernel.links.link_rules import BLANKS, Reference
 
-FEED_ROOTS = frozenset({"rss", "feed", "rdf:rdf"})
+FEED_ROOTS = frozenset({"rss", "feed", "rdf:rdf", "opml"})
 SITEMAP_ROOTS = frozenset({"urlset", "sitemapindex"})
 
 # Only so many attributes of a tag are read, as an expression remembers every repetition.
@@ -47,6 +49,7 @@ _ATTRIBUTE = re.compile(r"(?<![\w.:\-])([\w.:\-]{1,60})\s{0,9}=\s{0,9}(?:\"([^\"
 _LONGEST_TEXT = 2**16
 
 XmlAttributes = dict[str, str]
+BasedReference = tuple[str, Reference]  # with its base
 
 
 class XmlRule(NamedTuple):
@@ -91,6 +94,7 @@ FEED_RULES = (
     XmlRule("media:thumbnail", "url", "E"),
     *(XmlRule(element, "", "E") for element in ("url", "logo", "icon")),
     XmlRule("source", "url", "X"),
+    *(XmlRule("outline", attribute, "L") for attribute in ("htmlurl", "xmlurl", "url")),
 )
 SITEMAP_RULES = (
     XmlRule("loc", "", "L"),
@@ -129,7 +133,7 @@ def document_of(text: str) -> str:
     """`feed`, `sitemap`, `svg`, `html` by the root element, or ''."""
     root = root_of(text)
     local = root.rpartition(":")[2]
-    if root in FEED_ROOTS or local in ("feed", "rss"):
+    if root in FEED_ROOTS or local in ("feed", "rss", "opml"):
         return "feed"
     if local in SITEMAP_ROOTS:
         return "sitemap"
@@ -146,28 +150,56 @@ class _OpenElement:
 
     def add(self, part: str) -> None:
         """A text that is too long is cut behind the longest reference, so that it is still none."""
-        part = part[: _LONGEST_TEXT + 1] if self._size else part.lstrip()[: _LONGEST_TEXT + 1]
+        part = part[: _LONGEST_TEXT + 1] if self._size else part.lstrip(BLANKS)[: _LONGEST_TEXT + 1]
         if self._size <= _LONGEST_TEXT:
             self._size += len(part)
             self._parts.append(part)
 
     def reference(self) -> Iterator[Reference]:
-        yield from _kept(self.rule, "".join(self._parts).strip(), self.attributes)
+        yield from _kept(self.rule, "".join(self._parts).strip(BLANKS), self.attributes)
 
 
-def xml_references(text: str, document: str) -> tuple[str, Iterator[Reference]]:
-    """The root's xml:base and the references, in order, of a `feed` or `sitemap`."""
+class _Bases:
+    """The base at a place of a document. An element with `xml:base` counts the open elements of its
+    name, so that its own end is known; what is never closed lasts until the end."""
+
+    def __init__(self, uri: str) -> None:
+        self._uri = uri
+        self._open: list[tuple[str, str]] = []  # element, base
+        self._inside = [0]  # of each of them, elements of its name that are open in it
+
+    @property
+    def base(self) -> str:
+        return self._open[-1][1] if self._open else self._uri
+
+    def begin(self, element: str, attributes: XmlAttributes) -> None:
+        if stated := attributes.get("xml:base", "").strip(BLANKS):
+            if len(self._open) < MANY:
+                base = base_uri(stated, self.base)
+                self._open.append((element, base if len(base) <= LONGEST else ""))
+                self._inside.append(0)
+        elif self._open and self._open[-1][0] == element:
+            self._inside[-1] += 1
+
+    def end(self, element: str) -> None:
+        if not self._open or self._open[-1][0] != element:
+            return
+        if self._inside[-1]:
+            self._inside[-1] -= 1
+        else:
+            self._open.pop()
+            self._inside.pop()
+
+
+def xml_references(text: str, document: str, uri: str) -> Iterator[BasedReference]:
+    """The references, in order, of a `feed` or `sitemap`, each with its base. uri: of the
+    document."""
     root = next((token for token in _TOKEN.finditer(text) if token["name"]), None)
     if not root:
-        return "", iter(())
+        return
     prefix = root["name"].rpartition(":")[0].lower()
     own = f"{prefix}:" if prefix and prefix != "rdf" else ""
-    base = _attributes(root["rest"] or root["first"] or "").get("xml:base", "")
-    return base, _references(text, _RULES[document], own)
-
-
-def _references(text: str, rules: RulesByElement, own: str) -> Iterator[Reference]:
-    """own: the prefix of the document's own names, with its colon."""
+    rules, bases = _RULES[document], _Bases(uri)
     opened: _OpenElement | None = None
     last = 0
     for token in _TOKEN.finditer(text):
@@ -180,16 +212,22 @@ def _references(text: str, rules: RulesByElement, own: str) -> Iterator[Referenc
         element = token["name"].lower().removeprefix(own)
         if token["end"]:
             if opened and opened.element == element:
-                yield from opened.reference()
+                yield from ((bases.base, reference) for reference in opened.reference())
                 opened = None
-        elif element in rules:
-            rest = token["rest"] or token["first"] or ""
-            attributes = _attributes(rest)
-            for rule in rules[element]:
-                if rule.attribute in attributes:
-                    yield from _kept(rule, attributes[rule.attribute].strip(), attributes)
-                elif not rule.attribute and not rest.endswith("/"):
-                    opened = _OpenElement(element, rule, attributes)
+            bases.end(element)
+            continue
+        rest = token["rest"] or token["first"] or ""
+        is_empty = rest.endswith("/")
+        attributes = _attributes(rest) if element in rules or "xml:base" in rest else {}
+        bases.begin(element, attributes)
+        for rule in rules.get(element, ()):
+            if rule.attribute in attributes:
+                value = attributes[rule.attribute].strip(BLANKS)
+                yield from ((bases.base, kept) for kept in _kept(rule, value, attributes))
+            elif not rule.attribute and not is_empty:
+                opened = _OpenElement(element, rule, attributes)
+        if is_empty:
+            bases.end(element)
 
 
 def _kept(rule: XmlRule, value: str, attributes: XmlAttributes) -> Iterator[Reference]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+from importlib.machinery import PathFinder
 from importlib.metadata import PackageNotFoundError, requires
-from importlib.util import find_spec
 
 _REQUIREMENT = re.compile(r"(.+?)\s*;.*\bextra\s*==\s*['\"](.+?)['\"]")
 
@@ -24,7 +24,7 @@ def install_command(extra: str) -> str:
     """For a shell. uv makes environments without pip, and installs into them itself."""
     python = sys.executable or "python3"
     words = ["uv", "pip", "install", "--python", python]
-    if find_spec("pip"):
+    if PathFinder.find_spec("pip"):  # not by the hook of setuptools, which warns
         words = [python, "-m", "pip", "install"]
     return shlex.join([*words, *packages_of(extra)])
 

@@ -6,7 +6,10 @@ import atexit
 import sys
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar, cast
+
+from jobs.kernel.machine.private_code import is_private
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -19,9 +22,23 @@ def compiled(function: F, **options: Any) -> F:
 
     _leave_terminal_alone()
     try:
-        return cast(F, numba.njit(cache=True, **options)(function))
-    except RuntimeError:  # neither the package's folder nor the user's cache can be written
-        return cast(F, numba.njit(**options)(function))
+        kept = numba.njit(cache=True, **options)(function)
+        if _may_be_kept(function, kept):
+            return cast(F, kept)
+    except (RuntimeError, OSError):  # no folder for it can be written
+        pass
+    return cast(F, numba.njit(**options)(function))
+
+
+def _may_be_kept(function: Callable[..., Any], made: Any) -> bool:
+    """Whether numba's folder for its code is beside the module, or nobody else may write it."""
+    stats = getattr(made, "stats", None)
+    if stats is None:  # numba does not compile, as it was told
+        return True
+    folder = Path(stats.cache_path)
+    return folder == Path(function.__code__.co_filename).parent / "__pycache__" or is_private(
+        folder
+    )
 
 
 def _leave_terminal_alone() -> None:

@@ -4,7 +4,7 @@ Loading numba and what it keeps takes half a second of every process; this takes
 it loads nothing but llvmlite, and calls with addresses. The code is kept where numba would keep it:
 beside the module, or in the user's folder of caches. It is made for all processors of its
 architecture, so that the nodes of a cluster can take it from the zip of the package. Its name
-changes with the sources.
+changes with the sources, and where numba is told to check the bounds of arrays.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
+
+from jobs.kernel.machine.private_code import is_private
 
 _BESIDE = "__pycache__"
 _DIGEST = 32  # bytes of SHA-256 in front of the code
@@ -55,10 +57,10 @@ class Native(NamedTuple):
         """The function, by code that was kept, or that is made now, which takes seconds."""
         return self.kept() or self.made()
 
-    def kept(self) -> NativeFunction | None:
-        """The function, if its code was kept."""
+    def kept(self, again: bool = False) -> NativeFunction | None:
+        """The function, if its code was kept. again: load it even if this process has."""
         name = self._name()
-        if name in _loaded:
+        if name in _loaded and not again:
             return _loaded[name][0]
         kept = (_code_in(contents) for contents in _all_kept(self.module, name))
         code = next(filter(None, kept), None)
@@ -67,7 +69,7 @@ class Native(NamedTuple):
     def made(self) -> NativeFunction:
         """The function; its code is kept where a folder can be written."""
         code, name = self._code(), self._name()
-        for folder in _folders(self.module):
+        for folder in _folders(self.module, make=True):
             if _written(folder, name, code):
                 break
         return self._load(name, code)
@@ -82,7 +84,9 @@ class Native(NamedTuple):
         return path, contents or _contents(self._code())
 
     def _name(self) -> str:
-        digest = hashlib.sha256(repr((sys.platform, platform.machine(), *self)).encode())
+        checked = os.environ.get("NUMBA_BOUNDSCHECK", "")
+        made_for = (sys.platform, platform.machine(), checked, *self)
+        digest = hashlib.sha256(repr(made_for).encode())
         for source in self.sources:
             digest.update(_source(source))
         return f"{self.function}-{digest.hexdigest()[:20]}.native"
@@ -145,12 +149,19 @@ def _source(module: str) -> bytes:
     return (source or "").encode()
 
 
-def _folders(module: str) -> Iterator[Path]:
-    """Where code may be kept: beside the module, or where programs of this user keep such."""
-    if beside := _beside(module):
-        yield beside
+def _folders(module: str, make: bool = False) -> Iterator[Path]:
+    """Where code may be kept: beside the module, or where programs of this user keep such, which
+    nobody else may write. make: those that are not there."""
+    folders = [(beside, 0o777)] if (beside := _beside(module)) else []
     if home := os.environ.get("XDG_CACHE_HOME") or os.environ.get("HOME"):
-        yield Path(home) / (".cache" * ("XDG_CACHE_HOME" not in os.environ)) / "crawlrank"
+        cache = Path(home) / (".cache" * ("XDG_CACHE_HOME" not in os.environ)) / "crawlrank"
+        folders.append((cache, 0o700))
+    for folder, mode in folders:
+        with contextlib.suppress(OSError):
+            if make:
+                folder.mkdir(mode, parents=True, exist_ok=True)
+            if folder == beside or is_private(folder):
+                yield folder
 
 
 def _beside(module: str) -> Path | None:
@@ -184,7 +195,6 @@ def _written(folder: Path, name: str, code: bytes) -> bool:
     import tempfile
 
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
             file.write(_contents(code))
         Path(file.name).replace(folder / name)

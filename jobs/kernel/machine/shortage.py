@@ -11,8 +11,9 @@ import contextlib
 import errno
 import math
 import os
+import re
 import resource
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -90,7 +91,8 @@ WANTS = (
     ),
 )  # fmt: skip
 
-MEMORY = WANTS[0]
+MEMORY, FULL = WANTS[0], WANTS[3]
+_NAMED = re.compile(r"\[Errno \d+\] [^:\n]+: '([^'\n]+)'")  # the file of an OSError, in a trace
 
 
 def shortage_of(error: BaseException, where: str = "") -> Shortage | None:
@@ -106,6 +108,22 @@ def shortage_of(error: BaseException, where: str = "") -> Shortage | None:
     return None
 
 
+def with_folder(shortage: Shortage, folders: Iterable[Path]) -> Shortage:
+    """The same, naming the folder with the least room where a disk is full and no error says which:
+    libraries that write files leave that out."""
+    if shortage.where or shortage.found != FULL.found:
+        return shortage
+    room = {folder: stat.f_bavail * stat.f_frsize for folder, stat in _file_systems(folders)}
+    where = min(room, key=lambda folder: room[folder], default="")
+    return Shortage(str(where), shortage.found, shortage.cure)
+
+
+def _file_systems(folders: Iterable[Path]) -> Iterator[tuple[Path, os.statvfs_result]]:
+    for folder in folders:
+        with contextlib.suppress(OSError, ValueError):
+            yield folder, os.statvfs(folder)
+
+
 def require_addresses(needed: int) -> None:
     """Raises Shortage if `ulimit -v` leaves fewer bytes, before code that would fail badly."""
     if (left := addresses_left()) < needed:
@@ -117,7 +135,8 @@ def shortage_in(lines: str, code: int, where: str) -> Shortage | None:
     """The same of a task, by its last lines and its exit code (`exit_code_of`)."""
     for want in WANTS:
         if want.code == code or want.named(lines):
-            return _shortage(want, where, lines.rpartition("\n")[2])
+            file = _NAMED.search(lines) or re.search(f"Shortage: (.+): {want.found}", lines)
+            return _shortage(want, file[1] if file else where, lines.rpartition("\n")[2])
     return None
 
 

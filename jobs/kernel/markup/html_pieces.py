@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from jobs.kernel.markup.html_names import FORMATTING
 from jobs.kernel.markup.html_tags import Tags
@@ -61,10 +61,15 @@ def _opened(page: bytes) -> int:
     return sum(min(3, count) if tag.endswith(b">") else count for tag, count in alike.items())
 
 
-def pieces(page: bytes, elements: Iterable[str], attributes: frozenset[str]) -> Iterator[bytes]:
+def pieces(
+    page: bytes,
+    elements: Iterable[str],
+    attributes: frozenset[str],
+    on_cut: Callable[[], None] = lambda: None,
+) -> Iterator[bytes]:
     """The tags of these elements, in order, in documents for a parser. attributes: those that are
     read; `style` among them adds the tags of all elements with that attribute, and the contents of
-    style elements."""
+    style elements. on_cut: called at the end where the page has more tags than are read."""
     tags = Tags(
         page,
         frozenset(name.encode() for name in elements),
@@ -80,3 +85,5 @@ def pieces(page: bytes, elements: Iterable[str], attributes: frozenset[str]) -> 
             piece, size = [], 0
     if piece:
         yield b"".join(piece)
+    if tags.is_cut:
+        on_cut()

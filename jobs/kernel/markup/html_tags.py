@@ -45,12 +45,13 @@ _AT_ONCE, _HELD = 100, 2**16  # documents in a list; as long as a frameset may r
 _SELECT = frozenset((b"select", b"input", b"keygen"))
 _ONLY_ONCE = frozenset((b"html", b"body"))  # a second tag only adds attributes to the first
 _BLANK = SPACE + b"\0"
+MOST_TAGS = 2**19  # that are looked at, each for some 4 µs
 
 
 class Tags:
     """Each tag that makes an element of those in wanted, as a document of its own. attributes:
     those that are read; `style` among them adds the tags of all elements with that attribute, and
-    style elements with their contents."""
+    style elements with their contents. is_cut: whether the page has more than MOST_TAGS."""
 
     def __init__(self, page: bytes, wanted: frozenset[bytes], attributes: frozenset[bytes]) -> None:
         self._page, self._wanted, self._attributes = page, wanted, attributes
@@ -65,16 +66,20 @@ class Tags:
         starts = self._structure | wanted - TABLE_PARTS - {b"frame"}
         self._passed = tags_but(starts, self._structure)
         self._looks = self._styled or bool(wanted & TABLE_PARTS)
-        self._headless = True
+        self._headless, self.is_cut = True, False
         self._careful = 0  # up to this position a tag may have an attribute of _ANYWHERE
         self._seen: dict[bytes, frozenset[bytes]] = {}
         self._documents: list[tuple[bool, bytes]] = []  # is it in the head, document
 
     def __iter__(self) -> Iterator[list[bytes]]:
         """Lists of documents, in the order of the page."""
-        page, last = self._page, 0
+        page, last, left = self._page, 0, MOST_TAGS
         position = next_markup(page, 0)
         while position >= 0:
+            if not left:
+                self.is_cut = True
+                break
+            left -= 1
             if self._follows_all:
                 self._text(page[last:position])
             else:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
+from jobs.kernel.encodings.decoding import Decoder, decoder_of
+from jobs.kernel.encodings.labels import REPLACED
 from jobs.kernel.markup.character_references import unescaped
 from jobs.kernel.markup.charsets import (
     as_utf8,
@@ -36,10 +38,19 @@ class PageText:
     def charset(self) -> str:
         return charset_of(self._body, self._media_type)
 
+    @property
+    def is_unread(self) -> bool:
+        """Whether browsers read nothing of the page, because of its charset."""
+        return not self._is_as_sent and self.charset == REPLACED
+
     @cached_property
     def utf8(self) -> bytes:
         """The page in UTF-8, as it is parsed."""
         return self._as_html(as_utf8(self._body, self.charset))
+
+    @cached_property
+    def _decode(self) -> Decoder:
+        return decoder_of(self.charset if self._is_as_sent else "utf-8")
 
     @property
     def is_read_by_parts(self) -> bool:
@@ -57,10 +68,7 @@ class PageText:
 
     def text(self, raw: bytes) -> str:
         """Bytes of the markup as text."""
-        if raw.isascii():
-            text = raw.decode("ascii")
-        else:
-            text = raw.decode(self.charset if self._is_as_sent else "utf-8", "replace")
+        text = raw.decode("ascii") if raw.isascii() else self._decode(raw)
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
         return text.replace("\0", "\ufffd") if "\0" in text else text

@@ -58,7 +58,7 @@ def image(
     base: Floats,
     damping: float,
     doubt: float,
-    shift: float,
+    shift_of_base: float,
     plain: Floats,
 ) -> Sums:
     """plain = base_i + damping A x of all rows, high and low being what came from other partitions.
@@ -99,7 +99,7 @@ def image(
             share = max(share, (abs(r) + slack) / before)
         if before > 0.0:
             least = min(least, before)
-        shifted += abs(r - shift) + slack
+        shifted += abs(r - shift_of_base * start) + slack
         plain[i] = score
     return old, new_sum, signed, absolute, largest, relative, share, least, shifted, dangling
 

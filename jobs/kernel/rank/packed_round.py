@@ -148,7 +148,7 @@ def image(
     doubt = DOUBT + (span * UNIT) ** 2
     old, new, signed, absolute, largest, relative, share, least, shifted, dangling = loops.image(
         part.local["counts"], part.local["sources"], x / degrees, x, *inflow,
-        part.base, equation.damping, doubt, shift, plain,
+        part.base, equation.damping, doubt, shift / equation.base, plain,
     )  # fmt: skip
     sums = RoundSums(
         nodes=part.nodes, edges=int(degrees.sum()), dangling=part.nodes - len(x),

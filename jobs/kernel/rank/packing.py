@@ -60,11 +60,11 @@ def from_text(text: bytes | memoryview) -> dict[str, Array]:
     return arrays
 
 
-def pieces(arrays: Arrays) -> Iterator[dict[str, Array]]:
-    """The arrays cut so that each piece has PIECE bytes at most; at least one piece, and each
+def pieces(arrays: Arrays, most: int = PIECE) -> Iterator[dict[str, Array]]:
+    """The arrays cut so that each piece has so many bytes at most; at least one piece, and each
     array in at least one."""
     held: dict[str, Array] = {}
-    room = PIECE
+    room = most
     for name, array in arrays.items():
         begin = 0
         while begin < len(array) or name not in held:
@@ -74,7 +74,7 @@ def pieces(arrays: Arrays) -> Iterator[dict[str, Array]]:
             room -= held[name].nbytes
             if begin < len(array):
                 yield held
-                held, room = {}, PIECE
+                held, room = {}, most
             else:
                 break
     yield held
@@ -90,17 +90,18 @@ def joined(parts: Iterable[Arrays]) -> dict[str, Array]:
 
 
 class Writer:
-    """The lines of sections, and where they are in the part that a task writes."""
+    """The lines of sections, and where they are in the part that a task writes. piece: bytes of
+    arrays in a line, at most."""
 
-    def __init__(self) -> None:
-        self._at = 0
+    def __init__(self, piece: int = PIECE) -> None:
+        self._at, self._piece = 0, piece
 
     def lines(
         self, label: bytes, section: str, arrays: Arrays, places: dict[str, list[int]]
     ) -> Iterator[bytes]:
         """Lines of a section, all of which have to be written; its place goes into `places`."""
         begin = self._at
-        for number, piece in enumerate(pieces(arrays)):
+        for number, piece in enumerate(pieces(arrays, self._piece)):
             line = b"%s\t%s.%d\t%s" % (label, section.encode(), number, to_text(piece))
             self._at += len(line) + 1
             yield line

@@ -12,8 +12,13 @@ the new scores do not depend on the order or the grouping in which contributions
 The residual of the vector that enters the round, r = x' - x over the N nodes, bounds its distance
 from the fixed point x* (DESIGN, formulas): |x - x*|_1 <= |r|_1 / 0.15, hence for the new vector
 |x' - x*|_1 <= 0.85 |r|_1 / 0.15; per node |x_i - x*_i| <= eta x*_i with eta = max|r_i| / 0.15,
-which stays true for the new vector (see `spread` where some base_i are 0); for probabilities
-|r - mean(r)|_1 takes the place of |r|_1.
+which stays true for the new vector (see `spread` where some base_i are 0).
+
+Probabilities p = x / |x|_1 are those of a surfer who starts anew by t = w / N, w the weights of the
+nodes, from dangling nodes too: p* = G p*, and G moves vectors of sum 0 closer by the damping. As
+G p - p = (r - s t) / |x|_1, with s = sum r, |p - p*|_1 <= |r - s t|_1 / (0.15 |x|_1) of the vector
+that enters. That of the new one, with m = s / |x'|_1, is p' = (1 - m) G p + m t, so that
+|p' - p*|_1 <= |1 - m| 0.85 |p - p*|_1 + |m| |t - p*|_1, and the last factor is at most 2.
 
 Rounding. With u = 2^-53, a new score is wrong by at most 5 u of itself: u each for the quotients,
 their sum, its product with 0.85 and the last sum, and less than u for 0.85 and 0.15 not being
@@ -68,7 +73,10 @@ def spread(share: float, least: float, total: float, damping: float) -> float:
     if not share < 1:
         return math.inf
     far = math.ceil(math.log(total / (1 - damping) / least) / -math.log(damping))
-    bound = share * ((far + 1) * math.exp(far * math.log1p(share)) + 1)
+    grown = far * math.log1p(share)
+    if grown > 700:  # e^grown is no double
+        return math.inf
+    bound = share * ((far + 1) * math.exp(grown) + 1)
     return bound / (1 - bound) if bound < 1 else math.inf
 
 
@@ -91,7 +99,7 @@ class RoundSums:
     share_max: float = 0.0  # max |r_i| / x_i
     least: float = math.inf  # the smallest x_i above 0
     shift: float = 0.0
-    shifted_l1: float = 0.0  # |r - c|_1
+    shifted_l1: float = 0.0  # |r - c w|_1, w the weights
     dangling_new: float = 0.0  # sum of x' over dangling nodes
     dummy_old: float = 0.0
     dummy_new: float = 0.0
@@ -148,15 +156,18 @@ class RoundSums:
 
     @property
     def probability_certificate(self) -> float:
-        """Bound of |p - p*|_1 for the vector that enters the round.
+        """Bound of |p' - p*|_1 of the vector that leaves the round, see above.
 
         The sum was taken about the shift c known before the round, not about the mean of r;
-        |r - mean|_1 <= |r - c|_1 + N |mean - c| keeps the bound true whatever c was.
+        |r - mean w|_1 <= |r - c w|_1 + N |mean - c| keeps the bound true whatever c was.
         """
         mean = self.residual_sum / self.nodes
-        deviation = self.shifted_l1 + self.nodes * abs(mean - self.shift)
-        deviation += self._rounding * self.residual_l1  # of r, and of the sum of r, which cancels
-        return deviation / (self._base * self.old_l1) * (1 + self._rounding)
+        doubt = self._rounding * self.residual_l1  # of r, and of the sum of r, which cancels
+        deviation = self.shifted_l1 + self.nodes * abs(mean - self.shift) + doubt
+        entering = deviation / (self._base * self.old_l1)
+        moved = (abs(self.residual_sum) + doubt) / self.new_l1
+        bound = (1 + moved) * self.damping * entering + 2 * moved
+        return min(bound * (1 + self._rounding), 2 * self.certificate)
 
     def next_shift(self) -> float:
         """The mean residual of the next round, known now: what the nodes gain, dummy loses."""
@@ -196,6 +207,7 @@ class RoundTally:
         bounds = [abs(r) + doubt for r, doubt in zip(residuals, doubts, strict=True)]
         bases = [self.equation.base * weight for *_, weight in block]
         old_scores = [old for old, *_ in block]
+        shifted = [r - self.shift * w for r, (*_, w) in zip(residuals, block, strict=True)]
         self._merge(
             RoundSums(
                 nodes=len(block),
@@ -208,7 +220,7 @@ class RoundTally:
                 relative_max=_largest_share(bounds, bases),
                 share_max=_largest_share(bounds, old_scores),
                 least=min((old for old in old_scores if old > 0), default=math.inf),
-                shifted_l1=math.fsum([*(abs(r - self.shift) for r in residuals), *doubts]),
+                shifted_l1=math.fsum([*map(abs, shifted), *doubts]),
                 dangling_new=math.fsum(new for _, new, dangles, _ in block if dangles),
             )
         )

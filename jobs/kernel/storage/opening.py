@@ -145,6 +145,14 @@ def size_of(path_or_url: PathOrUrl) -> int:
         return int(file.size())
 
 
+def size_to_read(path: PathOrUrl) -> int:
+    """In bytes; 0 of a file that cannot be read."""
+    try:
+        return size_of(path)
+    except (BadInput, OSError):
+        return 0
+
+
 def modified_of(path_or_url: PathOrUrl) -> int | None:
     """When the file was written, in ns since 1970; None if the store does not know. Raises
     OSError."""

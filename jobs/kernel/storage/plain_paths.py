@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import re
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+
+from jobs.kernel.storage.temporary import temporary_folder
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./+=,@-]+\Z")
 
@@ -19,7 +20,7 @@ def plain_path(folder: Path) -> Iterator[Path]:
     if _PLAIN.match(str(path)):
         yield path
         return
-    with tempfile.TemporaryDirectory(prefix="crawlrank-") as near:
+    with temporary_folder() as near:
         link = Path(near, "work")
         link.symlink_to(path)
         yield link

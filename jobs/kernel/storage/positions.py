@@ -30,12 +30,17 @@ def repeated(act: Callable[[], None], seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def reported_position(stream: BinaryIO, report: Callable[[int], None]) -> Iterator[None]:
-    """Report the position in the stream, in bytes, every SECONDS while the block runs, and the size
-    at the end. From a thread, so that the position moves within a record of a gigabyte too."""
+def reported_position(
+    stream: BinaryIO, report: Callable[[int], None], seconds: float = SECONDS
+) -> Iterator[None]:
+    """Report the position in the stream, in bytes, every so many seconds while the block runs. From
+    a thread, so that the position moves within a record of a gigabyte too. At the end the size,
+    also after an error, with which the file is done; but not where the block is interrupted."""
     raw = getattr(stream, "raw", stream)  # BufferedReader.tell is not safe beside its reads
     try:
-        with repeated(lambda: report(raw.tell()), SECONDS):
+        with repeated(lambda: report(raw.tell()), seconds):
             yield
-    finally:
+    except Exception:
         report(raw.seek(0, io.SEEK_END))
+        raise
+    report(raw.seek(0, io.SEEK_END))

@@ -14,7 +14,7 @@ from pathlib import Path
 from jobs.kernel.formats.side_lines import READ
 from jobs.kernel.storage.positions import repeated
 
-LOOKS = 0.5  # seconds between two looks
+LOOKS = 0.5
 _LAST = 1000  # bytes from the end of a stderr in which its last status is
 _STATUS = re.compile(b"reporter:status:%s\n" % READ.encode().replace(b"%d", b"([0-9]+)"))
 
@@ -45,12 +45,13 @@ class BytesRead:
                 self._before += bytes_read(path)
 
     @contextmanager
-    def reported_to(self, on_read: Callable[[int], None] | None) -> Iterator[None]:
-        """Call `on_read` with the total every LOOKS, and once at the end."""
+    def reported_to(self, on_read: Callable[[int], None] | None, looks: float) -> Iterator[None]:
+        """Call `on_read` with the total now and then, and once at the end. looks: seconds between
+        two looks."""
         if on_read is None:
             yield
             return
-        with repeated(lambda: on_read(self.total()), LOOKS):
+        with repeated(lambda: on_read(self.total()), looks):
             yield
         on_read(self.total())
 

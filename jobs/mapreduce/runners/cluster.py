@@ -24,11 +24,11 @@ from mrjob.hadoop import HadoopJobRunner
 from mrjob.logs.errors import _format_error
 from mrjob.spark.runner import SparkMRJobRunner
 
+from jobs.kernel.machine.tied import tied
 from jobs.kernel.storage import stores
 from jobs.kernel.storage.opening import HDFS
 from jobs.mapreduce.runners.applications import end_left
 from jobs.mapreduce.runners.local import TasksDone, last_lines
-from jobs.mapreduce.runners.tied import tied
 
 # Commands are started without a terminal of their own. The fork for a terminal goes on in Python,
 # where it may wait for ever for a thread of a store's client in this process.
@@ -38,6 +38,7 @@ _PERCENT = re.compile(r"map\s+(\d+)%\s+reduce\s+(\d+)%")
 _FRAME = re.compile(r"\s*(at [\w.$<>/]+\(|\.\.\. \d+ more)")  # of Java
 _STATE = " failed with state "  # in what Hadoop's client logs as INFO of a failed application
 HEARD = 200  # lines of errors
+_CONTAINERS = "attempt_to_container_id"  # in what mrjob reads from a history log
 AT_ONCE = 8  # files that a job brings
 _VERSIONS: dict[tuple[str, ...], str] = {}  # of Hadoop, by command
 
@@ -163,6 +164,20 @@ class HadoopRunner(WatchedCluster, HadoopJobRunner):  # type: ignore[misc]
     def end_orphans(self, tag: str) -> int:
         """End applications; returns their number. Raises what end_left raises."""
         return end_left(tag, self.get_hadoop_bin())
+
+    def _interpret_history_log(self, log_interpretation: dict[str, Any]) -> None:
+        """Look again if the log was not found: the history server moves it when a job ends."""
+        super()._interpret_history_log(log_interpretation)
+        if not log_interpretation.get("history", {}).get(_CONTAINERS):
+            log_interpretation.pop("history", None)
+            super()._interpret_history_log(log_interpretation)
+
+    def _interpret_task_logs(
+        self, log_interpretation: dict[str, Any], step_type: str, attempts: Any = (), **more: Any
+    ) -> None:
+        """Read the logs of all tasks if the history log does not name the failed containers."""
+        known = attempts if log_interpretation.get("history", {}).get(_CONTAINERS) else ()
+        super()._interpret_task_logs(log_interpretation, step_type, known, **more)
 
     def _run_hadoop(self, hadoop_args: list[str], env: Any, record_callback: Any) -> Any:
         return super()._run_hadoop(tied(hadoop_args), env, record_callback)

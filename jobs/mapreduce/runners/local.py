@@ -37,7 +37,7 @@ from jobs.kernel.errors import CrawlrankError, died
 from jobs.kernel.formats.reading import read_lines
 from jobs.kernel.formats.side_lines import ARCHIVE, to_json
 from jobs.kernel.machine.shortage import shortage_of
-from jobs.mapreduce.runners.bytes_read import BytesRead
+from jobs.mapreduce.runners.bytes_read import LOOKS, BytesRead
 
 TasksDone = Callable[[int, int], None]  # called with tasks done and tasks of the phase
 TAIL_LINES = 12
@@ -55,6 +55,7 @@ class _Watched:
     least_split = 1 << 18  # bytes
     on_task: TasksDone | None = None
     on_read: Callable[[int], None] | None = None
+    looks = LOOKS  # seconds between two calls of it
     failure: str = ""
     exit_code: int = 0  # of the task that failed
 
@@ -105,7 +106,7 @@ class InlineRunner(_Watched, InlineMRJobRunner):  # type: ignore[misc]
 
     def _run_multiple(self, funcs: Iterable[Callable[[], None]], num_processes: Any = None) -> None:
         tasks = list(funcs)
-        with self._bytes_read.reported_to(self.on_read):
+        with self._bytes_read.reported_to(self.on_read, self.looks):
             for done, task in enumerate(tasks, 1):
                 try:
                     task()
@@ -200,7 +201,7 @@ class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
         tasks = list(funcs)
         pool = ThreadPool(max(1, min(self._num_cores(), len(tasks))))
         try:
-            with self._bytes_read.reported_to(self.on_read):
+            with self._bytes_read.reported_to(self.on_read, self.looks):
                 for done, _ in enumerate(pool.imap_unordered(_call, tasks), 1):
                     self._tick(done, len(tasks))
         except BaseException:

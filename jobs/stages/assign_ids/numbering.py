@@ -15,8 +15,6 @@ from jobs.kernel.formats.side_lines import MAP
 from jobs.mapreduce.job import KeyValue
 from jobs.stages.assign_ids.nodes import NodesJob
 
-SEEN = 200_000  # keys of sources that a map task remembers, to send each only once
-
 
 class NumberingJob(NodesJob):
     def load_args(self, args: list[str]) -> None:
@@ -34,7 +32,7 @@ class NumberingJob(NodesJob):
             keys = keys[1:]
         for key in keys:
             if key not in self._seen:
-                if len(self._seen) >= SEEN:
+                if len(self._seen) >= self.COMBINED:
                     self._seen.clear()
                 self._seen.add(key)
                 yield self.label_of(key), key

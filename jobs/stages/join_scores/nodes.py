@@ -12,7 +12,6 @@ from jobs.kernel.formats.order import ascending_id
 from jobs.kernel.formats.side_lines import SUMS, to_json
 from jobs.mapreduce.job import Job, KeyValue
 
-COMBINED = 200_000
 INLINKS, KEY, SCORE = b"C", b"K", b"S"
 
 
@@ -37,7 +36,7 @@ class NodesAtIds:
         yield ascending_id(node), b"%s%s\t%d" % (SCORE, repr(score).encode(), outlinks)
         if outlinks:
             self._inlinks.update(targets)
-        if len(self._inlinks) >= COMBINED:
+        if len(self._inlinks) >= self._job.COMBINED:
             yield from self.rest()
 
     def rest(self) -> Iterator[KeyValue]:

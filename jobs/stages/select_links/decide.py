@@ -43,12 +43,12 @@ class SelectLinksDecide(CapturesJob):
             yield FOLDS + b"\t" + joined(key, kind, target)
         if not self.rules.latest:
             return
-        self.counts["revisits"] += chosen.revisits
-        self.counts["revisits.original"] += chosen.revisits - len(chosen.lost)
+        self.counts["revisits"] += chosen.revisits + len(chosen.searches)
+        self.counts["revisits.original"] += chosen.revisits
         for uri, timestamp in sorted(set(chosen.captures)):
             yield joined(TAKE, key, uri, timestamp, UNKNOWN)
-        for revisit in chosen.lost:
-            yield self.elsewhere(key, revisit)
+        for search in chosen.searches:
+            yield from self.search(key, search)
 
 
 if __name__ == "__main__":

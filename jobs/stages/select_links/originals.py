@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from jobs.kernel.captures.choosing import is_original
 from jobs.kernel.formats.rows import UNKNOWN, Capture
 from jobs.mapreduce.job import KeyValue
-from jobs.stages.select_links.captures import FIRST, NOTHING, TAKE, CapturesJob, joined
+from jobs.stages.select_links.captures import FIRST, TAKE, CapturesJob, joined
 
 
 class OriginalsJob(CapturesJob):
@@ -27,17 +27,10 @@ class OriginalsJob(CapturesJob):
             if order == FIRST:
                 originals.append(fields)
                 continue
-            key, uri, timestamp, *named = fields
+            key, uri, *steps = fields
             if originals:
                 self.counts["revisits.original"] += 1
             else:
-                refers_to_uri, refers_to_timestamp = named or (UNKNOWN, UNKNOWN)
-                revisit = NOTHING._replace(
-                    uri=uri,
-                    timestamp=timestamp,
-                    refers_to_uri=refers_to_uri,
-                    refers_to_timestamp=refers_to_timestamp,
-                )
-                yield self.elsewhere(key, revisit, id_known=False)
+                yield from self.searched(key, uri, steps)
             for original, *capture in originals:
                 yield joined(TAKE, original, *capture, UNKNOWN if original == key else uri)

@@ -5,13 +5,24 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pipeline.analysis.aopic_lab.experiments import INTERPOLATIONS, RATES, VISITS
+import numpy as np
+
+from pipeline.analysis.aopic_lab.experiments import (
+    FIXED,
+    IMPROVED,
+    INTERPOLATIONS,
+    OFFLINE,
+    RATES,
+    TIME,
+    VISITS,
+)
 from pipeline.analysis.aopic_lab.results import LabResults
 
 ALIKE = 0.25  # two errors are about the same if they differ by no more than this part
 MEAN_CASH = 0.05  # about 2/N
 NEAR = 10.0  # percent of error without changes that is near the fixed point
 MOST = f"M = {VISITS[-1]}"
+POISSON = ("income", 10.0)  # the experiment, and the mean indegree
 FEW = 0.01  # share of pages: up to here changes are few
 
 
@@ -26,9 +37,16 @@ class Claim(NamedTuple):
 
 def claims(results: LabResults) -> list[Claim]:
     """Those that the run has numbers for."""
-    of_policies = _on_policies(results) if results.policies else []
-    many = {row.rate for row in results.windows} == set(RATES)
-    return of_policies + (_on_windows(results) if many else [])
+    rows = list[Claim]()
+    if results.policies:
+        rows += _on_policies(results) + _on_measures(results)
+    if OFFLINE in results.policy_names:
+        rows += _on_offline(results)
+    if results.policies and any(row.experiment == "income" for row in results.reasons):
+        rows.append(_on_poisson(results))
+    if {row.rate for row in results.windows} == set(RATES):
+        rows += _on_windows(results)
+    return rows
 
 
 def _on_policies(results: LabResults) -> list[Claim]:
@@ -66,6 +84,73 @@ def _on_policies(results: LabResults) -> list[Claim]:
     ]
 
 
+def _on_offline(results: LabResults) -> list[Claim]:
+    tops = {name: results.policy(name, "error_of_top") for name in ("greedy", OFFLINE)}
+    errors = {name: results.policy(name, "error")[-1] for name in ("cycle", OFFLINE)}
+    first, last = ({name: row[turn] for name, row in tops.items()} for turn in (0, -1))
+    return [
+        Claim(
+            "Greedy is faster than offline on the top tenth",
+            "a smaller error after the first N visits, and after the last",
+            f"first: {_percents(first, *first)}; last: {_percents(last, *last)}",
+            first["greedy"] < first[OFFLINE] and last["greedy"] < last[OFFLINE],
+        ),
+        Claim(
+            "Offline is about as cycle",
+            f"errors after the last visit differ by at most {ALIKE:.0%}",
+            _percents(errors, OFFLINE, "cycle"),
+            alike(errors[OFFLINE], errors["cycle"]),
+        ),
+    ]
+
+
+def _on_measures(results: LabResults) -> list[Claim]:
+    """Whether another way to measure the error changes what is said of policies."""
+    names = ("random", "cycle", "greedy")
+    columns = {
+        "all pages": "error",
+        "by importance": "weighted",
+        "pairs in wrong order": "disorder",
+    }
+    errors = {
+        way: {name: results.policy(name, column)[-1] for name in names}
+        for way, column in columns.items()
+    }
+    orders = {way: sorted(names, key=each.__getitem__) for way, each in errors.items()}
+    variances = {name: results.policy(name, "variance")[-1] for name in names}
+    return [
+        Claim(
+            "Other measures of the error say the same of policies",
+            "each orders random, cycle and greedy as the error of all pages does",
+            "; ".join(f"{way}: {', '.join(order)}" for way, order in orders.items()),
+            len({*map(tuple, orders.values())}) == 1,
+        ),
+        Claim(
+            "The variance of the error is about the same for all policies",
+            f"variances differ by at most {ALIKE:.0%}",
+            ", ".join(f"{name}: {variances[name]:.3g}" for name in names),
+            alike(min(variances.values()), max(variances.values())),
+        ),
+    ]
+
+
+def _on_poisson(results: LabResults) -> Claim:
+    """reasons: rows of webs by Poisson's law."""
+    here = results.policy("greedy", "error")[-1] / results.policy("cycle", "error")[-1]
+    errors = {
+        name: np.mean([row.value for row in results.reasons if row[1:4] == (*POISSON, name)])
+        for name in ("greedy", "cycle")
+    }
+    there = float(errors["greedy"] / errors["cycle"])
+    return Claim(
+        "On webs whose indegrees follow Poisson's law, policies are as on those by a power law",
+        f"the error of greedy over that of cycle, {POISSON[1]:g} links a page, differs by at most"
+        f" {ALIKE:.0%}",
+        f"Poisson: {there:.2f}, power law: {here:.2f}",
+        alike(there, here),
+    )
+
+
 def _on_windows(results: LabResults) -> list[Claim]:
     still = {name: results.window(name, 0.0) for name in ("M = 4", "M = 8")}
     return [
@@ -81,7 +166,30 @@ def _on_windows(results: LabResults) -> list[Claim]:
             _percents(still, "M = 4", "M = 8"),
             still["M = 4"] > max(NEAR, still["M = 8"]),
         ),
+        *_on_types_of_windows(results),
         *(row for name in INTERPOLATIONS for row in _on_interpolation(results, name)),
+    ]
+
+
+def _on_types_of_windows(results: LabResults) -> list[Claim]:
+    """Those of figures 5 and 6."""
+    best_first = (f"interpolation, T = {TIME:g}", "M = 8", IMPROVED, FIXED)
+    errors = {rate: [results.window(name, rate) for name in best_first] for rate in RATES}
+    ordered = [f"{100 * rate:g} %" for rate in RATES if sorted(errors[rate]) == errors[rate]]
+    stored = {name: results.window(name, 0.0, "measures") for name in (FIXED, IMPROVED, "M = 8")}
+    return [
+        Claim(
+            f"Windows are in the order {', '.join(best_first)}, the best first",
+            "errors rise in this order at each rate",
+            f"they do at {', '.join(ordered) or 'no rate'}",
+            len(ordered) == len(RATES),
+        ),
+        Claim(
+            "Windows of a fixed time store about as many measures a page as M = 8",
+            f"the means of all pages differ by at most {ALIKE:.0%}",
+            ", ".join(f"{name}: {mean:.1f}" for name, mean in stored.items()),
+            all(alike(mean, stored["M = 8"]) for mean in stored.values()),
+        ),
     ]
 
 

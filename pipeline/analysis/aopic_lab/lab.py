@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from jobs.kernel.errors import BadInput, JobFailed
+from pipeline.analysis.aopic_lab.definitions import compare_definitions
 from pipeline.analysis.aopic_lab.drawing import draw
 from pipeline.analysis.aopic_lab.experiments import (
     LabGraphs,
@@ -120,6 +121,7 @@ def _measure(results: LabResults, processes: int) -> None:
             results.policies += rows
             results.speeds = results.speeds or speeds
             results.reasons += compare_incomes(results.graphs, seed)
+            results.definitions += compare_definitions(results.graphs, seed)
     if set(WINDOW_FIGURES) & set(results.figures):
         for seed in results.seeds:
             results.reasons += compare_orders(results.graphs, seed)

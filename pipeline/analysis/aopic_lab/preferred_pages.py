@@ -15,6 +15,7 @@ import numpy as np
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.datasets import ANCHORS
 from jobs.kernel.formats.usable import usable_key_function
+from jobs.kernel.keys.keys import Www
 from jobs.kernel.storage.opening import require_file
 from pipeline.analysis.aopic_lab.preferences import CrawlPreferences
 from pipeline.analysis.audit.crawl_log import LogReport, read_logs
@@ -27,8 +28,8 @@ from pipeline.ranking.aopic.replay import reads_by_time
 class NamedPages:
     """The pages of a graph. uris: by id. ids: by key, of a run that keeps `www.` or does not."""
 
-    def __init__(self, uris: Mapping[int, str], ids: Mapping[bytes, int], keep_www: bool) -> None:
-        self.uris, self._ids, self._key_of = uris, ids, usable_key_function(keep_www=keep_www)
+    def __init__(self, uris: Mapping[int, str], ids: Mapping[bytes, int], www: Www) -> None:
+        self.uris, self._ids, self._key_of = uris, ids, usable_key_function(www=www)
 
     def id_of(self, uri: bytes) -> int:
         """-1 where it is none of them."""
@@ -65,7 +66,7 @@ def _prefer(weights: Floats, pages: list[int], weight: float, where: str, expect
 def _words_in(file: Path) -> frozenset[str]:
     require_file(file, "words, one a line")
     try:
-        lines = file.read_text("utf-8-sig").splitlines()
+        lines = file.read_text("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8"
         raise BadInput(str(file), f"cannot be read ({why})", "words, one a line") from error

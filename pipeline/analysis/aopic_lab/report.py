@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pipeline.analysis.aopic_lab.claims import Claim, claims
+from pipeline.analysis.aopic_lab.definitions import MOST, STEP
 from pipeline.analysis.aopic_lab.experiments import (
     CRAWLS,
     OFFLINE,
@@ -36,6 +37,7 @@ def report(results: LabResults) -> str:
         *_section("Reasons", _reasons(results)),
         *_section("Policies", _policies(results)),
         *_section("Windows", _windows(results)),
+        *_section("Definitions of importance", _definitions(results)),
         *_section("Partitions", _partitions(results)),
         *_section("Speed", _speeds(results)),
     ]
@@ -126,6 +128,25 @@ def _windows(results: LabResults) -> str:
         " indegree halves or doubles in N visits. M is the number of visits in a window. The"
         f" windows *fixed* and *improved fixed* have {TIME:g} units of the clock."
     )
+    return f"{about}\n\n{_table(head, rows)}" if rows else ""
+
+
+def _definitions(results: LabResults) -> str:
+    """The mean over seeds."""
+    rows = []
+    for name in dict.fromkeys(row.definition for row in results.definitions):
+        each = [row for row in results.definitions if row.definition == name]
+        means = [sum(values) / len(each) for values in zip(*(row[2:] for row in each), strict=True)]
+        rounds = "not settled" if max(row.rounds for row in each) == MOST else f"{means[0]:.0f}"
+        rows.append((name, rounds, f"{means[1]:.4f}", f"{means[2]:.1f} %"))
+    about = (
+        "The paper begins with other definitions. *(L + I)* adds to the matrix of the random walk"
+        " the identity, so that its powers settle on any graph; the importance is the same."
+        " *Adjacency*: a page gives all of its importance to each page that it links to."
+        " *Undirected*: links count in both directions. Rounds are those until a round moves the"
+        f" importance by at most {STEP:g} in sum, {MOST:,} at most."
+    )
+    head = ("definition", "rounds", "Kendall's tau-b with the walk", "of the walk's top tenth")
     return f"{about}\n\n{_table(head, rows)}" if rows else ""
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pipeline.analysis.aopic_lab.definitions import DefinitionRow
 from pipeline.analysis.aopic_lab.experiments import (
     FIXED,
     IMPROVED,
@@ -37,7 +38,7 @@ SHOWN[STORED] = (*SHOWN[6], f"M = {VISITS[0]}", f"M = {VISITS[-1]}")
 
 @dataclass
 class LabResults:
-    """Rows of experiments.py, reason_rows.py and partitioning.py. speeds: visits a
+    """Rows of experiments.py, reason_rows.py, definitions.py and partitioning.py. speeds: visits a
     second of each policy, the first seed's."""
 
     graphs: LabGraphs
@@ -47,6 +48,7 @@ class LabResults:
     windows: list[WindowRow] = field(default_factory=list)
     measures: list[MeasureRow] = field(default_factory=list)
     reasons: list[ReasonRow] = field(default_factory=list)
+    definitions: list[DefinitionRow] = field(default_factory=list)
     partitions: list[PartitionRow] = field(default_factory=list)
     speeds: dict[str, float] = field(default_factory=dict)
 
@@ -83,6 +85,7 @@ class LabResults:
             "windows": list(self.windows),
             "measures": list(self.measures),
             "reasons": list(self.reasons),
+            "definitions": list(self.definitions),
             "partitions": list(self.partitions),
         }
         return {name: rows for name, rows in tables.items() if rows}

@@ -13,7 +13,6 @@ beside it, from any page. Memory: some 50 bytes a link.
 from __future__ import annotations
 
 import os
-import tempfile
 import zlib
 from dataclasses import dataclass
 from itertools import chain as joined
@@ -22,6 +21,8 @@ from typing import cast
 
 import numpy as np
 
+from jobs.kernel.keys.keys import www_rule
+from jobs.kernel.storage.temporary import temporary_folder
 from pipeline.analysis.aopic_lab.preferences import NONE_PREFERRED, CrawlPreferences
 from pipeline.analysis.aopic_lab.preferred_pages import NamedPages, favour_of, order_in
 from pipeline.data.database import database
@@ -99,9 +100,9 @@ def _web_of(indegrees: Positions, rng: np.random.Generator) -> RandomWeb:
 def crawled_web(work: Path, preferences: CrawlPreferences = NONE_PREFERRED) -> RandomWeb:
     """The graph of a finished work folder. Raises BadInput where it is none, or not finished, and
     for preferences that cannot be used."""
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_folder() as folder:
         budget, threads = half_of_machine().budget // 2, os.cpu_count() or 1
-        with database(Path(folder), budget=budget, threads=threads) as (db, near):
+        with database(folder, budget=budget, threads=threads) as (db, near):
             finished = open_finished(work, db, near, "crawled")
             nodes = len(finished.scores())
             incoming = finished.incoming(range(nodes))
@@ -109,13 +110,13 @@ def crawled_web(work: Path, preferences: CrawlPreferences = NONE_PREFERRED) -> R
             names = {name: finished.view(name) for name in ("mapped", "spelled", "nodes")}
             captured = db.sql(CAPTURED.format(**names)).fetchnumpy()
             uris = dict(db.sql("SELECT id::BIGINT, uri FROM {nodes}".format(**names)).fetchall())
-            keep_www = bool(finished.parameters.get("--keep-www"))
+            www = www_rule(finished.parameters)
     counts = [len(each.sources) for each in incoming]
     sources = np.concatenate([np.empty(0, np.int64), *(each.sources for each in incoming)])
     links = np.sort(sources * nodes + np.repeat(np.arange(nodes), counts))
     ids = {key.encode(): number for number, key in enumerate(joined.from_iterable(batches))}
     hashes = np.fromiter(map(zlib.crc32, ids), np.int64, nodes)
-    named = NamedPages(uris, ids, keep_www)
+    named = NamedPages(uris, ids, www)
     order = reads_by_time(captured["id"], captured["last"].astype(str))
     order = order_in(preferences.logs, named) if preferences.logs else order
     return RandomWeb(nodes, links, hashes, order, favour_of(preferences, named, nodes))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from jobs.kernel.errors import count_of
 from pipeline.analysis.audit.annotations import advise_for_certain
+from pipeline.analysis.audit.crawl_log import PAGES_LOG
 from pipeline.analysis.audit.findings import Audit
 from pipeline.analysis.audit.order import Measure
 from pipeline.precedence.beans import CLIPPED
@@ -44,6 +45,8 @@ def _unlisted_first(audit: Audit) -> Iterator[str]:
 
 
 def _hosts_in_turn(audit: Audit) -> Iterator[str]:
+    if audit.log.left_out["scheduled"]:
+        return  # `crawlrank recrawl` has set the policy, and its script has seen it at each page
     kept_within = audit.within.pairs < SOME or (audit.within.kept or 0) >= WELL
     if audit.host_count > 1 and kept_within and _is_kept_below(BADLY, audit.across):
         yield (
@@ -65,7 +68,8 @@ def _not_loaded(audit: Audit) -> Iterator[str]:
             f"The order has little to do with the file ({audit.within.kept:.0%} of the pairs"
             " within hosts are in order). Either the file was not loaded into the job's state"
             " folder before the launch, or the bean uriPrecedencePolicy is missing; or the crawl"
-            " found its URIs one after the other: as seeds they are all in the queues at once."
+            " found its URIs one after the other, while `crawlrank recrawl` lets it begin"
+            " with all."
         )
 
 
@@ -113,6 +117,15 @@ def _never(audit: Audit) -> Iterator[str]:
         )
 
 
+def _out_of_scope(audit: Audit) -> Iterator[str]:
+    if count := audit.log.left_out["out-of-scope"]:
+        yield (
+            f"{count_of(count, 'listed page was', 'listed pages were')} out of the scope of the job"
+            f" when the crawl began: {PAGES_LOG} beside the log lists them. Widen the scope, or"
+            " make pages seeds by `crawlrank recrawl --grow`."
+        )
+
+
 def _ended_early(audit: Audit, missing: Mapping[int, int]) -> bool:
     """Whether whole classes behind the last one that was reached are missing, and nothing else but
     of that one. Some pages of the last class are missing in every crawl."""
@@ -126,7 +139,7 @@ def _cure(audit: Audit) -> str:
     uris = {hop: measure.uris for hop, measure in audit.hops.items()}
     if uris.get("-", 0) >= MOSTLY * sum(uris.values()):
         return "Nearly all that was fetched was a seed: see whether these are seeds and in scope."
-    return "Give them as seeds."
+    return "`crawlrank recrawl` begins with all of them."
 
 
 def _values(audit: Audit) -> Iterator[str]:
@@ -162,6 +175,7 @@ def _annotated(audit: Audit) -> Iterator[str]:
 
 RULES: tuple[Callable[[Audit], Iterator[str]], ...] = (
     _clock, _unlisted_first, _hosts_in_turn, _not_loaded, _spellings, _values, _never,
+    _out_of_scope,
 )  # fmt: skip
 #: where Heritrix noted the precedence of each URI, no rule has to infer it from the order
-CERTAIN = (_clock, _annotated, _hosts_in_turn, _spellings, _values, _never)
+CERTAIN = (_clock, _annotated, _hosts_in_turn, _spellings, _values, _never, _out_of_scope)

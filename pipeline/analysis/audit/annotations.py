@@ -60,23 +60,23 @@ class Annotations:
 
 def find_annotations(db: duckdb.DuckDBPyConnection) -> Annotations | None:
     """Reads the table `seen`; None without an annotation."""
-    of_unlisted, of_wrong = db.execute(_DEFAULT).fetchone() or (None, None)
+    ((of_unlisted, of_wrong),) = db.execute(_DEFAULT).fetchall()
     default = of_unlisted if of_unlisted is not None else of_wrong
-    counts = db.execute(
+    (counts,) = db.execute(
         f"SELECT count(*), count(*) FILTER (class IS NOT NULL AND {_RIGHT}),"
         f" count(*) FILTER (class IS NOT NULL AND NOT ({_RIGHT}) AND given = $default),"
         f" count(*) FILTER (class IS NOT NULL AND NOT ({_RIGHT}) AND given <> $default),"
         f" count(*) FILTER (class IS NULL AND given <> $default) FROM seen WHERE {_COUNTED}",
         {"default": default},
-    ).fetchone() or (0, 0, 0, 0, 0)
+    ).fetchall()
     if not counts[0]:
         return None
-    late, late_seeds = db.execute(
+    ((late, late_seeds),) = db.execute(
         "SELECT count(*), count(*) FILTER (hop = ord('-')) FROM (SELECT hop, given, precedence,"
         f" class, max(given) OVER (PARTITION BY {HOST}, hop ORDER BY position"
         f" ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS worst FROM seen WHERE {_COUNTED})"
         f" WHERE worst > given AND class IS NOT NULL AND {_RIGHT}"
-    ).fetchone() or (0, 0)
+    ).fetchall()
     annotated, right, as_unlisted, other, known = counts
     return Annotations(annotated, default, right, as_unlisted, other, known, late, late_seeds)
 

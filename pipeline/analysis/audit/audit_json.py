@@ -42,6 +42,7 @@ def as_data(audit: Audit) -> dict[str, Any]:
         "never_examples": audit.never,
         "never_respelled": audit.respelled,
         "order": _order(audit),
+        "held": [holder._asdict() for holder in audit.holders],
         "annotations": asdict(audit.annotations) if audit.annotations else None,
         "advice": advise(audit),
     }
@@ -57,6 +58,7 @@ def _log(log: LogReport) -> dict[str, Any]:
         "clock_back": log.clock_back,
         "open": log.unfinished,
         "empty": log.empty,
+        "left_out": dict(log.left_out),
     }
 
 

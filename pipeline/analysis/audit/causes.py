@@ -141,7 +141,8 @@ def _compare(db: duckdb.DuckDBPyConnection) -> None:
     )
     db.execute("DELETE FROM loose WHERE same NOT IN (SELECT same FROM alike)")
     db.execute("CREATE TABLE spelled (uri VARCHAR, cause VARCHAR, other VARCHAR)")
-    for cause, same in SPELLINGS:
+    is_left = db.execute("FROM loose LIMIT 1").fetchall()
+    for cause, same in SPELLINGS if is_left else ():
         db.execute(
             "INSERT INTO spelled SELECT fetched.uri, $cause, other.uri FROM"
             f" (SELECT uri, {same} AS same FROM loose ANTI JOIN spelled USING (uri)) AS fetched"

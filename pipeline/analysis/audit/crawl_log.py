@@ -9,8 +9,9 @@ the precedence is read that the bean precedenceAnnotator notes.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -33,6 +34,7 @@ ROWS = pa.schema(
 )  # fmt: skip
 EXPECTED = "lines of Heritrix's crawl.log: `TIME STATUS SIZE URI HOPS VIA TYPE #THREAD BEGIN …`"
 NO_LINE = "no line"
+PAGES_LOG = "crawlrank-pages.log"  # beside the log of a crawl that `recrawl` made ready
 MAX_EXAMPLES = 5  # bad lines of each kind that are kept
 SHOWN = 100  # bytes of a bad line that are kept
 BACK = 1000  # milliseconds; threads write their lines a little out of order
@@ -45,6 +47,8 @@ _LINE = (
     r"(?: [!-~]+ [!-~\x80-\xff]+ (?P<notes>[!-~]+))?(?:\s|$)"
 )
 _GIVEN = rf"^(?:.*,)?{ANNOTATION}(?P<given>-?[0-9]{{1,9}})(?:,|$)"
+_COUNTS = re.compile(rb"^# ([a-z-]+): ([0-9]{1,18})\r?$", re.MULTILINE)
+_LAUNCH = re.compile("[0-9]{14}")
 _BEGINNING = rf"^{_TIME}(?:\s|$)"
 
 KINDS = {
@@ -67,7 +71,9 @@ class BadLogLine(NamedTuple):
 class LogReport:
     """What the logs hold. kinds: bad lines by kind; bad_lines: the first of each kind. clock_back:
     lines written earlier than a line before them in their file; clock_lines: the first of them, as
-    (file, line). unfinished: logs that Heritrix has not closed. empty: logs without a line."""
+    (file, line). unfinished: logs that Heritrix has not closed. empty: logs without a line.
+    left_out: pages with which `crawlrank recrawl` could not begin, by cause, as the logs beside
+    these have them."""
 
     logs: int = 0
     lines: int = 0
@@ -78,6 +84,7 @@ class LogReport:
     clock_lines: list[tuple[str, int]] = field(default_factory=list)
     unfinished: list[str] = field(default_factory=list)
     empty: list[str] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
 
     def note(self, kind: str, path: Path, line: int, text: bytes) -> None:
         self.kinds[kind] += 1
@@ -97,6 +104,7 @@ def read_logs(paths: list[Path], report: LogReport) -> Iterator[pa.RecordBatch]:
     """
     for path in paths:
         used = report.used
+        _read_left_out(path.with_name(PAGES_LOG), report)
         if path.with_name(f"{path.name}.lck").exists():  # Java keeps it while the log is open
             report.unfinished.append(str(path))
         try:
@@ -114,6 +122,53 @@ def read_logs(paths: list[Path], report: LogReport) -> Iterator[pa.RecordBatch]:
                 "Give a crawl.log of the crawl, plain or gzip; it is in the job's logs folder.",
             )  # fmt: skip
         report.logs += 1
+
+
+def logs_in(paths: Iterable[Path]) -> list[Path]:
+    """The logs that paths name: themselves, and of a folder of logs or of a job those of its last
+    crawl. Of each launch these are the logs that checkpoints have closed, then the current one.
+    Raises BadInput for another folder."""
+    logs = list[Path]()
+    for path in paths:
+        if not path.is_dir():
+            logs.append(path)
+            continue
+        folders = ([path], [path / "logs"], _last_crawl(path))
+        named = [
+            [log for folder in some for log in sorted(folder.glob("crawl.log*"), key=_log_order)]
+            for some in folders
+        ]
+        inside = [log for log in next(filter(None, named), []) if log.suffix != ".lck"]
+        if not inside:
+            cure = "Give a crawl.log, the folder that it is in, or the folder of a job."
+            raise BadInput(str(path), "a folder without a crawl.log", "a job of Heritrix", cure)
+        logs += inside
+    return logs
+
+
+def _last_crawl(job: Path) -> list[Path]:
+    """The folders of logs of a job's last crawl: of its last launch, and of those before it back to
+    the one that scheduled the pages, as a launch from a checkpoint does not. Where none did, the
+    last launch alone."""
+    launches = sorted(
+        path for path in job.glob("[0-9]*/logs") if _LAUNCH.fullmatch(path.parent.name)
+    )
+    for number in range(len(launches) - 1, -1, -1):
+        if (launches[number] / PAGES_LOG).exists():
+            return launches[number:]
+    return [job / "latest" / "logs"]
+
+
+def _log_order(log: Path) -> tuple[bool, str]:
+    """`crawl.log.cp00001-…` before `crawl.log`, which goes on behind the last checkpoint."""
+    return ".cp" not in log.name, log.name
+
+
+def _read_left_out(path: Path, report: LogReport) -> None:
+    """The counts at the end of a log of schedule_pages.groovy, if there is one."""
+    if path.is_file():
+        for cause, count in _COUNTS.findall(path.read_bytes()):
+            report.left_out[cause.decode()] += int(count)
 
 
 def _why_unusable(path: Path, report: LogReport) -> str:

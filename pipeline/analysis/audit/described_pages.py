@@ -19,14 +19,15 @@ from jobs.kernel.archive.metadata_matching import (
 from jobs.kernel.archive.records import Record
 from jobs.kernel.captures.extraction import CAPTURED
 from jobs.kernel.keys.uris import as_crawled
-from jobs.kernel.links.documents import document, unpacked
+from jobs.kernel.links.documents import document, inflated
 
 
 class _Waiting:
-    """Records, the oldest first, by the keys under which their counterparts look them up. gone:
-    records that were dropped, as too many waited."""
+    """Records, the oldest first, by the keys under which their counterparts look them up. most:
+    records that may wait. gone: those that were dropped, as too many waited."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self._most = most
         self.records: OrderedDict[int, tuple[Record, list[int]]] = OrderedDict()
         self._by_key: dict[int, int] = {}
         self._bytes = self._number = self.gone = 0
@@ -36,7 +37,7 @@ class _Waiting:
         self.records[self._number] = record, keys
         self._by_key.update(dict.fromkeys(keys, self._number))
         self._bytes += len(record.body)
-        while len(self.records) > (WAITING if self._bytes <= WAITING_BYTES else 1):
+        while len(self.records) > (self._most if self._bytes <= WAITING_BYTES else 1):
             self._forget(next(iter(self.records)))
             self.gone += 1
 
@@ -56,10 +57,11 @@ class _Waiting:
 
 
 class DescribedPages:
-    """Pages and metadata of an archive that wait for their counterparts."""
+    """Pages and metadata of an archive that wait for their counterparts. waiting: how many of each
+    may."""
 
-    def __init__(self) -> None:
-        self._pages, self._metadata = _Waiting(), _Waiting()
+    def __init__(self, waiting: int = WAITING) -> None:
+        self._pages, self._metadata = _Waiting(waiting), _Waiting(waiting)
 
     @property
     def alone(self) -> int:
@@ -90,5 +92,5 @@ class DescribedPages:
 def _is_page(record: Record, max_record: int) -> bool:
     if isinstance(as_crawled(record.uri), str):
         return False
-    body = unpacked(record.media_type, record.body, record.uri, max_record)
+    body = inflated(record.body, record.uri, max_record)
     return body is record.body and document(record.media_type, body, record.uri) == "html"

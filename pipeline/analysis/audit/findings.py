@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,9 +11,11 @@ import duckdb
 import numpy as np
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.storage.temporary import temporary_folder
 from pipeline.analysis.audit import crawl_log, entries
 from pipeline.analysis.audit.annotations import Annotations, find_annotations
 from pipeline.analysis.audit.causes import Cause, count_respelled, find_causes
+from pipeline.analysis.audit.holding import Holder, find_holders
 from pipeline.analysis.audit.joining import (
     HOST,
     ORDERED,
@@ -75,7 +76,8 @@ class Audit:
     each group; within: all pairs of one host. before: pairs of a listed and an unlisted URI of one
     host, both seeds or both links; wrong: the unlisted one came first; unlisted_queued: how many
     unlisted URIs such pairs may have. positions: fetches by class (row
-    CLASSES: unlisted) and bin. annotations: what Heritrix noted, if it did."""
+    CLASSES: unlisted) and bin. annotations: what Heritrix noted, if it did. holders: URIs that may
+    have put their hosts before others."""
 
     log: crawl_log.LogReport
     file: entries.EntriesReport
@@ -93,6 +95,7 @@ class Audit:
     hosts: list[tuple[str, Measure]] = field(default_factory=list)
     host_count: int = 0
     annotations: Annotations | None = None
+    holders: list[Holder] = field(default_factory=list)
     positions: Int64Array = field(default_factory=lambda: np.zeros((0, 0), np.int64))
 
     @property
@@ -121,8 +124,8 @@ def audit(
     that cannot be used, or of which Heritrix's loader stores nothing.
     """
     with (
-        tempfile.TemporaryDirectory(prefix="crawlrank-", dir=tmp) as folder,
-        database(Path(folder), budget=budget - READING, threads=threads) as (db, _),
+        temporary_folder(tmp) as folder,
+        database(folder, budget=budget - READING, threads=threads) as (db, _),
     ):
         file, log = entries.EntriesReport(), crawl_log.LogReport()
         load_entries(db, entries.read_entries(precedence, file))
@@ -135,6 +138,7 @@ def audit(
         _add_hosts(db, result)
         _add_unlisted(db, result)
         result.annotations = find_annotations(db)
+        result.holders = find_holders(db)
         result.unlisted = find_causes(db)
         for number, respelled in count_respelled(db).items():
             result.classes[number].respelled = respelled

@@ -101,7 +101,8 @@ def numbers(db: duckdb.DuckDBPyConnection, query: str) -> dict[str, Any]:
     """The only row of a query, by column."""
     result = db.execute(query)
     names = [column[0] for column in result.description or ()]
-    return dict(zip(names, result.fetchone() or (), strict=True))
+    (row,) = result.fetchall()
+    return dict(zip(names, row, strict=True))
 
 
 def arrays(db: duckdb.DuckDBPyConnection, query: str) -> Iterator[dict[str, npt.NDArray[np.int64]]]:

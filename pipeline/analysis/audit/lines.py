@@ -63,8 +63,9 @@ def _inflated(stream: BinaryIO) -> Iterator[bytes]:
     raise DamagedGzip("the .gz ends in the middle")
 
 
-def whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in blocks that end with a line; the last line may have no end."""
+def whole_lines(chunks: Iterable[bytes], longest: int = LONGEST) -> Iterator[bytes]:
+    """The same bytes in blocks that end with a line; the last line may have no end. longest: bytes
+    of a line that are kept."""
     pending = b""
     for chunk in chunks:
         end = chunk.rfind(b"\n") + 1
@@ -72,7 +73,7 @@ def whole_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
             yield pending + chunk[:end]
             pending = chunk[end:]
         else:
-            pending = (pending + chunk)[:LONGEST]
+            pending = (pending + chunk)[:longest]
     if pending:
         yield pending
 

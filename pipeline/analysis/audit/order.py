@@ -111,11 +111,12 @@ class Orders:
 class ManyOrders:
     """The order within each of any number of groups, whose rows come group by group.
 
-    within: all pairs within a group. groups: how many there are.
+    within: all pairs within a group. groups: how many there are. kept: groups whose measures are
+    kept.
     """
 
-    def __init__(self) -> None:
-        self._open = -1
+    def __init__(self, kept: int = KEPT) -> None:
+        self._most, self._open = kept, -1
         self._counts, self._wrong = np.zeros(CLASSES, np.int64), 0
         self._kept: list[tuple[int, Measure]] = []
         self.within, self.groups = NOTHING, 0
@@ -147,13 +148,13 @@ class ManyOrders:
         self.groups += 1
         self.within += order
         self._kept.append((number, order))
-        if len(self._kept) >= 10 * KEPT:
+        if len(self._kept) >= 10 * self._most:
             self._kept = self._sorted()
 
     def _sorted(self) -> list[tuple[int, Measure]]:
-        return sorted(self._kept, key=lambda kept: (-kept[1].uris, kept[0]))[:KEPT]
+        return sorted(self._kept, key=lambda kept: (-kept[1].uris, kept[0]))[: self._most]
 
     def end(self) -> list[tuple[int, Measure]]:
-        """After the last row: up to KEPT groups with most rows, then by number."""
+        """After the last row: the kept groups, those with most rows, then by number."""
         self._close()
         return self._sorted()

@@ -95,7 +95,8 @@ class Comparison:
     """All archives. pages: compared; alone: HTML pages without metadata; metadata_alone: records
     without such a page. lines: `outlink:` lines of the pages; without_uri: those that are no http
     or https URI. outlinks, links: pairs of the metadata and of the HTML; shared: of both.
-    navigation, navigation_shared: pairs of the HTML that a reader or a redirect follows."""
+    navigation, navigation_shared: pairs of the HTML that a reader or a redirect follows.
+    most_examples: pairs of a category that are kept."""
 
     archives: int = 0
     damage: int = 0
@@ -111,6 +112,7 @@ class Comparison:
     navigation_shared: int = 0
     only_metadata: dict[str, Difference] = field(default_factory=dict)
     only_html: dict[str, Difference] = field(default_factory=dict)
+    most_examples: int = EXAMPLES
 
     def require_pages(self, archives: str) -> None:
         """Raises BadInput if nothing was compared."""
@@ -123,12 +125,15 @@ class Comparison:
             raise BadInput(archives, problem, EXPECTED, CURE)
 
 
-def _add(side: dict[str, Difference], category: str, pair: LinkPair, *, edge: bool = False) -> None:
+def _add(
+    side: dict[str, Difference], category: str, pair: LinkPair, most: int, *, edge: bool = False
+) -> None:
+    """most: examples of a category."""
     difference = side.setdefault(category, Difference())
     difference.pairs += 1
     difference.edges += edge
     difference.contexts[pair.context] += 1
-    if len(difference.examples) < EXAMPLES:
+    if len(difference.examples) < most:
         difference.examples.append((pair.page, pair.target))
 
 
@@ -186,7 +191,8 @@ def _compare(page: Record, metadata: Record, comparison: Comparison) -> None:
     for form, pair in outlinks.items():
         if form not in links:
             category = _why_only_metadata(pair, known, markup)
-            _add(comparison.only_metadata, category, pair, edge=good and pair.navigates)
+            edge = good and pair.navigates
+            _add(comparison.only_metadata, category, pair, comparison.most_examples, edge=edge)
     known = {key_of(form.encode()) for form in outlinks}
     names = {last_name(pair.target) for form, pair in outlinks.items() if form not in links}
     for form, pair in links.items():
@@ -194,7 +200,7 @@ def _compare(page: Record, metadata: Record, comparison: Comparison) -> None:
             is_respelled = key_of(pair.target.encode()) in known or last_name(pair.target) in names
             is_full = lines >= MAX_OUTLINKS
             category = "spelling" if is_respelled else _why_only_html(pair, markup, is_full=is_full)
-            _add(comparison.only_html, category, pair)
+            _add(comparison.only_html, category, pair, comparison.most_examples)
 
 
 def _links(page: Record, uri: str, counters: Counter[str]) -> dict[str, LinkPair]:

@@ -46,6 +46,7 @@ def tables(audit: Audit) -> Iterator[TextTable]:
     yield _statuses(audit)
     yield _order(audit)
     yield _hosts(audit)
+    yield _holders(audit)
     yield _classes(audit)
 
 
@@ -193,6 +194,14 @@ def _order(audit: Audit) -> TextTable:
 def _hosts(audit: Audit) -> TextTable:
     title = f"hosts with most listed URIs fetched, of {audit.host_count:,}"
     return _measures(title, "host", audit.hosts[:TOP_HOSTS])
+
+
+def _holders(audit: Audit) -> TextTable:
+    title = "fetched behind most URIs of later classes of their hosts"
+    table = TextTable(title, "host", "URI", ">precedence", ">status", ">behind")
+    for each in audit.holders:
+        table.add(each.host, each.uri, each.precedence, str(each.status), each.behind)
+    return table
 
 
 def _classes(audit: Audit) -> TextTable:

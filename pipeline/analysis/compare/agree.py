@@ -120,7 +120,8 @@ def _best_links(side: RankedSide, ids: Sequence[int]) -> list[BestLink | None]:
     """In this ranking, of each of these nodes."""
     best: list[tuple[int, float] | None] = []
     for node, incoming in zip(ids, side.finished.incoming(ids), strict=True):
-        if not len(incoming.gives) or not incoming.gives.max() > 0:
+        # a page of score 0 may get a share in the round that comes next
+        if not len(incoming.gives) or not min(incoming.gives.max(), side.scores[node]) > 0:
             best.append(None)
             continue
         at = int(np.argmax(incoming.gives))

@@ -62,7 +62,7 @@ def diff(before: Finished, after: Finished, *, top: int, links: int) -> Diff:
             f"{before.work} and {after.work}",
             "no page in common",
             "two crawls of the same sites",
-            "Keys differ also between runs with and without --keep-www.",
+            "Keys differ also between runs with and without --keep-www or --surt-exact.",
         )
     old, new = sides.old, sides.new
     bins = int(after.parameters["--bins"])

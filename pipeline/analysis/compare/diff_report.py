@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pipeline.analysis.compare.diff import Diff
 from pipeline.analysis.compare.diff_moves import LinkChange, LinkChanges, Move
 from pipeline.analysis.compare.diff_side import RankedPage
+from pipeline.bounds import Bounds
 from pipeline.options import option_words
 from pipeline.terminal import TextTable
 
@@ -18,11 +19,12 @@ def tables(diff: Diff) -> Iterator[TextTable]:
     yield _summary(diff)
     yield _options(diff)
     yield _classes(diff)
+    before, after = (Bounds(side["eta"], side["absolute"]) for side in (diff.before, diff.after))
     for word, moves in (("risen", diff.risen_most), ("fallen", diff.fallen_most)):
-        yield _moves(f"{word} most", moves)
+        yield _moves(f"{word} most", moves, before, after)
         yield _links(f"links of pages that have {word}", moves)
-    yield _pages("new, best first", diff.new_best)
-    yield _pages("gone, best first", diff.gone_best)
+    yield _pages("new, best first", diff.new_best, after)
+    yield _pages("gone, best first", diff.gone_best, before)
 
 
 def _summary(diff: Diff) -> TextTable:
@@ -62,7 +64,7 @@ def _classes(diff: Diff) -> TextTable:
     return table
 
 
-def _moves(title: str, moves: Sequence[Move]) -> TextTable:
+def _moves(title: str, moves: Sequence[Move], before: Bounds, after: Bounds) -> TextTable:
     table = TextTable(title, ">", ">class", ">position", ">score", ">won", ">lost", ">kept", "page")
     for number, move in enumerate(moves, 1):
         was, now = move.before, move.after
@@ -70,7 +72,7 @@ def _moves(title: str, moves: Sequence[Move]) -> TextTable:
             number,
             f"{was.precedence} → {now.precedence}",
             f"{was.place:,} → {now.place:,}",
-            f"{was.score:.4g} → {now.score:.4g}",
+            f"{before.text(was.score)} → {after.text(now.score)}",
             _sum(move.won, 1),
             _sum(move.lost, -1),
             _sum(move.kept, 1),
@@ -104,9 +106,9 @@ def _note(link: LinkChange) -> str:
     return "" if link.status in (None, 200) else f"its status is {link.status} now"
 
 
-def _pages(title: str, pages: Sequence[RankedPage]) -> TextTable:
+def _pages(title: str, pages: Sequence[RankedPage], bounds: Bounds) -> TextTable:
     table = TextTable(title, ">class", ">position", ">score", "captured", "page")
     for page in pages:
         captured = "yes" if page.captured else "no"
-        table.add(page.precedence, page.place, f"{page.score:.4g}", captured, page.uri)
+        table.add(page.precedence, page.place, bounds.text(page.score), captured, page.uri)
     return table

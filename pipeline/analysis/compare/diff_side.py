@@ -64,6 +64,7 @@ class Side:
             "work": str(self.finished.work),
             "pages": len(self.scores),
             "captured": int(self.captured.sum()),
+            **self.finished.bounds._asdict(),
         }
 
 

@@ -19,6 +19,8 @@ from jobs.kernel.keys.heritrix_form import HeritrixRejects
 from pipeline.analysis.compare.links_to_page import LinksToPage, links_to_page
 from pipeline.analysis.compare.similar import unknown_page
 from pipeline.analysis.compare.standing import Standing, standing_of
+from pipeline.bounds import Bounds
+from pipeline.contract import SUMMARY
 from pipeline.precedence.caveats import Caveat, caveats_in
 from pipeline.precedence.heritrix_column import lasting_form
 from pipeline.ranking.sites.names import NAMES
@@ -69,7 +71,8 @@ class Explanation:
     folds into, or its own; asked_fold: its own, if it folds; gone: the kind of its first step, if
     nothing is left of it. site: that gives it its score, in a ranking of sites. made_of: the
     rankings that it is made of, with their weights. No link to a page has a part of its own in such
-    scores."""
+    scores. eta, absolute: bounds of the error of a score, relative to the exact one and in its
+    unit."""
 
     uri: str
     key: str
@@ -79,6 +82,8 @@ class Explanation:
     folded: list[Folded] = field(default_factory=list)
     shown: str | None = None
     score: float | None = None
+    eta: float = 0.0
+    absolute: float = 0.0
     site: str | None = None
     made_of: str | None = None
     standing: Standing | None = None
@@ -99,6 +104,10 @@ class Explanation:
     ties: str = "key"
     caveats: list[Caveat] = field(default_factory=list)
 
+    @property
+    def bounds(self) -> Bounds:
+        return Bounds(self.eta, self.absolute)
+
 
 def explain(finished: Finished, uri: str, key: str, top: int) -> Explanation:
     """The page with a key. top: how many of its links are listed.
@@ -107,6 +116,8 @@ def explain(finished: Finished, uri: str, key: str, top: int) -> Explanation:
     """
     result = Explanation(uri, key, unlisted=int(finished.parameters["--unlisted"]))
     result.ties = finished.parameters["--ties"]
+    if SUMMARY in finished.manifest.datasets():
+        finished.folder(SUMMARY)  # raises an error where it is not as it was written
     result.caveats = caveats_in(finished.work, finished.manifest)
     key = _add_folds(result, finished)
     rows = _spellings(finished, key)
@@ -148,6 +159,7 @@ def _why_no_score(finished: Finished, gone: str | None) -> str:
 
 def _add_score(result: Explanation, finished: Finished, node: Node, top: int) -> None:
     result.shown, result.score = node.uri, node.score
+    result.eta, result.absolute = finished.bounds
     result.base = finished.base_of(node.id)
     if (hubs := finished.hubs()) is not None:
         result.hub = float(hubs[node.id])

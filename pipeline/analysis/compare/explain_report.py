@@ -43,7 +43,7 @@ def _page(page: Explanation) -> TextTable:
         table.add("score", f"none: {page.why_no_score}")
     else:
         standing = page.standing
-        table.add("score", f"{page.score:.6g}, {standing.probability:.3%} of all")
+        table.add("score", f"{page.bounds.text(page.score)}, {standing.probability:.3%} of all")
         if page.site is not None:
             table.add("site", f"{page.site}, whose pages share its score; see export-sites")
         if page.made_of is not None:
@@ -95,10 +95,17 @@ def _links(page: Explanation, score: float) -> TextTable:
         table.add(f"{page.base:.6g}", share, None, None, f"({page.base_is})")
     for link in page.given:
         share = _share(link.gives, score)
-        table.add(f"{link.gives:.6g}", share, f"{link.score:.6g}", link.outlinks, link.uri)
+        gives, from_ = (page.bounds.text(value) for value in (link.gives, link.score))
+        table.add(gives, share, from_, link.outlinks, link.uri)
     if more := page.links - len(page.given):
         share = _share(page.others_give, score)
-        table.add(f"{page.others_give:.6g}", share, None, None, f"({count_of(more, 'more link')})")
+        table.add(
+            page.bounds.text(page.others_give),
+            share,
+            None,
+            None,
+            f"({count_of(more, 'more link')})",
+        )
     return table
 
 

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 
 from jobs.kernel.formats.order import rounded
-from pipeline.ranking.classes import class_of
+from pipeline.ranking.class_ranges import class_of
 from pipeline.workfolder.results.finished import Finished
 
 COUNTS = """

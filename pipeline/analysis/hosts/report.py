@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,18 +10,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from jobs.kernel.errors import BadInput
+from pipeline.bounds import Bounds
 from pipeline.data.output.spreadsheets import csv_pieces
 from pipeline.data.output.standard_output import STDOUT, write_output
 from pipeline.options import HostSort, SiteBy
 from pipeline.terminal import TextTable
+from pipeline.terminal.json_text import json_text
 
 SCHEMA = "crawlrank-hosts/1"
 MOST_CLASSES = 10  # in the table; with more of them, class 1 alone
 PIECE = 1 << 14  # rows
 
 
-def hosts_table(rows: pa.Table, top: int, count: int, by: SiteBy, sort: HostSort) -> TextTable:
-    """The first rows for people. count: how many there are in all."""
+def hosts_table(
+    rows: pa.Table, top: int, count: int, by: SiteBy, sort: HostSort, bounds: Bounds
+) -> TextTable:
+    """The first rows for people. count: how many there are in all. bounds: of scores of pages."""
     names = [name for name in rows.column_names if name.startswith("class_")]
     shown = names if len(names) <= MOST_CLASSES else names[:1]
     first = min(top, len(rows))
@@ -34,9 +37,10 @@ def hosts_table(rows: pa.Table, top: int, count: int, by: SiteBy, sort: HostSort
         *(f">{name.replace('_', ' ')}" for name in shown), ">links in", ">links out", ">within",
     )  # fmt: skip
     for row in rows.slice(0, first).to_pylist():
-        best = "" if row["best"] is None else f"{row['best']:.4g}"
+        best = "" if row["best"] is None else bounds.text(row["best"])
+        score = bounds.text(row["score"], row["pages"])
         table.add(
-            row["host"], row["pages"], row["captured"], row["captures"], f"{row['score']:.4g}",
+            row["host"], row["pages"], row["captured"], row["captures"], score,
             f"{row['share']:.2%}", best, *(row[name] for name in shown), row["links_in"],
             row["links_out"], row["links_within"],
         )  # fmt: skip
@@ -60,7 +64,7 @@ def _csv(rows: pa.Table) -> Iterator[bytes]:
 
 def _jsonl(rows: pa.Table) -> Iterator[bytes]:
     for row in _rows(rows):
-        yield json.dumps(row).encode() + b"\n"
+        yield json_text(row).encode() + b"\n"
 
 
 def _parquet(rows: pa.Table) -> Iterator[bytes]:

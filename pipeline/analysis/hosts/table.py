@@ -15,7 +15,6 @@ for the links, and a row for each host.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -24,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.kernel.errors import BadInput
+from jobs.kernel.storage.temporary import temporary_folder
 from pipeline.analysis.plots.plot_data import host_ranges
 from pipeline.analysis.report.host_links import count_links
 from pipeline.data.database import batches, database
@@ -108,8 +108,8 @@ def read_hosts(ranked: RankedPages, manifest: Manifest, by: SiteBy, sort: HostSo
     the column `sort` first, and names in their order. ranked: with the folder of a finished run.
     Raises BadInput for pages that are ids alone."""
     options = _options(manifest)
-    with tempfile.TemporaryDirectory(prefix="crawlrank-") as name:
-        tmp, numbers = Path(name), HostNumbers(by)
+    with temporary_folder() as name:
+        tmp, numbers = name, HostNumbers(by)
         with open_pages(ranked, tmp, options, PageFilters(), [], columns=False) as table:
             sums = _Sums(options.bins)
             for batch in batches(table.db, BY_KEY):

@@ -79,12 +79,13 @@ class ArchiveCounts:
 
 @dataclass
 class Inspection(ArchiveCounts):
-    """One archive. error: found, expected, cure, if it could not be read; all else then counts what
-    comes before the error."""
+    """One archive. max_damage: damaged places that are listed. error: found, expected, cure, if it
+    could not be read; all else then counts what comes before the error."""
 
     path: str = ""
     container: Container = field(default_factory=Container)
     damage: list[Damage] = field(default_factory=list)
+    max_damage: int = MAX_DAMAGE
     error: list[str] | None = None
 
     def add(self, items: Iterable[Item]) -> None:
@@ -94,7 +95,7 @@ class Inspection(ArchiveCounts):
                     self._without_key(item.target, "links")
             elif isinstance(item, Capture):
                 self._add_capture(item)
-            elif isinstance(item, Damage) and len(self.damage) < MAX_DAMAGE:
+            elif isinstance(item, Damage) and len(self.damage) < self.max_damage:
                 self.damage.append(item)
 
     def _add_capture(self, capture: Capture) -> None:
@@ -126,7 +127,7 @@ def inspect_archive(archive: PathOrUrl, options: ExtractionOptions) -> Inspectio
         require_pages(result.path, result.counters)
     except BadInput as error:
         result.error = [error.found, error.expected, error.cure]
-    except Exception as error:  # noqa: BLE001 (the other archives go on after any error)
+    except Exception as error:  # noqa: BLE001 (the other archives are read after any error)
         result.error = _error(error)
     result.seconds = time.perf_counter() - begin
     return result
@@ -135,7 +136,8 @@ def inspect_archive(archive: PathOrUrl, options: ExtractionOptions) -> Inspectio
 def _error(error: Exception) -> list[str]:
     """Found, expected and cure."""
     if shortage := shortage_of(error):
-        return [shortage.found, "", shortage.cure]
+        where = f" ({shortage.where})" if shortage.where else ""
+        return [shortage.found + where, "", shortage.cure]
     if isinstance(error, OSError):
         problem = f"cannot be read ({error.strerror or error})"
         return [problem, "a WARC, ARC, WAT or WACZ file", ""]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import Any, TextIO
 
 from jobs.kernel.formats.hops import LINK_HOPS
 from pipeline.analysis.inspect.inspection import ArchiveCounts, Inspection, Total
+from pipeline.terminal.json_text import json_text
 from pipeline.workfolder.masking import masked
 
 SCHEMA = "crawlrank-inspect-1"
@@ -21,14 +21,14 @@ class InspectionWriter:
         self._stream = stream
         self._before = "\n"
         head = {"schema": SCHEMA, "version": version, "options": options}
-        stream.write(json.dumps(head)[:-1] + ', "archives": [')
+        stream.write(json_text(head)[:-1] + ', "archives": [')
 
     def add(self, archive: Inspection) -> None:
-        self._stream.write(self._before + json.dumps(_archive(archive)))
+        self._stream.write(self._before + json_text(_archive(archive)))
         self._before = ",\n"
 
     def end(self, total: Total) -> None:
-        self._stream.write('\n], "total": ' + json.dumps(_total(total)) + "}\n")
+        self._stream.write('\n], "total": ' + json_text(_total(total)) + "}\n")
 
 
 def _archive(archive: Inspection) -> dict[str, Any]:

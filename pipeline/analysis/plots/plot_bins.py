@@ -34,16 +34,18 @@ def edges(largest: int, bins: int = BINS) -> Positions:
     return np.unique(np.geomspace(1, largest + 1, bins + 1).round().astype(np.int64))
 
 
-def rank_against_indegree(ranks: Positions, indegrees: Targets, bins: int = BINS) -> Histogram:
+def rank_against_indegree(
+    ranks: Positions, indegrees: Targets, bins: int = BINS, block: int = BLOCK
+) -> Histogram:
     """Nodes by indegree and rank. ranks: int64[N], from 1. indegrees: int64[N], from 0, which has
-    a bin of its own."""
+    a bin of its own. block: nodes that are counted at a time."""
     columns = np.append(0, edges(max(1, int(indegrees.max())), bins))
     rows = edges(len(ranks), bins)
     shape = len(columns) - 1, len(rows) - 1
     counts = np.zeros(shape[0] * shape[1], np.int64)
-    for begin in range(0, len(ranks), BLOCK):
-        column = np.searchsorted(columns, indegrees[begin : begin + BLOCK], side="right") - 1
-        row = np.searchsorted(rows, ranks[begin : begin + BLOCK], side="right") - 1
+    for begin in range(0, len(ranks), block):
+        column = np.searchsorted(columns, indegrees[begin : begin + block], side="right") - 1
+        row = np.searchsorted(rows, ranks[begin : begin + block], side="right") - 1
         counts += np.bincount(column * shape[1] + row, minlength=len(counts))
     table = counts.reshape(shape)
     return Histogram(columns, rows, table, _medians(table, rows))

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from pipeline.data.database import database
 from pipeline.data.graph import Floats, Mask, Positions, Targets
 from pipeline.data.memory import half_of_machine
-from pipeline.ranking.classes import Numbers
+from pipeline.ranking.class_ranges import Numbers
 from pipeline.workfolder.results.finished import Finished
 from pipeline.workfolder.results.opened import open_finished
 

@@ -7,13 +7,13 @@ Equal work folders give equal files.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from jobs.kernel.storage.temporary import temporary_folder
 from pipeline.analysis.plots.pictures import (
     BLUE,
     FORMATS,
@@ -53,8 +53,8 @@ def plot(work: Path, out: Path, form: str = "png") -> list[Path]:
         raise ValueError(f"form is {form!r}, expected one of {', '.join(FORMATS)}")
     refuse_dataset(work, out)
     with drawing():
-        with tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp:
-            pages = read_pages(work, Path(tmp))
+        with temporary_folder() as tmp:
+            pages = read_pages(work, tmp)
         figures = {name: draw(pages) for name, draw in PLOTS.items()}
         if method_of(require_manifest(work).parameters).of_sites:
             rows = read_sites(work)

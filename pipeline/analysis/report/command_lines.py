@@ -65,7 +65,6 @@ def _options(parameters: Mapping[str, Any]) -> Iterator[str]:
     usual = RunOptions().parameters()
     if runner != EMBEDDED:
         yield f"--runner {'hadoop' if '--data' in parameters else 'local'}"
-        usual |= {"--tolerance": RunOptions(runner="local").stop.tolerance}
     usual["--unlisted"] = parameters.get("--bins", 0) + 1
     for name, value in parameters.items():
         if name in DERIVED or value in (None, False) or value == usual.get(name):

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pipeline.analysis.report.in_short import in_short
+from pipeline.analysis.report.proved import with_proved_digits
 from pipeline.pages.formats import cut
 from pipeline.pages.page import address, embedded_json, page
 
@@ -23,6 +24,7 @@ COLUMNS = ("position", "score", "class", "inlinks", "outlinks", "captures", "las
 
 def report_page(document: Mapping[str, Any]) -> str:
     """The text of the page. document: of report.py."""
+    document = with_proved_digits(document)
     text = _page(document, BYTES)
     over = len(text.encode()) - MOST_BYTES
     return text if over <= 0 else _page(document, max(0, BYTES - over))
@@ -82,7 +84,7 @@ class _Packed:
 
     def _rows(self, pages: Sequence[Mapping[str, Any]]) -> Iterator[list[Any]]:
         for entry in pages:
-            why = [[self._number(link["uri"]), _short(link["gives"])] for link in entry["why"]]
+            why = [[self._number(link["uri"]), link["gives"]] for link in entry["why"]]
             row = [self._number(entry["uri"]), *(entry[name] for name in COLUMNS), why]
             self._bytes += len(embedded_json(row)) + 1
             if self._bytes > self._room:
@@ -96,8 +98,3 @@ class _Packed:
             self.uris.append([text] if text == target else [text, target])
             self._bytes += len(embedded_json(self.uris[-1])) + 1
         return self._numbers[uri]
-
-
-def _short(value: float) -> float:
-    """With the digits that are shown, and no more."""
-    return float(f"{value:.6g}")

@@ -36,7 +36,7 @@ from pipeline.contract import RANK
 from pipeline.data.memory import require_memory
 from pipeline.precedence.caveats import caveats_in
 from pipeline.workfolder.manifest import Manifest, require_manifest
-from pipeline.workfolder.rankings import named_ranking, require_current
+from pipeline.workfolder.rankings import ranking_folder, require_current
 from pipeline.workfolder.results.dataset_folders import finished_manifest
 from pipeline.workfolder.results.finished import Finished
 from pipeline.workfolder.results.opened import open_finished
@@ -72,7 +72,7 @@ def report(
     A run that is not finished has the sections of its manifest alone. Raises BadInput for what is
     no work folder, and for damaged datasets.
     """
-    work = named_ranking(request.work, request.labels[0])
+    work = ranking_folder(request.work, request.labels[0])
     manifest = require_manifest(work)
     require_current(work, manifest)
     document = _of_manifest(request, work, manifest)
@@ -94,9 +94,9 @@ def report(
 def _require_finished(request: ReportRequest) -> None:
     """Raise BadInput for what cannot be compared with, before anything takes a while."""
     for label in request.labels[1:]:
-        finished_manifest(named_ranking(request.work, label))
+        finished_manifest(ranking_folder(request.work, label))
     if request.older:
-        finished_manifest(named_ranking(request.older, request.labels[0]))
+        finished_manifest(ranking_folder(request.older, request.labels[0]))
 
 
 def _of_manifest(request: ReportRequest, work: Path, manifest: Manifest) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def _rankings(
 ) -> list[dict[str, Any]]:
     """The best pages of further rankings, and how far each agrees with the first."""
     opened = [
-        (label, open_finished(named_ranking(request.work, label), db, near, f"ranking{number}"))
+        (label, open_finished(ranking_folder(request.work, label), db, near, f"ranking{number}"))
         for number, label in enumerate(request.labels)
     ]
     first, *others = sides_of(opened)
@@ -154,6 +154,7 @@ def _rankings(
             "label": other.label,
             "method": other.finished.method.title,
             "digits": other.finished.digits,
+            **other.finished.bounds._asdict(),
             "agreement": asdict(agree(first, other, 0)),
             "sites": sites_section(other.finished),
             "best": page_rows(Side(other.finished, other.finished.parameters), None, BESIDE),
@@ -166,5 +167,5 @@ def _changes(
     request: ReportRequest, finished: Finished, db: duckdb.DuckDBPyConnection, near: Path
 ) -> dict[str, Any]:
     assert request.older is not None
-    older = open_finished(named_ranking(request.older, request.labels[0]), db, near, "older")
+    older = open_finished(ranking_folder(request.older, request.labels[0]), db, near, "older")
     return asdict(diff(older, finished, top=MOVED, links=LINKS))

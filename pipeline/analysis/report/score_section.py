@@ -11,6 +11,7 @@ import numpy as np
 
 from pipeline.analysis.compare.diff_side import Side
 from pipeline.analysis.report.page_rows import page_rows
+from pipeline.bounds import bounds_of
 from pipeline.contract import RANK, SUMMARY, Round
 from pipeline.data.csr import Csr
 from pipeline.data.graph import Floats
@@ -41,6 +42,7 @@ def rounds_section(manifest: Manifest) -> dict[str, Any] | None:
         "certificate": last["certificate"],
         "probability_certificate": last["probability_certificate"],
         "eta": last["eta"],
+        "absolute": bounds_of(last)[1],
         "seconds": sum(entry["seconds"] for entry in rounds),
     }
 

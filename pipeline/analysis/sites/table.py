@@ -8,12 +8,13 @@ table and CUT_BYTES a site.
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 import pyarrow as pa
 
 from jobs.kernel.errors import BadInput, count_of
+from jobs.kernel.storage.temporary import temporary_folder
+from pipeline.bounds import Bounds
 from pipeline.data.parquet import parquet_batches
 from pipeline.ranking.classes import cut
 from pipeline.ranking.methods import method_of
@@ -33,8 +34,8 @@ def read_sites(work: Path) -> pa.Table:
     if not method.of_sites:
         cure = "Rank sites with `crawlrank rank --method site`, and name that with --ranking."
         raise BadInput(str(work), f"a ranking by {method.title}", "a ranking of sites", cure)
-    with tempfile.TemporaryDirectory(prefix="crawlrank-") as tmp:
-        folders = DatasetFolders(work, manifest, Path(tmp))
+    with temporary_folder() as tmp:
+        folders = DatasetFolders(work, manifest, tmp)
         with folders.reading():
             batches = list(parquet_batches(folders.folder("ranks") / SITES, RANKED))
     rows = pa.Table.from_batches(batches)
@@ -49,7 +50,7 @@ def read_sites(work: Path) -> pa.Table:
     return rows.take(pa.array(classes.order))
 
 
-def best_sites(rows: pa.Table, count: int) -> TextTable:
+def best_sites(rows: pa.Table, count: int, bounds: Bounds) -> TextTable:
     """The first rows of `read_sites` for people."""
     table = TextTable(
         f"best of {count_of(len(rows), 'site')}",
@@ -57,7 +58,7 @@ def best_sites(rows: pa.Table, count: int) -> TextTable:
         ">sites in", ">sites out",
     )  # fmt: skip
     for row in rows.slice(0, count).to_pylist():
-        score, share = f"{row['score']:#.9g}", f"{row['share']:.2%}"
+        score, share = bounds.text(row["score"]), f"{row['share']:.2%}"
         counts = (row[name] for name in ("pages", "links_in", "links_out", "sites_in", "sites_out"))
         table.add(row["position"], row["site"], row["class"], score, share, *counts)
     return table

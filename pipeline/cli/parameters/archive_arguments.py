@@ -11,9 +11,15 @@ import click
 
 from jobs.kernel.errors import count_of
 from jobs.kernel.storage.opening import PathOrUrl
-from jobs.kernel.storage.web.allowed import ALLOW_HTTP, ALLOW_PRIVATE
+from jobs.kernel.storage.web.allowed import (
+    ALLOW_HTTP,
+    ALLOW_PRIVATE,
+    WEB_BYTES,
+    WEB_TIME,
+)
 from pipeline.cli.parameters.groups import Command, together
-from pipeline.cli.parameters.types import PathOrUrlType
+from pipeline.cli.parameters.types import PathOrUrlType, Size, Whole
+from pipeline.data.memory import Memory
 from pipeline.terminal import printable
 from pipeline.workfolder.archive_lists import read_list
 from pipeline.workfolder.finding import find_archives
@@ -26,6 +32,21 @@ ALLOWED = {
         "Read archives from web servers with private addresses, too.",
     ),
     "--allow-http": (ALLOW_HTTP, "Read archives from http:// URLs, too."),
+}
+#: the same of the options that have a value: what may pass without a record of a file on the web
+LIMITED = {
+    "--web-time": (
+        WEB_TIME,
+        "SECONDS",
+        Whole(1),
+        "Most seconds that a web server is waited for without a record.  [default: 10800]",
+    ),
+    "--web-bytes": (
+        WEB_BYTES,
+        "SIZE",
+        Size(),
+        "Most bytes of an archive on a web server without a record.  [default: 64GB]",
+    ),
 }
 
 
@@ -59,6 +80,10 @@ def _archives(*, required: bool) -> Callable[[Command], Command]:
             help="What to put before each line of the lists, such as https://data.commoncrawl.org/",
         ),
         *(_before(name, is_flag=True, help=help) for name, (_, help) in ALLOWED.items()),
+        *(
+            _before(name, type=type_of_value, metavar=metavar, help=help)
+            for name, (_, metavar, type_of_value, help) in LIMITED.items()
+        ),
     )
 
 
@@ -68,12 +93,14 @@ def _before(name: str, **attributes: Any) -> Callable[[Command], Command]:
     def keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
         ctx.meta[name] = value
         if value and name in ALLOWED:
-            _allow(ctx, ALLOWED[name][0])
+            _set(ctx, ALLOWED[name][0], "1")
+        if value and name in LIMITED:
+            _set(ctx, LIMITED[name][0], str(value.total if isinstance(value, Memory) else value))
 
     return click.option(name, is_eager=True, expose_value=False, callback=keep, **attributes)
 
 
-def _allow(ctx: click.Context, variable: str) -> None:
+def _set(ctx: click.Context, variable: str, value: str) -> None:
     """Set the variable until the command ends."""
     before = os.environ.get(variable)
 
@@ -83,7 +110,7 @@ def _allow(ctx: click.Context, variable: str) -> None:
         else:
             os.environ[variable] = before
 
-    os.environ[variable] = "1"
+    os.environ[variable] = value
     ctx.call_on_close(restore)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from jobs.kernel.errors import BadInput
 from pipeline.cli.parameters.configuration import (
     NAME,
     VARIABLE,
@@ -17,7 +19,8 @@ from pipeline.cli.parameters.configuration import (
     key_of,
 )
 from pipeline.cli.parameters.help_groups import GroupedCommand
-from pipeline.cli.parameters.types import LocalPath, require_word
+from pipeline.cli.parameters.reading import reading
+from pipeline.cli.parameters.types import LocalPath, require_utf_8, require_word
 from pipeline.data.output.standard_output import STDOUT
 from pipeline.terminal import printable
 from pipeline.workfolder.work_folder import refuse_own_file
@@ -26,6 +29,8 @@ CONFIGURED = "crawlrank.configured"  # where the context keeps what a file has g
 #: options and arguments that name work folders, and options that name what a command writes
 WORKS = frozenset({"--work", "--against", "work", "work_a", "work_b"})
 OUTPUTS = frozenset({"--output", "--out", "--plot", "--json", "--log"})
+#: commands that take the lock of their work folder, and that show a run which is at work
+WRITERS, SHOW_UNFINISHED = frozenset({"run", "rank", "import-text"}), {"status", "report"}
 HELP = ("-h", "--help")  # options of the group and of all commands
 CONFIG_OPTION = click.option(
     "--config",
@@ -75,29 +80,53 @@ class ConfiguredCommand(GroupedCommand):
         if configured and not ctx.params.get("quiet"):
             names = ", ".join(configured.values)
             click.echo(printable(f"Options from {configured.path}: {names}"), err=True)
-        _refuse_empty(self, ctx)
-        _refuse_own_files(self, ctx)
-        return super().invoke(ctx)
+        _refuse_words(self, ctx)
+        _refuse_loops(ctx)
+        works, outputs = _paths(self, ctx)
+        for output in outputs:
+            refuse_own_file(output, works)
+        if ctx.info_name in WRITERS:
+            return super().invoke(ctx)
+        with reading(works, unfinished=ctx.info_name in SHOW_UNFINISHED):
+            return super().invoke(ctx)
 
 
-def _refuse_empty(command: click.Command, ctx: click.Context) -> None:
-    """Refuse paths that are texts to click, and arguments, without a word. Raises BadParameter."""
+def _refuse_words(command: click.Command, ctx: click.Context) -> None:
+    """Refuse paths that are texts to click, and arguments, without a word; and texts, but for
+    paths, that are no UTF-8, which no URI and no name is. Raises BadParameter."""
     for param in command.params:
-        if isinstance(param, click.Argument) or is_path(key_of(param), param):
-            for value in _listed(ctx.params.get(str(param.name))):
+        argument = isinstance(param, click.Argument)
+        path = is_path(key_of(param), param) or (argument and param.name != "uri")
+        for value in _listed(ctx.params.get(str(param.name))):
+            if argument or path:
                 require_word(value, param, ctx)
+            if isinstance(value, str) and not path and not value.isprintable():
+                require_utf_8(value, param, ctx)
 
 
-def _refuse_own_files(command: click.Command, ctx: click.Context) -> None:
-    """Refuse outputs that would replace what a run has written. Raises BadInput."""
+def _refuse_loops(ctx: click.Context) -> None:
+    """Refuse links that lead nowhere but to each other. Raises BadInput."""
+    for value in ctx.params.values():
+        for path in (each for each in _listed(value) if isinstance(each, Path)):
+            try:
+                path.stat()
+            except OSError as error:
+                if error.errno == errno.ELOOP:
+                    what, cure = "a link that leads to itself", "Look at what it should lead to."
+                    raise BadInput(str(path), what, "a file or folder", cure) from error
+            except ValueError:
+                continue  # a name that no file can have, of which others tell
+
+
+def _paths(command: click.Command, ctx: click.Context) -> tuple[list[Path], list[Path]]:
+    """The work folders of a command, and its outputs."""
     works, outputs = list[Path](), list[Path]()
     for param in command.params:
         values = ctx.params.get(str(param.name))
         paths = [each for each in _listed(values) if isinstance(each, Path) and each != STDOUT]
         works += paths if not WORKS.isdisjoint([*param.opts, param.name]) else ()
         outputs += paths if not OUTPUTS.isdisjoint(param.opts) else ()
-    for output in outputs:
-        refuse_own_file(output, works)
+    return works, outputs
 
 
 def _listed(values: Any) -> Sequence[Any]:

@@ -78,7 +78,7 @@ class ConfigurationFile:
         named = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*[=.]")
         dotted = re.compile(rf"\s*[\"']?{re.escape(table)}[\"']?\s*[=.]")
         head, best = "", 1
-        for number, line in enumerate(self.text.splitlines(), 1):
+        for number, line in enumerate(self.text.split("\n"), 1):
             if match := _HEAD.match(line):
                 head = match[1].strip("\"'")
                 best = number if head in (table, key) else best

@@ -60,7 +60,7 @@ filter_options = grouped(
         "hosts",
         multiple=True,
         metavar="HOST",
-        callback=_checked(lambda hosts: host_condition(hosts, keep_www=False)),
+        callback=_checked(lambda hosts: host_condition(hosts, www="strip")),
         help="Take pages of this host; *.example.org also takes the hosts below it. May be given"
         " several times.",
     ),

@@ -8,13 +8,14 @@ import click
 
 #: group -> its options by their long names, in the order of groups
 GROUPS = {
-    "Input": """--archives-from --prefix --allow-private --allow-http --work --ranking --against
+    "Input": """--archives-from --prefix --allow-private --allow-http --web-time
+        --web-bytes --work --ranking --against
         --from --plan --map --uris --folds
         --canonical-links --input-links --graph --order --ratings --report --state --crawl-log
         --force --check-archives --strict --skip-bad-files""",
     "Links": """--outlinks --links --nofollow --forms --pdf --max-record --max-links-per-page
         --validators --no-links --timestamps --canonical""",
-    "Pages": "--captures --take --fold --gone --keep-www --nodes",
+    "Pages": "--captures --take --fold --gone --keep-www --surt-exact --nodes",
     "Ranking": """--method --name --combine --combine-by --teleport --seeds --relevance
         --from-seeds-file --perturb --link-weight --site-by --site-weight --iterations --tolerance
         --max-rounds""",
@@ -23,7 +24,7 @@ GROUPS = {
     "Validation": """--validate --min-agreement --policy --opic-error --max-visits --seed
         --virtual-page""",
     "Plan": "--budget --horizon --due --objective --shortest-interval",
-    "Heritrix": """--job --heritrix --seeds-from-class --keep-seeds --no-annotations --dry-run
+    "Heritrix": """--job --heritrix --classes --seeds-only --grow --part --no-annotations --dry-run
         --undo --rest --login --certificate --insecure --checkpoint""",
     "Experiment": """--figures --exponent --poisson --partitions --discover --favour
         --favour-words""",
@@ -47,7 +48,7 @@ ELSEWHERE = {
     "import-text": {"--captures": "Input", "--links": "Input"},
     "diff": {"--links": "Output"},
     "explain": {"--links": "Output"},
-    "recrawl": {"--top": "Heritrix"},
+    "recrawl": {"--top": "Heritrix", "--budget": "Heritrix"},
     "export-precedence": {"--report": "Precedence", "--top": "Filters"},
     "aopic-lab": {"--nodes": "Experiment", "--seed": "Experiment", "--anchors": "Input"},
     "watch": {"--nodes": "Page"},

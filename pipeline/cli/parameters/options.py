@@ -11,6 +11,7 @@ import click
 
 from jobs.kernel.captures.choosing import CaptureRules, Gone
 from jobs.kernel.formats.order import DIGITS
+from jobs.kernel.keys.keys import Www, www_rule
 from jobs.kernel.machine.cores import A_CORE, at_a_time
 from jobs.mapreduce.launcher import RUNNERS, Launcher
 from pipeline.cli.parameters.groups import (
@@ -22,7 +23,7 @@ from pipeline.cli.parameters.groups import (
     option,
 )
 from pipeline.cli.parameters.types import LocalPath, Number, Size, SomeOf, Whole
-from pipeline.contract import COMBINED, TOLERANCE, TOLERANCE_OF_JOBS, Stop
+from pipeline.contract import COMBINED, TOLERANCE, Stop
 from pipeline.data.memory import Memory, half_of_machine
 from pipeline.options import (
     MAX_BINS,
@@ -105,10 +106,26 @@ memory_option = option(
     help="Memory that the command may use, such as 4GB (default: half of the machine's).",
 )
 
-keep_www_option = field_option(
-    RunOptions,
-    "keep_www",
-    "Treat www.example.org and example.org as two hosts; surt treats them as one.",
+
+def _www(keep_www: bool, surt_exact: bool) -> Www:
+    if keep_www and surt_exact:
+        raise click.UsageError("--keep-www and --surt-exact say two things of `www.`: give one.")
+    return www_rule({"--keep-www": keep_www, "--surt-exact": surt_exact})
+
+
+www_options = grouped(
+    "www",
+    _www,
+    option(
+        "--keep-www",
+        is_flag=True,
+        help="Treat www.example.org and example.org as two hosts; surt treats them as one.",
+    ),
+    option(
+        "--surt-exact",
+        is_flag=True,
+        help="Make keys exactly as surt does, which has one for www1.com and www2.com.",
+    ),
 )
 
 
@@ -182,7 +199,7 @@ def _stop(iterations: int | None, tolerance: float | None, max_rounds: int) -> S
             f"--max-rounds bounds the rounds to a --tolerance; --iterations {iterations} does"
             " exactly so many."
         )
-    return Stop(iterations, tolerance, max_rounds)
+    return Stop(iterations, TOLERANCE if tolerance is None else tolerance, max_rounds)
 
 
 stop_options = grouped(
@@ -193,8 +210,7 @@ stop_options = grouped(
         "--tolerance",
         type=Number(1e-14, 1, max_open=True),
         help="Without --iterations: do rounds until the relative error of the scores is certainly"
-        f" below this (default: {TOLERANCE:g} on the embedded runner, {TOLERANCE_OF_JOBS:g} on"
-        " others).",
+        f" below this (default: {TOLERANCE:g}).",
     ),
     field_option(Stop, "max_rounds", "Give up after this many rounds (exit 4).", Whole(1)),
 )

@@ -37,6 +37,15 @@ def require_word(
         raise click.BadParameter("an empty text is no path", ctx, param)
 
 
+def require_utf_8(value: str, param: click.Parameter, ctx: click.Context) -> None:
+    """Raises BadParameter for a text of the command line with other bytes, which Python keeps as
+    surrogates."""
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise click.BadParameter(f"{value!a} is no UTF-8", ctx, param) from error
+
+
 class PathOrUrlType(click.Path):
     """A path, or a URL, which stays a string: a path would fold its slashes. Raises BadInput for a
     URL of another scheme."""

@@ -104,11 +104,13 @@ class _Writer(contextlib.AbstractContextManager[Any]):
 
 
 class LinksWriter(_Writer):
-    """Writes links, page by page. rows: how many so far. Memory: BLOCK links and their strings.
+    """Writes links, page by page. rows: how many so far. Memory: a block and its strings.
 
-    dated: with a timestamp for each link. Raises ValueError for a URI that is not UTF-8, at the end
-    of its block.
+    block: links of a row group. dated: with a timestamp for each link. Raises ValueError for a URI
+    that is not UTF-8, at the end of its block.
     """
+
+    most_strings = BLOCK_STRINGS
 
     def __init__(
         self, path: Path, block: int = BLOCK, *, dated: bool = False, passing: bool = False
@@ -146,7 +148,7 @@ class LinksWriter(_Writer):
                 column.indices.extend([column.strings[timestamp]] * len(some))
             begin = end
             size = target.strings.size + page.strings.size
-            if len(target.indices) >= self._block or size >= BLOCK_STRINGS:
+            if len(target.indices) >= self._block or size >= self.most_strings:
                 self._flush()
         self.rows += len(targets)
 
@@ -168,8 +170,10 @@ class BlocksWriter(LinksWriter):
 
 
 class CapturesWriter(_Writer):
-    """Writes captures; rows: how many so far. columns: the first of Capture. Memory: CAPTURES_BLOCK
+    """Writes captures; rows: how many so far. columns: the first of Capture. Memory: a block of
     captures."""
+
+    block = CAPTURES_BLOCK
 
     def __init__(self, path: Path, *, columns: int = CAPTURES.usual, passing: bool = False) -> None:
         super().__init__(path, schema_of(CAPTURES.first(columns)), passing=passing)
@@ -179,7 +183,7 @@ class CapturesWriter(_Writer):
         """Captures as extraction gives them. Raises ValueError for a field of another type."""
         for capture in captures:
             self._rows.append(capture)
-            if len(self._rows) >= CAPTURES_BLOCK:
+            if len(self._rows) >= self.block:
                 self._flush()
 
     def _flush(self) -> None:

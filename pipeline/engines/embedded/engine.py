@@ -13,6 +13,7 @@ from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import NotConverged
 from jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SELF_LINKS, SOURCES_WITHOUT_ID
 from jobs.kernel.formats.usable import DROPPED
+from jobs.kernel.keys.keys import Www
 from pipeline.contract import (
     COLUMNS,
     ArchiveReport,
@@ -34,7 +35,7 @@ from pipeline.engines.embedded.extraction import extract_archives
 from pipeline.engines.embedded.graph.gen_graph import gen_graph, opic_graph
 from pipeline.engines.embedded.graph.transposition import transposed
 from pipeline.engines.embedded.ids import IDS, MAP, assign_ids, captured_nodes, preferred_nodes
-from pipeline.engines.embedded.ranks import rank
+from pipeline.engines.embedded.ranks import INTERVAL, rank
 from pipeline.engines.embedded.scores import join_scores
 from pipeline.engines.embedded.selection.select_links import FOLDS, select_links
 from pipeline.engines.embedded.sites.collapsing import collapse, open_sites
@@ -45,7 +46,7 @@ from pipeline.precedence.caveats import LinkCounts
 from pipeline.precedence.export import export_precedence
 from pipeline.ranking.classes import PREFERENCE_BYTES
 from pipeline.ranking.pagerank.links import WeightedLinks
-from pipeline.ranking.validation import VALIDATION_BYTES
+from pipeline.ranking.validation.validate import VALIDATION_BYTES
 from pipeline.workfolder.dataset_store import DatasetStore, remove
 from pipeline.workfolder.work_folder import WorkFolder, links_of
 
@@ -55,11 +56,12 @@ CHECKPOINT = "rounds"  # a folder, as that of the jobs
 
 class EmbeddedEngine(WorkFolder):
     """One work folder. tmp: a folder in it for unfinished datasets. keyed: its imported links are
-    of keys, and the folder keys has those of a map."""
+    of keys, and the folder keys has those of a map. interval: seconds between checkpoints."""
 
     form = "Parquet"
     suffix = ".parquet"
     datasets = COLUMNS
+    interval = INTERVAL
 
     def __init__(
         self,
@@ -84,23 +86,23 @@ class EmbeddedEngine(WorkFolder):
             processes=processes, on_read=self.on_read,
         )  # fmt: skip
 
-    def select_links(self, rules: CaptureRules, keep_www: bool) -> StepEntry:
+    def select_links(self, rules: CaptureRules, www: Www) -> StepEntry:
         selected, folds = self.tmp / "selected", self.tmp / "folds"
         remove(self.path("selected"))
         counts = select_links(
             self.path("links"), self.path("captures"), selected, folds, rules,
-            budget=self.memory.budget, tmp=self.tmp, processes=self.processes, keep_www=keep_www,
+            budget=self.memory.budget, tmp=self.tmp, processes=self.processes, www=www,
         )  # fmt: skip
         names = ("selected", "folds") if rules.latest else ("folds",)
         rows = {name: counts.pop(name, 0) for name in names}
         self._publish(*([selected] if rules.latest else []), folds)
         return {"rows": rows, "counters": dict(sorted((+counts).items()))}
 
-    def canonicalize(self, keep_www: bool, folded: bool) -> StepEntry:
+    def canonicalize(self, www: Www, folded: bool) -> StepEntry:
         uris, numbers = self.tmp / "uris", self.tmp / "numbers"
         counts = canonicalize(
             links_of(self.work), self.path("keys" if self.keyed else "captures"), uris, numbers,
-            keep_www=keep_www, keyed=self.keyed,
+            www=www, keyed=self.keyed,
             folds=self.path("folds") / FOLDS if folded else None,
             budget=self.memory.budget, tmp=self.tmp, processes=self.processes,
             threads=self.processes,
@@ -148,6 +150,7 @@ class EmbeddedEngine(WorkFolder):
                 budget=self.memory.budget, checkpoint=folder / "checkpoint.npz", on_round=on_round,
                 sites=open_sites(collapsed) if collapsed else None,
                 links=self._links(ranking.links) if ranking.links else None,
+                interval=self.interval,
             )  # fmt: skip
         except NotConverged:  # the scores may suffice; the checkpoint stays for more rounds
             self._publish_ranks(output, collapsed)

@@ -14,11 +14,12 @@ from jobs.kernel.captures.extraction_code import prepare
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import died
 from jobs.kernel.machine.cores import at_a_time
-from jobs.kernel.storage.opening import size_of
+from jobs.kernel.storage.opening import size_to_read
 from pipeline.contract import ArchiveReport, ArchiveTask
-from pipeline.data.workers import Died, answers
+from pipeline.data.workers import Died, Tell, answers
 from pipeline.engines.embedded.archive_extraction import ArchiveWork
 from pipeline.engines.embedded.range_extraction import (
+    LEAST,
     WHOLE,
     Joining,
     JoinWork,
@@ -28,6 +29,8 @@ from pipeline.engines.embedded.range_extraction import (
     extract,
     works_of,
 )
+
+ReadWork = Callable[[Work, Tell], ArchiveReport | RangeReport]
 
 
 def extract_archives(
@@ -39,22 +42,25 @@ def extract_archives(
     options: ExtractionOptions | None = None,
     processes: int = 1,
     on_read: Callable[[int, int], None] = lambda done, total: None,
+    least: int = LEAST,
+    reading: ReadWork = extract,
 ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
     """Each archive as soon as its parts are in the folders links and captures. Nothing is done
     before the first one is asked for. tasks: of `archive_tasks`.
 
     tmp: a folder on the same file system. on_read: called with (bytes read, bytes in total) of all
-    archives together. An archive in which nothing could be read raises nothing; its report has an
+    archives together. least: bytes of a range of an archive. reading: what a process of the pool
+    does with its work. An archive in which nothing could be read raises nothing; its report has an
     error. So has that of an archive whose process died, for want of memory or by a fault of a
     parser.
     """
-    sizes = {task.content: size_of(task.archive) for task in tasks}
+    sizes = {task.content: size_to_read(task.archive) for task in tasks}
     progress = _BytesRead(sizes, on_read)
     prepare()
-    works = _works(tasks, sizes, tmp, options or ExtractionOptions(), processes)
+    works = _works(tasks, sizes, tmp, options or ExtractionOptions(), processes, least)
     for folder in (links, captures):
         folder.mkdir(parents=True, exist_ok=True)
-    for work, report in _reports(works, processes, progress):
+    for work, report in _reports(works, processes, progress, reading):
         task = work.task
         if isinstance(report, Died):  # its parts are not whole: the next run reads it again
             yield task, work.report({}, [], died(report.how))
@@ -65,11 +71,11 @@ def extract_archives(
 
 
 def _reports(
-    works: list[Work], processes: int, progress: _BytesRead
+    works: list[Work], processes: int, progress: _BytesRead, reading: ReadWork
 ) -> Iterator[tuple[ArchiveWork, ArchiveReport | Died]]:
     """Of each archive. works: to which joining the ranges of an archive is added."""
     joining = Joining(works)
-    for work, answer in answers(extract, works, processes, progress.at):
+    for work, answer in answers(reading, works, processes, progress.at):
         progress.done(work)
         if not isinstance(work, RangeWork):
             archive = work if isinstance(work, ArchiveWork) else work.archive
@@ -88,6 +94,7 @@ def _works(
     tmp: Path,
     options: ExtractionOptions,
     processes: int,
+    least: int,
 ) -> list[Work]:
     """Those of the largest archives first."""
     works: list[Work] = []
@@ -95,7 +102,7 @@ def _works(
     for task in sorted(tasks, key=lambda task: -sizes[task.content]):
         work = ArchiveWork(task, tmp, options)
         share = sum(sizes.values()) // processes
-        works += works_of(work, sizes[task.content], share) if processes > 1 else [work]
+        works += works_of(work, sizes[task.content], share, least) if processes > 1 else [work]
     return works
 
 

@@ -86,13 +86,14 @@ class JoinWork(NamedTuple):
 Work = ArchiveWork | RangeWork | JoinWork
 
 
-def works_of(work: ArchiveWork, size: int, share: int) -> list[Work]:
+def works_of(work: ArchiveWork, size: int, share: int, least: int = LEAST) -> list[Work]:
     """The work of an archive. size: of it, in bytes. share: of all archives, for each process.
+    least: bytes of a range.
 
     An archive is cut where it would keep one process busy for long after the others. One that has
     to be fetched is fetched once, as a whole.
     """
-    archive, fair = work.task.archive, max(LEAST, share // SHARES)
+    archive, fair = work.task.archive, max(least, share // SHARES)
     if size < fair + fair // 2 or is_url(archive):
         return [work]
     try:

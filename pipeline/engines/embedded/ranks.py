@@ -2,7 +2,7 @@
 
 ranks/: scores.npy float64[N], dummy.npy float64[1], weights.npy float64[N] of a method that was
 given some, and what further columns of float64[N] the method has, by their names. While it works,
-at most every INTERVAL seconds, and when no more rounds are allowed, a checkpoint holds the state of
+every INTERVAL seconds at most, and when no more rounds are allowed, a checkpoint holds the state of
 the method, the entries of its rounds and what they are of; with the same method, weights, sites,
 graph, threads and kind of stop, ranking goes on from it, after an interruption to the very same
 result.
@@ -22,7 +22,7 @@ from zipfile import ZipFile
 
 import numpy as np
 
-from pipeline.contract import EMBEDDED, Ranking, Round, Stop
+from pipeline.contract import Ranking, Round, Stop
 from pipeline.data.csr import Csr
 from pipeline.data.graph import Floats
 from pipeline.data.growing import save
@@ -34,7 +34,7 @@ from pipeline.ranking.solution import Problem, Solution, State
 
 NODE_BYTES = 44  # three columns of scores, offsets and outdegrees, and a checkpoint
 LINK_BYTES = 28  # more with weighted links: hosts twice, what their weights sum to, and a count
-INTERVAL = 10.0  # seconds between checkpoints
+INTERVAL = 10.0
 PIECE = 1 << 24
 
 
@@ -49,23 +49,23 @@ def rank(
     on_round: Callable[[Round, list[Round]], object] = lambda entry, rounds: None,
     sites: SiteGraph | None = None,
     links: WeightedLinks | None = None,
+    interval: float = INTERVAL,
 ) -> list[Round]:
     """Rank a graph into a new folder `output`; returns the entries of all rounds.
 
-    budget: bytes of memory. checkpoint: a file that may or may not exist; the caller removes it
-    once the output is in place; None keeps none. on_round: not called for rounds that were done
-    before an interruption. sites: where these are ranked. links: that weigh
-    differently. Raises NotConverged with the scores in
-    `output`, and JobFailed when the method does.
+    budget: bytes of memory. checkpoint: a file that may exist; the caller removes it once the
+    output is in place; None keeps none. interval: seconds between two. on_round: not called for
+    rounds that were done before an interruption. sites: where these are ranked. links: that weigh
+    differently. Raises NotConverged with the scores in `output`, and JobFailed as the method does.
     """
     require_memory("page-rank", csr.nodes, _node_bytes(links), budget, fixed=LOOPS)
-    method, stop = ranking.method, ranking.stop.on(EMBEDDED)
+    method, stop = ranking.method, ranking.stop
     of = _fingerprint(ranking, csr, stop, threads) | _fingerprint_of_more(sites, links)
     saved = time.monotonic()
 
     def keep(entry: Round, rounds: list[Round], state: Callable[[], State]) -> None:
         nonlocal saved
-        due = stop.exhausted(rounds) or time.monotonic() - saved >= INTERVAL
+        due = stop.exhausted(rounds) or time.monotonic() - saved >= interval
         if checkpoint and due:
             write_checkpoint(checkpoint, of, state())
             saved = time.monotonic()

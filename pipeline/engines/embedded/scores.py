@@ -33,7 +33,8 @@ from pipeline.data.memory import require_memory
 from pipeline.data.parquet import parquet_batches, reading
 from pipeline.data.scores_file import open_scores
 from pipeline.data.scores_table import SCHEMA, scores_writer
-from pipeline.ranking.classes import CUT_BYTES, Order, order_of, places_of
+from pipeline.ranking.class_ranges import Order
+from pipeline.ranking.classes import CUT_BYTES, order_of, places_of
 
 FIXED = 300 << 20  # bytes for Python, its libraries and batches
 NODE_BYTES = 8 + CUT_BYTES  # scores, and finding their order
@@ -185,9 +186,11 @@ def _columns(
         done += len(batch)
         inlinks = csr.offsets[nodes + 1] - csr.offsets[nodes]
         outlinks = csr.outdegrees[nodes].astype(np.int64)
+        with np.errstate(invalid="ignore"):  # all scores may be 0
+            shares = scores[nodes] / total
         columns = {
             "score": scores[nodes], "uri": batch["uri"], "key": batch["key"], "id": nodes,
             "inlinks": inlinks, "outlinks": outlinks, "captures": batch["captures"],
-            "last": batch["last"], "probability": scores[nodes] / total,
+            "last": batch["last"], "probability": shares,
         }  # fmt: skip
         yield pa.table(columns, SCHEMA)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from jobs.kernel.errors import BadInput
 from jobs.kernel.storage import stores
 from jobs.kernel.storage.opening import PathOrUrl
 from jobs.kernel.storage.plain_paths import plain_path
+from jobs.kernel.storage.temporary import temporary_folder
 from jobs.mapreduce.launcher import Launcher
 from pipeline.data.datasets import LineKey, deliver
 
@@ -21,18 +21,18 @@ Locations = Sequence[PathOrUrl]
 @contextlib.contextmanager
 def working_beside(output: Path, launcher: Launcher) -> Iterator[Launcher]:
     """The launcher with a temporary folder beside the output, on the same file system."""
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        folder = tempfile.TemporaryDirectory(prefix=".crawlrank-", dir=output.parent)
-    except OSError as error:
-        raise BadInput(
-            str(output.parent),
-            f"cannot be written ({error.strerror})",
-            "a folder for the output",
-            "Name another output.",
-        ) from error
-    with folder as tmp, plain_path(Path(tmp)) as path:
-        yield replace(launcher, tmp=path)
+    with contextlib.ExitStack() as stack:
+        try:
+            output.parent.mkdir(parents=True, exist_ok=True)
+            tmp = stack.enter_context(temporary_folder(output.parent))
+        except OSError as error:
+            raise BadInput(
+                str(output.parent),
+                f"cannot be written ({error.strerror})",
+                "a folder for the output",
+                "Name another output.",
+            ) from error
+        yield replace(launcher, tmp=stack.enter_context(plain_path(tmp)))
 
 
 @contextlib.contextmanager

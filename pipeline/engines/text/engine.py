@@ -11,6 +11,7 @@ from jobs.kernel.captures.choosing import CaptureRules
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.errors import NotConverged
 from jobs.kernel.formats import downloading
+from jobs.kernel.keys.keys import Www
 from jobs.kernel.rank.teleport import FILE, teleport, write_teleport
 from jobs.kernel.storage.opening import PathOrUrl
 from jobs.kernel.storage.stores import join, write
@@ -73,22 +74,22 @@ class TextEngine:
         elif tasks:
             yield from ClusterExtraction(self.launcher, self.data, options).extract(tasks)
 
-    def select_links(self, rules: CaptureRules, keep_www: bool) -> StepEntry:
+    def select_links(self, rules: CaptureRules, www: Www) -> StepEntry:
         self.store.drop("selected")
         return asdict(
             select_links(
                 of_archives(self.store, "links"), of_archives(self.store, "captures"),
                 self.at("selected") if rules.latest else None, self.at("folds"),
-                self.launcher, rules, keep_www=keep_www,
+                self.launcher, rules, www=www,
             )
         )  # fmt: skip
 
-    def canonicalize(self, keep_www: bool, folded: bool) -> StepEntry:
+    def canonicalize(self, www: Www, folded: bool) -> StepEntry:
         return asdict(
             steps.canonicalize(
                 links_that_count(self.store), of_archives(self.store, "captures"),
                 self.at("canonical_links"), self.at("uris"), self.launcher,
-                folds=[self.at("folds")] if folded else [], keep_www=keep_www,
+                folds=[self.at("folds")] if folded else [], www=www,
             )
         )  # fmt: skip
 

@@ -38,7 +38,7 @@ from jobs.page_rank import PageRank
 from jobs.turn_links import TurnLinks
 from pipeline.contract import OnRound, Round, Stop
 from pipeline.ranking.hits.lanczos import CHANCE, ENDED
-from pipeline.ranking.hits.outcome import without_gap, without_links
+from pipeline.ranking.hits.outcome import of_probabilities, without_gap, without_links
 
 TURNED, RANKS, HUBS_OF_RANKS = "turned", "ranks", "hubs"
 STATE = "hits"  # of a round's entry
@@ -90,7 +90,7 @@ def hits_rounds(
     """As rounds.rank. The datasets `ranks` and `hubs` in the folder have the scores, also where
     NotConverged is raised. relevance: a file of teleport.py. Raises BadInput for a graph without
     links that count, and one whose largest singular values are equal."""
-    stop, rounds = stop.on(launcher.runner), list(rounds or ())
+    rounds = list(rounds or ())
     work = _Passes(graph, folder, launcher, stop, relevance, rounds)
     work.begin()
     replaced: list[PathOrUrl] = []
@@ -140,7 +140,7 @@ class _Passes:
     def wants_probe(self) -> bool:
         if self.stop.iterations is not None or self.passed.known is not None:
             return False
-        return bool(self.passed.steps) or self.passed.residual <= HOPED * self.stop.bound
+        return bool(self.passed.steps) or self.passed.residual <= HOPED * self.stop.tolerance
 
     def _half(self, lines: PathOrUrl, output: PathOrUrl, half: str, *args: str) -> HalfSums:
         args = ("--half", half, *self.passed.args(), *args)
@@ -206,7 +206,7 @@ class _Passes:
         high = low / (1 - eps) * (1 + DOUBT) if eps < 1 else math.inf
         if rest <= ENDED * theta or rows <= 1:  # the probes had a part of all eigenvectors
             high = low + rows * ENDED * theta
-        enough = self._error(high, sums) <= self.stop.bound
+        enough = self._error(high, sums) <= self.stop.tolerance
         gap = passed.proven * (1 - passed.residual) - high
         taken = enough or gap > max(0.0, KNOWN * (passed.proven - low))
         self.passed = replace(
@@ -232,7 +232,8 @@ class _Passes:
             "round": len(self.rounds) + 1, "nodes": sums.nodes, "edges": sums.edges,
             "dangling": sums.dangling, "mass": passed.mass,
             "residual_l1": passed.residual, "residual_max": passed.residual, "certificate": error,
-            "eta": error * sums.nodes / passed.mass, "probability_certificate": error,
+            "eta": math.inf, "absolute": error,
+            "probability_certificate": of_probabilities(error, sums.nodes, passed.mass),
             STATE: asdict(passed),
         }  # fmt: skip
 
@@ -247,8 +248,8 @@ class _Passes:
         return ranks
 
 
-def spare(steps: int, rows: int) -> float:
-    """eps: lambda > xi / (1 - eps) has at most the probability CHANCE. Falls with the steps."""
+def spare(steps: int, rows: int, chance: float = CHANCE) -> float:
+    """eps: lambda > xi / (1 - eps) has at most the probability `chance`. Falls with the steps."""
     if steps < 2:
         return 1.0
     low, high = 0.0, 1.0
@@ -256,5 +257,5 @@ def spare(steps: int, rows: int) -> float:
         eps = (low + high) / 2
         first = min(0.824, 0.354 / math.sqrt(eps * (steps - 1)))
         probability = first * math.sqrt(rows) * (1 - eps) ** (steps - 0.5)
-        low, high = (low, eps) if probability <= CHANCE else (eps, high)
+        low, high = (low, eps) if probability <= chance else (eps, high)
     return high

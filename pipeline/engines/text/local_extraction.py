@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from jobs.extract_links import ExtractLinks
 from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.storage.opening import size_of
+from jobs.kernel.storage.opening import size_to_read
 from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
 from pipeline.contract import ArchiveTask
@@ -29,7 +29,7 @@ def extract_here(
 ) -> Iterator[ExtractedArchive]:
     """Each archive once its parts are in the store, or with its error."""
     at_once = AT_ONCE * (launcher.processes or 1)
-    sizes = [size_of(task.archive) for task in tasks]
+    sizes = [size_to_read(task.archive) for task in tasks]
     for before in range(0, len(tasks), at_once):
         counting = _counting_from(before, sizes, launcher)
         yield from _extract(tasks[before : before + at_once], options, counting, store)

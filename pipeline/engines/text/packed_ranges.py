@@ -45,8 +45,7 @@ class TextSample(NamedTuple):
 def plan_of(graph: PathOrUrl, launcher: Launcher, partitions: int | None = None) -> Plan:
     """The ranges of a graph. partitions: at most; by default according to its size."""
     sizes = sized_parts(graph)
-    size = sum(count * (INFLATED if _compressed(part) else 1) for part, count in sizes)
-    wanted = partitions or usual_partitions(size)
+    wanted = partitions or usual_partitions(text_bytes(sizes))
     points: list[int] = []
     group_points: list[int] = []
     if wanted > 1:
@@ -56,6 +55,11 @@ def plan_of(graph: PathOrUrl, launcher: Launcher, partitions: int | None = None)
     reducers = min(len(points) + 1, launcher.ranges)
     named = [label.decode() for label in labels(len(points) + 1, reducers)]
     return Plan(points, group_points, named)
+
+
+def text_bytes(sizes: list[tuple[PathOrUrl, int]]) -> int:
+    """Of a graph, about, by the sizes of its parts."""
+    return sum(count * (INFLATED if _compressed(part) else 1) for part, count in sizes)
 
 
 def usual_partitions(size: int) -> int:

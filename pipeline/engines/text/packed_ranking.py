@@ -69,8 +69,8 @@ def rank_packed(
 ) -> tuple[PathOrUrl, list[Round]]:
     """As rounds.rank, to a tolerance. partitions: at most; by default according to the size of the
     graph. The dataset is `ranks` in the folder, also where NotConverged is raised."""
-    stop, rounds = stop.on(launcher.runner), list(rounds or ())
-    work = _Work(graph, folder, launcher, stop.bound, equation, teleport)
+    rounds = list(rounds or ())
+    work = _Work(graph, folder, launcher, stop.tolerance, equation, teleport)
     if not (rounds and work.resume(len(rounds))):
         rounds = []
         work.pack(partitions)

@@ -34,7 +34,7 @@ def plain_rounds(
     teleport: Path | None = None,
 ) -> tuple[PathOrUrl, list[Round]]:
     """As rounds.rank, to any stop."""
-    stop, rounds = stop.on(launcher.runner), list(rounds or ())
+    rounds = list(rounds or ())
     current = join(folder, f"round-{len(rounds)}") if rounds else graph
     replaced: list[PathOrUrl] = []
     while not stop.reached(rounds):

@@ -46,9 +46,8 @@ def rank(
     BadInput for a graph that does not start with the sum N + 1, JobFailed when mass is lost.
     """
     if stop.iterations is None:
-        return rank_packed(
-            graph, folder, launcher, stop, rounds, on_round, None, equation, teleport
-        )
+        of = launcher.partitions
+        return rank_packed(graph, folder, launcher, stop, rounds, on_round, of, equation, teleport)
     return plain_rounds(graph, folder, launcher, stop, rounds, on_round, equation, teleport)
 
 

@@ -9,6 +9,7 @@ from jobs import fold_chains
 from jobs import select_links as select_links_job
 from jobs.kernel.captures.choosing import CaptureRules
 from jobs.kernel.errors import BadInput
+from jobs.kernel.keys.keys import Www
 from jobs.kernel.storage.opening import PathOrUrl
 from jobs.kernel.storage.stores import join
 from jobs.mapreduce.launcher import Launcher
@@ -26,7 +27,7 @@ def select_links(
     launcher: Launcher,
     rules: CaptureRules,
     *,
-    keep_www: bool = False,
+    www: Www = "strip",
     timed: bool = False,
 ) -> StepResult:
     """Write the links that count of the captures of each page, and the keys that fold into others.
@@ -42,7 +43,7 @@ def select_links(
     ):
         links_output = selected[0] if selected else join(tmp, "selected")  # not written then
         outcome, folders = select_links_job.run(
-            links, captures, links_output, join(tmp, "candidates"), near, rules, keep_www=keep_www
+            links, captures, links_output, join(tmp, "candidates"), near, rules, www=www
         )
         dated, undated, of_captures = (outcome.counters.pop(name, 0) for name in TIMES)
         if timed and undated and of_captures and not dated:

@@ -24,6 +24,7 @@ from jobs.kernel.formats.counters import MAX_EXAMPLES
 from jobs.kernel.formats.datasets import ANCHORS, CAPTURES, LINKS
 from jobs.kernel.formats.order import DIGITS
 from jobs.kernel.formats.usable import require_usable
+from jobs.kernel.keys.keys import Www
 from jobs.kernel.links.pdf_links import require_reader
 from jobs.kernel.storage.opening import PathOrUrl, as_path_or_url
 from jobs.kernel.storage.stores import join, remove
@@ -85,11 +86,11 @@ def canonicalize(
     launcher: Launcher,
     *,
     folds: Locations = (),
-    keep_www: bool = False,
+    www: Www = "strip",
 ) -> StepResult:
     """Write canonical links, and the spellings of each key. folds: of select_links; the keys in
     them become the keys that they fold into."""
-    args, inputs = ["--keep-www"] * keep_www, [*links, *captures]
+    args, inputs = ["--www", www], [*links, *captures]
     outputs = {output: ORDER["canonical_links"], uris: ORDER["uris"]}
     with (
         delivering(launcher, outputs) as (near, (canonical, spelled)),

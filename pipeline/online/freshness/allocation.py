@@ -13,6 +13,10 @@ v is the page's value. F is one of these objectives:
   Horvitz, Staying up to date with online content changes using reinforcement learning for
   scheduling, NeurIPS 2019.
 
+A rate l that visits have not shown exactly has a distribution. Then the plan is for the mean of F
+over it, where F is `regular`: F at the mean rate would leave out pages of which little is known, as
+those that hardly ever change among them do not count in F at a mean.
+
 F is concave in f. So a plan is the best one if a fetch more a day is worth the same for all pages
 that are fetched, the price, and not more for the others (the conditions of Karush, Kuhn and
 Tucker). At a given price each page's f follows by itself, and the sum of all f falls with the
@@ -33,7 +37,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.rank.array_types import Floats
+from jobs.kernel.rank.array_types import Floats, Positions
 from pipeline.online.freshness import loops
 from pipeline.online.freshness.blocks import by_blocks
 
@@ -47,12 +51,19 @@ _NONE = np.empty(0)
 
 class ChangingPages(NamedTuple):
     """changes: a day, float64[N], not negative. values: the same, in any unit. objective: a name of
-    OBJECTIVES. most: fetches a day of a page at most."""
+    OBJECTIVES. most: fetches a day of a page at most. shapes: of gamma distributions whose means
+    the changes are, float64[N]; empty where they are known."""
 
     changes: Floats
     values: Floats
     objective: str = "regular"
     most: float = math.inf
+    shapes: Floats = _NONE
+
+    def taken(self, some: Positions) -> ChangingPages:
+        columns = (self.changes[some], self.values[some])
+        shapes = self.shapes[some] if len(self.shapes) else _NONE
+        return ChangingPages(*columns, self.objective, self.most, shapes)
 
     @property
     def kind(self) -> int:
@@ -60,7 +71,7 @@ class ChangingPages(NamedTuple):
 
     def total(self, price: float, counts: Floats = _NONE) -> float:
         def of_block(block: slice) -> float:
-            columns = (self.changes[block], self.values[block], counts[block])
+            columns = (self.changes[block], self.shapes[block], self.values[block], counts[block])
             return loops.total_rate(self.kind, *columns, price, self.most)
 
         return math.fsum(by_blocks(of_block, len(self.changes)))
@@ -70,7 +81,7 @@ class ChangingPages(NamedTuple):
         rates = np.empty(len(self.changes))
 
         def fill(block: slice) -> None:
-            columns = (self.changes[block], self.values[block])
+            columns = (self.changes[block], self.shapes[block], self.values[block])
             loops.fill_rates(self.kind, *columns, price, self.most, rates[block])
 
         by_blocks(fill, len(rates))
@@ -119,22 +130,22 @@ def _by_clusters(pages: ChangingPages, budget: float, clusters: int) -> Allocati
 def freshness_of(pages: ChangingPages, rates: Floats) -> Floats:
     """F of each page, float64[N]. A page that never changes is fresh."""
     freshness = np.empty(len(rates))
-    loops.fill_freshness(pages.kind, pages.changes, rates, freshness)
+    loops.fill_freshness(pages.kind, pages.changes, pages.shapes, rates, freshness)
     return freshness
 
 
 def gains_of(pages: ChangingPages, rates: Floats) -> Floats:
     """What a fetch more a day of each page adds to the sum, float64[N]."""
     gains = np.empty(len(rates))
-    loops.fill_gains(pages.kind, pages.changes, rates, gains)
+    loops.fill_gains(pages.kind, pages.changes, pages.shapes, rates, gains)
     counts = pages.values > 0
     weighted: Floats = np.where(counts, gains, 0) * np.where(counts, pages.values, 1)
     return weighted
 
 
 def clustered(pages: ChangingPages, clusters: int) -> tuple[ChangingPages, Floats]:
-    """Groups of pages of nearly the same value and changes, as one page each, and how many pages
-    each stands for, float64[K]. ChangingPages that get nothing are left out."""
+    """Groups of pages of nearly the same value and changes, which are known, as one page each, and
+    how many pages each stands for, float64[K]. ChangingPages that get nothing are left out."""
     wanted = np.flatnonzero((pages.changes > 0) & (pages.values > 0))
     side = max(1, math.isqrt(clusters))
     worth = pages.values[wanted] / pages.changes[wanted]
@@ -146,7 +157,7 @@ def clustered(pages: ChangingPages, clusters: int) -> tuple[ChangingPages, Float
     changes = np.array([pages.changes[cell].mean() for cell in cells])
     values = np.array([pages.values[cell].mean() for cell in cells])
     counts = np.array([float(len(cell)) for cell in cells])
-    return pages._replace(changes=changes, values=values), counts
+    return ChangingPages(changes, values, pages.objective, pages.most), counts
 
 
 def _require(pages: ChangingPages, budget: float) -> None:
@@ -204,7 +215,7 @@ def _bounds(pages: ChangingPages, budget: float, counts: Floats) -> tuple[_Bound
     price, factor = float((pages.values[wanted] / pages.changes[wanted]).max()), 4.0
     if len(wanted) > 2 * _SAMPLE and not len(counts):
         some = wanted[:: len(wanted) // _SAMPLE]
-        sample = pages._replace(changes=pages.changes[some], values=pages.values[some])
+        sample = pages.taken(some)
         price, _ = _prices(sample, budget * len(some) / len(wanted), counts)
         factor = 1.01
     bound = _Bound(price, pages.total(price, counts))

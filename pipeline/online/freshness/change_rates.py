@@ -71,13 +71,15 @@ class Seen(NamedTuple):
 
 
 class Rates(NamedTuple):
-    """Changes a day of each page, float64[N]: the mean of its posterior, and the ends of the
-    interval. prior: shape and days, float64[G + 1, 2], the last one of all pages. groups: which of
-    them each page has, int32[N]."""
+    """Changes a day of each page, float64[N]: the mean of its posterior, the ends of the interval,
+    and the shape of the gamma distribution that has its mean and its mean logarithm. prior: shape
+    and days, float64[G + 1, 2], the last one of all pages. groups: which of them each page has,
+    int32[N]."""
 
     mean: Floats
     low: Floats
     high: Floats
+    shape: Floats
     prior: Floats
     groups: GroupsOfPages
 
@@ -110,8 +112,8 @@ def pooled(seen: Seen, groups: GroupsOfPages, default: tuple[float, float] = DEF
             for group, shape_and_days in zip(telling, fitted, strict=True):
                 prior[group], own[group] = shape_and_days, True
     having = np.where(own[groups], groups, count).astype(np.int32)
-    mean, low, high = _described(seen, prior, having)
-    return Rates(mean, low, high, prior, having)
+    mean, low, high, shape = _described(seen, prior, having)
+    return Rates(mean, low, high, shape, prior, having)
 
 
 def _tells(seen: Seen, pages: Positions) -> bool:
@@ -120,15 +122,15 @@ def _tells(seen: Seen, pages: Positions) -> bool:
 
 
 def posterior(seen: Seen, prior: Floats, groups: GroupsOfPages) -> Floats:
-    """Mean, lower end, upper end and mean logarithm of each page's rate, float64[N, 4]."""
+    """Mean, lower end, upper end, shape and mean logarithm of each page's rate, float64[N, 5]."""
     return np.concatenate(
-        [np.empty((0, 4)), *by_blocks(_describing(seen, prior, groups), len(groups))]
+        [np.empty((0, 5)), *by_blocks(_describing(seen, prior, groups), len(groups))]
     )
 
 
 def _described(seen: Seen, prior: Floats, groups: GroupsOfPages) -> list[Floats]:
-    """Mean, lower end and upper end, float64[N] each."""
-    columns: list[Floats] = [np.empty(len(groups)) for _ in range(3)]
+    """Mean, lower end, upper end and shape, float64[N] each."""
+    columns: list[Floats] = [np.empty(len(groups)) for _ in range(4)]
     describe = _describing(seen, prior, groups)
 
     def fill(block: slice) -> None:
@@ -141,7 +143,7 @@ def _described(seen: Seen, prior: Floats, groups: GroupsOfPages) -> list[Floats]
 
 def _describing(seen: Seen, prior: Floats, groups: GroupsOfPages) -> Callable[[slice], Floats]:
     def describe(block: slice) -> Floats:
-        rows = np.empty((len(groups[block]), 4))
+        rows = np.empty((len(groups[block]), 5))
         offsets = seen.offsets[block.start : block.stop + 1]
         columns = (seen.exact[block], seen.quiet[block], offsets, seen.spans)
         loops.describe_all(*columns, prior, groups[block], (1 - SHARE) / 2, rows)

@@ -2,6 +2,16 @@
 
 A page changes l times a day and is fetched f times a day; v is what it is worth that its copy is
 fresh. REGULAR, RANDOM and HARMONIC are the objectives of allocation.py.
+
+Where l is not known, but has a gamma distribution of shape a and mean a/b, the mean of REGULAR's F
+has a closed form in s = 1/(b f), because the mean of exp(-l t) is (1 + t/b)^-a. With H(s) the
+integral of (1 + t)^-a from 0 to s it is
+
+    E F = H(s)/s,   dE F/df = b K(s),   K(s) = H(s) - s (1 + s)^-a
+                                             = (1 - (1 + a s) (1 + s)^-a)/(a - 1)
+
+K rises from 0 with the slope a s (1 + s)^-(a + 1): to 1/(a - 1) if a > 1, and without end
+otherwise, so that a page which may never change is worth a fetch now and then at any price.
 """
 
 from __future__ import annotations
@@ -13,6 +23,11 @@ from jobs.kernel.rank.array_types import Floats
 
 REGULAR, RANDOM, HARMONIC = range(3)
 _SMALL = 1e-3  # below it a series is more exact than the difference
+_LONGEST = 1e290  # an interval of so many b is as good as none
+_SERIES = 0.1  # a s, up to which the difference of K would cancel
+_LAST = 1e-8
+_FAR = 50.0  # the longest step, in logarithms
+_BESIDE = 1e-4  # shapes nearer to 1 are taken to be so far above: differences would cancel
 
 
 @loop
@@ -49,21 +64,86 @@ def fetch_rate(kind: int, change: float, value: float, price: float, most: float
 
 
 @loop
+def shape_beside(shape: float) -> float:
+    return 1 + _BESIDE if abs(shape - 1) < _BESIDE else shape
+
+
+@loop
+def mean_gain(shape: float, s: float) -> float:
+    """K(s)."""
+    a = shape_beside(shape)
+    if s * (a + 2) < _SMALL:
+        return a * s * s / 2 * (1 - (a + 1) * s * (2 / 3 - (a + 2) * s / 4))
+    return -math.expm1(math.log1p(a * s) - a * math.log1p(s)) / (a - 1)
+
+
+@loop
+def mean_rate(change: float, shape: float, value: float, price: float, most: float) -> float:
+    """f at which the mean gain of a fetch more a day is the price; 0 where it is less for any f.
+
+    Newton's steps for K(s) = y in logarithms, where K is concave. They begin below, as K(s) is at
+    most a s^2/2, and so stay below.
+    """
+    if change <= 0 or value <= 0:
+        return 0.0
+    a = shape_beside(shape)
+    days = a / change
+    y = price / (days * value)
+    if a > 1 and y * (a - 1) >= 1:
+        return 0.0
+    s = math.sqrt(2 * y / a)
+    for _ in range(100):
+        kept = math.exp(-a * math.log1p(s))
+        gain = mean_gain(a, s) if s * a < _SERIES else (1 - (1 + a * s) * kept) / (a - 1)
+        slope = a * s * (s / (1 + s)) * kept / gain
+        rest = math.log(y / gain)
+        step = rest / slope if rest < _FAR * slope else _FAR
+        s *= math.exp(step)
+        if s > _LONGEST:
+            return 0.0
+        if not step > _LAST:  # the next one would be about its square
+            break
+    return min(most, 1 / (days * s))
+
+
+@loop
+def rate_at(
+    kind: int, change: float, shapes: Floats, i: int, value: float, price: float, most: float
+) -> float:
+    """Of page i. shapes: empty where rates of changes are known."""
+    if kind == REGULAR and len(shapes):
+        return mean_rate(change, shapes[i], value, price, most)
+    return fetch_rate(kind, change, value, price, most)
+
+
+@loop
 def fill_rates(
-    kind: int, changes: Floats, values: Floats, price: float, most: float, rates: Floats
+    kind: int,
+    changes: Floats,
+    shapes: Floats,
+    values: Floats,
+    price: float,
+    most: float,
+    rates: Floats,
 ) -> None:
     for i in range(len(changes)):
-        rates[i] = fetch_rate(kind, changes[i], values[i], price, most)
+        rates[i] = rate_at(kind, changes[i], shapes, i, values[i], price, most)
 
 
 @loop
 def total_rate(
-    kind: int, changes: Floats, values: Floats, counts: Floats, price: float, most: float
+    kind: int,
+    changes: Floats,
+    shapes: Floats,
+    values: Floats,
+    counts: Floats,
+    price: float,
+    most: float,
 ) -> float:
     """Fetches a day of all pages. counts: how many pages each entry stands for; empty for one."""
     high = low = 0.0
     for i in range(len(changes)):
-        term = fetch_rate(kind, changes[i], values[i], price, most)
+        term = rate_at(kind, changes[i], shapes, i, values[i], price, most)
         if len(counts):
             term *= counts[i]
         following = high + term
@@ -74,7 +154,9 @@ def total_rate(
 
 
 @loop
-def fill_freshness(kind: int, changes: Floats, rates: Floats, freshness: Floats) -> None:
+def fill_freshness(
+    kind: int, changes: Floats, shapes: Floats, rates: Floats, freshness: Floats
+) -> None:
     """The objective of each page, without its value."""
     for i in range(len(changes)):
         change, rate = changes[i], rates[i]
@@ -82,6 +164,10 @@ def fill_freshness(kind: int, changes: Floats, rates: Floats, freshness: Floats)
             freshness[i] = 0.0 if kind == HARMONIC else 1.0
         elif rate <= 0:
             freshness[i] = -math.inf if kind == HARMONIC else 0.0
+        elif kind == REGULAR and len(shapes):
+            a = shape_beside(shapes[i])
+            s = change / (a * rate)
+            freshness[i] = math.expm1((1 - a) * math.log1p(s)) / (s * (1 - a))
         elif kind == REGULAR:
             freshness[i] = -math.expm1(-change / rate) * rate / change
         elif kind == RANDOM:
@@ -91,12 +177,17 @@ def fill_freshness(kind: int, changes: Floats, rates: Floats, freshness: Floats)
 
 
 @loop
-def fill_gains(kind: int, changes: Floats, rates: Floats, gains: Floats) -> None:
+def fill_gains(kind: int, changes: Floats, shapes: Floats, rates: Floats, gains: Floats) -> None:
     """What a fetch more a day adds to the objective of each page, without its value."""
     for i in range(len(changes)):
         change, rate = changes[i], rates[i]
         if change <= 0:
             gains[i] = 0.0
+        elif kind == REGULAR and len(shapes):
+            a = shape_beside(shapes[i])
+            limit = 1 / (a - 1) if a > 1 else math.inf
+            gain = mean_gain(a, change / (a * rate)) if rate > 0 else limit
+            gains[i] = a / change * gain
         elif rate <= 0:
             gains[i] = math.inf if kind == HARMONIC else 1 / change
         elif kind == REGULAR:

@@ -100,6 +100,7 @@ def serve(pages: Any, numbers: PageNumbers, budget: float, end: float) -> float:
     pages waited, all together."""
     buckets = min(MOST_BUCKETS, 1 + len(pages) // IN_BUCKET)
     last = np.full(buckets, -1, np.int32)  # page put into each bucket
+    # a page is in the heap once at most
     days, heap = np.empty(len(pages)), np.empty(len(pages), np.int32)
     now, waited, size, stream, bucket = 0.0, 0.0, 0, 0, -1
     begin, served = 0.0, 0  # of the fetches without a pause between them: errors do not add up

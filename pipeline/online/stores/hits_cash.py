@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 
 from pipeline.online.stores.database import Database
 from pipeline.online.stores.protocols import KINDS, Cash, Page, PageCash
-from pipeline.online.stores.richest_pages import RichestPages
+from pipeline.online.stores.richest_pages import LEAST, RichestPages
 
 _NAMES = [f"{kind}_{of}" for kind in KINDS for of in Cash._fields]
 _COLUMNS = ", ".join(_NAMES)
@@ -37,17 +37,20 @@ _TABLES = (
 
 
 class SqliteHitsCash:
-    """HitsCash (protocols.py)."""
+    """HitsCash (protocols.py). richest: pages that the index of the richest holds at least."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, richest: int = LEAST) -> None:
         self._database = database
         with database.transaction():
             for table in _TABLES:
                 database.execute(table)
-        self._richest = {kind: RichestPages(database, _column(kind)) for kind in KINDS}
+        self._richest = {kind: RichestPages(database, _column(kind), richest) for kind in KINDS}
 
     def transaction(self) -> AbstractContextManager[None]:
         return self._database.transaction()
+
+    def close(self) -> None:
+        self._database.close()
 
     def clock(self) -> float:
         return float(self._database.number("SELECT clock FROM hits_clock"))

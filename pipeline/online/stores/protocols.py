@@ -117,6 +117,9 @@ class HitsCash(Protocol):
     def increase_all(self, kind: str, amount: float) -> None:
         """Give the amount to each page, in a time that does not depend on how many there are."""
 
+    def close(self) -> None:
+        """Close the database, with all stores on it."""
+
 
 class Relevance(Protocol):
     """How relevant the contents of pages are, from 0 to 1."""

@@ -19,10 +19,11 @@ _LIMITS = """CREATE TABLE IF NOT EXISTS richest_limits
 
 
 class RichestPages:
-    """column: of hits_scores. Which pages were taken is not stored: that only sets the limit."""
+    """column: of hits_scores. least: pages that the index holds. Which pages were taken is not
+    stored: that only sets the limit."""
 
-    def __init__(self, database: Database, column: str) -> None:
-        self._database, self._column, self._left = database, column, 0
+    def __init__(self, database: Database, column: str, least: int = LEAST) -> None:
+        self._database, self._column, self._left, self._least = database, column, 0, least
         self._order = f"ORDER BY {column} DESC, number DESC"
         with database.transaction():
             database.execute(_LIMITS)
@@ -33,7 +34,7 @@ class RichestPages:
     def take(self, count: int, pages: int) -> list[int]:
         """The numbers of the richest pages, the richest first; of equal ones the higher number.
         pages: how many there are."""
-        share = max(LEAST, 4 * count, pages // SHARE)
+        share = max(self._least, 4 * count, pages // SHARE)
         self._left -= count
         if self._left < 0:
             self._left = share // _LOOKS

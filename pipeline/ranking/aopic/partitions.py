@@ -83,6 +83,7 @@ class PartitionedCrawl:
         self._order = np.lexsort((owners, turns))
         self._waiting = np.zeros((machines, n))
         self._is_waiting = np.zeros((machines, n), np.bool_)
+        # a page is in one buffer of a sender at most, and a buffer that is full is sent
         self._pages = np.zeros((machines, machines, room), np.int64)
 
     def sweep(self) -> None:

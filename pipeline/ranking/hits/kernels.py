@@ -11,8 +11,10 @@ import numpy as np
 
 from jobs.kernel.machine.machine_code import loop
 from pipeline.data.csr import Ids, Offsets
-from pipeline.data.graph import Floats
-from pipeline.ranking.pagerank.plain_kernels import PARTIALS, grow, rounded_sum
+from pipeline.data.graph import Floats, Targets
+from pipeline.ranking.exact_sums import CHUNKS, Chunks, add
+from pipeline.ranking.pagerank.plain_kernels import rounded_sum
+from pipeline.ranking.structure.component_loops import join_one, root_of
 
 
 @loop
@@ -43,6 +45,20 @@ def there_and_back(
             pairs[rows[k], 1] += given
         total += given
     return total
+
+
+@loop
+def join_hubs(
+    offsets: Offsets, rows: Ids, relevance: Floats, roots: Targets, begin: int, end: int
+) -> None:
+    """Join the hubs of each node of a range that counts. roots: of rows, see component_loops.py."""
+    each = len(relevance) > 1
+    for j in range(begin, end):
+        if relevance[j if each else 0] == 0.0 or offsets[j] == offsets[j + 1]:
+            continue
+        root = root_of(roots, np.int64(rows[offsets[j]]))
+        for k in range(offsets[j] + 1, offsets[j + 1]):
+            root = join_one(roots, root, np.int64(rows[k]))
 
 
 @loop
@@ -90,18 +106,18 @@ def gather_exactly(
     offsets: Offsets, sources: Ids, values: Floats, sums: Floats, begin: int, end: int
 ) -> None:
     """The correctly rounded sum over the edges to each node of a range."""
-    partials = np.empty(PARTIALS)
+    chunks = np.zeros(CHUNKS, np.int64)
     for i in range(begin, end):
-        sums[i] = rounded_sum(sources, values, offsets[i], offsets[i + 1], partials)
+        sums[i] = rounded_sum(sources, values, offsets[i], offsets[i + 1], chunks)
 
 
 @loop
-def square_sum(values: Floats, begin: int, end: int, partials: Floats) -> int:
-    """The exact sum of squares, each rounded; returns how many partials it takes."""
-    length = 0
+def square_sum(values: Floats, begin: int, end: int) -> Chunks:
+    """The exact sum of squares, each rounded."""
+    chunks = np.zeros(CHUNKS, np.int64)
     for i in range(begin, end):
-        length = grow(partials, length, values[i] * values[i])
-    return length
+        add(chunks, values[i] * values[i])
+    return chunks
 
 
 @loop

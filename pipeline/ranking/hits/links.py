@@ -13,9 +13,10 @@ import numpy as np
 
 from jobs.kernel.rank.plain_round import UNIT
 from pipeline.data.csr import Ids, id_type
-from pipeline.data.graph import Floats
+from pipeline.data.graph import Floats, Mask, Targets
 from pipeline.data.team import Team, read_only
-from pipeline.ranking.hits.kernels import carefully, gather, row_numbers, there_and_back
+from pipeline.ranking.hits.kernels import carefully, gather, join_hubs, row_numbers, there_and_back
+from pipeline.ranking.structure.component_loops import flatten
 
 
 class Links:
@@ -71,6 +72,20 @@ class Links:
             if not self._compact:
                 team.release(*block)
         return total
+
+    def community(self, row: int) -> Mask:
+        """The rows that a row shares authorities with, or that share some with these, and so on:
+        where the only hubs and authorities above 0 are, if the row is one of them."""
+        if self.perturb:
+            return np.ones(len(self.nodes), np.bool_)
+        roots: Targets = np.arange(len(self.nodes), dtype=np.int64)
+        for block in self.team.blocks(0, self.team.nodes):
+            join_hubs(self.team.offsets, self._rows, self.relevance, roots, *block)
+            if not self._compact:
+                self.team.release(*block)
+        flatten(roots, np.zeros_like(roots))
+        mask: Mask = roots == roots[row]
+        return mask
 
     def authorities(self, u: Floats) -> Floats:
         """(L + eps)^T u of all nodes, float64[N]."""

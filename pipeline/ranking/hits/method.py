@@ -38,13 +38,13 @@ def solve(problem: Problem) -> Solution:
     relevance = read_only(relevance_of(problem.weights))
     if not 0 <= problem.perturb < math.inf:
         raise BadInput("--perturb", f"{problem.perturb}", "a finite number of at least 0")
-    with team_of(problem.csr, problem.threads) as team:
+    with team_of(problem.csr, problem.threads, problem.block) as team:
         if not team.edges and not problem.perturb:
             raise without_links()
         if problem.stop.iterations is not None:
             to = (team, relevance, problem.perturb, problem.stop)
             return solve_by_passes(*to, problem.state, problem.on_round)
-        room, wanted = problem.budget // 2, problem.stop.bound / 100
+        room, wanted = problem.budget // 2, problem.stop.tolerance / 100
         links = Links(team, relevance, problem.perturb, budget=room, wanted=wanted)
         return _to_tolerance(team, links, problem)
 
@@ -76,7 +76,7 @@ def _to_tolerance(team: Team, links: Links, problem: Problem) -> Solution:
     if state is not None and state.vector.shape == start.shape:
         start, rounds = state.vector, list(state.rounds)
     steps = _steps(problem.budget, len(start))
-    enough, known = HOPED * stop.bound, 0.0
+    enough, known = HOPED * stop.tolerance, 0.0
     while True:
         started = time.monotonic()
         start = cycle(links.squared, start, steps, enough)
@@ -85,7 +85,7 @@ def _to_tolerance(team: Team, links: Links, problem: Problem) -> Solution:
         if not theta:
             raise without_links()
         if pair.residual <= max(enough, links.doubt) * theta or len(rounds) + 1 >= stop.max_rounds:
-            known = known or _second(links, pair, stop.bound)
+            known = known or _second(links, pair, stop.tolerance)
         scores, error = _scores(links, pair, known)
         entry = entry_of(team, len(rounds) + 1, scores.a, error, pair.residual / theta, started)
         rounds.append(entry)
@@ -94,7 +94,7 @@ def _to_tolerance(team: Team, links: Links, problem: Problem) -> Solution:
         if stop.over(rounds) or (known and pair.residual <= links.doubt * theta):
             return scores.solution(rounds)
         if known:
-            enough = min(enough, 0.3 * stop.bound / error * pair.residual / theta)
+            enough = min(enough, 0.3 * stop.tolerance / error * pair.residual / theta)
 
 
 def _steps(budget: int, rows: int) -> int:
@@ -114,15 +114,29 @@ def _second(links: Links, pair: Pair, bound: float) -> float:
 
 def _scores(links: Links, pair: Pair, known: float) -> tuple[HitsScores, float]:
     """The authorities of hubs, and a bound of their error. known: of the second eigenvalue."""
-    sums = links.authorities(pair.u)
+    u, sine = pair.u, math.inf
+    if known:
+        sine = (pair.residual + links.doubt * pair.theta) / (pair.theta - known)
+        u = _of_community(links, u, sine)
+    sums = links.authorities(u)
     length = float(np.linalg.norm(sums))
     hubs = np.zeros(links.team.nodes)
-    hubs[links.nodes] = pair.u
+    hubs[links.nodes] = u
     scores = HitsScores(sums / length, hubs, length)
     if not known:
         return scores, math.sqrt(2)
-    sine = (pair.residual + links.doubt * pair.theta) / (pair.theta - known)
     return scores, min(math.sqrt(2), _of_authorities(links, pair, length, sine))
+
+
+def _of_community(links: Links, u: Floats, sine: float) -> Floats:
+    """Without the hubs of other communities, which are exactly 0; this turns u further to u*. A hub
+    is in the best community where it is above |u - u*|, which is at most sqrt(2) times the sine."""
+    best = int(u.argmax())
+    if not u[best] > math.sqrt(2) * sine:
+        return u
+    there: Floats = np.where(links.community(best), u, 0.0)
+    there /= np.linalg.norm(there)
+    return there
 
 
 def _of_authorities(links: Links, pair: Pair, length: float, sine: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import NamedTuple
 
@@ -34,21 +35,30 @@ class HitsScores(NamedTuple):
 def entry_of(
     team: Team, number: int, a: Floats, error: float, residual: float, started: float
 ) -> Round:
-    """error: a bound of |a - a*|, the length of the difference. eta: that, relative to the mean
-    score. residual: the length of what a pass changes."""
+    """error: a bound of |a - a*|, the length of the difference, and so of each score. Nothing
+    is known relative to an exact score, which may be 0. residual: the length of what a pass
+    changes."""
+    mass = float(a.sum())
     return {
         "round": number,
         "nodes": team.nodes,
         "edges": team.edges,
         "dangling": int(np.count_nonzero(team.outdegrees == 0)),
-        "mass": float(a.sum()),
+        "mass": mass,
         "residual_l1": residual,
         "residual_max": residual,
         "certificate": error,
-        "eta": error * team.nodes / float(a.sum()),
-        "probability_certificate": error,
+        "eta": math.inf,
+        "absolute": error,
+        "probability_certificate": of_probabilities(error, team.nodes, mass),
         "seconds": round(time.monotonic() - started, 3),
     }
+
+
+def of_probabilities(error: float, nodes: int, mass: float) -> float:
+    """A bound of |p - p*|_1, with p = a / |a|_1: at most 2 |a - a*|_1 / |a|_1, and the sum of n
+    numbers is at most sqrt(n) times their length. mass: |a|_1."""
+    return min(2.0, 2 * math.sqrt(nodes) * error / mass)
 
 
 def without_links() -> BadInput:

@@ -17,9 +17,9 @@ from pipeline.contract import Round, Stop
 from pipeline.data.csr import Ids, Offsets
 from pipeline.data.graph import Floats
 from pipeline.data.team import Team
+from pipeline.ranking.exact_sums import sum_of
 from pipeline.ranking.hits.kernels import gather_exactly, square_sum, turn
 from pipeline.ranking.hits.outcome import HitsScores, entry_of, without_links
-from pipeline.ranking.pagerank.plain_kernels import PARTIALS
 from pipeline.ranking.solution import OnState, Solution, State
 
 
@@ -65,15 +65,8 @@ def _half(
     team.over_nodes(lambda begin, end: gather_exactly(offsets, ends, values, sums, begin, end))
     if perturb:
         sums += perturb * math.fsum(values)
-    parts = team.over_nodes(lambda begin, end: _squares(sums, begin, end))
-    length = math.sqrt(math.fsum(value for part in parts for value in part))
+    length = math.sqrt(sum_of(team.over_nodes(lambda begin, end: square_sum(sums, begin, end))))
     if not length:
         raise without_links()
     sums /= length
     return sums, length
-
-
-def _squares(sums: Floats, begin: int, end: int) -> list[float]:
-    partials = np.empty(PARTIALS)
-    exact: list[float] = partials[: square_sum(sums, begin, end, partials)].tolist()
-    return exact

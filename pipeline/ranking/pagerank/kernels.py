@@ -241,9 +241,9 @@ def relative(
 
 
 @loop
-def deviation(r: Floats, mean: float, begin: int, end: int) -> float:
-    """|r - mean|_1 of a range."""
-    total = 0.0
+def deviation(r: Floats, weights: Floats, mean: float, begin: int, end: int) -> float:
+    """|r - mean w|_1 of a range. weights: of every node, or one for all of them."""
+    total, each = 0.0, len(weights) > 1
     for i in range(begin, end):
-        total += abs(r[i] - mean)
+        total += abs(r[i] - mean * weights[i if each else 0])
     return total

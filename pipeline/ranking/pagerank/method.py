@@ -26,7 +26,7 @@ def solve(problem: Problem, equation: Equation = RECIPE, weights: Floats | None 
     """
     stop, terms, links = problem.stop, terms_of(equation, weights), problem.links
     state = problem.state if _fits(problem) else None
-    with team_of(problem.csr, problem.threads) as team:
+    with team_of(problem.csr, problem.threads, problem.block) as team:
         if links is not None:
             return rank_by_rounds(team, terms, stop, state, problem.on_round, links)
         if stop.iterations is not None:

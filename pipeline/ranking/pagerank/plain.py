@@ -19,8 +19,9 @@ from jobs.kernel.rank.plain_round import RoundSums
 from pipeline.contract import Stop
 from pipeline.data.graph import Floats
 from pipeline.data.team import Team
+from pipeline.ranking.exact_sums import add, empty_sum, sum_of
 from pipeline.ranking.pagerank.links import WeightedLinks
-from pipeline.ranking.pagerank.plain_kernels import PARTIALS, dangling_sum, divide, plain
+from pipeline.ranking.pagerank.plain_kernels import dangling_sum, divide, plain
 from pipeline.ranking.pagerank.terms import Terms
 from pipeline.ranking.pagerank.weighted_kernels import weighted_plain
 from pipeline.ranking.round_checks import check_mass, round_entry
@@ -79,14 +80,10 @@ def rank_by_rounds(
 def _dummy(team: Team, terms: Terms, outdegrees: Any, scores: Floats, dummy: float) -> float:
     """dummy's next score: it gets all that dangling nodes and itself have."""
 
-    def of_range(begin: int, end: int) -> list[float]:
-        partials = np.empty(PARTIALS)
-        length = dangling_sum(scores, outdegrees, begin, end, partials, 0)
-        result: list[float] = partials[:length].tolist()
-        return result
-
-    exact = team.over_nodes(of_range)
-    inflow = math.fsum([dummy, *(part for parts in exact for part in parts)])
+    own = empty_sum()
+    add(own, dummy)
+    parts = team.over_nodes(lambda begin, end: dangling_sum(scores, outdegrees, begin, end))
+    inflow = sum_of([own, *parts])
     return terms.equation.base + terms.equation.damping * inflow
 
 
@@ -101,7 +98,8 @@ def _round(
 ) -> None:
     """New scores in place, and what they sum to."""
     team.over_nodes(lambda begin, end: divide(scores, outdegrees, y, begin, end))
-    of_graph = (team.offsets, team.sources, outdegrees, *terms.loops, y, scores, sums.shift)
+    shift_of_base = sums.shift / terms.equation.base
+    of_graph = (team.offsets, team.sources, outdegrees, *terms.loops, y, scores, shift_of_base)
     if links:
         weights = (links.internal, links.external)
         parts = team.over_nodes(

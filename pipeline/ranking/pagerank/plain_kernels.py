@@ -15,51 +15,14 @@ from jobs.kernel.machine.machine_code import loop
 from jobs.kernel.rank.plain_round import DOUBT, UNIT
 from pipeline.data.csr import Ids, Offsets
 from pipeline.data.graph import Floats
+from pipeline.ranking.exact_sums import CHUNKS, Chunks, add, nearest
 from pipeline.ranking.pagerank.kernels import flow
 
-PARTIALS = 64  # doubles that do not overlap: at most 2,098 bits of 53 each
-
 
 @loop
-def grow(partials: Floats, length: int, value: float) -> int:
-    """Add a value to an exact sum: doubles that do not overlap, ascending; returns how many."""
-    kept = 0
-    for k in range(length):
-        other = partials[k]
-        if abs(value) < abs(other):
-            value, other = other, value
-        high = value + other
-        low = other - (high - value)
-        if low != 0.0:
-            partials[kept] = low
-            kept += 1
-        value = high
-    partials[kept] = value
-    return kept + 1
-
-
-@loop
-def nearest(partials: Floats, length: int) -> float:
-    """The double nearest to an exact sum, of two equally near ones the even one."""
-    total: float = partials[length - 1]
-    rest = 0.0
-    k = length - 1
-    while k > 0 and rest == 0.0:
-        k -= 1
-        new = total + partials[k]
-        rest = partials[k] - (new - total)
-        total = new
-    # the rest was rounded away; where it is half a unit, what lies below it decides
-    if k > 0 and (rest > 0.0) == (partials[k - 1] > 0.0):
-        further = total + 2.0 * rest
-        if further - total == 2.0 * rest:
-            total = further
-    return total
-
-
-@loop
-def rounded_sum(sources: Ids, y: Floats, begin: int, end: int, partials: Floats) -> float:
-    """The sum of y >= 0 over edges, correctly rounded: that of math.fsum, to the last bit.
+def rounded_sum(sources: Ids, y: Floats, begin: int, end: int, chunks: Chunks) -> float:
+    """The sum of y >= 0 over edges, correctly rounded: that of math.fsum, to the last bit. Not
+    finite if a y is not. chunks: an exact sum, which is overwritten.
 
     Two parts settle nearly all: their error is so small that both ends of what the sum can be
     round to the same double. The few others are summed exactly.
@@ -72,10 +35,10 @@ def rounded_sum(sources: Ids, y: Floats, begin: int, end: int, partials: Floats)
     total: float = high + (low - error)
     if total == high + (low + error):
         return total
-    length = 0
+    chunks[:] = 0
     for k in range(begin, end):
-        length = grow(partials, length, y[sources[k]])
-    return nearest(partials, length)
+        add(chunks, y[sources[k]])
+    return nearest(chunks)
 
 
 @loop
@@ -94,20 +57,20 @@ def plain(
     damping: float,
     y: Floats,
     scores: Floats,
-    shift: float,
+    shift_of_base: float,
     begin: int,
     end: int,
 ) -> tuple[float, float, float, float, float, float, float, float, float, float]:
-    """One plain round: scores of a range from y, in place.
+    """One plain round: scores of a range from y, in place. shift_of_base: `shift` for a base of 1.
 
     Returns, as RoundSums names them: old_l1, new_l1, residual_sum, residual_l1,
     residual_max, relative_max, share_max, least, shifted_l1, dangling_new.
     """
-    partials, each, smallest = np.empty(PARTIALS), len(base) > 1, np.inf
+    chunks, each, smallest = np.zeros(CHUNKS, np.int64), len(base) > 1, np.inf
     old, new, signed, absolute, shifted, dangling = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     largest, relative, share = 0.0, 0.0, 0.0
     for i in range(begin, end):
-        flow = rounded_sum(sources, y, offsets[i], offsets[i + 1], partials)
+        flow = rounded_sum(sources, y, offsets[i], offsets[i + 1], chunks)
         least = base[i if each else 0]
         score = least + damping * flow
         r = score - scores[i]
@@ -121,7 +84,7 @@ def plain(
         if bound > 0.0:
             relative, share = max(relative, bound / least), max(share, bound / scores[i])
         smallest = min(smallest, scores[i]) if scores[i] > 0.0 else smallest
-        shifted += abs(r - shift) + doubt
+        shifted += abs(r - shift_of_base * least) + doubt
         if not outdegrees[i]:
             dangling += score
         scores[i] = score
@@ -129,11 +92,10 @@ def plain(
 
 
 @loop
-def dangling_sum(
-    scores: Floats, outdegrees: Ids, begin: int, end: int, partials: Floats, length: int
-) -> int:
-    """Add the scores of dangling nodes to an exact sum; returns its length."""
+def dangling_sum(scores: Floats, outdegrees: Ids, begin: int, end: int) -> Chunks:
+    """The exact sum of the scores of dangling nodes."""
+    chunks = np.zeros(CHUNKS, np.int64)
     for i in range(begin, end):
         if not outdegrees[i]:
-            length = grow(partials, length, scores[i])
-    return length
+            add(chunks, scores[i])
+    return chunks

@@ -55,6 +55,7 @@ class _Compact:
     def __init__(
         self, team: Team, terms: Terms, cuts: Offsets, largest: int, vector: Floats | None
     ) -> None:
+        # all nodes with edges out, and all edges to them, which `compact` goes through
         self.count, edges = int(cuts[-1, 1]), int(cuts[-1, 2])
         self.largest, self._team = int(largest), team
         of_rows = terms.of(team.outdegrees > 0)

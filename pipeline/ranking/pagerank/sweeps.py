@@ -107,7 +107,7 @@ def _bounds(
 def _promising(stop: Stop, rounds: list[Round], entry: Round) -> bool:
     """Is a pass over all nodes likely to certify? Not again before twice as much is reached."""
     tried = [past["difference"] for past in rounds if past["verified"]]
-    reached: bool = entry["promise"] <= stop.bound
+    reached: bool = entry["promise"] <= stop.tolerance
     return reached and (not tried or entry["difference"] <= tried[-1] / 2)
 
 
@@ -137,7 +137,7 @@ def _measure(team: Team, terms: Terms, rows: Rows) -> Measured:
     total, signed, l1, _, _, doubt = (math.fsum(values) for values in zip(*parts, strict=True))
     largest, relative = (max(values[k] for values in parts) for k in (3, 4))
     mean = signed / team.nodes
-    away = team.over_nodes(lambda begin, end: kernels.deviation(r, mean, begin, end))
+    away = team.over_nodes(lambda *nodes: kernels.deviation(r, terms.first, mean, *nodes))
     rounding = _rounding(team)
     # the last term: what the sum of r, which cancels, may be wrong by
     deviation = math.fsum(away) + 2 * doubt + (rounding - 1) * l1

@@ -58,7 +58,7 @@ def weighted_plain(
     damping: float,
     y: Floats,
     scores: Floats,
-    shift: float,
+    shift_of_base: float,
     hosts: Positions,
     weights: tuple[float, float],
     begin: int,
@@ -85,7 +85,7 @@ def weighted_plain(
         if bound > 0.0:
             relative, share = max(relative, bound / least), max(share, bound / scores[i])
         smallest = min(smallest, scores[i]) if scores[i] > 0.0 else smallest
-        shifted += abs(r - shift) + doubt
+        shifted += abs(r - shift_of_base * least) + doubt
         if not outweights[i]:
             dangling += score
         scores[i] = score

@@ -46,13 +46,19 @@ class BowTie:
     links: Positions
 
 
-def bow_tie(csr: Csr, weak: WeakComponents, strong: StrongComponents, threads: int = 1) -> BowTie:
-    """threads: that count the links. Without nodes all is empty; without links the core is node
-    0."""
+def bow_tie(
+    csr: Csr,
+    weak: WeakComponents,
+    strong: StrongComponents,
+    threads: int = 1,
+    links: int = LINKS,
+) -> BowTie:
+    """threads: that count the links. links: that are followed at once, before mapped ones are let
+    go of. Without nodes all is empty; without links the core is node 0."""
     parts = np.full(csr.nodes, DISCONNECTED, np.int8)
     core = strong.order[strong.core]
     loops.mark(core, CORE, parts)
-    spreading = _Spreading(csr, strong, parts)
+    spreading = _Spreading(csr, strong, parts, links)
     spreading.back(marked=(CORE, IN), becomes={DISCONNECTED: IN})
     spreading.on(gives={CORE: OUT, OUT: OUT, IN: TENDRILS, TENDRILS: TENDRILS})
     spreading.back(marked=(OUT, TUBES), becomes={TENDRILS: TUBES})
@@ -67,8 +73,8 @@ class _Spreading:
     """Passes over the strong components that give parts to nodes. A node with a path from in is one
     of the tendrils until a path to out is known, too. All nodes of that path have one from in."""
 
-    def __init__(self, csr: Csr, strong: StrongComponents, parts: NodeParts) -> None:
-        self.csr = csr
+    def __init__(self, csr: Csr, strong: StrongComponents, parts: NodeParts, links: int) -> None:
+        self.csr, self.links = csr, links
         self.graph = read_only(csr.offsets), read_only(csr.sources), strong.numbers, strong.order
         self.parts = parts
 
@@ -77,14 +83,14 @@ class _Spreading:
         mask, table = np.isin(np.arange(len(PARTS)), marked), _table(becomes)
         end = self.csr.nodes
         while end > 0:
-            end = loops.spread_back(*self.graph, mask, table, self.parts, end, LINKS)
+            end = loops.spread_back(*self.graph, mask, table, self.parts, end, self.links)
             release(self.csr.sources, 0, self.csr.edges)
 
     def on(self, gives: dict[int, int]) -> None:
         """From sources to their targets that have no part yet."""
         table, begin = _table(gives), 0
         while begin < self.csr.nodes:
-            begin = loops.spread_on(*self.graph, table, self.parts, begin, LINKS)
+            begin = loops.spread_on(*self.graph, table, self.parts, begin, self.links)
             release(self.csr.sources, 0, self.csr.edges)
 
 

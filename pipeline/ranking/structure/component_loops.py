@@ -25,17 +25,23 @@ def root_of(roots: Targets, node: np.int64) -> np.int64:
 
 
 @loop
+def join_one(roots: Targets, root: np.int64, node: np.int64) -> np.int64:
+    """Join a node with those of a root. Of two roots the smaller stays one, which is returned."""
+    other = root_of(roots, node)
+    if other < root:
+        roots[root] = other
+        return other
+    roots[other] = root
+    return root
+
+
+@loop
 def join(offsets: Offsets, sources: Ids, roots: Targets, begin: int, end: int) -> None:
-    """Join each node of a range with its sources. Of two roots the smaller stays one."""
+    """Join each node of a range with its sources."""
     for node in range(begin, end):
         root = root_of(roots, np.int64(node))
         for k in range(offsets[node], offsets[node + 1]):
-            other = root_of(roots, np.int64(sources[k]))
-            if other < root:
-                roots[root] = other
-                root = other
-            else:
-                roots[other] = root
+            root = join_one(roots, root, np.int64(sources[k]))
 
 
 @loop

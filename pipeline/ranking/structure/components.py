@@ -86,14 +86,15 @@ def weak_components(csr: Csr) -> WeakComponents:
     return WeakComponents(roots, _sizes(counts))
 
 
-def strong_components(csr: Csr) -> StrongComponents:
-    numbers, order = _searched(csr)
+def strong_components(csr: Csr, links: int = LINKS) -> StrongComponents:
+    """links: that are followed at once, before mapped ones are let go of."""
+    numbers, order = _searched(csr, links)
     counts = _no_counts(csr.nodes)
     begin, end = loops.number(numbers, order, counts)
     return StrongComponents(numbers, order, slice(begin, end), _sizes(counts))
 
 
-def _searched(csr: Csr) -> tuple[Targets, Targets]:
+def _searched(csr: Csr, links: int) -> tuple[Targets, Targets]:
     """The label of every node's component, and the order of the nodes.
 
     low: 0 for a new node; on the path and while it waits, the least index of the nodes that it is
@@ -106,6 +107,9 @@ def _searched(csr: Csr) -> tuple[Targets, Targets]:
     nodes that wait for the root of their component, latest first.
     state: the next node to start from, the nodes on the path, those completed, those that wait, the
     last index, the next label.
+
+    Both ends fit into `nodes`, and into `spare`: a node is either new, or on the path, or waiting,
+    or completed, so no two of these are more than all nodes.
     """
     kind, offsets, sources = _node_type(csr.nodes), read_only(csr.offsets), read_only(csr.sources)
     low: Targets = np.zeros(csr.nodes, kind)
@@ -114,7 +118,7 @@ def _searched(csr: Csr) -> tuple[Targets, Targets]:
     nodes, spare = order[:end], np.empty(end, kind)
     lowered, state = np.zeros(csr.nodes, np.bool_), (0, 0, done, 0, 0, csr.nodes - done)
     while state[2] < end:
-        state = loops.search(offsets, sources, low, lowered, nodes, spare, state, LINKS)
+        state = loops.search(offsets, sources, low, lowered, nodes, spare, state, links)
         release(csr.sources, 0, csr.edges)
     return low, order
 
@@ -124,7 +128,7 @@ def _node_type(nodes: int) -> Any:
 
 
 def _no_counts(nodes: int) -> Targets:
-    """Of components, by size."""
+    """Of components, by size: 0 to N nodes."""
     counts: Targets = np.zeros(nodes + 1, _node_type(nodes))
     return counts
 

@@ -49,10 +49,11 @@ class Degrees:
     top_share: float
 
 
-def indegrees(csr: Csr) -> Degrees:
+def indegrees(csr: Csr, piece: int = PIECE) -> Degrees:
+    """piece: nodes at once."""
     degrees: Ids = np.empty(csr.nodes, csr.outdegrees.dtype)
-    for begin in range(0, csr.nodes, PIECE):
-        degrees[begin : begin + PIECE] = np.diff(csr.offsets[begin : begin + PIECE + 1])
+    for begin in range(0, csr.nodes, piece):
+        degrees[begin : begin + piece] = np.diff(csr.offsets[begin : begin + piece + 1])
     return _summary(degrees)
 
 
@@ -113,15 +114,14 @@ def _reciprocal(offsets: Offsets, sources: Ids, outdegrees: Ids, begin: int, end
     return count
 
 
-def gini(scores: Floats) -> float:
-    """The Gini coefficient. scores: float64[N], finite and at least 0, in any order."""
+def gini(scores: Floats, piece: int = PIECE) -> float:
+    """The Gini coefficient. scores: float64[N], finite and at least 0, in any order. piece: scores
+    at once."""
     ascending = np.sort(np.asarray(scores))
     n, weighted, totals = len(ascending), [], []
-    for begin in range(0, n, PIECE):
-        piece = ascending[begin : begin + PIECE]
-        weighted.append(
-            float(np.arange(2 * begin + 1 - n, 2 * (begin + len(piece)) - n, 2) @ piece)
-        )
-        totals.append(float(piece.sum()))
+    for begin in range(0, n, piece):
+        some = ascending[begin : begin + piece]
+        weighted.append(float(np.arange(2 * begin + 1 - n, 2 * (begin + len(some)) - n, 2) @ some))
+        totals.append(float(some.sum()))
     total = math.fsum(totals)
     return math.fsum(weighted) / (n * total) if total else 0.0

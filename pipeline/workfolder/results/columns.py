@@ -38,7 +38,7 @@ class FinishedColumns(Finished):
             "folded": lambda: f"SELECT key, target_key, kind, hops FROM {table('folds')}",
             "visited": lambda: (
                 f"SELECT uri, timestamp, status, media_type, digest, kind, {self._validators()},"
-                f" hops FROM '{self.folder('captures')}/*.parquet'"
+                f" via, hops FROM '{self.folder('captures')}/*.parquet'"
             ),
             "redirected": lambda: (
                 f"SELECT source, target FROM '{self.folder('links')}/*.parquet' WHERE hop = 'R'"

@@ -45,11 +45,11 @@ class DatasetFolders:
     """The datasets of one finished run, each checked against its record in the manifest.
 
     tmp: a new folder in the one given; each dataset that is asked for appears there under its name,
-    as a link, or downloaded once. digests: compare them; otherwise names and sizes.
+    as a link, or downloaded once.
     """
 
-    def __init__(self, work: Path, manifest: Manifest, tmp: Path, *, digests: bool = False) -> None:
-        self.work, self.manifest, self.digests = work, manifest, digests
+    def __init__(self, work: Path, manifest: Manifest, tmp: Path) -> None:
+        self.work, self.manifest = work, manifest
         self.tmp = Path(tempfile.mkdtemp(prefix="datasets-", dir=tmp))
         self.data: str | None = manifest.parameters.get("--data")
         self._store = DatasetStore(work, self.data)
@@ -116,7 +116,7 @@ class DatasetFolders:
         self._origins[folder] = url
 
     def _compare(self, dataset: str) -> None:
-        fault = fault_of(self.work, self.manifest, dataset, digests=self.digests)
+        fault = fault_of(self.work, self.manifest, dataset, digests=True)
         if fault:
             raise UnusableDataset(str(self.work), fault, EXPECTED, self._cure(dataset))
 

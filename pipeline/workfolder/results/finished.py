@@ -7,8 +7,8 @@ The views, each with the name of the folder before it (`a_mapped`):
     spelled  key, uri, captures, links, last: every spelling
     folded   key, target_key, kind, hops: the keys that others stand for
     ranked   ord, score, captured: a row for each node; nodes of equal score are ordered by ord
-    visited  uri, timestamp, status, media_type, digest, kind, modified, etag, hops: every capture;
-             modified and etag are null in a folder that was made without `--validators`
+    visited  uri, timestamp, status, media_type, digest, kind, modified, etag, via, hops: every
+             capture; modified and etag are null in a folder that was made without `--validators`
     degrees  key, links_in, links_out: of nodes, in the graph
     redirected  source, target: the redirects among the links that count
     kept     source, target, hop: the links of captures that count
@@ -32,9 +32,12 @@ import pyarrow as pa
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.datasets import CAPTURES
+from pipeline.bounds import Bounds, bounds_of, relative_bound
+from pipeline.contract import RANK
 from pipeline.data.csr import Csr
 from pipeline.data.graph import Floats, Mask, Positions, Targets
 from pipeline.ranking.classes import Classes, Preferences, cut, preferences, preferred_first
+from pipeline.ranking.digits import digits_for
 from pipeline.ranking.methods import Method, method_of
 from pipeline.workfolder.imported import WITHOUT_URIS
 from pipeline.workfolder.manifest import Manifest
@@ -182,6 +185,21 @@ class Finished(ABC):
     def digits(self) -> int:
         """Significant digits that scores must share to count as equal."""
         return int(self.manifest.steps["join-scores"]["parameters"]["digits"])
+
+    @property
+    def bounds(self) -> Bounds:
+        """Of the error of each score."""
+        return bounds_of(self.manifest.steps[RANK]["rounds"][-1])
+
+    @property
+    def proved_digits(self) -> int:
+        """Significant digits of scores that differ for certain where they differ: those that the
+        bound of each score proves, and nine after a fixed number of rounds, whose sums give pages
+        with the same links the same bits."""
+        if self.parameters.get("--iterations") is not None:
+            return self.digits
+        last = self.manifest.steps[RANK]["rounds"][-1]
+        return min(self.digits, digits_for(relative_bound(last)))
 
     @property
     def has_uris(self) -> bool:

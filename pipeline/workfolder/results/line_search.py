@@ -9,7 +9,7 @@ import mmap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-NEAR = 1 << 20  # bytes on each side, where lines that belong together stand
+NEAR = 1 << 20
 
 
 def lines_with(path: Path, beginnings: Sequence[bytes]) -> Iterator[bytes]:
@@ -24,16 +24,17 @@ def lines_with(path: Path, beginnings: Sequence[bytes]) -> Iterator[bytes]:
                 at = _find(data, beginning, at + 1, len(data))
 
 
-def first_lines(path: Path, beginnings: Sequence[bytes]) -> list[bytes | None]:
+def first_lines(path: Path, beginnings: Sequence[bytes], near: int = NEAR) -> list[bytes | None]:
     """For each beginning the first line that has it. Lines near the one that was found last are
-    looked at before all others, as the spellings of a page stand together."""
+    looked at before all others, as the spellings of a page stand together. near: bytes on each
+    side."""
     lines: list[bytes | None] = []
     if not path.stat().st_size:
         return [None] * len(beginnings)
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         last = 0
         for beginning in beginnings:
-            at = _find(data, beginning, max(0, last - NEAR), min(len(data), last + NEAR))
+            at = _find(data, beginning, max(0, last - near), min(len(data), last + near))
             if at < 0:
                 at = _find(data, beginning, 0, len(data))
             lines.append(None if at < 0 else _line(data, at))

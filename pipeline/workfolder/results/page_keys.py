@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from jobs.kernel.keys.keys import key_function
+from jobs.kernel.keys.keys import key_function, www_rule
 
 if TYPE_CHECKING:
     from pipeline.workfolder.results.finished import Finished
@@ -26,7 +26,7 @@ def _has_host(uri: str) -> bool:
 def key_maker(finished: Finished) -> Callable[[str], str]:
     """A function from a URI to the key that the run makes of it, and from a key to the key itself.
     It raises NotAURI for all else."""
-    of_uri = key_function(bool(finished.parameters["--keep-www"]))
+    of_uri = key_function(www_rule(finished.parameters))
 
     def key_of(page: str) -> str:
         if not page.lower().startswith(("http://", "https://")):

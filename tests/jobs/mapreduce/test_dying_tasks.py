@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from support.crawls import WEB, crawlrank, write_warc
+from click.testing import CliRunner
+from support.crawls import INLINE, WEB, ok, write_warc
+from support.engines import launching
 from support.faults.dying_reader import DyingReader
 from support.paths import LOOPBACK
+from support.systems.own_engine import with_engine
 
 from jobs.mapreduce.launcher import Launcher
-from pipeline.engines.text import local_extraction, steps
+from pipeline.engines.text import steps
 
 DIED = "the process that read it died (SIGKILL)"
 
@@ -38,18 +40,15 @@ def test_others_are_read_and_nothing_of_it_is_kept(tmp_path: Path) -> None:
         assert report.counters == ({} if report.error else alone[0].counters)
 
 
-def test_a_run_ends_with_its_error_and_keeps_the_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_ends_with_its_error_and_keeps_the_others(tmp_path: Path) -> None:
     archives = [LOOPBACK, write_warc(tmp_path / "dies.warc", WEB)]
-    words = ("run", *archives, "--work", tmp_path / "work", "--runner", "local", "--iterations", 2)
-    with monkeypatch.context() as patched:
-        patched.setattr(local_extraction, "ExtractLinks", DyingReader)
-        said = crawlrank(*words, "--no-validate")
-    assert said.code == 3
-    assert f"{archives[1]}: {DIED}; expected" in said.err
-    assert "--max-record" in said.err
+    words = ("run", *archives, "--work", tmp_path / "work", "--iterations", 2, "--no-validate")
+    dying = with_engine(launching(job_class=lambda job: DyingReader))
+    said = CliRunner().invoke(dying, [*map(str, words), "--runner", "local"])
+    assert said.exit_code == 3
+    assert f"{archives[1]}: {DIED}; expected" in said.stderr
+    assert "--max-record" in said.stderr
     (kept,) = [part for part in (tmp_path / "work" / "links").iterdir() if part.stat().st_size]
     inode = kept.stat().st_ino
-    assert crawlrank(*words, "--no-validate").code == 0
+    ok(*words, *INLINE)
     assert kept.stat().st_ino == inode

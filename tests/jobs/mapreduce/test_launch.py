@@ -6,7 +6,9 @@ import gzip
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from support import plain
@@ -15,9 +17,13 @@ from support.inputs.samples import made_captures, made_links, write
 from support.paths import ROOT
 from support.systems.cluster import cluster, dataset, inline, on_cluster
 
+from jobs.assign_ids import AssignIds
 from jobs.canonicalize import Canonicalize
 from jobs.gen_graph import GenGraph
+from jobs.join_scores import JoinScores
 from jobs.kernel.errors import BadInput, JobFailed
+from jobs.mapreduce.alone import main
+from jobs.mapreduce.job import Job
 from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
 from jobs.page_rank import PageRank
@@ -110,7 +116,9 @@ def test_the_place_is_found_among_many_inputs(runner: str, tmp_path: Path) -> No
     assert list(launcher.tmp.iterdir()) == []
 
 
-@pytest.mark.parametrize("runner", ["inline", "cluster", "local"])
+@pytest.mark.parametrize(
+    "runner", ["inline", "cluster", pytest.param("local", marks=pytest.mark.extended)]
+)
 def test_the_first_bad_line_of_the_inputs_is_told(runner: str, tmp_path: Path) -> None:
     """Whichever task or reducer comes first, and lines before what follows from them."""
     launcher = launcher_for(runner, tmp_path)
@@ -167,22 +175,49 @@ def alone(
     return subprocess.run(command, capture_output=True, cwd=cwd, env=env, check=False)
 
 
-def test_the_recipe_job_by_job_from_another_folder(tmp_path: Path) -> None:
+class Said(NamedTuple):
+    code: object
+    out: bytes
+    err: bytes
+
+
+Alone = Callable[..., Said]
+
+
+@pytest.fixture
+def alone_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> Alone:
+    """The same in this process: a job and its arguments, in the folder of the test."""
+
+    def run(job: type[Job], *args: object) -> Said:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", [job.__name__, *map(str, args)])
+        code: object = 0
+        try:
+            main(job)
+        except SystemExit as end:
+            code = end.code
+        return Said(code, *capfdbinary.readouterr())
+
+    return run
+
+
+def test_the_recipe_job_by_job_from_another_folder(tmp_path: Path, alone_here: Alone) -> None:
     links, captures = made_links(100), made_captures()
     write(tmp_path / "links.txt", links)
     write(tmp_path / "captures.txt", captures)
-    local = ("-r", "local", "--num-cores", "1")
-    steps = [
-        ("canonicalize", "links.txt", "captures.txt", "--output-dir", "canonical"),
-        ("assign_ids", "canonical", "--output-dir", "ids", "--reducers", "3", *local),
-        ("gen_graph", "ids", "--output-dir", "graph"),
-        ("page_rank", "graph", "--output-dir", "ranks", "--shift=-0.00001"),
-        ("join_scores", "ranks", "ids/_map", "canonical/_uris", "--output-dir", "scores", *local),
+    steps: list[tuple[type[Job], tuple[str, ...]]] = [
+        (Canonicalize, ("links.txt", "captures.txt", "--output-dir", "canonical")),
+        (AssignIds, ("canonical", "--output-dir", "ids", "--reducers", "3")),
+        (GenGraph, ("ids", "--output-dir", "graph")),
+        (PageRank, ("graph", "--output-dir", "ranks", "--shift=-0.00001")),
+        (JoinScores, ("ranks", "ids/_map", "canonical/_uris", "--output-dir", "scores")),
     ]
-    for job, *args in steps:
-        done = alone(job, *args, cwd=tmp_path)
-        assert (done.returncode, done.stdout) == (0, b""), done.stderr.decode()
-        assert b"Traceback" not in done.stderr
+    for job, args in steps:
+        done = alone_here(job, *args)
+        assert (done.code, done.out) == (0, b""), done.err.decode()
+        assert b"Traceback" not in done.err
     wanted = plain.canonical_links(links)
     numbers = plain.ids(wanted)
     targets = plain.graph(wanted, numbers)
@@ -210,14 +245,16 @@ def test_local_tasks_find_the_package_that_only_the_current_folder_named(tmp_pat
     ]
 
 
-def test_rows_to_stdout_and_what_there_is_to_tell_to_stderr(tmp_path: Path) -> None:
+def test_rows_to_stdout_and_what_there_is_to_tell_to_stderr(
+    tmp_path: Path, alone_here: Alone
+) -> None:
     write(tmp_path / "graph", [b"0\t1.0\tO:dummy", b"dummy\t1.0\tO:dummy"])
-    done = alone("page_rank", "graph", cwd=tmp_path)
-    assert sorted(done.stdout.splitlines()) == [
+    done = alone_here(PageRank, "graph")
+    assert sorted(done.out.splitlines()) == [
         b"0\t0.15\tO:dummy",
         b"dummy\t1.8499999999999999\tO:dummy",
     ]
-    assert done.stderr.splitlines() == [b"ranks\t2"]
+    assert done.err.splitlines() == [b"ranks\t2"]
 
 
 @pytest.mark.parametrize(
@@ -231,15 +268,15 @@ def test_rows_to_stdout_and_what_there_is_to_tell_to_stderr(tmp_path: Path) -> N
     ],
 )
 def test_errors_of_a_job_alone(
-    args: tuple[str, ...], code: int, told: bytes, tmp_path: Path
+    args: tuple[str, ...], code: int, told: bytes, tmp_path: Path, alone_here: Alone
 ) -> None:
     write(tmp_path / "bad", [b"what is this"])
     (tmp_path / "there").mkdir()
-    done = alone("page_rank", *args, cwd=tmp_path)
-    assert done.returncode == code
-    assert told.replace(b"{cwd}", os.fsencode(tmp_path.resolve())) in done.stderr
-    assert b"Traceback" not in done.stderr
-    assert done.stdout == b""
+    done = alone_here(PageRank, *args)
+    assert done.code == code
+    assert told.replace(b"{cwd}", os.fsencode(tmp_path.resolve())) in done.err
+    assert b"Traceback" not in done.err
+    assert done.out == b""
     assert {path.name for path in tmp_path.iterdir()} == {"bad", "there"}
 
 

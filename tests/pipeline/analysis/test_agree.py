@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from support.crawls import crawlrank, ok, write_warc
+from support.crawls import crawlrank, ok
 from support.graphs import web_like
+from support.paths import LOOPBACK
+from support.runs import finished, ranked, shared_warc
 
 NODES = 120
 GRAPH = web_like(NODES, seed=11)
@@ -20,17 +22,13 @@ URIS = [f"http://h{number % 7}.example/{number:03}" for number in range(NODES)]
 
 
 @pytest.fixture(scope="module")
-def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("agree")
+def work() -> Path:
     web = {
         URIS[node]: [URIS[to] for to in GRAPH.targets[node == SOURCES].tolist()]
         for node in range(NODES)
     }
-    archive = write_warc(folder / "web.warc.gz", web)
-    ok("run", archive, "--work", folder / "work", "--nodes", "all", "--quiet")
-    for method in ("degree", "hits"):
-        ok("rank", "--work", folder / "work", "--method", method, "--quiet")
-    return folder / "work"
+    run = finished(shared_warc("agree.warc.gz", web), "--nodes", "all")
+    return ranked(ranked(run, "--method", "degree"), "--method", "hits")
 
 
 def said(work: Path, *options: object) -> dict[str, Any]:
@@ -61,7 +59,7 @@ def test_all_pairs_against_scipy(work: Path, tmp_path: Path) -> None:
 
 
 def test_a_ranking_agrees_with_itself(work: Path) -> None:
-    ok("rank", "--work", work, "--name", "again", "--quiet")
+    work = ranked(work, "--name", "again")
     (pair,) = said(work, "--ranking", "again")["pairs"]
     assert pair["labels"] == ["run", "again"]
     agreed = pair["agreement"]
@@ -130,14 +128,12 @@ def test_ratings_that_are_none(text: str, reason: str, work: Path, tmp_path: Pat
     assert reason in refused.err
 
 
-def test_one_ranking_alone(tmp_path: Path) -> None:
-    web = {"http://a.example/": ["/b"], "http://a.example/b": ["/"]}
-    archive = write_warc(tmp_path / "a.warc.gz", web)
-    ok("run", archive, "--work", tmp_path / "work", "--quiet")
-    refused = crawlrank("agree", tmp_path / "work")
+def test_one_ranking_alone() -> None:
+    work = finished(LOOPBACK)
+    refused = crawlrank("agree", work)
     assert refused.code == 2
     assert "one ranking only" in refused.err
-    unknown = crawlrank("agree", tmp_path / "work", "--ranking", "yours")
+    unknown = crawlrank("agree", work, "--ranking", "yours")
     assert unknown.code == 3
     assert "no ranking yours" in unknown.err
 

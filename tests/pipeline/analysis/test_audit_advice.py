@@ -11,7 +11,7 @@ import random
 from pathlib import Path
 
 import pytest
-from support.crawls import ok
+from support.crawls import crawlrank, ok
 from support.inputs.crawl_logs import log, written
 
 from pipeline.analysis.audit.crawl_log import LogReport, read_logs
@@ -60,7 +60,7 @@ NOT_LOADED, SPELLINGS = "The order has little to do with the file", "are other s
 ENDED, MISSING, SEEDS = (
     "likely ended too early",
     "A crawl fetches what it finds",
-    "Give them as seeds",
+    "begins with all of them",
 )
 OPEN = "has a log open"
 
@@ -105,6 +105,7 @@ def advice(file: Path, *logs: Path) -> list[str]:
     return said
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("name", CRAWLS)
 def test_each_crawl_gets_the_advice_that_it_needs(name: str, tmp_path: Path) -> None:
     fetches, expected = CRAWLS[name]
@@ -122,11 +123,72 @@ def test_an_empty_log_among_others(order: str, tmp_path: Path) -> None:
     assert advice(file, *(logs if order == "empty first" else reversed(logs))) == []
 
 
+def test_the_folder_of_a_job(tmp_path: Path) -> None:
+    """Its last launch, with the logs that checkpoints closed, and without what is no log."""
+    file, logs = written(tmp_path / "precedence.txt", FILE), tmp_path / "job" / "1" / "logs"
+    logs.mkdir(parents=True)
+    (tmp_path / "job" / "latest").symlink_to("1")
+    written(logs / "crawl.log", log(seeds(BEST[100:])))
+    written(logs / "crawl.log.cp00001-20260101", log(seeds(BEST[:100])))
+    for folder in (tmp_path / "job", tmp_path / "job" / "1", logs):
+        assert advice(file, folder) == []
+    (only,) = advice(file, logs / "crawl.log.cp00001-20260101")
+    assert ENDED in only
+    said = crawlrank("audit-precedence", file, tmp_path)
+    assert (said.code, "a folder without a crawl.log" in said.err) == (3, True)
+
+
+def test_launches_from_checkpoints_are_of_one_crawl(tmp_path: Path) -> None:
+    """Back to the launch that scheduled the pages, and no further."""
+    file, job = written(tmp_path / "precedence.txt", FILE), tmp_path / "job"
+    parts = {"20260101000000": NEW, "20260102000000": BEST[:100], "20260103000000": BEST[100:]}
+    for name, uris in parts.items():
+        (job / name / "logs").mkdir(parents=True)
+        written(job / name / "logs" / "crawl.log", log(seeds(uris)))
+    (job / "latest").symlink_to("20260103000000")
+    (only,) = advice(file, job)  # nothing says that it went on from a checkpoint
+    assert MISSING in only
+    written(job / "20260102000000" / "logs" / "crawlrank-pages.log", "# scheduled: 200\n")
+    assert advice(file, job) == []
+
+
+def test_the_uri_that_held_a_host_is_named(tmp_path: Path) -> None:
+    """Everything of its host came before it."""
+    file = written(tmp_path / "precedence.txt", FILE)
+    first = [uri for uri in BEST if HOSTS[0] in uri and LISTED[uri] < 4]
+    order = [*first[1:], first[0], *(uri for uri in BEST if uri not in first)]
+    said = ok(
+        "audit-precedence", file, written(tmp_path / "crawl.log", log(seeds(order))), "--json", "-"
+    ).out
+    (held, *_) = json.loads(said)["held"]
+    later = sum(LISTED[uri] > 1 for uri in first)
+    assert held == {
+        "host": HOSTS[0], "uri": first[0], "precedence": "1", "status": 200, "behind": later,
+    }  # fmt: skip
+
+
 def test_a_log_that_is_open(tmp_path: Path) -> None:
     file = written(tmp_path / "precedence.txt", FILE)
     written(tmp_path / "crawl.log.lck", "")
     (only,) = advice(file, written(tmp_path / "crawl.log", log(seeds(BEST[:200]))))
     assert OPEN in only
+
+
+def test_no_advice_on_queues_where_a_script_has_checked_them(tmp_path: Path) -> None:
+    file = written(tmp_path / "precedence.txt", FILE)
+    by_host = sorted(BEST, key=lambda uri: (uri.split("/")[2], LISTED[uri]))
+    path = written(tmp_path / "crawl.log", log(seeds(by_host)))
+    assert HOSTS_IN_TURN in advice(file, path)[0]
+    written(tmp_path / "crawlrank-pages.log", "# scheduled: 300\n")
+    assert advice(file, path) == []
+
+
+def test_pages_that_were_out_of_scope(tmp_path: Path) -> None:
+    file = written(tmp_path / "precedence.txt", FILE)
+    lines = "out-of-scope http://a.example/\nout-of-scope http://b.example/\n"
+    written(tmp_path / "crawlrank-pages.log", lines + "# out-of-scope: 2\n# scheduled: 198\n")
+    (only,) = advice(file, written(tmp_path / "crawl.log", log(seeds(BEST))))
+    assert only.startswith("2 listed pages were out of the scope of the job")
 
 
 # ---- what Heritrix noted ---------------------------------------------------------------------
@@ -172,6 +234,7 @@ NOTED: dict[str, tuple[Noted, set[str]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", NOTED)
 def test_what_heritrix_noted_is_told_for_certain(name: str, tmp_path: Path) -> None:
     fetches, expected = NOTED[name]

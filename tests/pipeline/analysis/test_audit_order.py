@@ -77,9 +77,8 @@ def test_many_groups_are_each_as_alone(rows: list[tuple[int, int]], batch: int) 
     assert found.within == sum(alone.values(), order.NOTHING)
 
 
-def test_only_the_largest_groups_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(order, "KEPT", 3)
-    found = ManyOrders()
+def test_only_the_largest_groups_are_kept() -> None:
+    found = ManyOrders(kept=3)
     sizes = [1 + (number * 7) % 50 for number in range(50)]
     groups = np.repeat(np.arange(50), sizes)
     found.add(groups, np.zeros_like(groups))

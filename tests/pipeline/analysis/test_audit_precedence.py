@@ -17,7 +17,7 @@ from support.crawls import crawlrank, ok, process
 from support.inputs.crawl_logs import Fetch, log, written
 from support.paths import HERITRIX, SAMPLES
 
-from pipeline.analysis.audit import causes, findings
+from pipeline.analysis.audit import findings
 
 PREC = HERITRIX / "prec.txt"
 FIRST = HERITRIX / "first.crawl.log"
@@ -170,8 +170,7 @@ CAUSES = [
 ]
 
 
-def test_likely_causes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(causes, "EXAMPLES", len(CAUSES))
+def test_likely_causes(tmp_path: Path) -> None:
     fetched, entries, expected = [], [], {}
     for number, (uri, listed, cause) in enumerate(CAUSES):
         own = f"{number}."  # so that none is like another
@@ -306,6 +305,7 @@ def test_outputs_are_no_inputs(tmp_path: Path) -> None:
 # ---- the picture -----------------------------------------------------------------------------
 
 
+@pytest.mark.extended
 def test_the_picture(tmp_path: Path) -> None:
     for name in ("one.svg", "two.svg", "three.png"):
         ok("audit-precedence", PREC, FIRST, "--plot", tmp_path / name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,18 @@ from support.inputs.archive_samples import page, warc
 from support.paths import HERITRIX, LOOPBACK, REFERENCE, SAMPLES
 from warcio.archiveiterator import ArchiveIterator
 
+from jobs.kernel.archive.damage import MAX_RECORD
+from jobs.kernel.archive.sources import read_archives
 from jobs.kernel.captures.extraction import extract
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.rows import Link
-from pipeline.analysis.audit import described_pages, outlinks
-from pipeline.analysis.audit.outlinks import MAX_OUTLINKS, Comparison, compare_archive
+from pipeline.analysis.audit.described_pages import DescribedPages
+from pipeline.analysis.audit.outlinks import (
+    MAX_OUTLINKS,
+    Comparison,
+    Difference,
+    compare_archive,
+)
 
 AUT = SAMPLES / "aut-example.warc.gz"
 SAMPLE_1 = REFERENCE / "archives" / "oduwsdl-ipwb" / "samples__warcs__sample-1.warc.gz"
@@ -42,7 +50,7 @@ def of_page(tmp_path: Path, html: str, *lines: str) -> Comparison:
     return compared(path)
 
 
-def categories(side: dict[str, outlinks.Difference]) -> dict[str, int]:
+def categories(side: dict[str, Difference]) -> dict[str, int]:
     return {name: found.pairs for name, found in side.items()}
 
 
@@ -106,9 +114,9 @@ def edges(archive: Path, outlinks: Any) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("archive", [AUT, LOOPBACK], ids=lambda path: path.name)
-def test_no_false_link_becomes_an_edge(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outlinks, "EXAMPLES", 1_000_000)
-    found = compared(archive)
+def test_no_false_link_becomes_an_edge(archive: Path) -> None:
+    found = Comparison(most_examples=1_000_000)
+    compare_archive(archive, found)
     false = {pair for each in found.only_metadata.values() for pair in each.examples}
     assert len(false) == found.outlinks - found.shared
     assert false & edges(archive, "auto") == set()
@@ -235,14 +243,14 @@ def test_either_order_and_pages_without_counterpart(tmp_path: Path) -> None:
     assert (found.pages, found.shared, found.alone, found.metadata_alone) == (2, 2, 1, 1)
 
 
-def test_what_waits_is_bounded_and_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(described_pages, "WAITING", 3)
+def test_what_waits_is_bounded_and_counted() -> None:
     uris = [f"http://example.com/{number}" for number in range(10)]
-    path = tmp_path / "pages.warc"
-    records = [page("<a href=/x>", uri) for uri in uris] + [metadata("a: b", uri=u) for u in uris]
-    path.write_bytes(b"".join(records))
-    found = compared(path)
-    assert (found.pages, found.alone, found.metadata_alone) == (3, 7, 7)
+    written = [page("<a href=/x>", uri) for uri in uris] + [metadata("a: b", uri=u) for u in uris]
+    pages, pairs = DescribedPages(waiting=3), 0
+    archive = BytesIO(b"".join(written))
+    for _, items, _ in read_archives(archive, "pages.warc", max_record=MAX_RECORD):
+        pairs += sum(len(list(pages.add(item, MAX_RECORD))) for item in items)
+    assert (pairs, pages.alone, pages.metadata_alone) == (3, 7, 7)
 
 
 def test_pages_of_other_statuses_are_compared_and_give_no_edges(tmp_path: Path) -> None:

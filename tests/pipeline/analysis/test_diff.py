@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.compared import ROUNDS, Plain, made_works
-from support.crawls import crawlrank, ok, write_warc
-from support.inputs.archive_samples import warc
+from support.compared import ROUNDS, Plain, made_archives, made_works
+from support.crawls import crawlrank, ok, response, write_records, write_warc
+from support.runs import copy_of
 from support.work_folders import edit_manifest
 
 from jobs.kernel.formats.order import rounded
@@ -19,8 +19,8 @@ Works = dict[str, list[Path]]
 
 
 @pytest.fixture(scope="module")
-def works(tmp_path_factory: pytest.TempPathFactory) -> Works:
-    return made_works(tmp_path_factory.mktemp("works"), 2, "--bins", 6)
+def works() -> Works:
+    return made_works(2)
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +40,9 @@ def told(works: Works) -> dict[str, Any]:
     return compared(*works["columns"], "--top", 100, "--links", 100)
 
 
+@pytest.mark.extended
 def test_runners_agree(works: Works, told: dict[str, Any]) -> None:
-    for one, other in (("text", "text"), ("text", "columns"), ("columns", "text")):
+    for one, other in (("text", "columns"), ("columns", "text")):
         found = compared(works[one][0], works[other][1], "--top", 100, "--links", 100)
         assert found == told, (one, other)
 
@@ -171,36 +172,38 @@ def test_refused(works: Works, tmp_path: Path) -> None:
 
 
 def test_options_that_differ_are_told(works: Works, tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    ok("run", works["text"][0].parent / "0.warc.gz", "--work", work, "--bins", 3, "--quiet",
-       "--no-validate", "--iterations", ROUNDS)  # fmt: skip
+    work = copy_of(works["columns"][0], tmp_path / "work")
+    given = "--bins", 3, "--no-validate", "--iterations", ROUNDS, "--quiet", "--force"
+    ok("run", made_archives()[0], "--work", work, *given)
     told = compared(works["columns"][0], work)
     assert told["options"] == {"--bins": [6, 3], "--unlisted": [7, 4]}
     assert (told["bins"], told["risen"], told["fallen"]) == (3, 0, 0)  # both cut as the second
 
 
-@pytest.mark.parametrize("status", ["410 Gone", "302 Found", "200 OK"])
-def test_a_link_lost_as_its_page_has_another_status(status: str, tmp_path: Path) -> None:
-    """The source is in both runs, as others link to it."""
-    links = {"http://a.example/": ["/s", "/t"], "http://a.example/t": ["/", "/s"]}
-    first = write_warc(tmp_path / "1.warc.gz", {**links, "http://a.example/s": ["/t", "/"]})
+def test_a_link_lost_as_its_page_has_another_status(tmp_path: Path) -> None:
+    """The sources are in both runs, as others link to them."""
+    sources = {"410 Gone": "/s", "302 Found": "/u", "200 OK": "/v"}
+    links = {"http://a.example/": [*sources.values(), "/t"], "http://a.example/t": ["/"]}
+    once = {f"http://a.example{path}": ["/t", "/"] for path in sources.values()}
+    first = write_warc(tmp_path / "1.warc.gz", {**links, **once})
     rest = write_warc(tmp_path / "2.warc.gz", links)
-    response = warc(
-        f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\n\r\nno links".encode(),
-        "http://a.example/s",
-    )
-    (tmp_path / "3.warc").write_bytes(response)
-    ok("run", first, "--work", tmp_path / "one", "--quiet", "--no-validate")
-    others = (rest, tmp_path / "3.warc")
-    ok("run", *others, "--work", tmp_path / "other", "--quiet", "--no-validate")
-    told = compared(tmp_path / "one", tmp_path / "other")
-    lost = [
-        link
+    later = [
+        response(f"http://a.example{path}", b"no links", status) for status, path in sources.items()
+    ]
+    given = "--quiet", "--no-validate", "--bins", 20
+    ok("run", first, "--work", tmp_path / "one", *given)
+    others = rest, write_records(tmp_path / "3.warc", later)
+    ok("run", *others, "--work", tmp_path / "other", *given)
+    output = tmp_path / "diff.json"
+    said = ok("diff", tmp_path / "one", tmp_path / "other", "--json", output).out
+    told = json.loads(output.read_text())
+    lost = {
+        (link["uri"], link["status"])
         for move in told["risen_most"] + told["fallen_most"]
         for link in move["lost"]["most"]
-        if link["uri"] == "http://a.example/s"
-    ]
-    assert {link["status"] for link in lost} <= {int(status[:3])}
-    said = ok("diff", tmp_path / "one", tmp_path / "other").out
-    assert (f"its status is {status[:3]} now" in said) == (bool(lost) and status != "200 OK")
-    assert lost
+    }
+    assert lost == {
+        (f"http://a.example{path}", int(status[:3])) for status, path in sources.items()
+    }
+    for status in ("410", "302", "200"):
+        assert (f"its status is {status} now" in said) == (status != "200")

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import math
 import shutil
-from itertools import product
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.compared import Plain, made_works, opened
-from support.crawls import INLINE, crawlrank, ok, write_warc
+from support.compared import HOW, Plain, made_works, opened
+from support.crawls import crawlrank, ok
+from support.drawing import examples
 from support.paths import LOOPBACK
+from support.runs import copy_of, finished, shared_warc
 
 from jobs.kernel.formats.order import rounded
 from pipeline.analysis.compare.explain import explain
@@ -23,16 +25,17 @@ Works = dict[str, list[Path]]
 
 
 @pytest.fixture(scope="module")
-def works(tmp_path_factory: pytest.TempPathFactory) -> Works:
-    return made_works(tmp_path_factory.mktemp("works"), 1, "--bins", 7)
+def works() -> Works:
+    return made_works(1)
 
 
 @pytest.mark.parametrize("engine", ["columns", "text"])
 def test_every_page_is_what_its_lines_say(engine: str, works: Works) -> None:
     plain = Plain(works["text"][0])
-    with opened(works[engine][0]) as (finished,):
-        for key, score in plain.score_of.items():
-            told = explain(finished, plain.uri_of[key], key, top=2)
+    with opened(works[engine][0]) as (run,):
+        for key in Random(1).sample(sorted(plain.score_of), examples(len(plain.score_of))):
+            score = plain.score_of[key]
+            told = explain(run, plain.uri_of[key], key, top=2)
             assert (told.score, told.shown) == (score, plain.uri_of[key])
             assert told.standing is not None
             assert told.standing.position == plain.place_of[key]
@@ -46,32 +49,36 @@ def test_every_page_is_what_its_lines_say(engine: str, works: Works) -> None:
             assert math.fsum(parts) == pytest.approx(score, rel=1e-5)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("over", "ties", "engine"),
     [
-        *product(("captured", "all"), ("key", "links", "together"), ("columns",)),
-        ("captured", "key", "text"),
+        ("captured", "key", "columns"),
         ("captured", "links", "text"),
+        ("captured", "together", "columns"),
+        ("all", "key", "text"),
+        ("all", "links", "columns"),
         ("all", "together", "text"),
     ],
 )
 def test_classes_are_those_of_the_file(over: str, ties: str, engine: str, tmp_path: Path) -> None:
-    """Of a crawl in which many pages have the same score."""
-    web = {f"http://a.example/{n}": [f"/{n % 7}", f"/{n % 3}", "/x"] for n in range(40)}
-    work, how = tmp_path / "work", INLINE if engine == "text" else ()
-    asked = "--classes-over", over, "--ties", ties, "--nodes", "all", "--bins", 6
-    archive = write_warc(tmp_path / "web.warc.gz", web)
-    ok("run", archive, "--work", work, "--iterations", 4, "--no-validate", "--quiet", *asked, *how)
+    """Of a crawl in which many pages have the same score. Every two of the values are together."""
+    web = {f"http://a.example/{n}": [f"/{n % 5}", f"/{n % 3}", "/x"] for n in range(20)}
+    archive = shared_warc("equal.warc.gz", web)
+    given = "--iterations", 4, "--no-validate", "--nodes", "all", *HOW[engine]
+    work = copy_of(finished(archive, *given), tmp_path / "work")
+    asked = "--classes-over", over, "--ties", ties, "--bins", 6, "--quiet", "--force"
+    ok("run", archive, "--work", work, *given, *asked)
     lines = (work / "precedence.txt").read_text().splitlines()
     precedence_of = {uri: int(precedence) for uri, precedence in (line.split() for line in lines)}
-    with opened(work) as (finished,):
+    with opened(work) as (run,):
         by_links = "sum(links) DESC, sum(captures) DESC, " if ties == "links" else ""
-        pages = finished.rows(
+        pages = run.rows(
             "SELECT n.key, n.uri, score FROM {nodes} n JOIN {spelled} USING (key)"
             f" GROUP BY n.key, n.uri, score ORDER BY score DESC, {by_links}n.key"
         )
         for place, (key, uri, score) in enumerate(pages, 1):
-            standing = explain(finished, uri, key, top=0).standing
+            standing = explain(run, uri, key, top=0).standing
             assert standing is not None
             assert (standing.precedence, standing.position) == (precedence_of[uri], place)
             assert standing.equal == sum(rounded(row[2]) == rounded(score) for row in pages)
@@ -93,14 +100,13 @@ def test_spellings_and_captures(tmp_path: Path) -> None:
         "http://a.example/p": ["/"],
         "http://a.example/q": ["http://a.example/p", "/"],
     }
-    archive = write_warc(tmp_path / "web.warc.gz", web)
+    archive = shared_warc("spellings.warc.gz", web)
     told = []
-    for how in ((), INLINE):
-        work = tmp_path / f"work-{len(told)}"
-        ok("run", archive, "--work", work, "--iterations", 5, "--no-validate", "--quiet", *how)
-        said = ok("explain", "--work", work, "HTTP://A.example/p#top", "--json", "-")
-        told.append(json.loads(said.out))
-        shown = ok("explain", "--work", work, "HTTP://A.example/p#top").out
+    for how in HOW.values():
+        work = finished(archive, "--iterations", 5, "--no-validate", *how)
+        output = tmp_path / f"{len(told)}.json"
+        shown = ok("explain", "--work", work, "HTTP://A.example/p#top", "--json", output).out
+        told.append(json.loads(output.read_text()))
         assert "http://www.a.example/p" in shown and "unlisted, precedence 6" not in shown
     assert told[0] == told[1]
     assert (told[0]["key"], told[0]["shown"]) == ("example,a)/p", "http://a.example/p")
@@ -118,14 +124,13 @@ def listed_class(told: dict[str, object]) -> object:
     return told["spellings"][0]["precedence"]  # type: ignore[index]
 
 
-def test_a_captured_page_without_score_tells_why(tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    ok("run", LOOPBACK, "--work", work, "--no-validate", "--quiet", "--bins", 3)
+def test_a_captured_page_without_score_tells_why() -> None:
+    work = finished(LOOPBACK)
     told = json.loads(
         ok("explain", "--work", work, "2,0,0,127:18082)/robots.txt", "--json", "-").out
     )
     assert told["score"] is None and "--nodes linked" in told["why_no_score"]
-    assert [row["precedence"] for row in told["spellings"]] == [3]
+    assert [row["precedence"] for row in told["spellings"]] == [5]
     assert told["captures"][0]["archive"] == LOOPBACK.name
     ok("explain", "--work", work, "http://127.0.0.2:18082/robots.txt")
 
@@ -171,8 +176,7 @@ def test_what_looks_like_a_uri(uri: str, works: Works) -> None:
 
 @pytest.mark.parametrize("name", ["scores/scores.parquet", "map/map.parquet", "graph/offsets.npy"])
 def test_broken_datasets(name: str, works: Works, tmp_path: Path) -> None:
-    work = tmp_path / "it's [a] folder"
-    shutil.copytree(works["columns"][0], work)
+    work = copy_of(works["columns"][0], tmp_path / "it's [a] folder")
     uri = Plain(works["text"][0]).uri_of.popitem()[1]
     ok("explain", "--work", work, uri)
     (work / name).write_bytes(b"nothing")

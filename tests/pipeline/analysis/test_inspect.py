@@ -6,6 +6,7 @@ import gzip
 import json
 import shutil
 from collections import Counter
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,7 +17,10 @@ from support.inputs.archive_samples import extracted, page, warc
 from support.paths import DAMAGED, DATA, LOOPBACK, ROOT, SAMPLES, SMALL_ARCHIVES
 from warcio.archiveiterator import ArchiveIterator
 
+from jobs.kernel.captures.extraction import extract
+from jobs.kernel.captures.extraction_options import ExtractionOptions
 from pipeline.analysis.inspect import inspection
+from pipeline.analysis.inspect.inspection_json import InspectionWriter
 
 AUT = SAMPLES / "aut-example.warc.gz"
 ARC = SAMPLES / "aut-example.arc.gz"
@@ -213,10 +217,14 @@ def test_nothing_in_an_archive_steers_a_terminal(tmp_path: Path) -> None:
     assert audit(archive)["archives"][0]["path"] == str(archive)
 
 
-def test_lists_are_bounded_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inspection, "MAX_DAMAGE", 2)
-    path = DAMAGED / "bad-lengths.arc.gz"
-    [found] = audit(path)["archives"]
+def test_lists_are_bounded_and_say_so() -> None:
+    few, out = inspection.Inspection(max_damage=2), StringIO()
+    with (DAMAGED / "bad-lengths.arc.gz").open("rb") as stream:
+        few.add(extract(stream, "bad-lengths.arc.gz", ExtractionOptions(), few.counters))
+    writer = InspectionWriter(out, "1", {})
+    writer.add(few)
+    writer.end(inspection.Total())
+    [found] = json.loads(out.getvalue())["archives"]
     assert found["damage"]["count"] == 3
     assert len(found["damage"]["places"]) == 2
     assert found["damage"]["not_listed"] == 1

@@ -7,12 +7,11 @@ from collections import Counter
 from random import Random
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.analysis.plots import plot_bins
 from pipeline.analysis.plots.plot_bins import (
+    BINS,
     class_counts,
     edges,
     rank_against_indegree,
@@ -23,7 +22,7 @@ from pipeline.analysis.plots.plot_bins import (
 def test_edges_are_whole_and_hold_all(largest: int) -> None:
     found = edges(largest)
     assert (found[0], found[-1]) == (1, largest + 1)
-    assert (np.diff(found) > 0).all() and len(found) <= plot_bins.BINS + 1
+    assert (np.diff(found) > 0).all() and len(found) <= BINS + 1
 
 
 PAGES = st.lists(st.integers(0, 3) | st.integers(0, 10**6), min_size=1, max_size=200)
@@ -56,11 +55,10 @@ def test_the_histogram_has_every_page_in_its_bin(
             assert rows[lower - 1] <= median < rows[lower]
 
 
-def test_pages_are_counted_over_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_are_counted_over_blocks() -> None:
     ranks, indegrees = np.arange(1, 101), np.arange(100) % 7
     whole = rank_against_indegree(ranks, indegrees)
-    monkeypatch.setattr(plot_bins, "BLOCK", 9)
-    parts = rank_against_indegree(ranks, indegrees)
+    parts = rank_against_indegree(ranks, indegrees, block=9)
     assert np.array_equal(whole.counts, parts.counts) and parts.counts.sum() == 100
 
 

@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.crawls import crawlrank, ok, write_warc
+from support.crawls import crawlrank, ok
+from support.runs import copy_of, finished, ranked, shared_warc
 
 from pipeline.analysis.plots.site_plots import rank_points, sites_by_rank, top_sites
 from pipeline.analysis.sites.files import write_sites_file
@@ -32,12 +33,9 @@ FOURTH = 0.15 + 0.85 * 2 * (0.15 + 0.85 * 0.15 / 2)
 
 
 @pytest.fixture(scope="module")
-def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("sites")
-    archive = write_warc(folder / "web.warc.gz", WEB)
-    ok("run", archive, "--work", folder / "work", "--quiet", "--bins", 2, "--method", "site",
-       "--nodes", "all")  # fmt: skip
-    return folder / "work"
+def work() -> Path:
+    given = "--bins", 2, "--method", "site", "--nodes", "all"
+    return finished(shared_warc("sites.warc.gz", WEB), *given)
 
 
 def test_the_table_has_the_best_first(work: Path) -> None:
@@ -57,7 +55,7 @@ def test_the_table_has_the_best_first(work: Path) -> None:
 def test_ties_together_have_one_class(work: Path) -> None:
     """That of the middle of positions 1 and 2 of 0 to 3, the upper half; by name, c was in 2."""
     together = ("--name", "together", "--method", "site", "--bins", 2, "--ties", "together")
-    ok("rank", "--work", work, *together, "--quiet")
+    work = ranked(work, *together)
     assert read_sites(work / "rankings" / "together")["class"].to_pylist() == [1, 1, 1, 2]
 
 
@@ -111,7 +109,7 @@ def test_other_endings_are_refused(work: Path, tmp_path: Path, name: str) -> Non
 
 
 def test_a_ranking_of_pages_has_no_sites(work: Path, tmp_path: Path) -> None:
-    ok("rank", "--work", work, "--method", "degree", "--quiet")
+    work = ranked(work, "--method", "degree")
     asked = ("--work", work, "--ranking", "degree", "--output", tmp_path / "s.csv")
     refused = crawlrank("export-sites", *asked)
     assert refused.code == 3
@@ -119,7 +117,8 @@ def test_a_ranking_of_pages_has_no_sites(work: Path, tmp_path: Path) -> None:
 
 
 def test_a_damaged_table_is_seen_and_made_again(work: Path, tmp_path: Path) -> None:
-    ok("rank", "--work", work, "--name", "hurt", "--method", "site", "--quiet")
+    hurt = "--name", "hurt", "--method", "site"
+    work = copy_of(ranked(work, *hurt), tmp_path / "work")
     path = work / "rankings" / "hurt" / "ranks" / "sites.parquet"
     whole = path.read_bytes()
     path.write_bytes(whole[:-9])
@@ -127,15 +126,16 @@ def test_a_damaged_table_is_seen_and_made_again(work: Path, tmp_path: Path) -> N
     refused = crawlrank("export-sites", *asked)
     assert refused.code == 3
     assert "crawlrank rank" in refused.err
-    ok("rank", "--work", work, "--name", "hurt", "--method", "site", "--quiet")
+    ok("rank", "--work", work, *hurt, "--quiet")
     assert path.read_bytes() == whole
 
 
-def test_the_command_shows_the_best_sites(work: Path) -> None:
+def test_the_command_shows_the_best_sites(work: Path, tmp_path: Path) -> None:
+    work = copy_of(work, tmp_path / "work")
     shown = ok("rank", "--work", work, "--name", "shown", "--method", "site").out
     assert "best of 4 sites" in shown
     best = next(line.split() for line in shown.splitlines() if "d.example" in line)
-    assert best[:4] == ["1", "d.example", "1", f"{FOURTH:#.9g}"]
+    assert best[:4] == ["1", "d.example", "1", f"{FOURTH:#.6g}"]
 
 
 def test_explain_names_the_site(work: Path, tmp_path: Path) -> None:
@@ -154,6 +154,7 @@ def test_points_are_few_and_true() -> None:
     assert rank_points(np.ones(1))[0].tolist() == [1]
 
 
+@pytest.mark.extended
 def test_pictures_of_sites(work: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
     for name in ("one", "other"):

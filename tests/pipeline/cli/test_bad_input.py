@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from support.crawls import (
+    COMMAND,
     INLINE,
     WEB,
     Said,
@@ -33,6 +34,7 @@ from support.crawls import (
 from support.faults.disks import tiny_disk
 from support.faults.stopping import interrupt, stopped
 from support.paths import DAMAGED, LOOPBACK
+from support.runs import copy_of, finished, shared_warc
 
 from pipeline.contract import STEPS
 
@@ -94,7 +96,7 @@ def test_no_page_links_anywhere(tmp_path: Path) -> None:
     assert said.code == 3
     assert "no links at all" in said.err
     assert "--nodes all" in said.err
-    ok("run", path, "--work", tmp_path / "all", "--nodes", "all", *INLINE)
+    ok("run", path, "--work", tmp_path / "all", "--nodes", "all", "--iterations", 1, *INLINE)
     precedence = (tmp_path / "all" / "precedence.txt").read_bytes()
     assert precedence == b"http://a.example/ 1\n"
 
@@ -106,6 +108,7 @@ ODD_WEBS = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ODD_WEBS)
 def test_odd_webs_are_ranked(name: str, tmp_path: Path) -> None:
     pages, nodes = ODD_WEBS[name]
@@ -155,29 +158,43 @@ NAMES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def plainly_named(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    folder = tmp_path_factory.mktemp("expected")
-    web = write_warc(folder / "web.warc.gz", WEB)
-    said = ok("run", web, "--work", folder / "work", "--iterations", 2, "--quiet",
-              "--no-validate", *INLINE)  # fmt: skip
-    assert said == Said(0, "", "")
-    return datasets(folder / "work")
+FEW = ("new\nline", "--option", os.fsdecode(b"not\xffutf8"))
+SHORT = ("--iterations", 2, "--no-validate", *INLINE)
 
 
-@pytest.mark.parametrize("name", NAMES, ids=ascii)
-def test_any_name_of_archive_and_work_folder(
-    name: str, web: Path, plainly_named: dict[str, bytes], tmp_path: Path
-) -> None:
+def test_any_names_of_archives(tmp_path: Path) -> None:
+    """As if they had usual ones."""
+
+    def run(folder: str, names: list[str]) -> dict[str, bytes]:
+        (tmp_path / folder).mkdir()
+        paths = [tmp_path / folder / f"{name}.warc" for name in names]
+        for path, (uri, targets) in zip(paths, pages.items(), strict=True):
+            write_warc(path, {uri: targets})
+        said = ok("run", *paths, "--work", tmp_path / f"work-{folder}", "--quiet", *SHORT)
+        assert said == Said(0, "", "")
+        found = datasets(tmp_path / f"work-{folder}")
+        del found["captures"]  # they name the archive
+        return {**found, "links": b"\n".join(sorted(found["links"].splitlines()))}
+
+    pages = {f"http://a.example/{n}": [f"/{n + 1}", f"/{n * n}"] for n in range(len(NAMES))}
+    assert run("odd", NAMES) == run("usual", [str(n) for n in range(len(NAMES))])
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[pytest.mark.extended] * (n not in FEW)) for n in NAMES],
+    ids=ascii,
+)
+def test_any_name_of_a_work_folder(name: str, tmp_path: Path) -> None:
+    web = shared_warc("web.warc.gz", WEB)
     folder = tmp_path / f"in {name}"
-    folder.mkdir()
-    archive = Path(shutil.copyfile(web, folder / f"{name}.warc.gz"))
     work = folder / name
-    ok("run", archive, "--work", work, "--iterations", 2, "--no-validate", *INLINE)
+    folder.mkdir()
+    ok("run", web, "--work", work, *SHORT)
     ok("status", "--work", work)
-    found, wanted = datasets(work), dict(plainly_named)
-    del found["captures"], wanted["captures"]  # they name the archive
-    assert found == wanted
+    wanted = datasets(finished(web, *SHORT))
+    assert datasets(work) == wanted
     ok("gen-graph", work / "input_links", "--output", folder / f"{name}.txt", *INLINE)
     ok("page-rank", folder / f"{name}.txt", "--output", folder / "pr.txt", "--quiet",
        "--iterations", 2, *INLINE)  # fmt: skip
@@ -185,6 +202,17 @@ def test_any_name_of_archive_and_work_folder(
 
 
 def test_odd_names_on_the_local_runner(web: Path, tmp_path: Path) -> None:
+    name = os.fsdecode(b" *'\"$x\n\xff")
+    archive = Path(shutil.copyfile(web, tmp_path / f"{name}.warc.gz"))
+    links, captures = tmp_path / f"{name}.txt", tmp_path / f"c{name}.txt"
+    said = process("extract-links", archive, "--output", links, "--captures", captures,
+                   "--runner", "local")  # fmt: skip
+    assert said.code == 0, said
+    assert len(captures.read_bytes().splitlines()) == len(WEB)
+
+
+@pytest.mark.extended
+def test_a_run_with_odd_names_on_the_local_runner(web: Path, tmp_path: Path) -> None:
     name = os.fsdecode(b" *'\"$x\n\xff")
     archive = Path(shutil.copyfile(web, tmp_path / f"{name}.warc.gz"))
     said = process("run", archive, "--work", tmp_path / name, "--iterations", 1, "--no-validate",
@@ -315,10 +343,13 @@ def test_scores_whose_sum_overflows(command: str, tmp_path: Path) -> None:
 # ---- the machine
 
 
-@pytest.mark.parametrize("size", ["24k", "60k", "160k", "210k"])
+@pytest.mark.parametrize(
+    "size",
+    ["24k", "160k", *(pytest.param(s, marks=pytest.mark.extended) for s in ("60k", "210k"))],
+)
 def test_a_full_disk(size: str, tmp_path: Path) -> None:
     with tiny_disk(tmp_path / "disk", size) as disk:
-        said = process("run", LOOPBACK, "--work", disk / "work", "--iterations", 3, *INLINE)
+        said = crawlrank("run", LOOPBACK, "--work", disk / "work", "--iterations", 3, *INLINE)
         assert said.code in (3, 5)
         assert "disk is full" in said.err
         assert "--work" in said.err or str(disk) in said.err
@@ -327,7 +358,7 @@ def test_a_full_disk(size: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "size",
-    ["160k", *(pytest.param(s, marks=pytest.mark.large) for s in ("24k", "60k", "110k"))],
+    ["60k", *(pytest.param(s, marks=pytest.mark.extended) for s in ("24k", "110k", "160k"))],
 )
 def test_a_full_disk_of_tasks(size: str, tmp_path: Path) -> None:
     """Nor is there room for what they would say last."""
@@ -347,7 +378,7 @@ def test_a_file_size_limit(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 
     work = tmp_path / "work"
-    said = process("run", LOOPBACK, "--work", work, *INLINE, preexec_fn=limit)
+    said = process("run", LOOPBACK, "--work", work, *INLINE, command=COMMAND, preexec_fn=limit)
     assert said.code in (3, 5)
     assert "File too large" in said.err
 
@@ -379,7 +410,7 @@ def test_outputs_under_a_file(web: Path, tmp_path: Path) -> None:
     assert str(tmp_path / "file") in said.err
 
 
-@pytest.mark.parametrize("runner", ["inline", pytest.param("local", marks=pytest.mark.large)])
+@pytest.mark.parametrize("runner", ["inline", pytest.param("local", marks=pytest.mark.extended)])
 def test_control_c(runner: str, tmp_path: Path) -> None:
     work = tmp_path / "work"
     options = ("--iterations", "8", "--no-validate", "--runner", runner, "-v")
@@ -454,8 +485,8 @@ def test_no_output_overwrites_an_input(web: Path, tmp_path: Path) -> None:
 
 
 def test_a_work_folder_inside_another_is_refused(web: Path, tmp_path: Path) -> None:
-    ok("run", web, "--work", tmp_path / "work", *INLINE, "--iterations", 2, "--no-validate")
-    said = crawlrank("run", web, "--work", tmp_path / "work" / "links", *INLINE)
+    work = copy_of(finished(LOOPBACK), tmp_path / "work")
+    said = crawlrank("run", web, "--work", work / "links", *INLINE)
     assert said.code == 3
     assert "lies inside the work folder" in said.err
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -56,41 +58,43 @@ def test_the_group_has_the_first_sentence_of_each_help(name: str) -> None:
         assert listed.get_short_help_str(limit) == command.get_short_help_str(limit)
 
 
-def heavy_libraries_of(*words: str) -> set[str]:
-    """Those that a process has loaded when the command has ended."""
+def heavy_libraries_of(*commands: Sequence[object]) -> list[set[str]]:
+    """Those that a new process has loaded behind each of the commands, one after the other."""
     code = f"""
-import atexit, sys
-atexit.register(lambda: sys.stderr.write(" ".join({HEAVY!r} & sys.modules.keys())))
-sys.argv = ["crawlrank", *{words!r}]
+import json, os, sys
 from pipeline.__main__ import main
-main()
+for words in json.loads(sys.argv[1]):
+    sys.argv = ["crawlrank", *words]
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code, words
+    os.write(2, (" ".join({HEAVY!r} & sys.modules.keys()) + "\\n").encode())
 """
-    command = [sys.executable, "-c", code]
+    words = json.dumps([list(map(str, command)) for command in commands])
+    command = [sys.executable, "-c", code, words]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
-    return set(done.stderr.split())
+    return [set(line.split()) for line in done.stderr.splitlines()]
 
 
-@pytest.mark.parametrize("words", [("--help",), ("--version",)])
-def test_the_group_loads_no_heavy_library(words: tuple[str, ...]) -> None:
-    assert heavy_libraries_of(*words) == set()
+def test_a_command_loads_what_it_needs() -> None:
+    """The group, and what only looks at folders, no heavy library at all."""
+    few = [["--help"], ["--version"], *([name, "--help"] for name in OF_FOLDERS)]
+    *none, inspect, extract = heavy_libraries_of(
+        *few, ["inspect", "--help"], ["extract-links", "--help"]
+    )
+    assert none == [set()] * len(few)
+    assert inspect <= {"selectolax"}
+    assert extract <= {"numba", "numpy", "pyarrow", "mrjob", "selectolax"}
 
 
-@pytest.mark.parametrize(
-    ("name", "needed"),
-    [
-        *((name, set()) for name in OF_FOLDERS),
-        ("inspect", {"selectolax"}),
-        ("extract-links", {"numba", "numpy", "pyarrow", "mrjob", "selectolax"}),
-    ],
-)
-def test_a_command_loads_what_it_needs(name: str, needed: set[str]) -> None:
-    assert heavy_libraries_of(name, "--help") <= needed
-
-
-@pytest.mark.parametrize("runner, loads", [("embedded", False), ("inline", True)])
-def test_a_run_loads_mrjob_for_jobs_alone(runner: str, loads: bool, tmp_path: Path) -> None:
-    words = ("run", str(LOOPBACK), "--work", str(tmp_path / "work"), "--runner", runner, "-q")
-    assert ("mrjob" in heavy_libraries_of(*words, "--no-validate")) == loads
+def test_a_run_loads_mrjob_for_jobs_alone(tmp_path: Path) -> None:
+    run = ("run", LOOPBACK, "-q", "--no-validate", "--work")
+    embedded, inline = heavy_libraries_of(
+        [*run, tmp_path / "embedded"], [*run, tmp_path / "inline", *INLINE]
+    )
+    assert "mrjob" not in embedded
+    assert "mrjob" in inline
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -166,7 +170,12 @@ def test_a_format_that_the_name_denies(web: Path, tmp_path: Path) -> None:
     assert not list(tmp_path.glob("?.*"))
 
 
-@pytest.mark.parametrize("ending", [".txt", ".txt.gz", ""], ids=["file", "gzip", "folder"])
+@pytest.mark.few(1)
+@pytest.mark.parametrize(
+    "ending",
+    [pytest.param(".txt", marks=pytest.mark.extended), ".txt.gz", ""],
+    ids=["file", "gzip", "folder"],
+)
 def test_steps_by_hand_are_what_run_does(
     ending: str, web: Path, more_web: Path, tmp_path: Path
 ) -> None:

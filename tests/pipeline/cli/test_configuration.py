@@ -19,11 +19,9 @@ from support.paths import LOOPBACK, ROOT
 from support.work_folders import manifest_of
 
 import crawlrank as library
-from jobs.kernel.captures.choosing import CaptureRules
-from pipeline import run as runs
+from pipeline.cli import main
 from pipeline.cli.commands import COMMANDS, loaded
 from pipeline.cli.parameters.configuration import SHARED, _params, configure
-from pipeline.options import RunOptions
 
 
 @pytest.fixture(autouse=True)
@@ -34,17 +32,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, Any, RunOptions]]:
-    """Work folder, archives and options of the runs that commands ask for; none of them is made."""
-    requests: list[tuple[Path, Any, RunOptions]] = []
-
-    def keep(work: Path, archives: Any, options: RunOptions, *_: object) -> None:
-        requests.append((work, archives, options))
-
-    monkeypatch.setattr(runs, "run", keep)
-    monkeypatch.setattr("pipeline.cli.run.show_result", lambda work, *, validated: None)
-    return requests
+def asked(*words: object) -> dict[str, Any]:
+    """The parameters that `crawlrank run` has, by the command line and the file."""
+    group = click.Context(main, info_name="crawlrank")
+    with loaded("run").make_context("run", list(map(str, words)), parent=group) as context:
+        return context.params
 
 
 def configuration(text: str, path: str = "crawlrank.toml") -> Path:
@@ -94,65 +86,71 @@ def as_toml(values: dict[str, Any]) -> str:
 @settings(SHARED_FOLDER)
 @given(VALUES, VALUES)
 def test_the_file_counts_where_the_command_line_says_nothing(
-    asked: list[Any], in_file: dict[str, Any], on_line: dict[str, Any]
+    in_file: dict[str, Any], on_line: dict[str, Any]
 ) -> None:
     """As if all of it were on the command line, once each."""
-    common = ("run", LOOPBACK, "--work", "work", "-q")
+    common = (LOOPBACK, "--work", "work", "-q")
     configuration("[run]\n" + as_toml(in_file))
-    ok(*common, *as_words(on_line))
+    found = asked(*common, *as_words(on_line))
     Path("crawlrank.toml").unlink()
     on_line_at_all = {name: value for name, value in on_line.items() if value != []}
-    ok(*common, *as_words({**in_file, **on_line_at_all}))
-    assert asked[-1] == asked[-2]
+    assert found == asked(*common, *as_words({**in_file, **on_line_at_all}))
 
 
-def test_archives_and_work_are_those_of_the_folder_of_the_file(
-    asked: list[Any], folder: Path
-) -> None:
+def test_archives_and_work_are_those_of_the_folder_of_the_file(folder: Path) -> None:
     (folder / "else" / "crawl").mkdir(parents=True)
     (folder / "else" / "crawl" / "a.warc.gz").write_bytes(LOOPBACK.read_bytes())
     file = configuration('archives = "crawl/*.warc.gz"\nwork = "w"\n', "else/repeated.toml")
-    ok("run", "--config", file, "-q")
-    assert asked[-1][:2] == (Path("else/w"), (Path("else/crawl/a.warc.gz"),))
-    ok("run", LOOPBACK, "--config", file, "--work", "here", "-q")
-    assert asked[-1][:2] == (Path("here"), (LOOPBACK,))
+
+    def places(*words: object) -> tuple[Path, Any]:
+        found = asked(*words, "-q")
+        return found["work"], found["archives"]
+
+    assert places("--config", file) == (Path("else/w"), (Path("else/crawl/a.warc.gz"),))
+    assert places(LOOPBACK, "--config", file, "--work", "here") == (Path("here"), (LOOPBACK,))
     Path("list.txt").write_text(f"{LOOPBACK}\n")
-    ok("run", "--archives-from", "list.txt", "--config", file, "-q")
-    assert asked[-1][1] == (LOOPBACK,)
+    assert places("--archives-from", "list.txt", "--config", file)[1] == (LOOPBACK,)
     listed = configuration('archives-from = "../list.txt"\nwork = "w"\n', "else/listed.toml")
-    ok("run", "--config", listed, "-q")
-    assert asked[-1][1] == (LOOPBACK,)
+    assert places("--config", listed)[1] == (LOOPBACK,)
 
 
-def test_which_file_is_read(asked: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    common = ("run", LOOPBACK, "--work", "work")
+def test_which_file_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    common = (LOOPBACK, "--work", "work")
     for bins, path in ((2, "crawlrank.toml"), (3, "env.toml"), (4, "given.toml")):
         configuration(f"[run]\nbins = {bins}\n", path)
-    said = ok(*common)
-    assert said.err == "Options from crawlrank.toml: bins\n"
+    found = [asked(*common)]
     monkeypatch.setenv("CRAWLRANK_CONFIG", "env.toml")
-    ok(*common)
-    ok(*common, "--config", "given.toml")
+    found += [asked(*common), asked(*common, "--config", "given.toml")]
     monkeypatch.setenv("CRAWLRANK_CONFIG", "")
-    assert ok(*common).err == ""
-    assert [options.precedence.bins for _, _, options in asked] == [2, 3, 4, 5]
-    assert ok(*common, "--config", os.devnull).err == ""
-    assert asked.pop()[2].precedence.bins == 5
+    found += [asked(*common), asked(*common, "--config", os.devnull)]
+    assert [params["bins"] for params in found] == [2, 3, 4, 5, 5]
     monkeypatch.setenv("CRAWLRANK_CONFIG", "gone.toml")
-    missing = crawlrank(*common)
+    missing = crawlrank("run", *common)
     assert (missing.code, missing.err) == (
         2,
         "Error: CRAWLRANK_CONFIG: there is no file gone.toml.\n",
     )
-    assert crawlrank(*common, "--config", "gone").code == 2
+    assert crawlrank("run", *common, "--config", "gone").code == 2
 
 
-def test_one_of_two_options_that_exclude_each_other(asked: list[Any]) -> None:
+def test_what_is_said_of_the_file(folder: Path) -> None:
+    """Which options are from it, unless the command is to be quiet."""
+    Path("scores.txt").write_text("1.5\thttp://a.example/\tcom,example)/\n")
+    configuration("[export-precedence]\nbins = 3\n")
+    words = ("export-precedence", "scores.txt", "--output", "p.txt")
+    assert "Options from crawlrank.toml: bins\n" in ok(*words).err
+    assert "Options" not in ok(*words, "--config", os.devnull).err
+    configuration("quiet = true\n[inspect]\nno-links = true\n")
+    assert ok("inspect", LOOPBACK, "--jobs", 1).err == ""
+
+
+def test_one_of_two_options_that_exclude_each_other() -> None:
     configuration("[run]\niterations = 7\n")
-    ok("run", LOOPBACK, "--work", "work", "-q", "--tolerance", 1e-3)
-    assert (asked[-1][2].stop.iterations, asked[-1][2].stop.tolerance) == (None, 1e-3)
+    found = asked(LOOPBACK, "--work", "work", "-q", "--tolerance", 1e-3)
+    assert (found["iterations"], found["tolerance"]) == (None, 1e-3)
     configuration("quiet = true\n")
-    assert ok("run", LOOPBACK, "--work", "work", "-v").err == ""  # nothing is from the file
+    found = asked(LOOPBACK, "--work", "work", "-v")
+    assert (bool(found["quiet"]), bool(found["verbose"])) == (False, True)  # none of the file
     configuration("[run]\niterations = 7\ntolerance = 0.1\n")
     assert "exclude each other" in crawlrank("run", LOOPBACK, "--work", "work").err
 
@@ -237,7 +235,13 @@ def value_for(param: click.Parameter) -> Any:
         return param.type.choices[0]
     texts = {"memory": "4GB", "budget": "5/day", "from": "2026-11-25", "aliases": "www"}
     texts |= dict.fromkeys(("horizon", "due", "shortest-interval", "idle"), "9d")
-    texts |= {"upload": "hdfs:///a", "favour": "a=1", "favour-words": "a=1"}
+    texts |= {
+        "upload": "hdfs:///a",
+        "favour": "a=1",
+        "favour-words": "a=1",
+        "part": "1/2",
+        "web-bytes": "1GB",
+    }
     names = [name.lstrip("-") for name in param.opts]
     return next((texts[name] for name in names if name in texts), "text")
 
@@ -289,16 +293,18 @@ def test_a_shared_work_folder_serves_all_commands(folder: Path) -> None:
     assert "1 line, 1 of them load" in ok("export-precedence", "--lint", "l.txt").out
 
 
-def test_the_example_of_the_page_is_right(asked: list[Any], folder: Path) -> None:
+def test_the_example_of_the_page_is_right(folder: Path) -> None:
     page = (ROOT / "docs" / "configuration.md").read_text()
     (example,) = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     configuration(example)
     for name in ("crawl", "more"):
         (folder / name).mkdir()
         (folder / name / "a.warc.gz").write_bytes(LOOPBACK.read_bytes())
-    said = ok("run")
-    assert said.err in page
-    assert asked[-1][2].rules == CaptureRules(latest=True, redirects=True, canonical=True)
+    found = asked()
+    assert (found["take"], {*found["folds"]}) == ("latest", {"redirects", "canonical"})
+    said = crawlrank("run").err.splitlines(keepends=True)
+    assert said[0].startswith("Options from crawlrank.toml: ")
+    assert said[0] in page
     fault = configuration("work = 'w'\n\n\n\n\n[run]\ncapture = 1\n") and crawlrank("run")
     assert fault.err in page
 

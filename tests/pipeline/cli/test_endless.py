@@ -90,6 +90,7 @@ def endless(request: pytest.FixtureRequest) -> Iterator[tuple[Path, str]]:
         yield path, KINDS[request.param]
 
 
+@pytest.mark.few(20)
 @pytest.mark.parametrize("line", COMMANDS)
 def test_no_command_reads_it(
     line: str, endless: tuple[Path, str], finished: Path, tmp_path: Path

@@ -8,7 +8,7 @@ import sys
 from support.paths import ROOT
 
 PROGRAM = """
-import os, signal, time
+import os, signal
 from pipeline.cli.interruption import Interruption
 
 class Deleted:
@@ -20,7 +20,7 @@ class Deleted:
 try:
     Interruption().begin()
     Deleted()
-    time.sleep(20)
+    signal.pause()
     print("went on")
 except KeyboardInterrupt:
     print("interrupted")
@@ -35,20 +35,22 @@ def test_it_comes_again_without_a_word() -> None:
 
 
 TWICE = """
-import os, signal, time
+import os, signal
 from pipeline.cli.interruption import ONE, Interruption
 
-Interruption().begin()
+now = 0.0
+Interruption(clock=lambda: now).begin()
 try:
     os.kill(os.getpid(), signal.SIGINT)
-    time.sleep(20)
+    signal.pause()
 except KeyboardInterrupt:
+    now = 0.8 * ONE
     os.kill(os.getpid(), signal.SIGINT)
-    time.sleep(1.2 * ONE)
+    now = 1.2 * ONE
     print("cleaned up")
     try:
         os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(20)
+        signal.pause()
     except KeyboardInterrupt:
         print("interrupted again")
 """

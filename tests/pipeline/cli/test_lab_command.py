@@ -5,21 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.crawls import process
+from support.crawls import crawlrank, ok
 
-SMALL = ("aopic-lab", "--nodes", 150, "--figures", "2,5", "--partitions", 2, "--seed", 7)
+SMALL = ("aopic-lab", "--nodes", 100, "--figures", "2,5", "--partitions", 2, "--seed", 7)
 
 
+@pytest.mark.extended
 def test_equal_seeds_give_equal_tables(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
     tables = []
-    for name, more in (("one", ()), ("same", ("--jobs", 1)), ("other", ("--seed", 8))):
-        said = process(*SMALL, *more, "--output", tmp_path / name)
+    for name, more in (("one", ("--jobs", 2)), ("same", ()), ("other", ("--seed", 8))):
+        said = ok(*SMALL, "--jobs", 1, *more, "--output", tmp_path / name)
         assert (said.code, said.err) == (0, ""), said
         assert sorted(said.out.split()) == sorted(map(str, (tmp_path / name).iterdir()))
         tables.append({path.name: path.read_bytes() for path in (tmp_path / name).glob("*.csv")})
     one, same, other = tables
-    names = {"policies.csv", "windows.csv", "measures.csv", "reasons.csv", "partitions.csv"}
+    names = {
+        *("policies.csv", "windows.csv", "measures.csv", "reasons.csv", "partitions.csv"),
+        "definitions.csv",
+    }
     assert one.keys() == names
     assert one == same
     assert all(one[name] != other[name] for name in names)
@@ -36,9 +40,14 @@ def test_equal_seeds_give_equal_tables(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_refused(
-    arguments: tuple[object, ...], code: int, reason: str, tmp_path: Path
+    arguments: tuple[object, ...],
+    code: int,
+    reason: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
-    said = process("aopic-lab", "--output", "out", *arguments, cwd=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    said = crawlrank("aopic-lab", "--output", "out", *arguments)
     assert (said.code, reason in said.err) == (code, True), said
     assert not (tmp_path / "out").exists()

@@ -11,8 +11,9 @@ from pathlib import Path
 import click
 import numpy as np
 import pytest
-from support.crawls import INLINE, crawlrank, ok, process
+from support.crawls import INLINE, crawlrank, ok
 from support.paths import LOOPBACK, SAMPLES
+from support.runs import finished
 
 from pipeline.cli.commands import COMMANDS, loaded
 from pipeline.cli.parameters.options import OUTPUT
@@ -302,11 +303,12 @@ def test_a_job_alone_names_a_binary_file(work: Path, tmp_path: Path) -> None:
 # ---- several archives that cannot be read
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "words",
     [
-        ("inspect", "--quiet"),
-        ("run", "--work", "w", "--quiet"),
+        ("inspect", "--quiet", "--jobs", "1"),
+        ("run", "--work", "w", "--quiet", "--jobs", "1"),
         ("run", "--work", "w", "--quiet", *INLINE),
         ("extract-links", "--output", "l.txt", "--captures", "c.txt"),
         ("compare-outlinks",),
@@ -334,7 +336,7 @@ def test_each_archive_that_cannot_be_read_is_named(
 def test_one_archive_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "junk.warc.gz"
     path.write_bytes(b"junk")
-    said = crawlrank("inspect", LOOPBACK, path, "--quiet")
+    said = crawlrank("inspect", LOOPBACK, path, "--quiet", "--jobs", 1)
     assert said.code == 3
     assert f"crawlrank: {path}: 'junk' at its beginning" in said.err
 
@@ -387,13 +389,14 @@ def test_the_summary_of_lint_agrees_with_its_outcome(
 def test_inspect_says_what_became_of_nofollow_links(more: tuple[str, ...], words: str) -> None:
     said = ok("inspect", SAMPLES / "aut-example.warc.gz", "--quiet", *more)
     assert re.search(rf"^links with nofollow +{words}", said.out, re.M)
-    flagged = process("inspect", SAMPLES / "aut-example.warc.gz", "--quiet", "--json", "-", *more)
+    flagged = crawlrank("inspect", SAMPLES / "aut-example.warc.gz", "--quiet", "--json", "-", *more)
     assert '"flagged.nofollow": 2' in flagged.out or "nofollow" in flagged.out
 
 
 # ---- options as they are written
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("first", "second", "sentence"),
     [
@@ -427,3 +430,16 @@ def test_options_that_differ_are_named_as_they_are_written(
 
 def test_the_type_of_outputs_is_a_path_of_this_machine() -> None:
     assert isinstance(OUTPUT, LocalPath)
+
+
+def test_texts_that_are_no_utf_8_are_refused(tmp_path: Path) -> None:
+    """A path may be any bytes; a URI, a host and a name may not."""
+    work = finished(LOOPBACK)
+    for words in (
+        ("explain", "http://\udcff/", "--work", work),
+        ("rank", "--work", work, "--method", "hits", "--name", "\udcff"),
+        ("export-precedence", "--work", work, "--host", "\udcff", "--output", tmp_path / "p"),
+    ):
+        said = crawlrank(*words)
+        assert said.code == 2, said
+        assert "utf" in said.err.lower()

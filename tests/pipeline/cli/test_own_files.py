@@ -58,11 +58,39 @@ def test_outputs_in_a_work_folder(name: str, option: str, made: Path, tmp_path: 
         "precedence.txt",
         "precedence.summary.json",
         "manifest.json",
+        ".lock",
     ):
         more = (other, tmp_path / "safe") if other else ()
         said = crawlrank(name, *where, *NEEDED.get(name, ()), *more, option, work / target)
         assert (said.code, "a path of its own" in said.err) == (3, True), said
         assert contents(work) == before
+
+
+@pytest.mark.parametrize(("name", "option"), CASES)
+def test_outputs_that_are_links(name: str, option: str, made: Path, tmp_path: Path) -> None:
+    """One that leads to itself is refused. Through others, what they lead to is written."""
+    arguments = [each.name for each in loaded(name).params if isinstance(each, click.Argument)]
+    where = (made, made) if name == "diff" else (made,) if "work" in arguments else ("--work", made)
+    more = (other, tmp_path / "safe") if (other := SAFE.get((name, option))) else ()
+    loop = tmp_path / "loop.csv"
+    loop.symlink_to(tmp_path / "pool.csv")
+    (tmp_path / "pool.csv").symlink_to(loop)
+    for target in (loop, loop / "file.csv"):
+        said = crawlrank(name, *where, *NEEDED.get(name, ()), *more, option, target)
+        assert (said.code, "a link that leads to itself" in said.err) == (3, True), said
+    assert loop.is_symlink()
+
+
+@pytest.mark.parametrize("command", ["export-precedence", "hosts"])
+def test_an_output_through_a_link(command: str, made: Path, tmp_path: Path) -> None:
+    option = "--json" if command == "hosts" else "--output"
+    (tmp_path / "far").mkdir()
+    for name, target in (("link", "far/file"), ("new", "far/new")):
+        (tmp_path / name).symlink_to(target)
+        ok(command, "--work", made, option, tmp_path / name)
+        assert (tmp_path / name).is_symlink()
+        ok(command, "--work", made, option, tmp_path / "plain")
+        assert (tmp_path / target).read_bytes() == (tmp_path / "plain").read_bytes()
 
 
 @pytest.mark.parametrize("output", ["other.txt", "rankings/r/other.txt"])

@@ -4,86 +4,114 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from support.crawls import COMMAND, WEB, environment, ok, write_warc
+from support.crawls import COMMAND, FORKED, WEB, environment, ok
+from support.runs import finished, shared_warc
 
 
-def in_shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """A line of bash, in which `crawlrank` is the command."""
-    command = " ".join(COMMAND)
+def in_shell(
+    line: str, folder: Path, command: Sequence[str] = FORKED
+) -> subprocess.CompletedProcess[str]:
+    """A line of bash, in which `CRAWLRANK` is the command, and `ARCHIVE` that of the run."""
+    line = line.replace("CRAWLRANK", shlex.join(command)).replace("ARCHIVE", str(archive()))
     return subprocess.run(
-        ["bash", "-c", line.replace("crawlrank", command)],
+        ["bash", "-c", line],
         cwd=folder, env=environment(), capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("crawl")
-    write_warc(folder / "a.warc.gz", WEB)
-    ok("run", folder / "a.warc.gz", "--work", folder / "work", "--quiet")
-    return folder
+def archive() -> Path:
+    return shared_warc("web.warc.gz", WEB)
 
 
 CLOSED = ["<&-", ">&-", "2>&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"]
+OTHERS = ("<&-", "<&- >&-", ">&- 2>&-")
+EXTENDED = pytest.mark.extended
 
 
-@pytest.mark.parametrize("closed", CLOSED)
-def test_a_run_without_streams_is_the_same(closed: str, crawl: Path, tmp_path: Path) -> None:
-    done = in_shell(f"crawlrank run {crawl}/a.warc.gz --work w --jobs 1 {closed}", tmp_path)
+@pytest.mark.few(1)
+@pytest.mark.parametrize(
+    ("closed", "command"),
+    [
+        (">&-", FORKED),
+        ("2>&-", FORKED),
+        ("<&- >&- 2>&-", COMMAND),
+        *(
+            pytest.param(closed, FORKED, marks=EXTENDED)
+            for closed in ("<&-", "<&- >&-", ">&- 2>&-")
+        ),
+    ],
+)
+def test_a_run_without_streams_is_the_same(
+    closed: str, command: Sequence[str], tmp_path: Path
+) -> None:
+    done = in_shell(f"CRAWLRANK run ARCHIVE --work w --jobs 1 {closed}", tmp_path, command)
     assert done.returncode == 0, done.stderr
     assert "not foreseen" not in done.stderr
-    expected = (crawl / "work" / "precedence.txt").read_bytes()
+    expected = (finished(archive()) / "precedence.txt").read_bytes()
     assert (tmp_path / "w" / "precedence.txt").read_bytes() == expected
     status = json.loads(ok("status", "--work", tmp_path / "w", "--json", "-").out)
     assert status["run"]["state"] == "done"
     assert ok("check", "--work", tmp_path / "w").code == 0
 
 
-@pytest.mark.parametrize("closed", CLOSED)
+TO_FILES = ("status --json s.json", "export-precedence --output p.txt")
+
+
 @pytest.mark.parametrize(
-    "words", ["status", "status --json s.json", "export-precedence --output p.txt"]
+    ("words", "closed"),
+    [
+        *(("status", closed) for closed in CLOSED),
+        *((words, closed) for words in TO_FILES for closed in (">&-", CLOSED[-1])),
+        *(
+            pytest.param(words, closed, marks=EXTENDED)
+            for words in TO_FILES
+            for closed in CLOSED[:-1]
+            if closed != ">&-"
+        ),
+    ],
 )
-def test_results_without_streams(closed: str, words: str, crawl: Path, tmp_path: Path) -> None:
-    done = in_shell(f"crawlrank {words} --work {crawl}/work {closed}", tmp_path)
+def test_results_without_streams(words: str, closed: str, tmp_path: Path) -> None:
+    work = finished(archive())
+    done = in_shell(f"CRAWLRANK {words} --work {work} {closed}", tmp_path)
     assert (done.returncode, done.stderr) == (0, done.stderr)
     assert "not foreseen" not in done.stderr
     if "p.txt" in words:
-        expected = ok("export-precedence", "--work", crawl / "work", "--output", "-").out
+        expected = ok("export-precedence", "--work", work, "--output", "-").out
         assert (tmp_path / "p.txt").read_text() == expected
     if "s.json" in words:
         assert json.loads((tmp_path / "s.json").read_text())["run"]["state"] == "done"
 
 
-def test_a_closed_stream_is_not_the_next_file(crawl: Path, tmp_path: Path) -> None:
+def test_a_closed_stream_is_not_the_next_file(tmp_path: Path) -> None:
     """The log would get the number of standard error, and progress would be written into it."""
-    line = f"crawlrank run {crawl}/a.warc.gz --work w --jobs 1 --log log.jsonl >&- 2>&-"
+    line = "CRAWLRANK run ARCHIVE --work w --jobs 1 --log log.jsonl >&- 2>&-"
     assert in_shell(line, tmp_path).returncode == 0
     events = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     assert len(events) > 5
 
 
-@pytest.mark.parametrize("runner", ["embedded", "local"])
-def test_progress_that_nobody_reads_does_not_end_a_run(
-    runner: str, crawl: Path, tmp_path: Path
-) -> None:
-    words = f"run {crawl}/a.warc.gz --work w --runner {runner} --jobs 1 -v"
-    done = in_shell(f"exec 3>&1; crawlrank {words} 2> >(exec <&-) >out; echo $? >&3", tmp_path)
+@pytest.mark.parametrize("runner", ["embedded", "inline", pytest.param("local", marks=EXTENDED)])
+def test_progress_that_nobody_reads_does_not_end_a_run(runner: str, tmp_path: Path) -> None:
+    words = f"run ARCHIVE --work w --runner {runner} --jobs 1 -v"
+    done = in_shell(f"exec 3>&1; CRAWLRANK {words} 2> >(exec <&-) >out; echo $? >&3", tmp_path)
     assert done.stdout == "0\n", done.stderr
     status = json.loads(ok("status", "--work", tmp_path / "w", "--json", "-").out)
     assert status["run"]["state"] == "done"
     assert "precedence" in (tmp_path / "out").read_text()
 
 
-def test_a_run_whose_whole_output_nobody_reads_is_interrupted(crawl: Path, tmp_path: Path) -> None:
+def test_a_run_whose_whole_output_nobody_reads_is_interrupted(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    words = ["run", str(crawl / "a.warc.gz"), "--work", str(tmp_path / "w"), "--jobs", "1"]
+    words = ["run", str(archive()), "--work", str(tmp_path / "w"), "--jobs", "1"]
     done = subprocess.run(
-        [*COMMAND, *words], env=environment(), stdout=writing, stderr=writing, check=False
+        [*FORKED, *words], env=environment(), stdout=writing, stderr=writing, check=False
     )
     os.close(writing)
     assert done.returncode == 141
@@ -96,7 +124,7 @@ def test_an_error_that_nobody_reads_keeps_its_exit_code(tmp_path: Path) -> None:
     os.close(reading)
     codes = [
         subprocess.run(
-            [*COMMAND, *words], env=environment(), stdout=writing, stderr=writing, check=False
+            [*FORKED, *words], env=environment(), stdout=writing, stderr=writing, check=False
         ).returncode
         for words in (["status", "--work", str(tmp_path)], ["status", "--no-such"])
     ]

@@ -72,8 +72,8 @@ def test_targets_out_of_order_are_sorted(tmp_path: Path) -> None:
 
 
 def test_a_known_graph_of_more_than_one_block_of_edges(tmp_path: Path) -> None:
-    """Every node points to the next 1,100; ids are ten times the position."""
-    n, d = 1200, 1100
+    """Every node points to the next 1,000; ids are ten times the position."""
+    n, d = 1100, 1000
     path = tmp_path / "g.txt"
     with path.open("w") as lines:
         for i in range(n):
@@ -84,7 +84,7 @@ def test_a_known_graph_of_more_than_one_block_of_edges(tmp_path: Path) -> None:
     assert graph.edges == n * d
     assert set(graph.indegrees.tolist()) == {d}
     missing = set(range(n)) - set(graph.targets[graph.offsets[5] : graph.offsets[6]].tolist())
-    assert missing == {*range(6), *range(1106, n)}
+    assert missing == {*range(6), *range(1006, n)}
 
 
 BAD = {

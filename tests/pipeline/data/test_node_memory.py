@@ -7,15 +7,18 @@ from pathlib import Path
 
 import bench_node_memory as bench
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from measuring import watched
 from support.work_folders import manifest_of
 
 from jobs.kernel.errors import BadInput
+from pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES
 from pipeline.data.memory import LEAST, OWN, Memory, parse_size, require_memory
-from pipeline.engines.embedded import engine as module
 from pipeline.engines.embedded.engine import EmbeddedEngine
-from pipeline.ranking.validation import VALIDATION_BYTES
+from pipeline.ranking.validation.validate import VALIDATION_BYTES
 
 MIB = 1 << 20
 ROUGH = 12  # bytes a node that pieces and the allocator make of a small difference
@@ -38,44 +41,52 @@ def test_what_the_least_memory_holds_is_never_refused() -> None:
     require_memory("gen-graph", (LEAST - OWN) // 16, 16, 0)
 
 
-def test_validation_is_refused_before_it_reads_an_edge(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    work = bench.make_work(tmp_path / "work", 1000)
-    monkeypatch.setattr(module, "VALIDATION_BYTES", MIB)
-    monkeypatch.delattr(module, "transposed")
-    engine = EmbeddedEngine(work, work / "tmp", Memory(LEAST), 1, lambda done, size: None)
-    with pytest.raises(BadInput, match=r"validate-opic: --memory is 500MB, and 1,000 nodes need"):
-        engine.validation_input()
+def hollow(path: Path, kind: npt.DTypeLike, count: int) -> None:
+    """A file of as many zeros, which takes no room."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    head = {"descr": np.dtype(kind).str, "fortran_order": False, "shape": (count,)}
+    with path.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, head)
+        file.truncate(file.tell() + count * np.dtype(kind).itemsize)
 
 
-@pytest.mark.parametrize("step", ["join-scores", "export-precedence", "page-rank"])
-def test_steps_are_refused_before_they_write(
-    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    work = bench.make_work(tmp_path / "work", 1000)
+def files_of(work: Path) -> list[Path]:
+    return sorted(path for path in work.rglob("*") if path.is_file())
+
+
+STEPS = ("join-scores", "export-precedence", "page-rank", "validate-opic")
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_steps_are_refused_before_they_write(step: str, tmp_path: Path) -> None:
+    work, nodes = tmp_path / "work", 6_000_000
+    hollow(work / "graph" / OFFSETS, np.int64, nodes + 1)
+    hollow(work / "graph" / SOURCES, np.uint32, 0)
+    hollow(work / "graph" / OUTDEGREES, np.uint32, nodes)
+    for name in ("scores", "tmp"):
+        (work / name).mkdir()
+    pq.write_table(pa.table({"id": np.zeros(nodes, np.int64)}), work / "scores/scores.parquet")
     engine = EmbeddedEngine(work, work / "tmp", Memory(LEAST), 1, lambda done, size: None)
-    if step == "export-precedence":
-        engine.join_scores(9)
-    monkeypatch.setattr("pipeline.data.memory.LEAST", OWN)
-    monkeypatch.setattr(engine, "memory", Memory(OWN + 1000))
-    before = sorted(work.rglob("*.*"))
-    with pytest.raises(BadInput, match=rf"{step}: --memory is 201MB, and 1,000 nodes need"):
+    before = files_of(work)
+    with pytest.raises(BadInput, match=rf"{step}: --memory is 500MB, and 6,000,000 nodes need"):
         bench.STEPS[step][0](engine)
-    assert sorted(work.rglob("*.*")) == before
+    assert files_of(work) == before
 
 
+@pytest.mark.extended
+@pytest.mark.long
 def test_validation_takes_no_more_than_it_is_refused_by(tmp_path: Path) -> None:
     """The difference of two processes' peaks by that of their nodes."""
     measured = bench.bytes_a_node("validate-opic", tmp_path, (130_000, 400_000))
     assert VALIDATION_BYTES / 3 < measured < VALIDATION_BYTES + ROUGH
 
 
-@pytest.mark.large
+@pytest.mark.extended
+@pytest.mark.long
 def test_a_run_keeps_within_its_memory(tmp_path: Path) -> None:
     """Import and all steps on 1.2 million pages in 500 MB: resident bytes of all processes, those
     of mapped files included; what two processes share counts once."""
-    nodes, links = 1_200_000, 5
+    nodes, links = 1_200_000, 2
     rng = np.random.default_rng(1)
     with (tmp_path / "links.txt").open("w") as file:
         for begin in range(0, nodes, 1 << 16):

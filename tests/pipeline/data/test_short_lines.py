@@ -6,20 +6,34 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from support.crawls import ok
+from support.crawls import INLINE, ok
 from support.paths import ROOT
 
 SAMPLES = (ROOT / "sample_data/aut-example.arc.gz", ROOT / "sample_data/heritrix-loopback.warc.gz")
 
 
-@pytest.mark.parametrize("archives", [SAMPLES, SAMPLES[:1]], ids=["arc and warc", "arc"])
-@pytest.mark.parametrize("more", [("--timestamps",), ("--timestamps", "--validators"), ()])
+BOTH, ARC = SAMPLES, SAMPLES[:1]
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize(
+    ("archives", "more"),
+    [
+        (BOTH, ("--timestamps", "--validators")),
+        (ARC, ()),
+        pytest.param(BOTH, ("--timestamps",), marks=pytest.mark.extended),
+        pytest.param(BOTH, (), marks=pytest.mark.extended),
+        pytest.param(ARC, ("--timestamps",), marks=pytest.mark.extended),
+        pytest.param(ARC, ("--timestamps", "--validators"), marks=pytest.mark.extended),
+    ],
+)
 def test_tables_have_the_lines_of_text(
     archives: tuple[Path, ...], more: tuple[str, ...], tmp_path: Path
 ) -> None:
     for suffix in ("txt", "parquet"):
         names = [tmp_path / f"{name}.{suffix}" for name in ("links", "captures")]
-        ok("extract-links", *archives, *more, "--output", names[0], "--captures", names[1])
+        to = ("--output", names[0], "--captures", names[1])
+        ok("extract-links", *archives, *more, *to, *INLINE)
     for name, separator in (("links", " "), ("captures", "\t")):
         table = pq.read_table(tmp_path / f"{name}.parquet")
         rows = [

@@ -52,6 +52,8 @@ def test_there_is_no_other_writer_of_csv() -> None:
     writers = set()
     for path in (ROOT / "pipeline").rglob("*.py"):
         name, source = str(path.relative_to(ROOT)), path.read_text()
+        if "csv" not in source:
+            continue
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Attribute) and ast.unparse(node) in WRITERS:
                 writers.add(name)

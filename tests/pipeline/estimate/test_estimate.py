@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -11,38 +12,48 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.crawls import (
-    MORE_WEB,
-    WEB,
-    crawlrank,
-    html,
-    ok,
-    process,
-    response,
-    write_records,
-    write_warc,
-)
+from support.crawls import WEB, crawlrank, html, ok, response, write_records, write_warc
+from support.library import fork_calls
+from support.runs import finished, shared_warc
 
 import crawlrank as public
 from jobs.kernel.errors import BadInput
-from pipeline.estimate import estimate as module
 from pipeline.estimate import report
-from pipeline.estimate.estimate import RunEstimate, estimate
+from pipeline.estimate.clusters import ClusterNeeds
+from pipeline.estimate.estimate import RunEstimate, copies_of, estimate
 from pipeline.estimate.growth import Bracket
+from pipeline.estimate.sample import SampleSize
 from pipeline.options import RunOptions
 from pipeline.progress.plain_lines import Plain
 from pipeline.progress.reporter import Reporter
 from pipeline.workfolder.manifest import Manifest
 
-PAGES, SITES = 6000, 40
+PAGES, SITES = 3600, 40
+SIZE = SampleSize(share=0.2, small=1 << 16, seconds=60.0, copied=(40_000, 10_000))
+UNTIED = ("--min-agreement", 0)
 
 
-@pytest.fixture
-def sampled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Crawls of some hundred kB are sampled, too."""
-    given = {"share": 0.2, "small": 1 << 16, "seconds": 60.0}
-    monkeypatch.setattr(module.take_sample, "__kwdefaults__", given)
-    monkeypatch.setattr(module, "COPIED", (40_000, 10_000))
+class Events(Reporter):
+    """Notes which parts of an estimate begin and end."""
+
+    def __init__(self) -> None:
+        self.events = list[str]()
+
+    def step(self, name: str, skipped: bool = False) -> None:
+        self.events.append(f"begin {name}")
+
+    def done(self, name: str, entry: Mapping[str, Any]) -> None:
+        self.events.append(f"end {name}")
+
+    def close(self) -> None:
+        self.events.append("close")
+
+    def parts(self) -> list[str]:
+        """Those that have begun, each of which has ended before the next one."""
+        begun = [event.removeprefix("begin ") for event in self.events if event[:5] == "begin"]
+        each = [f"{what} {name}" for name in begun for what in ("begin", "end")]
+        assert self.events == [*each, "close"]
+        return begun
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +71,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         records.append(response(f"http://s{site}.example/{number}", body))
     return [
         write_records(folder / f"{n}.warc.gz", records[begin:end])
-        for n, (begin, end) in enumerate([(0, 3500), (3500, 5500), (5500, PAGES)])
+        for n, (begin, end) in enumerate([(0, 2100), (2100, 3300), (3300, PAGES)])
     ]
 
 
@@ -86,46 +97,75 @@ def assert_near(result: RunEstimate, work: Path, factor: float) -> None:
     assert result.disk_end.value <= result.disk_most.value
 
 
-@pytest.mark.usefixtures("sampled")
+@pytest.mark.extended
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "options"),
     [
-        pytest.param([], RunOptions(), id="embedded"),
+        pytest.param(["--jobs", 1], RunOptions(processes=1), id="embedded, one process"),
         pytest.param(
             ["--nodes", "all", "--captures", "latest", "--jobs", "1"],
             RunOptions(nodes="all", processes=1, rules=RunOptions().rules._replace(latest=True)),
             id="latest captures",
-        ),
-        pytest.param(
-            ["--runner", "inline", "--no-validate"],
-            RunOptions(runner="inline", validate=False),
-            id="jobs",
+            marks=pytest.mark.extended,
         ),
     ],
 )
 def test_a_run_is_as_estimated(
     crawl: list[Path], words: Sequence[str], options: RunOptions, tmp_path: Path
 ) -> None:
-    result = estimate(crawl, options)
-    agreement = ["--min-agreement", "0"] if options.validate else []
-    ok("run", *crawl, "--work", tmp_path / "work", "--quiet", *words, *agreement)
+    """With an archive that cannot be read among those of which a sample is taken."""
+    bad, events = tmp_path / "bad.warc.gz", Events()
+    bad.write_bytes(Random(1).randbytes(400_000))
+    result = estimate([crawl[0], bad, *crawl[1:]], options, events, SIZE)
+    ok("run", *crawl, "--work", tmp_path / "work", "--quiet", *words,
+       *(UNTIED if options.validate else ()))  # fmt: skip
     assert_near(result, tmp_path / "work", 1.5)
     assert 0.15 < result.share < 0.25
     assert result.seconds.low < result.seconds.value < result.seconds.high
     assert result.steps.keys() - {"start"} == Manifest(tmp_path / "work").steps.keys()
     assert all(took.value >= 0 for took in result.steps.values())
     assert 50e6 < result.memory.value < 2e9
+    assert list(result.unreadable) == [str(bad)]
+    assert (result.archives, result.size) == (3, sum(path.stat().st_size for path in crawl))
+    assert len(events.parts()) == 4
 
 
-def test_one_tiny_archive_is_run_as_a_whole(web: Path, tmp_path: Path) -> None:
-    result = estimate([web], RunOptions(processes=1))
-    ok("run", web, "--work", tmp_path / "work", "--quiet", "--min-agreement", 0)
-    rows = counted(tmp_path / "work")
-    assert {name: bracket.value for name, bracket in result.rows.items()} == {
-        name: rows[name] for name in result.rows
-    }
-    assert result.share == 1
-    assert result.disk_end.value == pytest.approx(size_of(tmp_path / "work"), rel=0.1)
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tiny archive is run as a whole. With archives that cannot be read, a method whose pages are
+    not in the sample, and names in the current folder, where only the result is written."""
+    for name in ("here", "temporary"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    web, made = write_warc(Path("odd name.warc.gz"), WEB), finished(shared_warc("web.warc.gz", WEB))
+    Path("bad.warc.gz").write_bytes(b"no archive" * 99)
+    Path("empty.warc.gz").touch()
+    Path("seeds.txt").write_text("http://nowhere.example/ 1\n")
+    before = {*Path().iterdir()}
+    unreadable = ("bad.warc.gz", "missing.warc.gz", "empty.warc.gz")
+    words = ("run", web, *unreadable, "--work", "w", "--dry-run", "--json", "estimate.json")
+    said = ok(*words, "--jobs", 1, "--method", "personalized", "--teleport", "seeds.txt")
+    assert {*Path().iterdir()} - before == {Path("estimate.json")}
+    assert list((tmp_path / "temporary").iterdir()) == []
+    parts = re.findall(r"^(.+): [0-9.]+ s$", said.err, re.M)
+    assert parts == ["sample", "run of the sample"]
+    assert "work folder at its largest" in said.out
+    assert "PageRank stands for it" in said.out
+    assert "--skip-bad-files" in said.out
+    for name in unreadable:
+        assert f"{name}: " in said.out
+    document = json.loads(Path("estimate.json").read_text())
+    assert document["schema"] == "crawlrank-estimate-1"
+    assert document["bytes"] == document["sampled_bytes"] == web.stat().st_size
+    assert document["rows"]["captures"]["value"] == len(WEB)
+    for name, bracket in document["rows"].items():
+        assert bracket["value"] == counted(made)[name]
+    assert document["disk_bytes_end"]["value"] == pytest.approx(size_of(made), rel=0.1)
+    assert document["cluster"] is None
+    for name in ("seconds", "memory_bytes", "disk_bytes_most", "disk_bytes_end"):
+        bracket = document[name]
+        assert 0 < bracket["low"] <= bracket["value"] <= bracket["high"]
 
 
 def test_without_archives() -> None:
@@ -133,97 +173,32 @@ def test_without_archives() -> None:
         estimate([], RunOptions())
 
 
-def test_nothing_is_written_to_the_work_folder(web: Path, tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    out = ok("run", web, "--work", work, "--dry-run", "--quiet").out
-    assert not work.exists()
-    assert {path.name for path in tmp_path.iterdir()} == {web.name}
-    assert "work folder at its largest" in out
-    ok("run", web, "--work", work, "--quiet")
-    before = {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in work.rglob("*")}
-    ok("run", web, "--work", work, "--dry-run", "--quiet", "--nodes", "all")
-    assert before == {
-        path: (path.stat().st_mtime_ns, path.stat().st_size) for path in work.rglob("*")
-    }
-
-
-def test_temporary_files_are_removed(
-    web: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(temporary))
-    estimate([web], RunOptions(processes=1))
-    assert list(temporary.glob("crawlrank-estimate-*")) == []
-
-
-def test_json(web: Path, tmp_path: Path) -> None:
-    out = ok("run", web, "--work", tmp_path / "w", "--dry-run", "--json", "-", "--quiet").out
-    document = json.loads(out)
-    assert document["schema"] == "crawlrank-estimate-1"
-    assert document["bytes"] == document["sampled_bytes"] == web.stat().st_size
-    assert document["rows"]["captures"]["value"] == len(WEB)
-    assert document["cluster"] is None
-    for name in ("seconds", "memory_bytes", "disk_bytes_most", "disk_bytes_end"):
-        bracket = document[name]
-        assert 0 < bracket["low"] <= bracket["value"] <= bracket["high"]
-
-
-def test_unreadable_archives_are_named_and_left_out(web: Path, tmp_path: Path) -> None:
+def test_an_unreadable_archive_alone(tmp_path: Path) -> None:
     bad = tmp_path / "bad.warc.gz"
     bad.write_bytes(b"no archive" * 99)
-    missing = tmp_path / "missing.warc.gz"
-    said = ok("run", web, bad, missing, "--work", tmp_path / "w", "--dry-run", "--quiet")
-    assert "bad.warc.gz: " in said.out
-    assert "missing.warc.gz: " in said.out
-    assert "--skip-bad-files" in said.out
-    alone = crawlrank("run", bad, "--work", tmp_path / "w", "--dry-run", "--quiet")
-    assert alone.code == 3
-    assert "bad.warc.gz" in alone.err
+    said = crawlrank("run", bad, "--work", tmp_path / "w", "--dry-run", "--quiet", "--jobs", 1)
+    assert said.code == 3
+    assert "bad.warc.gz" in said.err
 
 
 def test_an_empty_archive_is_named_as_the_run_names_it(web: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty.warc.gz"
     empty.touch()
-    result = estimate([empty, web], RunOptions(processes=1))
-    assert (list(result.unreadable), result.archives) == ([str(empty)], 1)
-    real = crawlrank("run", empty, web, "--work", tmp_path / "w", "--quiet")
-    assert real.code == 3
-    assert str(result.unreadable[str(empty)]) in real.err
     for archives in ([empty], [empty, empty]):
-        with pytest.raises(BadInput, match=r"empty\.warc\.gz: an empty file"):
+        with pytest.raises(BadInput, match=r"empty\.warc\.gz: an empty file") as refused:
             estimate(archives, RunOptions(processes=1))
-
-
-@pytest.mark.usefixtures("sampled")
-@pytest.mark.parametrize("few", [1, 3])  # archives; one is run as a whole
-def test_each_part_of_an_estimate_ends(few: int, crawl: list[Path], web: Path) -> None:
-    class Events(Reporter):
-        def step(self, name: str, skipped: bool = False) -> None:
-            events.append(f"begin {name}")
-
-        def done(self, name: str, entry: Mapping[str, Any]) -> None:
-            events.append(f"end {name}")
-
-        def close(self) -> None:
-            events.append("close")
-
-    events: list[str] = []
-    estimate(crawl if few == 3 else [web], RunOptions(processes=1), Events())
-    names = [event.removeprefix("begin ") for event in events if event.startswith("begin")]
-    assert len(names) == (4 if few == 3 else 2)
-    assert events == [*(f"{what} {name}" for name in names for what in ("begin", "end")), "close"]
+    real = crawlrank("run", empty, web, "--work", tmp_path / "w", "--quiet", "--jobs", 1)
+    assert real.code == 3
+    assert str(refused.value) in real.err
 
 
 def test_a_part_of_an_estimate_that_fails_does_not_end(
-    web: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fails(*_: object) -> None:
-        raise BadInput("here", "a fault", "none")
-
-    monkeypatch.setattr(module, "run_sample", fails)
-    with pytest.raises(BadInput, match="a fault"):
-        estimate([web], RunOptions(processes=1), Plain(clock=lambda: 0.0))
+    """The run of a sample in which no page has an id."""
+    lonely = write_warc(tmp_path / "lonely.warc", {"http://a.example/": []})
+    with pytest.raises(BadInput, match="the sample: no links at all"):
+        estimate([lonely], RunOptions(processes=1), Plain(clock=lambda: 0.0))
     lines = capsys.readouterr().err.splitlines()
     assert lines == ["sample: 0.0 s", "run of the sample: not finished after 0.0 s"]
 
@@ -242,39 +217,45 @@ def test_only_all_bytes_are_shown_as_all(share: float) -> None:
     assert float(shown.removesuffix(" %")) == pytest.approx(100 * share, rel=0.06)
 
 
-@pytest.mark.usefixtures("sampled")
-def test_an_unreadable_archive_among_sampled_ones(crawl: list[Path], tmp_path: Path) -> None:
-    bad = tmp_path / "bad.warc.gz"
-    bad.write_bytes(Random(1).randbytes(400_000))
-    result = estimate([crawl[0], bad, crawl[1]], RunOptions(processes=1))
-    assert list(result.unreadable) == [str(bad)]
-    assert result.size == sum(path.stat().st_size for path in crawl[:2])
-    assert result.archives == 2
+@pytest.mark.extended
+def test_node_hours_of_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From Python, and beside a run that was made."""
+    fork_calls(monkeypatch, tmp_path)
+    archive = shared_warc("web.warc.gz", WEB)
+    work = finished(archive)
+    before = {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in work.rglob("*")}
+    document = public.estimate(
+        [archive], work=work, runner="hadoop", data="hdfs:///user/me/x", nodes="all", quiet=True
+    )
+    assert document["rows"]["map"]["value"] >= len(WEB)
+    assert_of_cluster(document)
+    assert before == {
+        path: (path.stat().st_mtime_ns, path.stat().st_size) for path in work.rglob("*")
+    }
 
 
-def test_a_method_whose_pages_are_not_in_the_sample(web: Path, tmp_path: Path) -> None:
-    seeds = tmp_path / "seeds.txt"
-    seeds.write_text("http://nowhere.example/ 1\n")
-    said = ok(
-        "run", web, "--work", tmp_path / "w", "--dry-run", "--quiet", "--method", "personalized",
-        "--teleport", seeds,
-    )  # fmt: skip
-    assert "PageRank stands for it" in said.out
+def assert_of_cluster(document: dict[str, Any]) -> None:
+    hours = document["cluster"]["node_hours"]
+    assert 0 < hours["low"] < hours["value"] < hours["high"] < 1
+    assert document["cluster"]["jobs"] == 50
+    assert document["cluster"]["hours_of_starting"] == pytest.approx(50 * 1.5 / 60)
 
 
-@pytest.mark.parametrize("runner", ["hadoop", "spark", "emr"])
-def test_node_hours_of_a_cluster(runner: str, web: Path, tmp_path: Path) -> None:
-    data = {"hadoop": "hdfs:///user/me/x", "spark": "file:///tmp/x", "emr": "s3://b/x"}[runner]
+@pytest.mark.extended
+@pytest.mark.parametrize(("runner", "data"), [("spark", "file:///tmp/x"), ("emr", "s3://b/x")])
+def test_node_hours_of_each_cluster(runner: str, data: str, web: Path, tmp_path: Path) -> None:
     work = tmp_path / "w"
     given = ("run", web, "--work", work, "--dry-run", "--quiet", "--runner", runner, "--data", data)
     said = ok(*given, "--json", tmp_path / "estimate.json")
-    document = json.loads((tmp_path / "estimate.json").read_text())
-    hours = document["cluster"]["node_hours"]
-    assert 0 < hours["low"] < hours["value"] < hours["high"] < 1
-    assert document["cluster"]["jobs"] == 37
-    assert document["cluster"]["hours_of_starting"] == pytest.approx(37 * 1.5 / 60)
+    assert_of_cluster(json.loads((tmp_path / "estimate.json").read_text()))
     assert "node-hours" in said.out
     assert not work.exists()
+
+
+def test_node_hours_are_shown() -> None:
+    needs = ClusterNeeds(Bracket(0.1, 0.2, 0.3), 37, 0.9)
+    shown = report.estimate_table(result_of(cluster=needs)).lines(None)
+    assert any(line.startswith("node-hours, of 16 vCPUs") for line in shown)
 
 
 def test_wrong_usage(web: Path, tmp_path: Path) -> None:
@@ -293,33 +274,21 @@ def _links(tmp_path: Path) -> Path:
     return links
 
 
-def test_inspect_says_it_in_a_line(web: Path, more_web: Path) -> None:
-    said = ok("inspect", web, more_web, "--estimate", "--quiet")
+@pytest.mark.extended
+def test_inspect_says_it_in_a_line(bucket: Any, web: Path) -> None:
+    """Also of an archive in S3."""
+    bucket.put_object(Bucket="crawl", Key="web.warc.gz", Body=web.read_bytes())
+    said = ok("inspect", "s3://crawl/web.warc.gz", "--estimate", "--quiet", "--jobs", 1)
     assert said.out.splitlines()[-1].startswith("`crawlrank run` takes about ")
     assert "of memory" in said.out
     assert "from 100 % of the bytes" in said.out
-    assert "crawlrank run" not in ok("inspect", web, "--quiet").out
-    beside = ok("inspect", web, "--estimate", "--json", "-", "--quiet")
-    assert json.loads(beside.out)["total"]["archives"] == 1
+    assert "crawlrank run" not in ok("inspect", web, "--quiet", "--jobs", 1).out
+
+
+def test_inspect_says_it_beside_json(web: Path, more_web: Path) -> None:
+    beside = ok("inspect", web, more_web, "--estimate", "--json", "-", "--quiet", "--jobs", 1)
+    assert json.loads(beside.out)["total"]["archives"] == 2
     assert "takes about" in beside.err
-
-
-def test_from_python(web: Path, tmp_path: Path) -> None:
-    document = public.estimate([web], nodes="all", quiet=True)
-    assert document["rows"]["map"]["value"] >= len(WEB)
-
-
-def test_as_a_process_from_another_folder(tmp_path: Path) -> None:
-    write_warc(tmp_path / "odd name.warc.gz", MORE_WEB)
-    said = process("run", "odd name.warc.gz", "--work", "w", "--dry-run", cwd=tmp_path)
-    assert said.code == 0, said.err
-    assert [path.name for path in tmp_path.iterdir()] == ["odd name.warc.gz"]
-
-
-def test_archives_in_s3(bucket: Any, web: Path, tmp_path: Path) -> None:
-    bucket.put_object(Bucket="crawl", Key="web.warc.gz", Body=web.read_bytes())
-    result = estimate(["s3://crawl/web.warc.gz"], RunOptions(processes=1))
-    assert result.rows["captures"].value == len(WEB)
 
 
 @pytest.mark.parametrize(
@@ -334,7 +303,7 @@ def test_archives_in_s3(bucket: Any, web: Path, tmp_path: Path) -> None:
     ],
 )
 def test_how_many_copies_show_a_rate(links: int, times: float, runner: str, copies: int) -> None:
-    assert module.copies_of(links, times, runner) == copies
+    assert copies_of(links, times, runner) == copies
 
 
 def result_of(**values: Any) -> RunEstimate:

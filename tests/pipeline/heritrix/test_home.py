@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from support.paths import ROOT
+from support.waiting import awaited
 
-from jobs.kernel.errors import BadInput
+from jobs.kernel.errors import BadInput, Shortage
 from pipeline.heritrix.home import HeritrixFails, HeritrixHome
 from pipeline.heritrix.precedence_store import LOCK, Lookups, load, require_unlocked
 
 LOCKED = "com.sleepycat.je.EnvironmentLockedException: The environment cannot be locked"
+TRACE = """Exception in thread "main" java.lang.ExceptionInInitializerError
+\tat a.b(C.java:1)
+Caused by: java.lang.RuntimeException: between
+\tat a.b(C.java:2)
+Caused by: java.lang.E: the own cause
+\tat a.b(C.java:3)
+\t... 2 more"""
+FEW_FREE = """Exception in thread "main" com.sleepycat.je.DiskLimitException: (JE 7.5.11) Disk:
+ maxDiskLimit=0 freeDiskLimit=5,368,709,120 freeDiskShortage=5,159,018,496 diskFreeSpace=209,690,624
+\tat a.b(C.java:1)"""
+NO_ROOM = "Caused by: java.io.IOException: No space left on device"
 
 
 @pytest.fixture
@@ -51,6 +67,7 @@ def test_lines_come_with_what_the_program_reads(home: HeritrixHome, java: Path) 
         ("kill -9 $$", "exit code -9"),
         ("echo begun; sleep 60", "not at its end after 1 s: begun"),
         (f"echo '{LOCKED}' >&2; exit 1", "a job of Heritrix has it open"),
+        (f"cat <<'END' >&2\n{TRACE}\nEND\nexit 1", "exit code 1: java.lang.E: the own cause; exp"),
     ],
 )
 def test_programs_that_fail(home: HeritrixHome, java: Path, script: str, message: str) -> None:
@@ -63,6 +80,32 @@ def test_programs_that_fail(home: HeritrixHome, java: Path, script: str, message
     assert time.monotonic() - began < 30
 
 
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        (FEW_FREE, "199 MiB are free on this disk, and Heritrix wants 5,120 MiB. Make room, then"),
+        (NO_ROOM, "the disk is full. Make room"),
+    ],
+)
+def test_a_full_disk(home: HeritrixHome, java: Path, said: str, message: str) -> None:
+    says(java, f"cat <<'END' >&2\n{said}\nEND\nexit 1")
+    with pytest.raises(Shortage, match="jobs/x/state: " + message):
+        list(home.run("org.Main", where=Path("jobs/x/state"), limit=9))
+
+
+def test_a_log_file_without_a_header_is_no_store(
+    home: HeritrixHome, java: Path, tmp_path: Path
+) -> None:
+    """A full disk leaves it. The last file alone may be one."""
+    state = tmp_path / "state"
+    state.mkdir()
+    for name, size in (("00000000.jdb", 0), ("00000001.jdb", 40), ("00000002.jdb", 14)):
+        (state / name).write_bytes(b"x" * size)
+    says(java, "echo '101 entries loaded'")
+    assert load(home, tmp_path / "p.txt", state) == 101
+    assert sorted(path.name for path in state.iterdir()) == ["00000000.jdb", "00000001.jdb"]
+
+
 def test_a_program_ends_with_who_reads_it(home: HeritrixHome, java: Path, tmp_path: Path) -> None:
     says(java, f"echo $$ > {tmp_path}/pid; echo one; sleep 60")
     lines = home.run("Main", where=tmp_path, limit=60)
@@ -70,6 +113,36 @@ def test_a_program_ends_with_who_reads_it(home: HeritrixHome, java: Path, tmp_pa
     lines.close()  # type: ignore[attr-defined]
     pid = (tmp_path / "pid").read_text().strip()
     assert not Path(f"/proc/{pid}").exists()
+
+
+def test_a_program_ends_with_who_started_it(home: HeritrixHome, java: Path, tmp_path: Path) -> None:
+    """Even where SIGKILL ends that."""
+    says(java, f"echo $$ > {tmp_path}/pid; echo one; exec sleep 600")
+    reads = (
+        "import sys; from pathlib import Path; from pipeline.heritrix.home import HeritrixHome;"
+        " home = HeritrixHome(Path(sys.argv[1]));"
+        " [print(line, flush=True) for line in home.run('Main', where=home.folder, limit=600)]"
+    )
+    command = [sys.executable, "-c", reads, home.folder]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
+        assert process.stdout
+        assert process.stdout.readline() == b"one\n"
+        process.kill()
+    pid = (tmp_path / "pid").read_text().strip()
+    try:
+        awaited(lambda: not is_running(pid), "the end of the program")
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(pid), signal.SIGKILL)
+
+
+def is_running(pid: str) -> bool:
+    """Whether there is such a process that is not only left for its parent to ask for its code."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
 
 
 def test_no_java(home: HeritrixHome, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +184,7 @@ def test_a_store_that_another_process_has_open(tmp_path: Path) -> None:
         " print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", holds, tmp_path / LOCK],
+        [sys.executable, "-S", "-c", holds, tmp_path / LOCK],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     ) as process:  # fmt: skip
         assert process.stdout

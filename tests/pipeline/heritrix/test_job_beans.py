@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -17,15 +18,16 @@ from support.paths import DATA, REFERENCE
 
 from jobs.kernel.errors import BadInput
 from pipeline.heritrix.job_beans import JobBeans, Wanted
+from pipeline.heritrix.quotas import quota_sheets
 
 PROFILE = (DATA / "heritrix" / "profile-crawler-beans.cxml").read_bytes()
-WANTED = Wanted(6, "seeds.txt")
+WANTED = Wanted(6, "crawlrank/1")
 BEANS = "{http://www.springframework.org/schema/beans}"
 POLICIES = "org.archive.crawler.frontier.precedence."
 #: what a patch may touch: ids of beans, and keys of overrides
 TOUCHED = {
-    "uriPrecedencePolicy", "frontier", "seeds", "candidates", "dispositionProcessors",
-    "precedenceAnnotator", "longerOverrides", "simpleOverrides",
+    "uriPrecedencePolicy", "frontier", "fetchProcessors", "dispositionProcessors",
+    "precedenceAnnotator", "crawlrankPages", "longerOverrides", "simpleOverrides",
 }  # fmt: skip
 
 
@@ -58,23 +60,33 @@ def require_wanted(data: bytes, unlisted: int = 6) -> None:
     assert prop(default, "basePrecedence").get("value") == str(unlisted + 1)
     (queues,) = prop(bean(root, "frontier"), "queuePrecedencePolicy")
     assert queues.get("class") == POLICIES + "HighestUriQueuePrecedencePolicy"
-    (source,) = prop(bean(root, "seeds"), "textSource")
-    assert source.get("class") == "org.archive.spring.ConfigFile"
-    assert prop(source, "path").get("value") == "seeds.txt"
-    assert prop(bean(root, "candidates"), "seedsRedirectNewSeeds").get("value") == "false"
+    scheduler = bean(root, "crawlrankPages")
+    assert scheduler.get("class") == "org.archive.modules.ScriptedProcessor"
+    assert prop(scheduler, "engineName").get("value") == "groovy"
+    assert prop(scheduler, "isolateThreads").get("value") == "false"
+    (source,) = prop(scheduler, "scriptSource")
+    assert prop(source, "path").get("value") == "crawlrank/1/schedule_pages.groovy"
+    fetching = prop(bean(root, "fetchProcessors"), "processors")[0]
+    assert [ref.get("bean") for ref in fetching][:2] == ["crawlrankPages", "preselector"]
     references = prop(bean(root, "dispositionProcessors"), "processors")[0]
     assert [ref.get("bean") for ref in references][-1] == "precedenceAnnotator"
     assert bean(root, "precedenceAnnotator").get("class") == "org.archive.modules.ScriptedProcessor"
-    text = "".join(root.itertext())
-    keys = {each.get("key") for each in root.iter(f"{BEANS}prop")}
-    assert "seeds.textSource.value" not in keys
-    assert not re.search(r"(?m)^\s*(seeds\.textSource|candidates\.seedsRedirect)", text)
+    overrides = [*"".join(root.itertext()).splitlines()]
+    overrides += [each.get("key", "") for each in root.iter(f"{BEANS}prop")]
+    policies = re.compile(r"\s*(uriPrecedencePolicy|frontier\.queue)")
+    assert [line for line in overrides if policies.match(line)] == []
 
 
 def others(data: bytes) -> list[str]:
     """All beans that a patch may not touch, as they are written."""
     root = ET.fromstring(data)
-    return [ET.tostring(each, "unicode").strip() for each in root if each.get("id") not in TOUCHED]
+    names = [each.get("id") or "" for each in root]
+    ours = [name in TOUCHED or name.startswith("crawlrank") for name in names]
+    return [
+        ET.tostring(each, "unicode").strip()
+        for each, is_ours in zip(root, ours, strict=True)
+        if not is_ours
+    ]
 
 
 def comments(data: bytes) -> list[bytes]:
@@ -89,20 +101,26 @@ QUEUES = (
 FRONTIER = 'class="org.archive.crawler.frontier.BdbFrontier">'
 MORE = "##..more?..##"
 
+SHARE = Wanted(6, "crawlrank/1", True, (2, 3), [*quota_sheets({"a.example": 7, "b.example": 7})])
 PROFILES: dict[str, bytes] = {
     "shipped": PROFILE,
     "without CR": PROFILE.replace(b"\r\n", b"\n"),
     "patched before": patched(PROFILE),
-    "patched for another file": patched(PROFILE, Wanted(21, "seeds.txt")),
-    "patched without seeds": patched(PROFILE, Wanted(6, None)),
-    "patched without annotations": patched(PROFILE, Wanted(6, "seeds.txt", annotate=False)),
+    "patched for another file": patched(PROFILE, Wanted(21, "crawlrank/2")),
+    "patched without pages": patched(PROFILE, Wanted(6, None)),
+    "patched without annotations": patched(PROFILE, Wanted(6, "crawlrank/1", annotate=False)),
     "foreign policy": swapped("</beans>", FOREIGN),
     "foreign queue policy": swapped(FRONTIER, f"{FRONTIER} {QUEUES}"),
     "overrides of it all": swapped(
         MORE,
         "uriPrecedencePolicy.basePrecedence=7\r\nfrontier.queuePrecedencePolicy.basePrecedence = 9"
-        "\r\nseeds.textSource.value: http://a.example/ \\\r\n  http://b.example/"
-        "\r\ncandidates.seedsRedirectNewSeeds true\r\nfrontier.maxRetries=6\r\n" + MORE,
+        "\r\nprecedenceAnnotator.engineName: groovy \\\r\n  or another"
+        "\r\ncrawlrankPages.enabled false\r\nfrontier.maxRetries=6\r\n" + MORE,
+    ),
+    "overrides as elements": swapped(
+        '<prop key="seeds.textSource.value">',
+        '<prop key="uriPrecedencePolicy.basePrecedence">7</prop>'
+        '<prop key="frontier.queuePrecedencePolicy">x</prop><prop key="seeds.textSource.value">',
     ),
     "frontier in one tag": re.sub(
         rb'(?s)(<bean id="frontier"[^>]*)>.*?</bean>\s*(?=<!-- URI UNIQ)', rb"\1/>\r\n ", PROFILE
@@ -114,7 +132,7 @@ PROFILES: dict[str, bytes] = {
     "beans in another order": re.sub(
         rb'(?s)( <bean id="frontier".*?\n </bean>)(.*)(</beans>)', rb"\2\1\r\n\3", PROFILE
     ),
-    "seeds from a file": patched(PROFILE).replace(b'value="seeds.txt"', b'value="my-seeds.txt"'),
+    "another script": patched(PROFILE).replace(b"crawlrank/1/schedule", b"mine"),
     "no declaration": PROFILE.split(b"?>", 1)[1].lstrip(),
     "byte order mark": b"\xef\xbb\xbf" + PROFILE,
     "Latin-1": swapped("UTF-8", "ISO-8859-1").replace(b"CRAWL JOB", b"CRAWL J\xd6B"),
@@ -139,16 +157,48 @@ def test_what_is_as_wanted_stays_byte_for_byte() -> None:
     assert patched(PROFILES["patched before"]) == PROFILES["patched before"]
 
 
-@pytest.mark.parametrize("seeds", [None, "seeds.txt"])
+@pytest.mark.parametrize("place", [None, "crawlrank/1"])
 @pytest.mark.parametrize("annotate", [False, True])
-def test_only_what_is_wanted_changes(seeds: str | None, annotate: bool) -> None:
-    root = ET.fromstring(patched(PROFILE, Wanted(6, seeds, annotate)))
+def test_only_what_is_wanted_changes(place: str | None, annotate: bool) -> None:
+    root = ET.fromstring(patched(PROFILE, Wanted(6, place, annotate)))
     before = ET.fromstring(PROFILE)
-    for name, changed in (("seeds", seeds), ("candidates", seeds), ("longerOverrides", seeds)):
+    for name, changed in (("fetchProcessors", place), ("dispositionProcessors", annotate)):
         same = ET.tostring(bean(root, name)) == ET.tostring(bean(before, name))
-        assert same == (changed is None)
+        assert same == (not changed)
+    for name in ("seeds", "candidates", "longerOverrides", "acceptSurts", "scope"):
+        assert ET.tostring(bean(root, name)) == ET.tostring(bean(before, name))
     ids = {each.get("id") for each in root}
     assert ("precedenceAnnotator" in ids) == annotate
+    assert ("crawlrankPages" in ids) == (place is not None)
+
+
+def test_pages_that_are_scheduled_no_more_leave_nothing_behind() -> None:
+    without = Wanted(6, None)
+    assert patched(patched(PROFILE), without) == patched(PROFILE, without)
+
+
+def test_a_part_and_quotas() -> None:
+    root = ET.fromstring(patched(PROFILE, SHARE))
+    candidates = prop(bean(root, "candidateProcessors"), "processors")[0]
+    assert [ref.get("bean") for ref in candidates] == [
+        "candidateScoper", "preparer", "crawlrankPart",
+    ]  # fmt: skip
+    part = bean(root, "crawlrankPart")
+    assert (prop(part, "localName").get("value"), prop(part, "crawlerCount").get("value")) == (
+        "1",
+        "3",
+    )
+    fetching = prop(bean(root, "fetchProcessors"), "processors")[0]
+    assert [ref.get("bean") for ref in fetching][:2] == ["crawlrankPages", "crawlrankQuota"]
+    (entry,) = bean(root, "crawlrankQuota7").iter(f"{BEANS}entry")
+    assert entry.attrib == {"key": "crawlrankQuota.hostMaxFetchSuccesses", "value": "7"}
+    association = bean(root, "crawlrankQuotaHosts7")
+    assert [value.text for value in association.iter(f"{BEANS}value")] == [
+        *(f"http://(example,{host},{end}" for host in ("a", "a,www", "b", "b,www") for end in "):"),
+        "crawlrankQuota7",
+    ]  # fmt: skip
+    for other in (Wanted(6, "crawlrank/1"), Wanted(6, None)):
+        assert patched(patched(PROFILE, SHARE), other) == patched(PROFILE, other)
 
 
 @given(st.randoms(use_true_random=False), st.integers(0, 12))
@@ -165,12 +215,18 @@ def test_comments_and_white_space_anywhere_are_kept(random: object, count: int) 
     data = b"".join(pieces)
     new = patched(data)
     require_wanted(new)
-    inside = re.search(rb'(?s)<property name="textSource">.*?</bean>.*?</property>', data)
-    gone = inside[0] if inside else b""
-    assert all(mark in new for mark in marks if mark not in gone)
+    assert all(mark in new for mark in marks)
     assert others(new) == others(data)
 
 
+def sheet(key: str) -> bytes:
+    """The profile, with a sheet that sets a key for some URIs."""
+    entries = f'<map><entry key="preparer.x" value="1"/><entry key="{key}" value="9"/></map>'
+    text = f'<bean id="slow" class="org.archive.spring.Sheet"><property name="map">{entries}'
+    return swapped("</beans>", text + "</property></bean></beans>")
+
+
+PREPARER = 'class="org.archive.crawler.prefetch.FrontierPreparer">'
 NOT_UNDERSTOOD: dict[str, tuple[bytes, str]] = {
     "a DOCTYPE": (swapped("<beans xmlns=", "<!DOCTYPE beans []><beans xmlns="), "DOCTYPE"),
     "no XML": (PROFILE[:-9], "no well-formed XML"),
@@ -182,23 +238,12 @@ NOT_UNDERSTOOD: dict[str, tuple[bytes, str]] = {
     "beans inside": (swapped("</beans>", "<beans/></beans>"), "beans at the top level"),
     "no frontier": (swapped('id="frontier"', 'id="other"'), "no bean frontier"),
     "two frontiers": (swapped("</beans>", '<bean id="frontier"/></beans>'), "2 beans frontier"),
-    "other seeds": (
-        swapped(
-            ' <bean id="acceptSurts"', ' <bean id="acceptSurts" ',
-            PROFILE.replace(b"modules.seeds.TextSeedModule", b"modules.seeds.OtherSeedModule"),
-        ),
-        "another class",
-    ),
     "a second policy": (
         swapped("</beans>", f'<bean id="p" class="{POLICIES}BaseUriPrecedencePolicy"/></beans>'),
         "a further policy of precedence, p",
     ),
     "a policy in the preparer": (
-        swapped(
-            'class="org.archive.crawler.prefetch.FrontierPreparer">',
-            'class="org.archive.crawler.prefetch.FrontierPreparer">'
-            '<property name="uriPrecedencePolicy" ref="mine"/>',
-        ),
+        swapped(PREPARER, PREPARER + '<property name="uriPrecedencePolicy" ref="mine"/>'),
         "another policy of precedence",
     ),
     "an attribute of Spring's p": (
@@ -208,6 +253,13 @@ NOT_UNDERSTOOD: dict[str, tuple[bytes, str]] = {
             ' p:queuePrecedencePolicy-ref="mine" ',
         ),
         "as an attribute",
+    ),
+    "a sheet of the policy of URIs": (sheet("preparer.uriPrecedencePolicy"), "the sheet slow sets"),
+    "a sheet of its base": (sheet("uriPrecedencePolicy.basePrecedence"), "the sheet slow sets"),
+    "a sheet of queues": (sheet("frontier.queuePrecedencePolicy"), "the sheet slow sets"),
+    "depth before all": (swapped(MORE, "preparer.preferenceDepthHops=0\r\n" + MORE), "is 0"),
+    "depth as a property": (
+        swapped(PREPARER, PREPARER + '<property name="preferenceDepthHops" value=" 0"/>'), "is 0"
     ),
     "no list of processors": (
         re.sub(rb'(?s)(<bean id="dispositionProcessors"[^>]*)>.*?</bean>', rb"\1/>", PROFILE),
@@ -221,7 +273,85 @@ def test_a_file_that_is_not_understood_is_left_alone(name: str) -> None:
     data, reason = NOT_UNDERSTOOD[name]
     with pytest.raises(BadInput, match=re.escape(reason)) as caught:
         patched(data)
-    assert "docs/heritrix.md" in caught.value.cure
+    assert "was left alone" in caught.value.cure
+
+
+def job_of(tmp_path: Path, main: bytes, **files: bytes) -> JobBeans:
+    for name, data in files.items():
+        (tmp_path / name.replace("__", ".")).write_bytes(data)
+    (tmp_path / "crawler-beans.cxml").write_bytes(main)
+    return JobBeans(main, str(tmp_path / "crawler-beans.cxml"))
+
+
+IMPORTING = swapped("</beans>", '<import resource="common.xml"/></beans>')
+COMMON = '<beans xmlns="http://www.springframework.org/schema/beans">{}</beans>'
+
+
+def test_files_that_are_imported_are_read_and_left_alone(tmp_path: Path) -> None:
+    bdb = '<bean id="bdb" class="x"><property name="dir" value="/fast/state"/></bean>'
+    inner = COMMON.format('<import resource="file:crawler-beans.cxml"/>').encode()  # a circle
+    outer = COMMON.format('<import resource="inner.xml"/>' + bdb).encode()
+    main = IMPORTING.replace(b'id="bdb"', b'id="other"')
+    job = job_of(tmp_path, main, common__xml=outer, inner__xml=inner)
+    require_wanted(job.patched(WANTED).done())
+    assert job.state_folder() == "/fast/state"
+    assert (tmp_path / "common.xml").read_bytes() == outer
+
+
+CONFIGURER = "org.springframework.beans.factory.config.PropertyOverrideConfigurer"
+SET_ELSEWHERE = {
+    "the policy": '<bean id="uriPrecedencePolicy" class="x"/>',
+    "queues": '<bean id="frontier"><property name="queuePrecedencePolicy" ref="x"/></bean>',
+    "the preparer": '<bean id="preparer"><property name="uriPrecedencePolicy" ref="x"/></bean>',
+    "an override": f'<bean class="{CONFIGURER}"><property name="properties"><value>\n'
+    "frontier.queuePrecedencePolicy.basePrecedence=9\n</value></property></bean>",
+    "a sheet": '<bean id="s" class="org.archive.spring.Sheet"><property name="map"><map><entry>'
+    "<key><value>preparer.uriPrecedencePolicy</value></key><ref bean='x'/></entry></map>"
+    "</property></bean>",
+}
+
+
+@pytest.mark.parametrize("name", SET_ELSEWHERE)
+def test_a_policy_that_an_imported_file_sets_is_refused(name: str, tmp_path: Path) -> None:
+    job = job_of(tmp_path, IMPORTING, common__xml=COMMON.format(SET_ELSEWHERE[name]).encode())
+    with pytest.raises(BadInput, match=r"recedencePolicy") as caught:
+        job.patched(WANTED)
+    assert caught.value.where == str(tmp_path / "common.xml")
+
+
+@pytest.mark.parametrize("place", ["file:over.properties", "over.properties"])
+def test_a_file_of_overrides_that_sets_a_policy_is_refused(place: str, tmp_path: Path) -> None:
+    location = f'<property name="location" value="{place}"/>'
+    main = swapped("</beans>", f'<bean class="{CONFIGURER}">{location}</bean></beans>')
+    kept = b"frontier.maxRetries=6\n"
+    require_wanted(job_of(tmp_path, main, over__properties=kept).patched(WANTED).done())
+    job = job_of(tmp_path, main, over__properties=kept + b"uriPrecedencePolicy.basePrecedence = 2")
+    with pytest.raises(
+        BadInput, match=r"over\.properties sets uriPrecedencePolicy\.basePrecedence"
+    ):
+        job.patched(WANTED)
+
+
+@pytest.mark.parametrize(
+    ("text", "seeds"),
+    [
+        ("", []),
+        ("# one\nhttp://a.example/ # more\n  b.example/x\n+http://c.example\n",
+         ["http://a.example/", "b.example/x"]),
+    ],
+)  # fmt: skip
+def test_the_seeds_of_a_job(text: str, seeds: list[str], tmp_path: Path) -> None:
+    shipped = JobBeans(PROFILE, "").seeds(tmp_path)
+    assert shipped == ["http://example.example/example"]
+    source = (
+        '<bean class="org.archive.spring.ConfigFile"><property name="path" value="s.txt"/></bean>'
+    )
+    own = f'<property name="textSource">{source}</property>'
+    old = rb'(?s)<property name="textSource">.*?</bean>.*?</property>'
+    data = re.sub(old, own.encode(), PROFILE, count=1)
+    data = data.replace(b"seeds.textSource.value", b"unused")
+    (tmp_path / "s.txt").write_text(text)
+    assert JobBeans(data, "").seeds(tmp_path) == seeds
 
 
 @pytest.mark.parametrize(

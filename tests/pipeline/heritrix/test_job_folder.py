@@ -1,84 +1,112 @@
-"""Files of a job written and taken back: whole, in order, and never over what people changed."""
+"""Beans of a job written and taken back: whole, in order, never over what people changed, and
+whenever a command is killed."""
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from jobs.kernel.errors import BadInput
-from pipeline.heritrix import job_folder
 from pipeline.heritrix.job_folder import JobFolder
 
+FIRST = b"first"
 
-def job(folder: Path, **files: bytes) -> JobFolder:
+
+def job(folder: Path) -> JobFolder:
     folder.mkdir()
-    (folder / "crawler-beans.cxml").write_bytes(b"first")
-    for name, data in files.items():
-        (folder / name).write_bytes(data)
+    (folder / "crawler-beans.cxml").write_bytes(FIRST)
     return JobFolder(folder)
 
 
-def write(one: JobFolder, tmp: Path, **files: bytes) -> list[str]:
-    made = {}
-    for name, data in files.items():
-        made[name.replace("beans", "crawler-beans.cxml").replace("seeds", "seeds.txt")] = tmp / name
-        (tmp / name).write_bytes(data)
-    return one.write(made)
+def recrawled(one: JobFolder, tmp: Path, pages: bytes | None, extra: bytes = b"") -> bool:
+    """Write beans that name a file of pages, where there is one."""
+    one.settle()
+    files = {}
+    if pages is not None:
+        files["pages"] = tmp / "pages"
+        files["pages"].write_bytes(pages)
+    named = one.folder_of(files) if files else "-"
+    (tmp / "beans").write_bytes(named.encode() + extra)
+    return one.write(tmp / "beans", files)
 
 
-def contents(one: JobFolder) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in one.path.iterdir() if path.is_file()}
+def meaning(one: JobFolder) -> tuple[bytes, bytes | None]:
+    """The beans, without the number of a recrawl, and the pages that they name."""
+    beans = one.beans.read_bytes()
+    named = re.match(rb"crawlrank/\d+", beans)
+    if not named:
+        return beans, None
+    extra = beans[named.end() :]
+    return b"crawlrank" + extra, (one.path / named[0].decode() / "pages").read_bytes()
 
 
 def test_several_writes_are_taken_back_one_by_one(tmp_path: Path) -> None:
     one = job(tmp_path / "job")
-    states = [contents(one)]
-    (one.path / "crawler-beans.cxml").chmod(0o640)
-    for beans, seeds in ((b"second", b"a"), (b"second", b"b"), (b"third", b"b")):
-        assert write(one, tmp_path, beans=beans, seeds=seeds)
-        states.append(contents(one))
-    assert write(one, tmp_path, beans=b"third", seeds=b"b") == []
-    assert (one.path / "crawler-beans.cxml").stat().st_mode & 0o777 == 0o640
+    one.beans.chmod(0o640)
+    states = [meaning(one)]
+    for pages, extra in ((b"a", b""), (b"b", b""), (b"b", b" noted"), (None, b""), (b"b", b"")):
+        assert recrawled(one, tmp_path, pages, extra)
+        states.append(meaning(one))
+        assert not recrawled(one, tmp_path, pages, extra)
+        assert meaning(one) == states[-1]
+    assert len(set(states[:-1])) == 5
+    assert one.beans.stat().st_mode & 0o777 == 0o640
     for state in reversed(states[:-1]):
         one.undo()
-        assert contents(one) == state
-    assert sorted(path.name for path in one.path.iterdir()) == ["crawler-beans.cxml"]
+        assert meaning(one) == state
+    assert [path.name for path in one.path.iterdir()] == ["crawler-beans.cxml"]
     with pytest.raises(BadInput, match="nothing to undo"):
         one.undo()
 
 
 def test_a_file_that_was_changed_since_is_not_overwritten(tmp_path: Path) -> None:
     one = job(tmp_path / "job")
-    write(one, tmp_path, beans=b"second", seeds=b"a")
-    (one.path / "crawler-beans.cxml").write_bytes(b"edited")
-    before = contents(one)
+    recrawled(one, tmp_path, b"a")
+    one.beans.write_bytes(b"edited")
     with pytest.raises(BadInput, match="changed since crawlrank wrote it") as caught:
         one.undo()
-    assert contents(one) == before
-    assert (one.path / "crawlrank-undo" / "1" / "crawler-beans.cxml").read_bytes() == b"first"
-    assert "crawlrank-undo" in caught.value.cure
+    assert one.beans.read_bytes() == b"edited"
+    assert (one.path / "crawlrank" / "1" / "before.cxml").read_bytes() == FIRST
+    assert "crawlrank/1/before.cxml" in caught.value.cure
 
 
 def test_what_was_taken_back_by_hand_is_undone(tmp_path: Path) -> None:
     one = job(tmp_path / "job")
-    write(one, tmp_path, beans=b"second", seeds=b"a")
-    (one.path / "crawler-beans.cxml").write_bytes(b"first")
-    (one.path / "seeds.txt").unlink()
+    recrawled(one, tmp_path, b"a")
+    recrawled(one, tmp_path, b"b")
+    shutil.copy(one.path / "crawlrank" / "2" / "before.cxml", one.beans)
     one.undo()
-    assert contents(one) == {"crawler-beans.cxml": b"first"}
+    assert meaning(one) == (b"crawlrank", b"a")
 
 
-def test_copies_that_are_not_whole_are_not_taken_back(tmp_path: Path) -> None:
-    """A kill between the copies and their record has written nothing yet."""
+def test_beans_that_are_a_link_stay_one(tmp_path: Path) -> None:
     one = job(tmp_path / "job")
-    (one.path / "crawlrank-undo" / "1").mkdir(parents=True)
-    (one.path / "crawlrank-undo" / "1" / "crawler-beans.cxml").write_bytes(b"fir")
-    with pytest.raises(BadInput, match="nothing to undo"):
-        one.undo()
-    write(one, tmp_path, beans=b"second")
+    shared = tmp_path / "shared.cxml"
+    one.beans.rename(shared)
+    one.beans.symlink_to(shared)
+    recrawled(one, tmp_path, b"a")
+    assert one.beans.is_symlink()
+    assert shared.read_bytes().startswith(b"crawlrank")
     one.undo()
-    assert contents(one)["crawler-beans.cxml"] == b"first"
+    assert shared.read_bytes() == FIRST
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to others")
+def test_root_leaves_files_to_their_owner(tmp_path: Path) -> None:
+    one = job(tmp_path / "job")
+    os.chown(one.beans, 12345, 12346)
+    recrawled(one, tmp_path, b"a")
+    made = [one.beans, one.path / "crawlrank", *(one.path / "crawlrank").rglob("*")]
+    assert len(made) == 7  # with its folder, pages, beans before, digest and mark
+    for path in made:
+        assert (path.stat().st_uid, path.stat().st_gid) == (12345, 12346)
 
 
 def test_folders_that_are_no_jobs(tmp_path: Path) -> None:
@@ -92,31 +120,98 @@ def test_folders_that_are_no_jobs(tmp_path: Path) -> None:
         JobFolder(tmp_path / "none")
 
 
-@pytest.mark.parametrize("puts", [0, 1])
-@pytest.mark.parametrize("again", [False, True])
-def test_a_write_that_is_killed_is_taken_back(
-    puts: int, again: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+# ---- kills -----------------------------------------------------------------------------------
+
+
+class Killed(BaseException):
+    """The process is gone: nothing that it would do afterwards happens."""
+
+
+PATHS = ("mkdir", "rename", "replace", "touch", "unlink", "rmdir", "write_text")
+STEPS: list[tuple[Any, str]] = [
+    *((Path, name) for name in PATHS),
+    *((shutil, name) for name in ("copyfile", "copy2", "copymode", "rmtree")),
+]
+
+
+@contextmanager
+def killed_at(step: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """At the n-th change of a file in the block; yields how many there were."""
+    count = [0]
+
+    def counting(real: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*arguments: Any, **options: Any) -> Any:
+            if count[0] >= step:
+                raise Killed
+            count[0] += 1
+            return real(*arguments, **options)
+
+        return counted
+
+    with monkeypatch.context() as patched, suppress(Killed):
+        for owner, name in STEPS:
+            patched.setattr(owner, name, counting(getattr(owner, name)))
+        yield count
+
+
+def steps_of(command: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> int:
+    with killed_at(10**6, monkeypatch) as count:
+        command()
+    return count[0]
+
+
+def two_recrawls(folder: Path, tmp: Path) -> JobFolder:
+    one = job(folder)
+    recrawled(one, tmp, b"a")
+    recrawled(one, tmp, b"b")
+    return one
+
+
+A, B, C = ((b"crawlrank", pages) for pages in (b"a", b"b", b"c"))
+COMMANDS: dict[str, Callable[[JobFolder, Path], object]] = {
+    "recrawl": lambda one, tmp: recrawled(one, tmp, b"c"),
+    "undo": lambda one, tmp: one.undo(),
+}
+
+
+@pytest.mark.parametrize("second", COMMANDS)
+@pytest.mark.parametrize("first", COMMANDS)
+def test_a_job_is_as_before_or_as_after_any_two_kills(
+    first: str, second: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between its files, whether it is given once more or not."""
-    one = job(tmp_path / "job")
-    write(one, tmp_path, seeds=b"a")
-    before, real, done = contents(one), job_folder._put, list[Path]()
+    """Of a command, and of the next one; and undo then goes back to what was before the last
+    recrawl that ended."""
+    one = two_recrawls(tmp_path / "job", tmp_path)
+    most = steps_of(lambda: COMMANDS[first](one, tmp_path), monkeypatch)
+    assert most >= 4
+    for step in range(most + 1):
+        for again in range(most + 8):
+            shutil.rmtree(one.path)
+            one = two_recrawls(one.path, tmp_path)
+            with killed_at(step, monkeypatch):
+                COMMANDS[first](one, tmp_path)
+            middle = meaning(one)
+            assert middle in ({B, C} if first == "recrawl" else {B, A})
+            with killed_at(again, monkeypatch):
+                COMMANDS[second](one, tmp_path)
+            require_way_back(one, tmp_path)
 
-    def killed(source: Path, target: Path) -> None:
-        if len(done) == puts:
-            raise KeyboardInterrupt
-        done.append(target)
-        real(source, target)
 
-    with monkeypatch.context() as patched:
-        patched.setattr(job_folder, "_put", killed)
-        with pytest.raises(KeyboardInterrupt):
-            write(one, tmp_path, beans=b"second", seeds=b"b")
-    if again:
-        write(one, tmp_path, beans=b"second", seeds=b"b")
-        assert contents(one) == {"crawler-beans.cxml": b"second", "seeds.txt": b"b"}
+def require_way_back(one: JobFolder, tmp: Path) -> None:
+    """From wherever it is, a recrawl that ends can be taken back, and all before it."""
+    now = meaning(one)
+    assert now in {A, B, C, (FIRST, None)}
+    if not one.settle():
+        assert meaning(one) == now
+    now = meaning(one)
+    recrawled(one, tmp, b"d")
+    assert meaning(one) == (b"crawlrank", b"d")
+    one.undo()
+    assert meaning(one) == now
+    before = {C: B, B: A, A: (FIRST, None)}
+    while now in before:
         one.undo()
-    one.undo()
-    assert contents(one) == before
-    one.undo()
-    assert contents(one) == {"crawler-beans.cxml": b"first"}
+        assert meaning(one) in ({before[now]} if now != C else {B, A, (FIRST, None)})
+        now = meaning(one)
+    assert now == (FIRST, None)
+    assert [path.name for path in one.path.iterdir()] == ["crawler-beans.cxml"]

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 
 import pytest
 from support.crawls import crawlrank, ok
-from support.paths import DATA, ROOT
+from support.paths import DATA, LOOPBACK
+from support.runs import copy_of, finished
 
-SAMPLE = ROOT / "sample_data" / "heritrix-loopback.warc.gz"
 PROFILE = DATA / "heritrix" / "profile-crawler-beans.cxml"
 
 
-@pytest.fixture(scope="module")
-def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("ranked") / "work"
-    ok("run", SAMPLE, "--work", folder, "--quiet")
-    return folder
+@pytest.fixture
+def work() -> Path:
+    return finished(LOOPBACK)
 
 
 @pytest.fixture
@@ -30,21 +30,29 @@ def job(tmp_path: Path) -> Path:
 def test_a_dry_run_shows_the_change_and_changes_nothing(work: Path, job: Path) -> None:
     said = ok("recrawl", "--job", job, "--work", work, "--dry-run")
     assert '+ <bean id="uriPrecedencePolicy"' in said.out
-    assert '-    <prop key="seeds.textSource.value">' in said.out
-    assert "52 pages would be seeds.\nNothing was changed.\n" in said.out
+    assert '+    <ref bean="crawlrankPages"/>' in said.out
+    assert re.search(r"^pages that were captured +52$", said.out, re.MULTILINE)
+    assert "Seeds and scope stay those" in said.out
+    assert said.out.endswith("Nothing was changed.\n")
     assert [path.name for path in job.iterdir()] == ["crawler-beans.cxml"]
     assert (job / "crawler-beans.cxml").read_bytes() == PROFILE.read_bytes()
     fewer = ok("recrawl", "--job", job, "--work", work, "--dry-run", "--top", "7")
-    assert "7 pages would be seeds." in fewer.out
-    kept = ok("recrawl", "--job", job, "--work", work, "--dry-run", "--keep-seeds")
-    assert "would be seeds" not in kept.out
-    assert "seeds.textSource" not in kept.out
+    assert re.search(r"^pages that were captured +7$", fewer.out, re.MULTILINE)
+    found = ok("recrawl", "--job", job, "--work", work, "--dry-run", "--seeds-only")
+    assert "The crawl begins with the seeds of the job" in found.out
+    assert "crawlrankPages" not in found.out
+    wider = ok("recrawl", "--job", job, "--work", work, "--dry-run", "--grow")
+    assert re.search(r"^127\.0\.0\.[12]:\d+ +\d+$", wider.out, re.MULTILINE)
+    assert "hops count from them" in wider.out
 
 
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--dry-run", "--keep-seeds", "--top", "3"], 2, "--keep-seeds goes without"),
+        (["--dry-run", "--seeds-only", "--top", "3"], 2, "--seeds-only goes without"),
+        (["--dry-run", "--seeds-only", "--grow"], 2, "--seeds-only goes without"),
+        (["--dry-run", "--part", "3/2"], 2, "no part such as 1/4"),
+        (["--dry-run", "--part", "0/2"], 2, "no part such as 1/4"),
         (["--insecure", "--dry-run"], 2, "go with --rest"),
         (["--rest", "https://h", "--insecure", "--certificate", "00"], 2, "not both"),
         ([], 2, "--heritrix is needed"),
@@ -62,6 +70,23 @@ def test_refusals(
     assert said.code == code
     assert message in said.err
     assert (job / "crawler-beans.cxml").read_bytes() == PROFILE.read_bytes()
+
+
+def test_a_plan_is_one_of_the_rankings_that_are_there(
+    work: Path, job: Path, tmp_path: Path
+) -> None:
+    mine, plan = copy_of(work, tmp_path / "work"), tmp_path / "plan"
+    dry = ("recrawl", "--job", job, "--dry-run", "--plan")
+    said = crawlrank(*dry, mine)
+    assert (said.code, "A work folder goes with --work" in said.err) == (3, True)
+    ok("plan", "--work", mine, "--budget", "50/day", "--output", plan)
+    assert "behind them the seeds of the job" in ok(*dry, plan).out
+    ok("run", LOOPBACK, "--work", mine, "--quiet", "--nodes", "all", "--force")
+    said = crawlrank(*dry, plan)
+    assert said.code == 3
+    assert f"{mine} was ranked anew since" in said.err
+    shutil.rmtree(mine)
+    ok(*dry, plan)
 
 
 def test_inputs_that_are_not_there(work: Path, job: Path, tmp_path: Path) -> None:

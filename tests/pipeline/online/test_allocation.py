@@ -52,11 +52,12 @@ def test_all_pages_that_are_fetched_gain_the_same_and_the_others_less(pairs, bud
     assert (gains[~fetched] <= price * (1 + 1e-6)).all()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_so_do_very_many_pages_whose_price_a_sample_guesses(objective):
-    pages = random_pages(300_000, 3, objective=objective)
-    rates, price = allocation(pages, 30_000.0)
-    assert rates.sum() == pytest.approx(30_000, rel=1e-12)
+    pages = random_pages(150_000, 3, objective=objective)
+    rates, price = allocation(pages, 15_000.0)
+    assert rates.sum() == pytest.approx(15_000, rel=1e-12)
     gains, fetched = gains_of(pages, rates), rates > 0
     assert gains[fetched] == pytest.approx(price, rel=1e-6)
     assert (gains[~fetched] <= price * (1 + 1e-6)).all()
@@ -192,3 +193,61 @@ def test_numbers_that_mean_nothing_are_refused(wrong):
     if not wrong > 0:
         with pytest.raises(BadInput):
             allocation(pages_of([(1, 1)], most=wrong), 1)
+
+
+SHAPES = st.floats(-2, 3).map(lambda exponent: 10**exponent)
+
+
+def by_integral(shape, change, rate):
+    """The mean of F over rates of changes, by their quantiles."""
+    days = shape / change
+
+    def at(share):
+        x = special.gammaincinv(shape, share) / days / rate
+        return -np.expm1(-x) / x if x else 1.0
+
+    return integrate.quad(at, 0, 1, limit=500, epsabs=1e-10)[0]
+
+
+@pytest.mark.parametrize("shape", [0.05, 0.5, 0.999, 1.0, 1.0005, 2.0, 30.0])
+@pytest.mark.parametrize("rate", [1e-3, 0.3, 100.0])
+def test_the_mean_of_freshness_is_that_of_its_integral(shape, rate):
+    pages = ChangingPages(np.array([0.7]), np.ones(1), shapes=np.array([shape]))
+    (fresh,) = freshness_of(pages, np.array([rate]))
+    assert fresh == pytest.approx(by_integral(shape, 0.7, rate), rel=1e-3)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(st.lists(st.tuples(NUMBERS, NUMBERS, SHAPES), min_size=1, max_size=40), NUMBERS)
+def test_unknown_rates_gain_the_same_too(rows, budget):
+    changes, values, shapes = np.array(rows).T.copy()
+    pages = ChangingPages(changes, values, shapes=shapes)
+    rates, price = allocation(pages, budget)
+    assert rates.sum() == pytest.approx(budget, rel=1e-9)
+    gains, fetched = gains_of(pages, rates), rates > 0
+    assert gains[fetched] == pytest.approx(price, rel=1e-5)
+    hardly = gains_of(pages, np.maximum(rates, 1e-280))  # in place of never
+    assert (hardly[~fetched] <= price * (1 + 1e-6)).all()
+
+
+@given(NUMBERS, NUMBERS, st.sampled_from([0.05, 0.5, 1.0, 2.0, 300.0]))
+def test_gains_are_slopes(change, rate, shape):
+    pages, step = ChangingPages(np.full(3, change), np.ones(3), shapes=np.full(3, shape)), 1e-4
+    around = rate * np.array([1 - step, 1, 1 + step])
+    below, _, above = freshness_of(pages, around)
+    slope, gain = (above - below) / (2 * step * rate), gains_of(pages, around)[1]
+    assert gain == pytest.approx(slope, rel=1e-4, abs=1e-9 / rate)
+
+
+def test_rates_of_a_large_shape_are_known():
+    known = random_pages(200, 8)
+    unknown = known._replace(shapes=np.full(200, 1e7))
+    exact, mean = (allocation(pages, 20.0).rates for pages in (known, unknown))
+    assert mean == pytest.approx(exact, rel=1e-4, abs=1e-6)
+
+
+def test_a_page_that_may_never_change_is_fetched_at_any_price():
+    """Of two pages with the same mean, that of which nothing is known but it gets a fetch."""
+    pages = ChangingPages(np.array([50.0, 50.0, 0.1]), np.ones(3), shapes=np.array([0.3, 1e4, 9.0]))
+    rates, _ = allocation(pages, 0.02)
+    assert rates[0] > 0 == rates[1]

@@ -30,6 +30,7 @@ def name(page):
 def fixed_point(links, relevance):
     """Shares of hub and authority cash by the eigenvector of the chain on 2N pages."""
     n = len(links)
+    links = [targets - {page} for page, targets in enumerate(links)]  # none to itself
     parents = np.zeros(n)
     for targets in links:
         parents[list(targets)] += 1
@@ -55,6 +56,15 @@ def graphs(draw):
     return links, [draw(st.sampled_from([NEUTRAL, 0.2, 0.8])) for _ in range(n)]
 
 
+def check_fixed_point(opic, links, relevance):
+    hubs, authorities = fixed_point(links, relevance)
+    scores = dict(opic.iscores())
+    assert [scores[name(page)].hub for page in range(len(links))] == pytest.approx(hubs, abs=0.02)
+    assert [scores[name(page)].authority for page in range(len(links))] == pytest.approx(
+        authorities, abs=0.02
+    )
+
+
 @settings(max_examples=examples(20), deadline=None)
 @given(graphs())
 def test_scores_come_to_the_fixed_point_of_the_chain(graph):
@@ -64,12 +74,7 @@ def test_scores_come_to_the_fixed_point_of_the_chain(graph):
         opic.add_page(name(page), map(name, sorted(targets)), relevance[page])
     while scores.clock() < 240:
         opic.update(4)
-    hubs, authorities = fixed_point(links, relevance)
-    found = dict(opic.iscores())
-    assert [found[name(page)].hub for page in range(len(links))] == pytest.approx(hubs, abs=0.02)
-    assert [found[name(page)].authority for page in range(len(links))] == pytest.approx(
-        authorities, abs=0.02
-    )
+    check_fixed_point(opic, links, relevance)
     together = scores.total("hub") + scores.total("authority")
     assert together == pytest.approx(2 * START * len(links), rel=1e-9)
     database.close()
@@ -115,6 +120,43 @@ def test_pages_of_a_graph_that_was_there_are_introduced():
     assert scores.count() == 3
     assert opic.get_scores(b"a") == pytest.approx((1 / 3, 1 / 3))
     assert (opic.h_mean(), opic.a_mean()) == pytest.approx((START, START), rel=0.02)
+
+
+@settings(max_examples=examples(10), deadline=None)
+@given(graphs())
+def test_the_whole_history_comes_to_the_same_fixed_point(graph):
+    """Nearer as 1/clock, as its beginning is forgotten no faster."""
+    links, relevance = graph
+    opic, (_, scores, _), _ = opened(time_window=None)
+    for page, targets in enumerate(links):
+        opic.add_page(name(page), map(name, sorted(targets)), relevance[page])
+    assert opic.flow(name(0)) == pytest.approx((START, START))
+    while scores.clock() < 400:
+        opic.update(4)
+    check_fixed_point(opic, links, relevance)
+
+
+def test_links_of_a_page_to_itself_do_not_count(tmp_path):
+    """Neither those that are added here, nor those that the graph has had before."""
+    rings = [opened(), opened()]
+    for (opic, (graph, _, _), _), own in zip(rings, ([], [b"a"]), strict=True):
+        if own:
+            graph.add_edge(b"a", b"a")
+        opic.add_page(b"a", [b"b", *own])
+        opic.add_page(b"b", [b"c"])
+        opic.update(50)
+    assert dict(rings[0][0].iscores()) == dict(rings[1][0].iscores())
+
+
+def test_what_was_added_is_there_after_closing(tmp_path):
+    opic, _, _ = opened(tmp_path / "crawl.db")
+    opic.add_page(b"a", [b"b"])
+    opic.update(3)
+    before = dict(opic.iscores())
+    opic.close()
+    again, _, database = opened(tmp_path / "crawl.db")
+    assert dict(again.iscores()) == before
+    database.close()
 
 
 def test_nothing_at_all_and_what_is_not_known():

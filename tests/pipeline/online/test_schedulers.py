@@ -91,7 +91,7 @@ def test_a_clock_that_goes_back_takes_no_days_away():
         assert changes.rate(b"a") == pytest.approx(2 / 4)
 
 
-@pytest.mark.parametrize("visits", [20_000, pytest.param(1_000_000, marks=pytest.mark.large)])
+@pytest.mark.parametrize("visits", [20_000, pytest.param(200_000, marks=pytest.mark.extended)])
 def test_many_visits_of_one_page(visits):
     clock = Clock()
     with Database() as database, database.transaction():
@@ -169,12 +169,12 @@ def test_no_budget_and_no_pages_give_nothing():
 
 
 def test_a_sample_of_many_pages_gives_nearly_their_price():
-    rates, values = demands(30_000, 5)
+    rates, values = demands(20_000, 5)
     with Database() as database:
-        scheduler = scheduler_of(database, rates, values, 3000.0)
+        scheduler = scheduler_of(database, rates, values, 2000.0)
         scheduler.revise()
         sampled = scheduler._price
-    exact = allocation(ChangingPages(rates, values), 3000.0).price
+    exact = allocation(ChangingPages(rates, values), 2000.0).price
     assert sampled == pytest.approx(exact, rel=0.03)
 
 

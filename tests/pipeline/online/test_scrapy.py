@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
+import signal
 import sqlite3
-import subprocess
 import sys
 import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from online.compare_scrapy import (
     site,
     spider_command,
 )
+from support.systems.scrapy_forks import Crawl, scrapy_commands
 
 from pipeline.online.opic_hits import OpicHits
 from pipeline.online.stores.database import Database
@@ -33,78 +33,124 @@ from pipeline.online.stores.page_graph import SqliteGraph
 from pipeline.online.stores.relevance import SqliteRelevance
 from pipeline.online.stores.requests import CrawlRequest, SqliteRequests
 
-PAGES = 150
+PAGES = 90
 
 
-def test_important_pages_come_earlier_than_in_scrapys_own_orders() -> None:
-    links = site(250, seed=1)
-    ranks = importance(links)
-    made = {name: fetched(links, settings) for name, settings in ORDERS.items()}
-    for order in made.values():
+def require_earlier(orders: Sequence[list[str]], ranks: Mapping[str, float]) -> None:
+    """What is important comes earlier in the first order than in the others."""
+    for order in orders:
         assert sorted(order) == sorted(ranks)
-    ours, *others = (shares(order, ranks) for order in made.values())
+    ours, *others = (shares(order, ranks) for order in orders)
     for other in others:
         assert ours[1] > 1.15 * other[1]  # with the first tenth of all pages
         assert sum(ours[:3]) > sum(other[:3])
 
 
-class Web:
-    """answers: by path. paths: of all requests that came. most: requests that are answered; later
-    ones wait."""
+@pytest.mark.extended
+@pytest.mark.long
+def test_important_pages_come_earlier_than_in_scrapys_own_orders() -> None:
+    links = site(250, seed=1)
+    require_earlier([fetched(links, given) for given in ORDERS.values()], importance(links))
 
-    def __init__(self, known: dict[str, Answer], seconds: float = 0.0) -> None:
-        self.answers, self.paths, self.seconds = known, [], seconds
-        self.most, self.goes_on = sys.maxsize, threading.Event()
+
+def found(links: list[list[int]], take: int) -> list[str]:
+    """All pages in the order in which they are found. take: the place of the next one among those
+    that wait, 0 for the first found and -1 for the last."""
+    order, waiting, known = [], [0], {0}
+    while waiting:
+        page = waiting.pop(take)
+        order.append(f"/{page or ''}")
+        new = [target for target in dict.fromkeys(links[page]) if target not in known]
+        known.update(new)
+        waiting += new
+    return order
+
+
+class Web:
+    """answers: by path. paths: of all requests that came. most: requests that are answered; the
+    next one says so by `reached` and waits, as all later ones do."""
+
+    def __init__(self, known: dict[str, Answer]) -> None:
+        self.answers, self.paths, self.most = known, list[str](), sys.maxsize
+        self.reached, self.goes_on = threading.Event(), threading.Event()
+
+    def stop_after(self, more: int) -> None:
+        self.most = len(self.paths) + more
+        self.reached, self.goes_on = threading.Event(), threading.Event()
 
     def answer(self, uri: str) -> Answer:
-        path = "/" + uri.split("/", 3)[3]
+        path, goes_on = "/" + uri.split("/", 3)[3], self.goes_on
         self.paths.append(path)
-        time.sleep(self.seconds)
         if len(self.paths) > self.most:
-            self.goes_on.wait(60)
+            self.reached.set()
+            goes_on.wait(60)
         return self.answers.get(path, NOT_FOUND)
 
 
 @contextmanager
 def crawling(web: Web, folder: Path, **settings: str) -> Iterator[Callable[..., list[str]]]:
-    """A function that makes the command of a crawl with stores in the folder."""
+    """A function that makes the words of a crawl with stores in the folder."""
     with server("127.0.0.1", web.answer) as url:
         named = {"CRAWLRANK_STORES": str(folder / "crawl.db"), **settings}
-        yield lambda *options: spider_command(url, named, *options)
+        yield lambda *options: spider_command(url, named, *options)[2:]
 
 
-def run(command: list[str], folder: Path) -> str:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stderr
+Start = Callable[[Sequence[str], Path], Crawl]
+
+
+@pytest.fixture(scope="module")
+def start() -> Iterator[Start]:
+    with scrapy_commands() as commands:
+        yield commands
+
+
+@pytest.fixture
+def run(start: Start, tmp_path: Path) -> Callable[[list[str]], str]:
+    """A function that runs a crawl and returns what it says."""
+
+    def ran(words: list[str]) -> str:
+        crawl = start(words, tmp_path)
+        code, said = crawl.wait(), crawl.log.read_text()
+        assert code == 0, said
+        return said
+
+    return ran
+
+
+Run = Callable[[list[str]], str]
+
+
+def test_important_pages_come_earlier_than_in_the_order_in_which_they_are_found(
+    run: Run, tmp_path: Path
+) -> None:
+    links = site(160, seed=1)
+    web = Web(answers(links))
+    with crawling(web, tmp_path) as words:
+        run(words())
+    require_earlier([web.paths, found(links, 0), found(links, -1)], importance(links))
 
 
 @pytest.mark.parametrize(
-    "kills", [5, pytest.param(20, marks=pytest.mark.kills)], ids=lambda kills: f"{kills} kills"
+    "kills", [1, pytest.param(10, marks=pytest.mark.extended)], ids=lambda kills: f"{kills} kills"
 )
-def test_a_crawl_that_is_killed_goes_on_where_it_was(kills: int, tmp_path: Path) -> None:
+def test_a_crawl_that_is_killed_goes_on_where_it_was(
+    kills: int, start: Start, run: Run, tmp_path: Path
+) -> None:
     draw, links = random.Random(kills), site(PAGES, seed=4)
-    web = Web(answers(links), seconds=0.004)
-    at_once, killed = 4, 0
-    with crawling(web, tmp_path, CONCURRENT_REQUESTS=str(at_once)) as command:
-        while killed < kills:
-            before, most = len(web.paths), draw.randrange(PAGES // kills - 2) + 1
-            web.most, web.goes_on = before + most, threading.Event()  # so that it cannot end
-            process = subprocess.Popen(command("-s", "DOWNLOAD_DELAY=0.02"), cwd=tmp_path)
-            while process.poll() is None and len(web.paths) < before + most:
-                time.sleep(0.005)
-            time.sleep(draw.random() / 50)
-            killed += process.poll() is None
-            process.kill()
-            process.wait()
+    web, at_once = Web(answers(links)), 4
+    with crawling(web, tmp_path, CONCURRENT_REQUESTS=str(at_once)) as words:
+        for _ in range(kills):
+            most = PAGES // (kills + 1)
+            web.stop_after(draw.randrange(most // 2, most))  # so that it cannot end
+            crawl = start(words(), tmp_path)
+            assert web.reached.wait(60), crawl.log.read_text()
+            crawl.kill()
+            assert crawl.wait() == -signal.SIGKILL
             web.goes_on.set()
-            if process.returncode != -9:
-                break
         web.most = sys.maxsize
-        assert killed == kills
-        run(command(), tmp_path)
+        run(words())
         count = len(web.paths)
-        run(command(), tmp_path)  # nothing is left to fetch
+        run(words())  # nothing is left to fetch
     assert len(web.paths) == count
     assert set(web.paths) == set(answers(links))
     again = Counter(web.paths).total() - PAGES
@@ -112,7 +158,8 @@ def test_a_crawl_that_is_killed_goes_on_where_it_was(kills: int, tmp_path: Path)
     with Database(tmp_path / "crawl.db") as database:
         graph = SqliteGraph(database)
         assert graph.node_count() == PAGES
-        assert graph.edge_count() == sum(len({*targets}) for targets in links)
+        own = (len({*targets} - {page}) for page, targets in enumerate(links))
+        assert graph.edge_count() == sum(own)
 
 
 def page_at(*links: str) -> Answer:
@@ -126,7 +173,7 @@ def states(path: Path) -> dict[str, int]:
     return {"/" + page.decode().split("/", 3)[3]: state for page, state in rows}
 
 
-def test_redirects_errors_and_documents_without_text_are_done(tmp_path: Path) -> None:
+def test_redirects_errors_and_documents_without_text_are_done(run: Run, tmp_path: Path) -> None:
     web = Web({
         "/": page_at("/moved", "/none", "/picture", "/failing", "/a"),
         "/moved": Answer(302, b"", location="/b"),
@@ -135,8 +182,8 @@ def test_redirects_errors_and_documents_without_text_are_done(tmp_path: Path) ->
         "/a": page_at("/b", "/"),
         "/b": page_at("/a"),
     })  # fmt: skip
-    with crawling(web, tmp_path, RETRY_TIMES="2") as command:
-        run(command(), tmp_path)
+    with crawling(web, tmp_path, RETRY_TIMES="2") as words:
+        run(words())
         counts = Counter(web.paths)
         assert counts.pop("/failing") == 3
         assert set(counts.values()) == {1}
@@ -144,7 +191,7 @@ def test_redirects_errors_and_documents_without_text_are_done(tmp_path: Path) ->
             ["/", "/moved", "/none", "/picture", "/failing", "/a", "/b"], 2
         )
         count = len(web.paths)
-        run(command(), tmp_path)
+        run(words())
     assert len(web.paths) == count
 
 
@@ -171,7 +218,7 @@ class Other(Spider):
 
 
 def test_a_spider_with_relevance_priorities_faults_and_what_cannot_be_written(
-    tmp_path: Path,
+    run: Run, tmp_path: Path
 ) -> None:
     web = Web({
         "/": page_at("/a", "/bad", "/held", "/first"),
@@ -179,8 +226,8 @@ def test_a_spider_with_relevance_priorities_faults_and_what_cannot_be_written(
         "/bad": page_at("/behind"),
     })  # fmt: skip
     (tmp_path / "other.py").write_text(SPIDER)
-    with crawling(web, tmp_path, LOG_LEVEL="INFO", CONCURRENT_REQUESTS="1") as command:
-        log = run([part.replace(command()[4], "other.py") for part in command()], tmp_path)
+    with crawling(web, tmp_path, LOG_LEVEL="INFO", CONCURRENT_REQUESTS="1") as words:
+        log = run([word.replace(words()[2], "other.py") for word in words()])
     assert sorted(web.paths) == ["/", "/a", "/bad", "/behind", "/first", "/held"]
     assert web.paths[1] == "/first"
     assert "kept in memory only" in log
@@ -194,14 +241,15 @@ def test_a_spider_with_relevance_priorities_faults_and_what_cannot_be_written(
         assert len(list(opic.iscores())) == 6
 
 
-def test_the_middleware_without_the_scheduler_says_so(tmp_path: Path) -> None:
+def test_the_middleware_without_the_scheduler_says_so(run: Run, tmp_path: Path) -> None:
     web = Web({"/": page_at("/a"), "/a": page_at()})
-    with crawling(web, tmp_path) as command:
-        log = run(command("-s", "SCHEDULER=scrapy.core.scheduler.Scheduler"), tmp_path)
+    with crawling(web, tmp_path) as words:
+        log = run(words("-s", "SCHEDULER=scrapy.core.scheduler.Scheduler"))
     assert "ImportanceScheduler" in log
     assert "Set it beside the middleware" in log
 
 
+@pytest.mark.extended
 def test_requests_of_busy_hosts_are_passed_over() -> None:
     with Database() as database:
         requests = SqliteRequests(database)

@@ -51,9 +51,12 @@ def test_what_ends_scripts_does_not(text: str) -> None:
     assert not re.search("[<>&]", embedded_json([text, {text: text}]))
 
 
-def test_numbers_that_json_lacks_are_refused() -> None:
-    with pytest.raises(ValueError, match="JSON"):
-        embedded_json({"score": float("nan")})
+def test_numbers_that_json_lacks_are_null() -> None:
+    value = {"score": float("nan"), "rounds": [{"eta": float("inf")}, (1.5, -float("inf"))]}
+    assert json.loads(embedded_json(value)) == {
+        "score": None,
+        "rounds": [{"eta": None}, [1.5, None]],
+    }
 
 
 def test_links_lead_to_the_web_alone() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import itertools
 import socket
 import threading
 import time
@@ -16,9 +17,13 @@ from pipeline.pages.serving import LOOPBACK, PageServer
 TEXT = "<!doctype html><title>é</title>"
 
 
+class Quick(PageServer):
+    timeout = 0.02
+
+
 @pytest.fixture
 def server() -> Iterator[PageServer]:
-    server = PageServer(TEXT)
+    server = Quick(TEXT)
     thread = threading.Thread(target=server.serve_until_idle, args=(60,))
     thread.start()
     yield server
@@ -70,23 +75,37 @@ def test_who_is_connected_and_silent_keeps_nobody_out(server: PageServer) -> Non
 
 
 def test_it_ends_when_nobody_asks() -> None:
-    server, begin = PageServer(TEXT), time.monotonic()
-    server.serve_until_idle(0.7)
-    assert 0.6 < time.monotonic() - begin < 10
+    server, begin = Quick(TEXT), time.monotonic()
+    server.serve_until_idle(0.1)
+    assert 0.1 <= time.monotonic() - begin < 10
     with pytest.raises(OSError, match="refused"):
         socket.create_connection((LOOPBACK, server.server_port), 2)
 
 
-def test_a_request_keeps_it_longer() -> None:
-    server, begin = PageServer(TEXT), time.monotonic()
-    thread = threading.Thread(target=server.serve_until_idle, args=(2,))
-    thread.start()
-    time.sleep(1)
+def test_a_request_keeps_it_longer(server: PageServer) -> None:
+    server.last_request -= 30
     assert answer(server, "GET", "/")[0] == 200
-    thread.join(20)
-    assert time.monotonic() - begin > 2.9
+    assert time.monotonic() - server.last_request < 20
 
 
 def test_a_port_that_is_taken(server: PageServer) -> None:
     with pytest.raises(BadInput, match=r"port \d+: taken by another program.*--port"):
         PageServer(TEXT, server.server_port)
+
+
+def test_a_client_that_drips_is_closed(server: PageServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A byte in time does not give it more time."""
+    monkeypatch.setattr(server.RequestHandlerClass, "timeout", 0.3)
+    begin = time.monotonic()
+    with socket.create_connection((LOOPBACK, server.server_port)) as client:
+        client.settimeout(0.02)
+        for byte in itertools.cycle(b"GET / HTTP/1.1 A:"):
+            try:
+                client.sendall(bytes([byte]))
+                if client.recv(1) == b"":
+                    break
+            except TimeoutError:
+                continue
+            except OSError:
+                break
+            assert time.monotonic() - begin < 10

@@ -14,6 +14,7 @@ from pipeline.data.database import database
 from pipeline.planning.visits import Visits, named, read_visits
 from pipeline.workfolder.results.opened import open_finished
 
+Read = tuple[Visits, dict[str, int]]  # and the rows by path
 NOW = datetime(2024, 6, 1, tzinfo=timezone.utc)
 HOST = "http://a.example"
 HOME = "".join(f"<a href=/{name}>x</a>" for name in ("same", "new", "once", "gone", "old", "no"))
@@ -36,7 +37,7 @@ def crawl(day: int) -> list[bytes]:
     ]  # fmt: skip
 
 
-def visits_of(works: list[Path], tmp: Path, now: datetime = NOW) -> tuple[Visits, dict[str, int]]:
+def visits_of(works: list[Path], tmp: Path, now: datetime = NOW) -> Read:
     with database(tmp, budget=1 << 30, threads=1) as (db, near):
         finished = [open_finished(work, db, near, f"w{n}") for n, work in enumerate(works)]
         ranking = open_finished(works[-1], db, near, "ranking")
@@ -46,23 +47,36 @@ def visits_of(works: list[Path], tmp: Path, now: datetime = NOW) -> tuple[Visits
     return made, {uri.removeprefix(HOST): row for uri, row in rows.items()}
 
 
-@pytest.fixture(scope="module", params=["embedded", "inline", "one"])
+#: runner, and the days of each run
+RUNS = {
+    "embedded": ("embedded", [[1], [4], [9]]),
+    "inline": ("inline", [[1, 4], [9]]),
+    "one": ("embedded", [[1, 4, 9]]),
+}
+
+
+@pytest.fixture(scope="module", params=RUNS)
 def works(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("visits")
     for day in (1, 4, 9):
         (folder / f"{day}.warc").write_bytes(b"".join(crawl(day)))
-    archives = [folder / f"{day}.warc" for day in (1, 4, 9)]
-    runner = "embedded" if request.param == "one" else request.param
-    groups = [archives] if request.param == "one" else [[archive] for archive in archives]
+    runner, groups = RUNS[request.param]
     made = []
-    for number, group in enumerate(groups):
+    for number, days in enumerate(groups):
         made.append(folder / f"work{number}")
-        ok("run", *group, "--work", made[-1], "--runner", runner, "--quiet")
+        archives = [folder / f"{day}.warc" for day in days]
+        given = "--runner", runner, "--no-validate", "--iterations", 2, "--quiet"
+        ok("run", *archives, "--work", made[-1], *given)
     return made
 
 
-def test_spans_between_visits(works: list[Path], tmp_path: Path) -> None:
-    visits, rows = visits_of(works, tmp_path)
+@pytest.fixture(scope="module")
+def read(works: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Read:
+    return visits_of(works, tmp_path_factory.mktemp("read"))
+
+
+def test_spans_between_visits(read: Read) -> None:
+    visits, rows = read
     assert set(rows) == {"/", "/same", "/new", "/once", "/gone", "/old", "/no"}
     names = {row: path for path, row in rows.items()}
     seen: dict[str, list[tuple[float, bool]]] = {}
@@ -102,8 +116,8 @@ def test_captures_after_the_beginning_are_left_out(works: list[Path], tmp_path: 
     assert visits.ages[rows["/no"]] == 1
 
 
-def test_what_spans_tell_of_pages(works: list[Path], tmp_path: Path) -> None:
-    visits, rows = visits_of(works, tmp_path)
+def test_what_spans_tell_of_pages(read: Read) -> None:
+    visits, rows = read
     seen = visits.spans.seen(len(rows))
     assert {path: seen.quiet[row] for path, row in rows.items()} == {
         "/": 8, "/same": 8, "/new": 3, "/once": 0, "/gone": 3, "/old": 8, "/no": 3,

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.crawls import INLINE, ok, write_warc
+from support.runs import copy_of, finished, shared_warc
 
 from pipeline.precedence.caveats import (
     FEW_A_CLASS,
@@ -58,6 +59,11 @@ STAR: Web = {page("seed"): [page(n) for n in range(10)], **ALONE}
 #: web, further options, and the caveats: kind, count, total, and a word of the cure
 CASES: dict[str, tuple[Web, tuple[str, ...], list[tuple[str, int, int, str]]]] = {
     "fine": (ladder(12), (), []),
+    "three rounds": (ladder(12), ("--iterations", "3"), [("near-boundary", 12, 12, "--tolerance")]),
+    "hits": (
+        SEED, ("--method", "hits", "--nodes", "all"),
+        [("without-score", 1, 21, "--method pagerank")],
+    ),
     "seed": (SEED, (), [("unranked-sources", 1, 21, "--nodes all")]),
     "seed, cured": (SEED, ("--nodes", "all"), []),
     "few": (few_captured(), (), [("few-captured", 9, 1000, "--classes-over all")]),
@@ -85,14 +91,27 @@ def kinds(entries: list[dict[str, Any]]) -> list[tuple[str, int, int]]:
     return [(entry["kind"], entry["count"], entry["total"]) for entry in entries]
 
 
-@pytest.mark.parametrize("runner", RUNNERS)
-@pytest.mark.parametrize("case", CASES)
+#: cases in which a runner counts what a caveat is made of
+COUNTED = ("seed", "star", "alone")
+RUNS = [
+    *(("embedded", case) for case in CASES),
+    *(("inline", case) for case in COUNTED),
+    *(
+        pytest.param("inline", case, marks=pytest.mark.extended)
+        for case in CASES
+        if case not in COUNTED
+    ),
+]
+
+
+@pytest.mark.few(4)
+@pytest.mark.parametrize(("runner", "case"), RUNS)
 def test_summary_end_of_run_status_and_explain(case: str, runner: str, tmp_path: Path) -> None:
     web, options, expected = CASES[case]
     if case in ("few", "few, cured", "first", "first, cured"):
         options = (*options, "--ties", "together")  # their ties are not the matter here
     archive, work = write_warc(tmp_path / "web.warc.gz", web), tmp_path / "work"
-    how = ("--iterations", 5, "--no-validate", *options, *RUNNERS[runner])
+    how = ("--no-validate", *options, *RUNNERS[runner])
     end = ok("run", archive, "--work", work, *how).out
     shown = json.loads((work / "precedence.summary.json").read_text())["caveats"]
     assert kinds(shown) == [caveat[:3] for caveat in expected]
@@ -111,7 +130,7 @@ def test_summary_end_of_run_status_and_explain(case: str, runner: str, tmp_path:
     assert ("its order means nothing" in end) == void
 
 
-@pytest.mark.parametrize("runner", RUNNERS)
+@pytest.mark.parametrize("runner", ["embedded", pytest.param("inline", marks=pytest.mark.extended)])
 def test_agreement_on_ties_is_not_said_to_be_one(runner: str, tmp_path: Path) -> None:
     how = ("--bins", 4, *RUNNERS[runner])
     archive = write_warc(tmp_path / "web.warc.gz", EQUAL)
@@ -120,7 +139,9 @@ def test_agreement_on_ties_is_not_said_to_be_one(runner: str, tmp_path: Path) ->
     assert "%" not in said.partition("OPIC")[2].partition("\n")[0]
     fine = write_warc(tmp_path / "fine.warc.gz", ladder(12))
     said = ok("run", fine, "--work", tmp_path / "fine", *how).out
-    assert "OPIC agrees on the class of 100.00% of 12 pages that scores tell apart." in said
+    assert (
+        "OPIC agrees on the class of 100.00% of 12 pages whose class it proves; 0 are open." in said
+    )
 
 
 @pytest.mark.parametrize("runner", RUNNERS)
@@ -163,8 +184,8 @@ def test_the_command_alone_judges_what_it_has(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", [None, "", "{}", "[]", '{"caveats": [1]}', '{"caveats": 3}'])
 def test_status_goes_on_without_a_summary(text: str | None, tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    ok("run", write_warc(tmp_path / "w.warc", SEED), "--work", work, "--no-validate", "--quiet")
+    run = finished(shared_warc("seed.warc", SEED), "--no-validate", "--iterations", 3)
+    work = copy_of(run, tmp_path / "work")
     summary = work / "precedence.summary.json"
     summary.unlink() if text is None else summary.write_text(text)
     said = ok("status", "--work", work).out

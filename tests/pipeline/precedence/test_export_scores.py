@@ -8,26 +8,27 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml  # type: ignore[import-untyped]
 from support.crawls import INLINE, crawlrank, ok
 from support.inputs.samples import write
 from support.paths import LOOPBACK
+from support.runs import finished
+
+from pipeline.precedence.browsertrix import exclusion
 
 #: Java's Float.parseFloat takes these, and so do all others
 DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?")
 
 
 @pytest.fixture(scope="module")
-def works(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("works")
-    for name, how in (("columns", ()), ("text", INLINE)):
-        given = "--work", folder / name, "--iterations", 15, "--bins", 4
-        ok("run", LOOPBACK, *given, "--no-validate", "--quiet", *how)
-    return {name: folder / name for name in ("columns", "text")}
+def works() -> dict[str, Path]:
+    given = LOOPBACK, "--iterations", 15, "--no-validate"
+    return {"columns": finished(*given), "text": finished(*given, *INLINE)}
 
 
 def exported(work: Path, output: Path, *options: object) -> Path:
     uris = "--uris", work / "uris"
-    ok("export-precedence", work / "scores", *uris, "--output", output, "--bins", 4, *options)
+    ok("export-precedence", work / "scores", *uris, "--output", output, *options)
     return output
 
 
@@ -61,7 +62,7 @@ def test_csv_has_every_page_once_as_the_datasets_say(
         assert (row["url"], float(row["score"]), row["position"]) == (url, float(score), str(place))
         assert (row["class"], row["captures"]) == (precedence_of[url], str(captures[key]))
     for row in rows[len(scores) :]:
-        assert (row["score"], row["position"], row["class"]) == ("", "", "4")
+        assert (row["score"], row["position"], row["class"]) == ("", "", "5")
         assert row["url"] in precedence_of
 
 
@@ -78,6 +79,38 @@ def test_jsonl_says_what_csv_says(works: dict[str, Path], tmp_path: Path) -> Non
         for line in found
     ]
     assert as_text == rows
+
+
+def test_browsertrix_gets_a_scope_by_class(works: dict[str, Path], tmp_path: Path) -> None:
+    rows = rows_of(exported(works["columns"], tmp_path / "a.csv", "--format", "csv"))
+    path = exported(works["columns"], tmp_path / "a.yaml", "--format", "browsertrix")
+    config = yaml.safe_load(path.read_text())
+    scopes = {"1": {"scopeType": "host", "depth": 1}}
+    assert config["seeds"] == [
+        {"url": row["url"]} | scopes.get(row["class"], {"scopeType": "page"})
+        for row in rows
+        if row["class"] != "5"
+    ]
+    last = [row["url"] for row in rows if row["class"] == "5"]
+    assert len(config["exclude"]) == len(last) > 3
+    for pattern, url in zip(config["exclude"], last, strict=True):
+        assert [row["url"] for row in rows if re.search(pattern, row["url"])] == [url]
+    all_one = exported(
+        works["columns"], tmp_path / "b.yaml", "--format", "browsertrix", "--bins", 1
+    )
+    assert "exclude" not in yaml.safe_load(all_one.read_text())
+
+
+@pytest.mark.parametrize(
+    ("uri", "other"),
+    [
+        ("http://www.a.example/b.c?z=1&a=2&a=1", "https://a.example/b.c?a=2&a=1&z=1"),
+        ("https://a.example/(x)[1]{2}^$*+|\\", "http://www3.a.example/(x)[1]{2}^$*+|\\"),
+    ],
+)
+def test_an_excluded_page_is_that_of_browsertrix(uri: str, other: str) -> None:
+    assert re.search(exclusion(uri), other)
+    assert not re.search(exclusion(uri), other.replace("/", "/x", 3))
 
 
 def test_nutch_takes_the_lines_apart_at_tabs(works: dict[str, Path], tmp_path: Path) -> None:

@@ -9,22 +9,37 @@ import pty
 import re
 import subprocess
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlsplit
 
 import duckdb
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.crawls import COMMAND, INLINE, WEB, crawlrank, environment, ok, write_warc
+from support.crawls import FORKED, INLINE, crawlrank, environment, ok
 from support.drawing import examples
 from support.inputs.samples import write
 from support.paths import LOOPBACK, REFERENCE
+from support.runs import finished, ranked, shared_warc
 from surt import surt
 
-from pipeline.precedence.filters import TYPES, host_condition, status_condition, type_condition
+from jobs.kernel.errors import BadInput
+from pipeline.precedence.filters import (
+    SELECTORS,
+    TYPES,
+    PageFilters,
+    conditions,
+    host_condition,
+    status_condition,
+    type_condition,
+)
+from pipeline.precedence.page_table import PageTable, Taken
+from pipeline.precedence.score_formats import PAGE
 
 Row = dict[str, Any]
 Meets = Callable[[Row], bool]
@@ -77,37 +92,75 @@ choices = st.lists(st.sampled_from(CHOICES), max_size=3, unique_by=lambda choice
 
 
 class Exported:
-    """A work folder and its whole list."""
+    """A work folder and its whole list, also as the table `pages` of a database."""
 
     def __init__(self, work: Path) -> None:
         self.work = work
         self.rows: list[Row] = [json.loads(line) for line in self.lines("jsonl")]
         self.precedence = self.lines("heritrix")
+        self.db = duckdb.connect()
+        rows = [[row[name] for row in self.rows] for name in PAGE.names]
+        self.db.register("pages", pa.table(rows, PAGE))
 
     def lines(self, form: str, *options: str) -> list[str]:
-        output = self.work.parent / "exported"
-        given = "--work", self.work, "--format", form, "--output", output
-        ok("export-precedence", *given, *options)
-        return output.read_text().splitlines()
+        with TemporaryDirectory() as folder:
+            output = Path(folder) / "exported"
+            given = "--work", self.work, "--format", form, "--output", output
+            ok("export-precedence", *given, *options)
+            return output.read_text().splitlines()
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        "loopback columns",
-        "loopback text",
-        pytest.param("ics columns", marks=pytest.mark.large),
-    ],
-)
-def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Exported:
-    name, engine = request.param.split()
-    if name == "ics" and not ICS:
-        pytest.skip("no reference data here")
-    work = tmp_path_factory.mktemp(name) / "w"
-    archives = [LOOPBACK] if name == "loopback" else ICS
+@cache
+def exported_of(name: str) -> Exported:
+    crawl, engine = name.split()
     how = INLINE if engine == "text" else ()
-    ok("run", *archives, "--work", work, "--iterations", 8, "--no-validate", "--quiet", *how)
-    return Exported(work)
+    if crawl == "loopback":
+        return Exported(finished(LOOPBACK, *how))
+    return Exported(finished(ICS, "--iterations", 8, "--no-validate", *how))
+
+
+ICS_COLUMNS = pytest.param("ics columns", marks=pytest.mark.real)
+
+
+@pytest.fixture(params=["loopback columns", "loopback text", ICS_COLUMNS])
+def exported(request: pytest.FixtureRequest) -> Exported:
+    if request.param == "ics columns" and not ICS:
+        pytest.skip("no reference data here")
+    return exported_of(request.param)
+
+
+def filters_of(chosen: list[Choice], top: int | None) -> PageFilters:
+    given: dict[str, Any] = {"top": top}
+    for (option, word), _ in chosen:
+        field, _ = SELECTORS[option]
+        given[field] = {"captured": True, "match": word}.get(field, (word,))
+    return PageFilters(**given)
+
+
+@pytest.mark.few(1)
+@settings(max_examples=examples(200))
+@given(chosen=choices, top=st.none() | st.integers(1, 60))
+def test_filters_take_what_a_comprehension_takes(
+    chosen: list[Choice], top: int | None, exported: Exported
+) -> None:
+    rows, left, counts = exported.rows, exported.rows, []
+    order = [*SELECTORS]
+    for option, meets in sorted(chosen, key=lambda choice: order.index(choice[0][0])):
+        left = [row for row in left if meets(row)]
+        shown = option[0] if option[0] == "--captured" else " ".join(option)
+        counts.append((shown, sum(map(meets, rows)), len(left)))
+    table = PageTable(exported.db, conditions(filters_of(chosen, top)), top)
+    if not left:
+        with pytest.raises(BadInput, match="is left: --") as caught:
+            table.count("w")
+        assert all(f"{name} leaves {alone:,}" in str(caught.value) for name, alone, _ in counts)
+        return
+    if top is not None:
+        left = left[:top]
+        counts.append((f"--top {top}", min(top, len(rows)), len(left)))
+    assert table.count("w") == Taken(len(rows), 0, counts)
+    keys = [key for (key,) in exported.db.sql(table.taken("key")).fetchall()]
+    assert keys == [row["key"] for row in left]
 
 
 def words(chosen: list[Choice], top: int | None) -> list[str]:
@@ -115,27 +168,60 @@ def words(chosen: list[Choice], top: int | None) -> list[str]:
     return [*given, *(["--top", str(top)] if top else [])]
 
 
-@settings(
-    max_examples=examples(25),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-@given(chosen=choices, top=st.none() | st.integers(1, 60))
-def test_filters_take_what_a_comprehension_takes(
-    chosen: list[Choice], top: int | None, exported: Exported
-) -> None:
+def require_same(form: str, chosen: list[Choice], top: int | None, exported: Exported) -> None:
+    """The command, against a comprehension."""
     left = [row for row in exported.rows if all(meets(row) for _, meets in chosen)][:top]
     options = words(chosen, top)
     if not left:
-        said = crawlrank("export-precedence", "--work", exported.work, "--output", "-", *options)
+        given = "--work", exported.work, "--format", form, "--output", "-"
+        said = crawlrank("export-precedence", *given, *options)
         assert (said.code, said.out) == (3, "")
         assert all(f"{option[0]} {option[1]}".strip() in said.err for option, _ in chosen)
         return
-    assert [json.loads(line) for line in exported.lines("jsonl", *options)] == left
-    assert exported.lines("seeds", *options) == [row["url"] for row in left]
-    keys = {row["key"] for row in left}
-    kept = [line for line in exported.precedence if surt(line.split()[0]) in keys]
-    assert exported.lines("heritrix", *options) == kept
+    lines, keys = exported.lines(form, *options), {row["key"] for row in left}
+    if form == "jsonl":
+        assert [json.loads(line) for line in lines] == left
+    elif form == "seeds":
+        assert lines == [row["url"] for row in left]
+    else:
+        kept = [line for line in exported.precedence if surt(line.split()[0]) in keys]
+        assert lines == kept
+
+
+#: each option with each format that does not show other pages for it, and all options together
+CASES: list[tuple[str, tuple[str, ...], int | None]] = [
+    (
+        "jsonl",
+        ("--captured", "--status 200,3xx", "--type text/*", "--host 127.0.0.1", "--match /p[0-9]"),
+        7,
+    ),
+    ("heritrix", ("--status 400-499", "--match (?i)INDEX"), 3),
+    ("seeds", ("--type html", "--host 127.0.0.2:18082"), None),
+    ("heritrix", ("--captured", "--host 127.0.0.2:18082"), None),
+    ("seeds", ("--host *.uci.edu",), None),
+]
+
+
+@pytest.mark.parametrize(("form", "options", "top"), CASES)
+@pytest.mark.parametrize("name", ["loopback columns", "loopback text"])
+def test_the_command_takes_what_a_comprehension_takes(
+    name: str, form: str, options: tuple[str, ...], top: int | None
+) -> None:
+    by_name = {" ".join(choice[0]).strip(): choice for choice in CHOICES}
+    require_same(form, [by_name[option] for option in options], top, exported_of(name))
+
+
+@pytest.mark.extended
+@settings(max_examples=examples(25))
+@given(
+    form=st.sampled_from(["jsonl", "seeds", "heritrix"]),
+    chosen=choices,
+    top=st.none() | st.integers(1, 60),
+)
+def test_drawn_commands_take_what_a_comprehension_takes(
+    form: str, chosen: list[Choice], top: int | None, exported: Exported
+) -> None:
+    require_same(form, chosen, top, exported)
 
 
 def test_every_format_is_filtered(exported: Exported, tmp_path: Path) -> None:
@@ -191,13 +277,11 @@ def test_a_part_keeps_its_classes(exported: Exported) -> None:
     assert len({row["class"] for row in part}) > 1
 
 
-def test_another_ranking_is_filtered_by_its_own_order(tmp_path: Path) -> None:
-    work = tmp_path / "w"
-    ok("run", LOOPBACK, "--work", work, "--no-validate", "--quiet")
-    ok("rank", "--work", work, "--method", "hits", "--quiet")
+def test_another_ranking_is_filtered_by_its_own_order() -> None:
+    work = ranked(finished(LOOPBACK), "--method", "hits")
     given = "export-precedence", "--work", work, "--ranking", "hits", "--output", "-"
     whole = [json.loads(line) for line in ok(*given, "--format", "jsonl").out.splitlines()]
-    own = Exported(work).rows
+    own = exported_of("loopback columns").rows
     assert [row["url"] for row in whole] != [row["url"] for row in own]
     part = ok(*given, "--format", "seeds", "--status", "200", "--top", "7").out.splitlines()
     assert part == [row["url"] for row in whole if row["status"] == 200][:7]
@@ -215,17 +299,16 @@ def test_a_run_without_captures(tmp_path: Path) -> None:
         assert (said.code, "no page of 2 is left" in said.err) == (3, True)
 
 
-def test_hosts_are_those_of_keys(tmp_path: Path) -> None:
+def test_hosts_are_those_of_keys() -> None:
     """With --keep-www another host, without it the same one."""
     web = {"http://www.a.example/": ["http://a.example/x"], "http://a.example/x": ["/"]}
-    archive = write_warc(tmp_path / "a.warc", web)
-    for name, options, left in (("one", (), 2), ("two", ("--keep-www",), 1)):
-        work = tmp_path / name
-        given = "--work", work, "--nodes", "all", "--no-validate", "--quiet"
-        ok("run", archive, *given, *options)
-        seeds = Exported(work).lines("seeds", "--host", "www.a.example")
+    archive = shared_warc("www.warc", web)
+    for options, left in (((), 2), (("--keep-www",), 1)):
+        work = finished(archive, "--nodes", "all", "--no-validate", *options)
+        given = "export-precedence", "--work", work, "--format", "seeds", "--output", "-", "--host"
+        seeds = ok(*given, "www.a.example").out.splitlines()
         assert ("http://www.a.example/" in seeds, len(seeds)) == (True, left)
-        assert len(Exported(work).lines("seeds", "--host", "*.A.Example")) >= left
+        assert len(ok(*given, "*.A.Example").out.splitlines()) >= left
 
 
 NAMES = ("a.example", "b.a.example", "ba.example", "example", "www.a.example", "[2001:db8::1]")
@@ -237,7 +320,7 @@ hosts = st.sampled_from(NAMES)
 def test_host_conditions(pages: list[tuple[str, str]], name: str, prefix: str) -> None:
     urls = [f"http://{host}{port}/x" for host, port in pages]
     keys = [surt(url) for url in urls]
-    condition = host_condition([prefix + name], keep_www=False)
+    condition = host_condition([prefix + name], www="strip")
     values = ", ".join(f"('{key}')" for key in keys)
     found = duckdb.sql(f"SELECT key FROM (VALUES {values}) t(key) WHERE {condition}").fetchall()
     wanted = name.removeprefix("www.")
@@ -310,44 +393,47 @@ def test_seeds_that_a_crawler_would_misread_are_left_out(tmp_path: Path) -> None
     assert re.search(r"left out: no seed, for a blank or a # in it +1\n", said.err)
 
 
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    work = tmp_path_factory.mktemp("small") / "w"
-    archive = write_warc(work.parent / "a.warc", WEB)
-    ok("run", archive, "--work", work, "--no-validate", "--quiet")
-    return work
+@pytest.mark.parametrize("form", ["jsonl", "seeds", "nutch"])
+def test_standard_output_has_what_a_file_has(form: str, tmp_path: Path) -> None:
+    given = "export-precedence", "--work", finished(LOOPBACK), "--format", form, "--output"
+    ok(*given, tmp_path / "file")
+    said = ok(*given, "-")
+    assert said.out.encode() == (tmp_path / "file").read_bytes()
+    assert "count" in said.err
 
 
-@pytest.mark.parametrize("form", ["heritrix", "csv", "jsonl", "parquet", "seeds", "nutch"])
-def test_standard_output_has_what_a_file_has(form: str, small: Path, tmp_path: Path) -> None:
-    ok("export-precedence", "--work", small, "--format", form, "--output", tmp_path / "file")
-    words = [*COMMAND, "export-precedence", "--work", str(small), "--format", form, "--output", "-"]
+@pytest.mark.parametrize("form", ["csv", "heritrix", "parquet"])
+def test_standard_output_of_a_process_has_what_a_file_has(form: str, tmp_path: Path) -> None:
+    """And nothing else is written."""
+    given = "export-precedence", "--work", finished(LOOPBACK), "--format", form, "--output"
+    ok(*given, tmp_path / "new" / "file")
+    words = [*FORKED, *map(str, given), "-"]
     done = subprocess.run(words, env=environment(), capture_output=True, cwd=tmp_path, check=True)
-    assert done.stdout == (tmp_path / "file").read_bytes()
+    assert done.stdout == (tmp_path / "new" / "file").read_bytes()
     assert b"count" in done.stderr
-    beside = {"p.summary.json", "file", "file.summary.json", "crawler-beans-fragment.xml"}
-    assert {path.name for path in tmp_path.iterdir()} <= beside
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]
 
 
 @pytest.mark.parametrize("form", ["heritrix", "jsonl", "parquet"])
-def test_a_reader_that_leaves_ends_it(form: str, small: Path) -> None:
-    words = [*COMMAND, "export-precedence", "--work", str(small), "--format", form, "--output", "-"]
+def test_a_reader_that_leaves_ends_it(form: str) -> None:
+    given = "export-precedence", "--work", finished(LOOPBACK), "--format", form, "--output", "-"
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
-        words, env=environment(), stdout=writing, stderr=subprocess.PIPE, text=True, check=False
-    )
+        [*FORKED, *map(str, given)],
+        env=environment(), stdout=writing, stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, "")
 
 
-def test_columns_are_not_for_a_terminal(small: Path) -> None:
-    words = [*COMMAND, "export-precedence", "--work", str(small), "--output", "-"]
+def test_columns_are_not_for_a_terminal() -> None:
+    given = "export-precedence", "--work", finished(LOOPBACK), "--format", "parquet"
     master, terminal = pty.openpty()
     try:
         done = subprocess.run(
-            [*words, "--format", "parquet"], env=environment(), stdout=terminal,
-            stderr=subprocess.PIPE, text=True, check=False,
+            [*FORKED, *map(str, given), "--output", "-"],
+            env=environment(), stdout=terminal, stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
     finally:
         os.close(terminal)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.drawing import examples
 from support.inputs.heritrix_uris import CASES, HOSTILE, MORE, USUAL
 from support.inputs.made_uris import made_uris
 from support.paths import DATA
@@ -50,7 +51,7 @@ def test_whatever_stands_in_a_column(uris: list[str]) -> None:
 
 def test_real_uris_and_spoiled_ones() -> None:
     real = gzip.decompress((DATA / "urls" / "links.txt.gz").read_bytes()).splitlines()
-    made = made_uris(20_000, 11, real)
+    made = made_uris(examples(20_000), 11, real)
     check([uri.decode("utf-8", "replace") for uri in [*real, *made]])
 
 

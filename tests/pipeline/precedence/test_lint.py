@@ -70,6 +70,15 @@ LINES = [
     ("http://h.example/a? 5", ["not in Heritrix form"], "Write http://h.example/a"),
     ("http://h.example/a[1] 5", ["not in Heritrix form"], "Write http://h.example/a%5B1%5D"),
     ("http://h.example/caf\xe9 5", ["not ASCII"], "Write http://h.example/caf%C3%A9"),
+    *(
+        (f"http://h.example/a{separator}b 5", ["not ASCII"], f"Write http://h.example/a{escaped}b")
+        for separator, escaped in (
+            ("\x85", "%C2%85"),
+            ("\u2028", "%E2%80%A8"),
+            ("\u2029", "%E2%80%A9"),
+        )
+    ),
+    ("http://a\x85b.example/ 5", ["rejected"], "Remove the line"),
     ("http://b\xfccher.example/ 5", ["not ASCII"], "Write http://xn--bcher-kva.example/"),
     ("http://h.example/a\0b 5", ["control character"], "Write http://h.example/a%00b"),
     ("http://[::1]:8080/a 5", ["rejected"], "Remove"),

@@ -7,6 +7,7 @@ import gzip
 import json
 import random
 from collections import Counter
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -144,12 +145,29 @@ def test_by_hand(tmp_path: Path) -> None:
     assert told.unlisted == 6
 
 
+VALUES = {
+    "bins": (1, 5, 125),
+    "classes_over": ("captured", "all"),
+    "ties": ("key", "links", "together"),
+    "spellings": ("all", "captured"),
+}
+#: the numbers of values, so that every two of them are together; all others are `extended`
+TOGETHER = {
+    (0, 0, 0, 0), (0, 1, 1, 1), (0, 0, 2, 1), (1, 0, 0, 1), (1, 1, 1, 0), (1, 1, 2, 0),
+    (2, 1, 0, 1), (2, 0, 1, 0), (2, 0, 2, 1),
+}  # fmt: skip
+
+
+def options_of(numbers: tuple[int, ...]) -> PrecedenceOptions:
+    chosen: dict[str, Any] = {
+        name: values[at] for (name, values), at in zip(VALUES.items(), numbers, strict=True)
+    }
+    return PrecedenceOptions(**chosen)
+
+
 OPTIONS = [
-    PrecedenceOptions(bins=bins, classes_over=over, ties=ties, spellings=spellings)  # type: ignore[arg-type]
-    for bins in (1, 5, 125)
-    for over in ("captured", "all")
-    for ties in ("key", "links", "together")
-    for spellings in ("all", "captured")
+    pytest.param(options_of(each), marks=[] if each in TOGETHER else [pytest.mark.extended])
+    for each in product(*(range(len(values)) for values in VALUES.values()))
 ]
 
 

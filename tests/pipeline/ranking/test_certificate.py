@@ -25,7 +25,6 @@ from support.graphs import (
 )
 
 from pipeline.data.graph import Graph
-from pipeline.ranking import certificate as module
 from pipeline.ranking.certificate import Certificate, certificate, inflow, residual
 
 
@@ -128,12 +127,11 @@ def test_a_wrong_treatment_of_dangling_nodes_is_seen() -> None:
     assert certificate(ranks).probability < 1e-12  # probabilities do not see a common factor
 
 
-def test_many_blocks_sum_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_blocks_sum_as_one() -> None:
     graph = web_like(500, seed=5)
     scores = np.random.default_rng(5).lognormal(0, 3, 500)
     whole, _ = inflow(graph, scores)
-    monkeypatch.setattr(module, "BLOCK", 1)
-    parts, _ = inflow(graph, scores)
+    parts, _ = inflow(graph, scores, block=1)
     sources = np.repeat(np.arange(500), graph.outdegrees)
     plain = np.zeros(500)
     np.add.at(plain, graph.targets, (scores / np.maximum(graph.outdegrees, 1))[sources])

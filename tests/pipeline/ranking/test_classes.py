@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from support.drawing import examples
 
 from pipeline.options import Ties
-from pipeline.ranking.classes import cut, preferences, preferred_first
+from pipeline.ranking.classes import cut, possible, preferences, preferred_first
 from pipeline.ranking.digits import digits_for, rounded
 
 FEW = st.sampled_from([0.15, 0.2, 0.25, 1.0, 1.1, 1.15, 3.0, 9.95])
@@ -91,11 +91,24 @@ def test_near_is_exactly_what_eta_can_move(
 ) -> None:
     scores, mask = case
     found = cut(np.array(scores), bins, digits=digits, mask=np.array(mask), ties=ties, eta=eta)
+    how = {"digits": digits, "mask": np.array(mask), "eta": eta}
+    first, last = possible(np.array(scores), bins, ties=ties, **how)
     expected = []
     for node in range(len(scores)):
         moved = extremes(scores, eta, digits, node)
-        expected.append(len({slow_class(v, mask, node, bins, ties) for v in moved}) > 1)
+        reached = {slow_class(v, mask, node, bins, ties) for v in moved}
+        expected.append(len(reached) > 1)
+        assert (min(reached), max(reached)) == (first[node], last[node])
     assert found.near.tolist() == expected
+
+
+def test_possible_classes_with_ties_by_links_are_those_along_the_preferences() -> None:
+    rng = np.random.default_rng(3)
+    scores, preferred = rng.choice([0.15, 0.2, 0.3], 60), rng.permutation(60).astype(np.uint64)
+    along, how = np.argsort(preferred), {"digits": 9, "eta": 0.1}
+    found = possible(scores, 7, ties="links", preferred=preferred, **how)
+    for numbers, expected in zip(found, possible(scores[along], 7, **how), strict=True):
+        assert numbers[along].tolist() == expected.tolist()
 
 
 @settings(max_examples=examples(200), deadline=None)
@@ -104,10 +117,13 @@ def test_a_node_that_is_not_near_keeps_its_class(
     case: tuple[list[float], list[bool]], bins: int, ties: Ties, data: st.DataObject
 ) -> None:
     scores, mask = np.array(case[0]), np.array(case[1])
-    eta = data.draw(st.sampled_from([1e-9, 1e-3, 0.05]))
+    eta = data.draw(st.sampled_from([1e-9, 1e-3, 0.05, math.inf]))
+    absolute = data.draw(st.sampled_from([math.inf, 1.0, 1e-3]))
     shifts = st.lists(st.floats(-0.99, 0.99), min_size=len(scores), max_size=len(scores))
-    true = scores / (1 + eta * np.array(data.draw(shifts)))
-    found = cut(scores, bins, mask=mask, ties=ties, eta=eta)
+    drawn = np.array(data.draw(shifts))
+    relative = scores / (1 + eta * drawn) if math.isfinite(eta) else np.where(drawn < 0, 0, np.inf)
+    true = np.clip(relative, np.maximum(scores - 0.99 * absolute, 0), scores + 0.99 * absolute)
+    found = cut(scores, bins, mask=mask, ties=ties, eta=eta, absolute=absolute)
     moved = found.classes != cut(true, bins, mask=mask, ties=ties).classes
     assert not (moved & ~found.near).any()
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.crawls import crawlrank, html, ok, response
+from support.crawls import INLINE, crawlrank, html, ok, response
 from support.work_folders import manifest_of
 
 from jobs.kernel.storage.digesting import Digesting
@@ -24,7 +24,7 @@ from pipeline.workfolder.archive_identity import PIECE, PIECES, identify
 from pipeline.workfolder.archives import given_archives
 from pipeline.workfolder.manifest import DIGEST, file_fingerprint, sealed
 
-RUN = ("--iterations", 2, "--no-validate", "--quiet")
+RUN = ("--iterations", 2, "--no-validate", "--quiet", "--jobs", 1)
 
 
 def whole_archive() -> bytes:
@@ -75,7 +75,7 @@ def test_the_samples_look_the_same_at_their_ends(tmp_path: Path) -> None:
     [
         ("embedded", False),
         ("embedded", True),
-        pytest.param("inline", False, marks=pytest.mark.large),
+        pytest.param("inline", False, marks=pytest.mark.extended),
     ],
 )
 def test_a_middle_that_changes_is_noticed(runner: str, same_time: bool, tmp_path: Path) -> None:
@@ -116,6 +116,7 @@ def test_a_touched_archive_is_kept(runner: str, tmp_path: Path) -> None:
         ok("run", path, "--work", work, "--runner", runner, *options, *RUN)
         (entry,) = archives_of(work).values()
         assert entry["modified"] == 10**18  # so that the next run need not read it
+        assert entry["digest"] == hashlib.blake2b(WHOLE, digest_size=16).hexdigest()
         assert parts(work) == before
 
 
@@ -163,7 +164,8 @@ def test_copies_count_once(tmp_path: Path) -> None:
 def test_extract_links_takes_both(tmp_path: Path) -> None:
     paths = [written(tmp_path / f"{n}.warc.gz", d) for n, d in enumerate((DAMAGED, WHOLE))]
     captures = tmp_path / "captures.txt"
-    ok("extract-links", *paths, "--output", tmp_path / "links.txt", "--captures", captures)
+    to = ("--output", tmp_path / "links.txt", "--captures", captures)
+    ok("extract-links", *paths, *to, *INLINE)
     assert captures.read_bytes().count(b"1.warc.gz") == 300
 
 
@@ -184,7 +186,7 @@ def test_folders_of_older_versions_are_not_refused(tmp_path: Path) -> None:
     assert parts(work) == before
 
 
-@pytest.mark.parametrize("runner", ["embedded", "inline"])
+@pytest.mark.parametrize("runner", ["embedded", pytest.param("inline", marks=pytest.mark.extended)])
 def test_the_digest_is_that_of_the_file(runner: str, tmp_path: Path) -> None:
     path = written(tmp_path / "a.warc.gz", DAMAGED + b"garbage")
     ok("run", path, "--work", tmp_path / "w", "--runner", runner, *RUN)

@@ -4,6 +4,7 @@ them say, and that the cure which they name helps."""
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -11,10 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from support.crawls import INLINE, MORE_WEB, WEB, crawlrank, ok, write_warc
+from support.crawls import INLINE, MORE_WEB, WEB, crawlrank, ok
+from support.openings import openings
+from support.runs import FOLDER, copy_of, finished, shared_warc
 from support.work_folders import edit_manifest
 
-from jobs.kernel.formats import downloading
 from pipeline.analysis.plots.plot_data import read_pages
 
 OPTIONS = ("--iterations", 5, "--captures", "latest", "--fold", "redirects", "--no-validate")
@@ -30,32 +32,37 @@ class Made(NamedTuple):
     data: Path
 
 
-def made(work: Path, *how: object, data: Path | None = None) -> Made:
-    archives = work.with_name("web.warc.gz"), work.with_name("more.warc.gz")
-    at_url = ("--data", f"file://{data}") if data else ()
-    run = ("run", *archives, "--work", work, "--quiet", *OPTIONS, *how, *at_url)
-    ok(*run)
-    return Made(work, run, data or work)
-
-
-@pytest.fixture(scope="module")
-def works(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Made]:
-    """One crawl, with its datasets in the work folder as columns and as text, and at a URL."""
-    folder = tmp_path_factory.mktemp("works")
-    write_warc(folder / "web.warc.gz", WEB)
-    write_warc(folder / "more.warc.gz", MORE_WEB)
-    return {
-        "columns": made(folder / "columns"),
-        "near": made(folder / "near", *INLINE),
-        "far": made(folder / "far", *INLINE, data=folder / "data"),
-    }
+@pytest.fixture
+def works() -> dict[str, Made]:
+    """One crawl, with its datasets in the work folder as columns and as text, and at a URL; to read
+    only."""
+    archives = shared_warc("web.warc.gz", WEB), shared_warc("more.warc.gz", MORE_WEB)
+    data = Path(os.environ[FOLDER]) / "datasets-at-a-url"
+    at_url = ("--data", f"file://{data}")
+    how = {"columns": (), "near": INLINE, "far": (*INLINE, *at_url)}
+    made = {}
+    for name, given in how.items():
+        work = finished(archives, *OPTIONS, *given)
+        run = ("run", *archives, "--quiet", *OPTIONS, *given)
+        made[name] = Made(work, run, data if name == "far" else work)
+    return made
 
 
 def moved(work: Path, to: Path, url: str) -> Path:
     """A copy of a work folder that has its datasets at another URL."""
-    shutil.copytree(work, to)
+    copy_of(work, to)
     edit_manifest(to, lambda manifest: manifest["parameters"].update({"--data": url}))
     return to
+
+
+def another(made: Made, to: Path) -> Made:
+    """To change its datasets; those at a URL are of one work folder, so that one is made anew."""
+    work = to / "work"
+    if made.data == made.work:
+        return Made(copy_of(made.work, work), (*made.run, "--work", work), work)
+    run = (*made.run[:-1], f"file://{to}/data", "--work", work)
+    ok(*run)
+    return Made(work, run, to / "data")
 
 
 def explained(work: Path, uri: str = URI) -> Any:
@@ -69,17 +76,12 @@ def compared(before: Path, after: Path) -> Any:
     return told
 
 
-@pytest.fixture
-def brought(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each dataset was brought from its URL."""
-    counts, download = Counter[str](), downloading.download
-
-    def counted(dataset: str, folder: Path) -> None:
-        name = str(dataset).partition("/data/")[2].partition("/")[0]
-        counts[name] += 1
-        download(dataset, folder)
-
-    monkeypatch.setattr(downloading, "download", counted)
+def brought(files: Counter[Path], data: Path) -> dict[str, int]:
+    """How often the parts of each dataset were read at their URL, by what was opened there."""
+    counts: dict[str, int] = {}
+    for path, times in files.items():
+        name = path.relative_to(data).parts[0]
+        counts[name] = max(times, counts.get(name, 0))
     return counts
 
 
@@ -101,7 +103,7 @@ def test_what_is_plotted_of_a_run_at_a_url(works: dict[str, Made], tmp_path: Pat
     assert (far.hosts, far.host_count, far.bins) == (near.hosts, near.host_count, near.bins)
 
 
-@pytest.mark.large
+@pytest.mark.extended
 def test_pictures_of_a_run_at_a_url(works: dict[str, Made], tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
     pictures = []
@@ -112,21 +114,23 @@ def test_pictures_of_a_run_at_a_url(works: dict[str, Made], tmp_path: Path) -> N
 
 
 def test_only_what_a_command_reads_is_brought_and_once(
-    works: dict[str, Made], tmp_path: Path, brought: Counter[str]
+    works: dict[str, Made], tmp_path: Path
 ) -> None:
-    far = works["far"].work
-    explained(far)
-    assert brought == dict.fromkeys(("map", "uris", "ranks", "folds", "captures"), 1)
-    brought.clear()
-    explained(far, "http://c.example/never-captured")
-    assert "captures" not in brought
-    brought.clear()
-    compared(far, far)
-    assert brought == dict.fromkeys(("map", "uris", "ranks"), 2)
-    brought.clear()
-    ok("export-text", "--work", far, "--out", tmp_path / "text")
-    several = ("map", "selected", "captures", "canonical_links", "input_links", "graph", "ranks")
-    assert brought == dict.fromkeys(several, 1)
+    """Of a folder of this machine each file is opened twice: its digest is compared first."""
+    far, _, data = works["far"]
+    with openings(data) as opened:
+        explained(far)
+        told = dict.fromkeys(("map", "uris", "ranks", "folds", "captures"), 2)
+        assert brought(opened.files(), data) == told
+        explained(far, "http://c.example/never-captured")
+        assert "captures" not in brought(opened.files(), data)
+        compared(far, far)
+        told = dict.fromkeys(("map", "uris", "ranks"), 4)
+        assert brought(opened.files(), data) == told
+        ok("export-text", "--work", far, "--out", tmp_path / "text")
+        several = ("map", "selected", "captures", "canonical_links", "input_links", "graph")
+        told = dict.fromkeys((*several, "ranks"), 2)
+        assert brought(opened.files(), data) == told
     assert list(tmp_path.iterdir()) == [tmp_path / "text"]
     assert not [path for path in (tmp_path / "text").iterdir() if path.name.startswith(".")]
 
@@ -156,25 +160,26 @@ def lost(made: Made, dataset: str) -> None:
             shutil.rmtree(folder / dataset)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("name", "dataset", "reader"),
     [
         ("columns", "map", "explain"),
         ("columns", "graph", "diff"),
-        pytest.param("columns", "selected", "export-text", marks=pytest.mark.large),
-        pytest.param("columns", "folds", "explain", marks=pytest.mark.large),
+        pytest.param("columns", "selected", "export-text", marks=pytest.mark.extended),
+        pytest.param("columns", "folds", "explain", marks=pytest.mark.extended),
         ("far", "ranks", "diff"),
-        pytest.param("far", "captures", "explain", marks=pytest.mark.large),
-        pytest.param("near", "uris", "explain", marks=pytest.mark.large),
-        pytest.param("near", "selected", "export-text", marks=pytest.mark.large),
-        pytest.param("far", "graph", "export-text", marks=pytest.mark.large),
-        pytest.param("far", "folds", "explain", marks=pytest.mark.large),
+        pytest.param("far", "captures", "explain", marks=pytest.mark.extended),
+        pytest.param("near", "uris", "explain", marks=pytest.mark.extended),
+        pytest.param("near", "selected", "export-text", marks=pytest.mark.extended),
+        pytest.param("far", "graph", "export-text", marks=pytest.mark.extended),
+        pytest.param("far", "folds", "explain", marks=pytest.mark.extended),
     ],
 )
 def test_the_run_makes_a_lost_dataset_again(
     name: str, dataset: str, reader: str, works: dict[str, Made], tmp_path: Path
 ) -> None:
-    made, out = works[name], tmp_path / "text"
+    made, out = another(works[name], tmp_path), tmp_path / "text"
     before = READERS[reader](made.work, out)
     lost(made, dataset)
     said = READERS[reader](made.work, out)
@@ -206,8 +211,7 @@ def test_a_store_that_is_out_of_reach(works: dict[str, Made], tmp_path: Path) ->
 def test_a_damaged_dataset_is_told_as_one(
     dataset: str, file: str, reader: str, works: dict[str, Made], tmp_path: Path
 ) -> None:
-    work = tmp_path / "work"
-    shutil.copytree(works["columns"].work, work)
+    work = copy_of(works["columns"].work, tmp_path / "work")
     (work / dataset / file).write_bytes(b"nothing of that kind\n")
     said = READERS[reader](work, tmp_path / "text")
     if (dataset, reader) == ("folds", "export-text"):  # which does not read them
@@ -220,32 +224,47 @@ def test_a_damaged_dataset_is_told_as_one(
 # ---- what other commands say of every kind of folder
 
 
-@pytest.fixture(scope="module")
-def folders(works: dict[str, Made], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Work folders by kind; and `nothing`, which is none."""
-    folder = tmp_path_factory.mktemp("folders")
-    text, archives = folder / "text", works["columns"].run[1:3]
-    ok("export-text", "--work", works["columns"].work, "--out", text)
-    imports = {
-        "links": ("--links", text / "links.txt", "--captures", text / "captures.txt"),
-        "keys": ("--canonical-links", text / "canonicalized_links.txt"),
-        "graph": ("--graph", text / "pr0.txt", "--map", text / "map.txt"),
-        "waiting": ("--graph", text / "pr0.txt"),
+IMPORTS = {
+    "links": {"--links": "links.txt", "--captures": "captures.txt"},
+    "keys": {"--canonical-links": "canonicalized_links.txt"},
+    "graph": {"--graph": "pr0.txt", "--map": "map.txt"},
+    "waiting": {"--graph": "pr0.txt"},
+}
+#: of a run that ends with code 4
+ENDLESS = ("--tolerance", 1e-12, "--max-rounds", 1, "--quiet", "--jobs", 1)
+
+
+def imported(kind: str, work: Path, text: Path) -> Path:
+    """A work folder of imported text, ranked but for the one that waits."""
+    given = [word for name, file in IMPORTS[kind].items() for word in (name, text / file)]
+    ok("import-text", "--work", work, *given)
+    if kind != "waiting":
+        run = ("--iterations", 5, "--no-validate", "--quiet", "--jobs", 1)
+        ok("run", "--work", work, *run)
+    return work
+
+
+@pytest.fixture
+def text(works: dict[str, Made], tmp_path: Path) -> Path:
+    """The run as text."""
+    ok("export-text", "--work", works["columns"].work, "--out", tmp_path / "of-the-run")
+    return tmp_path / "of-the-run"
+
+
+def work_folders(works: dict[str, Made], text: Path, folder: Path) -> dict[str, Path]:
+    """By kind; and `nothing`, which is none."""
+    archives = works["columns"].run[1:3]
+    assert crawlrank("run", *archives, "--work", folder / "exit-4", *ENDLESS).code == 4
+    return {
+        **{name: of.work for name, of in works.items()},
+        **{kind: imported(kind, folder / kind, text) for kind in IMPORTS},
+        **{kind: folder / kind for kind in ("exit-4", "nothing")},
     }
-    for kind, given in imports.items():
-        ok("import-text", "--work", folder / kind, *given)
-        if kind != "waiting":
-            ok("run", "--work", folder / kind, "--iterations", 5, "--no-validate", "--quiet")
-    endless = ("--tolerance", 1e-12, "--max-rounds", 1, "--quiet")
-    assert crawlrank("run", *archives, "--work", folder / "exit-4", *endless).code == 4
-    made = {name: of.work for name, of in works.items()}
-    kinds = (*imports, "exit-4", "nothing")
-    return {**made, **{kind: folder / kind for kind in kinds}}
 
 
 FINISHED = ("columns", "near", "far", "links", "keys", "graph")
 AS_TEXT = "`crawlrank export-text` writes them as text"
-NOT_DONE = "is not done; expected a finished run. Finish it with `crawlrank run`"
+NOT_DONE = "is not done; expected a finished run. Finish it with `crawlrank run"
 NO_URIS = "no URI in it; expected at least one http or https URI"
 NO_MANIFEST = "no manifest.json in it; expected a work folder. Make one with"
 UNFINISHED = {"waiting": NOT_DONE, "exit-4": NOT_DONE, "nothing": NO_MANIFEST}
@@ -293,24 +312,26 @@ def words(command: str, kind: str, work: Path, out: Path) -> tuple[object, ...]:
     }[command]
 
 
-@pytest.mark.parametrize("command", SAID)
+@pytest.mark.extended
 def test_every_command_on_every_kind_of_folder(
-    command: str, folders: dict[str, Path], tmp_path: Path
+    works: dict[str, Made], text: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "links.txt").write_text("http://a/ http://b/\n")
-    for kind, work in folders.items():
-        if kind == "nothing" and command in ("import-text", "inspect"):
-            continue  # a new folder, and archives that are not there: see their own tests
-        said = crawlrank(command, *words(command, kind, work, tmp_path))
-        wanted = SAID[command].get(kind)
-        allowed = (0, 4) if command == "validate-opic" else (0,)  # five rounds are few
-        assert said.code == 3 if wanted else said.code in allowed, (kind, said)
-        assert (wanted or "") in said.err, (kind, said)
+    for kind, work in work_folders(works, text, tmp_path).items():
+        for command in SAID:
+            if kind == "nothing" and command in ("import-text", "inspect"):
+                continue  # a new folder, and archives that are not there: see their own tests
+            out = tmp_path / f"{command} of {kind}"
+            out.mkdir()
+            (out / "links.txt").write_text("http://a/ http://b/\n")
+            said = crawlrank(command, *words(command, kind, work, out))
+            wanted = SAID[command].get(kind)
+            allowed = (0, 4) if command == "validate-opic" else (0,)  # five rounds are few
+            assert said.code == 3 if wanted else said.code in allowed, (command, kind, said)
+            assert (wanted or "") in said.err, (command, kind, said)
 
 
-def test_a_lost_dataset_of_an_import(folders: dict[str, Path], tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    shutil.copytree(folders["graph"], work)
+def test_a_lost_dataset_of_an_import(text: Path, tmp_path: Path) -> None:
+    work = imported("graph", tmp_path / "work", text)
     shutil.rmtree(work / "map")
     cure = "Import the text files into a new work folder with `crawlrank import-text`"
     for command in (("export-text", "--out", tmp_path / "text"), ("run",)):

@@ -48,7 +48,12 @@ class Disk:
 
 
 @pytest.mark.parametrize(
-    "runner", [("--jobs", "1"), ("--runner", "inline"), ("--runner", "inline", "--iterations", "2")]
+    "runner",
+    [
+        ("--jobs", "1"),
+        ("--runner", "inline", "--iterations", "2"),
+        pytest.param(("--runner", "inline"), marks=pytest.mark.extended),
+    ],
 )
 def test_data_come_before_the_manifest(
     runner: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import glob
+import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +151,15 @@ def test_schemes_in_any_case(tree: Path) -> None:
     assert read_list("list", "HTTPS://h/D") == ["https://h/D/x.warc"]
     Path("m.json").write_text(json.dumps({"resources": [{"url": "HTTPS://h/X.wacz"}]}))
     assert wacz_files(Path("m.json")) == ["https://h/X.wacz"]
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_an_index_of_captures_may_have_the_name_of_a_multi_wacz(
+    pack: Callable[[bytes], bytes], tree: Path
+) -> None:
+    line = b'{"urlkey": "h)/", "timestamp": "20240101000000", "url": "http://h/"}\n'
+    Path("index.json").write_bytes(pack(line * 2))
+    assert find_archives([Path("index.json")]).archives == [Path("index.json")]
 
 
 def test_all_that_is_missing_is_named(tree: Path) -> None:

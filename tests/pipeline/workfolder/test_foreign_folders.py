@@ -7,11 +7,13 @@ from pathlib import Path
 import click
 import pytest
 from support.crawls import MORE_WEB, WEB, crawlrank, ok, write_warc
+from support.paths import LOOPBACK
+from support.runs import finished
 
 from pipeline.cli.commands import COMMANDS, loaded
 from pipeline.cli.parameters.configuration import is_path, key_of
 
-QUICK = ("--quiet", "--no-validate", "--iterations", 2)
+QUICK = ("--quiet", "--no-validate", "--iterations", 2, "--jobs", 1)
 PATHS = [
     (command, parameter)
     for command in COMMANDS
@@ -75,9 +77,8 @@ def test_the_empty_path_is_named(
     assert (said.code, "crawlrank.toml, line 1: work: an empty text" in said.err) == (2, True)
 
 
-def test_the_folder_of_all_is_no_work_folder(archive: Path, links: Path, tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    ok("run", archive, "--work", work, *QUICK)
+def test_the_folder_of_all_is_no_work_folder(archive: Path, links: Path) -> None:
+    work = finished(LOOPBACK)
     for words in (
         ("run", archive, "--work", "/"),
         ("import-text", "--links", links, "--work", "/"),

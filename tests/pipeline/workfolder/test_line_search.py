@@ -7,7 +7,6 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.workfolder.results import line_search
 from pipeline.workfolder.results.line_search import first_lines, lines_with
 
 LINE = st.text("ab ", max_size=4).map(str.encode)
@@ -22,10 +21,5 @@ def test_lines(
     path.write_bytes(b"\n".join(lines) + (b"\n" if ended else b""))
     wanted = [[line for line in lines if line.startswith(begin)] for begin in beginnings]
     assert list(lines_with(path, beginnings)) == [line for some in wanted for line in some]
-    usual, line_search.NEAR = line_search.NEAR, near
-    try:
-        found = first_lines(path, beginnings)
-    finally:
-        line_search.NEAR = usual
-    for line, some in zip(found, wanted, strict=True):
+    for line, some in zip(first_lines(path, beginnings, near), wanted, strict=True):
         assert line in some if some else line is None

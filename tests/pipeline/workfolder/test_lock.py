@@ -12,14 +12,16 @@ import pytest
 from support.work_folders import hold
 
 from jobs.kernel.errors import BadInput
-from pipeline.workfolder.lock import LOCK, PATIENCE, locked
+from pipeline.workfolder.lock import LOCK, locked
+
+SOON = 0.05  # seconds
 
 
 def test_a_second_run_is_refused_and_told_which_is_the_first(tmp_path: Path) -> None:
     with (
         locked(tmp_path / "work"),
         pytest.raises(BadInput, match=f"process {os.getpid()}"),
-        locked(tmp_path / "work"),
+        locked(tmp_path / "work", SOON),
     ):
         raise AssertionError("two locks on one folder")
 
@@ -39,7 +41,7 @@ def test_other_folders_are_free(tmp_path: Path) -> None:
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_the_lock_dies_with_its_process(tmp_path: Path, how: signal.Signals) -> None:
     with hold(tmp_path) as holder:
-        with pytest.raises(BadInput, match=f"process {holder.pid}"), locked(tmp_path):
+        with pytest.raises(BadInput, match=f"process {holder.pid}"), locked(tmp_path, SOON):
             raise AssertionError("two locks on one folder")
         holder.send_signal(how)
     with locked(tmp_path):
@@ -51,9 +53,9 @@ def test_one_that_looks_for_long_refuses_no_run(tmp_path: Path) -> None:
     (tmp_path / LOCK).touch()
     with (tmp_path / LOCK).open() as looking:
         fcntl.flock(looking, fcntl.LOCK_SH)
-        leaves = threading.Timer(1.5 * PATIENCE, fcntl.flock, (looking, fcntl.LOCK_UN))
+        leaves = threading.Timer(3 * SOON, fcntl.flock, (looking, fcntl.LOCK_UN))
         leaves.start()
-        with locked(tmp_path):
+        with locked(tmp_path, SOON):
             leaves.join()
         assert (tmp_path / LOCK).read_text() == f"{os.getpid()}\n"
 

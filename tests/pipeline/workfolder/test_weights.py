@@ -14,7 +14,7 @@ from jobs.kernel.formats.counters import MAX_EXAMPLES
 from pipeline.workfolder.results.weights import nodes_of, weights_of
 from pipeline.workfolder.weight_files import WeightLine
 
-RUN = ("--iterations", 3, "--no-validate", "--quiet", "--nodes", "all")
+RUN = ("--iterations", 3, "--no-validate", "--quiet", "--nodes", "all", "--jobs", 1)
 #: ids are in byte order of the keys
 KEYS = ["example,a)/", "example,a)/new", "example,a)/page", "example,b)/"]
 
@@ -106,7 +106,7 @@ def test_any_word_is_a_key_where_there_are_no_uris(tmp_path: Path) -> None:
     graph, work = tmp_path / "pr0.txt", tmp_path / "work"
     graph.write_text("70\t1.0\tO:5,1000\n1000\t1.0\tO:dummy\n5\t1.0\tO:70\ndummy\t1.0\tO:dummy\n")
     ok("import-text", "--graph", graph, "--work", work)
-    ok("run", "--work", work, "--iterations", 3, "--quiet")
+    ok("run", "--work", work, "--iterations", 3, "--quiet", "--no-validate", "--jobs", 1)
     with opened(work) as (finished,):
         weights, report = weights_of(lines_of(("1000", 2), ("5", 3), ("7", 4)), finished)
     assert weights.tolist() == [3, 0, 2]  # ids by the numbers

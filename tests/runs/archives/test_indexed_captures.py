@@ -11,15 +11,20 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from support.crawls import MORE_WEB, WEB, crawlrank, ok, write_warc
-from support.paths import SAMPLES
+from support.paths import LOOPBACK
+from support.runs import finished, shared_warc
 from support.work_folders import manifest_of
 from warcio.archiveiterator import ArchiveIterator
 
 from jobs.kernel.formats.datasets import DATASETS
 
-REAL = SAMPLES / "heritrix-loopback.warc.gz"
+REAL = LOOPBACK
 LINK = ("source", "target")
 BOTH = pytest.mark.parametrize("runner", ["embedded", "inline"])
+#: where the engines read what the same step before them has left
+EMBEDDED = pytest.mark.parametrize(
+    "runner", ["embedded", pytest.param("inline", marks=pytest.mark.extended)]
+)
 
 
 def captured(archive: Path) -> Iterator[tuple[str, str, str, str, str]]:
@@ -77,19 +82,29 @@ def spellings(work: Path) -> dict[str, tuple[str, str]]:
 
 
 def run(work: Path, *args: object, runner: str = "embedded") -> dict[str, Any]:
-    ok("run", *args, "--work", work, "--runner", runner, "--no-validate", "--iterations", 5)
+    ok("run", *args, "--work", work, *words_of(runner))
     return manifest_of(work)
 
 
-@BOTH
-@pytest.mark.parametrize("make", [cdx, cdxj])
+def words_of(runner: str) -> tuple[object, ...]:
+    return ("--runner", runner, "--no-validate", "--iterations", 2, "--jobs", 1, "--quiet")
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize(
+    ("make", "runner"),
+    [
+        *((cdx, "embedded"), (cdxj, "inline")),
+        pytest.param(cdx, "inline", marks=pytest.mark.extended),
+        pytest.param(cdxj, "embedded", marks=pytest.mark.extended),
+    ],
+)
 def test_an_index_of_what_is_given_changes_nothing(tmp_path: Path, runner: str, make: Any) -> None:
     index = make(tmp_path / "x.cdx", REAL)
-    alone = run(tmp_path / "alone", REAL, runner=runner)
-    both = run(tmp_path / "both", index, REAL, runner=runner)
+    there = finished(REAL, *words_of(runner))
+    alone, both = manifest_of(there), run(tmp_path / "both", index, REAL, runner=runner)
     for name in ("precedence.txt", "precedence.summary.json"):
-        here, there = (tmp_path / work / name for work in ("alone", "both"))
-        assert here.read_bytes() == there.read_bytes()
+        assert (tmp_path / "both" / name).read_bytes() == (there / name).read_bytes()
     (entry,) = (e for e in both["archives"].values() if e["path"] == str(index))
     captures = alone["steps"]["extract-links"]["rows"]["captures"]
     assert entry["counters"]["dropped.capture.known"] == captures == len(list(captured(REAL)))
@@ -98,22 +113,26 @@ def test_an_index_of_what_is_given_changes_nothing(tmp_path: Path, runner: str, 
     assert both["steps"]["extract-links"]["rows"] == alone["steps"]["extract-links"]["rows"]
 
 
+@pytest.mark.few(1)
 @BOTH
 def test_an_index_stands_for_an_archive_that_is_not_there(tmp_path: Path, runner: str) -> None:
     """Captures are as if the archive was there; links are those of the other archive alone."""
-    other = write_warc(tmp_path / "web.warc.gz", WEB)
+    other = shared_warc("web.warc.gz", WEB)
     index = cdx(tmp_path / "x.cdx", REAL)
     run(tmp_path / "with", other, index, runner=runner)
-    run(tmp_path / "both", other, REAL, runner=runner)
-    run(tmp_path / "without", other, runner=runner)
-    seen = {name: spellings(tmp_path / name) for name in ("with", "both", "without")}
+    works = {
+        "with": tmp_path / "with",
+        "both": finished([other, REAL], *words_of(runner)),
+        "without": finished(other, *words_of(runner)),
+    }
+    seen = {name: spellings(work) for name, work in works.items()}
     assert seen["with"] == seen["both"] != seen["without"]
-    rows = {name: manifest_of(tmp_path / name)["steps"] for name in ("with", "without")}
+    rows = {name: manifest_of(works[name])["steps"] for name in ("with", "without")}
     links = [steps["extract-links"]["rows"]["links"] for steps in rows.values()]
     assert links[0] == links[1]
 
 
-@BOTH
+@EMBEDDED
 def test_indexes_that_overlap_and_archives_that_come_later(tmp_path: Path, runner: str) -> None:
     web = write_warc(tmp_path / "web.warc.gz", WEB)
     more = write_warc(tmp_path / "more.warc.gz", MORE_WEB)
@@ -133,29 +152,35 @@ def test_indexes_that_overlap_and_archives_that_come_later(tmp_path: Path, runne
     assert not parts
 
 
-@BOTH
-@pytest.mark.parametrize("rule", ["latest", "union"])
+@pytest.mark.few(1)
+@pytest.mark.parametrize(
+    ("rule", "runner"),
+    [
+        *(("latest", "embedded"), ("latest", "inline"), ("union", "embedded")),
+        pytest.param("union", "inline", marks=pytest.mark.extended),
+    ],
+)
 def test_the_links_of_a_page_are_those_that_are_known(
     tmp_path: Path, runner: str, rule: str
 ) -> None:
     """A later capture that only an index tells of has no links, and hides none; one that says the
     page is gone does."""
-    web = write_warc(tmp_path / "web.warc.gz", WEB)
+    web = shared_warc("web.warc.gz", WEB)
     index = tmp_path / "x.cdx"
     index.write_text(
         " CDX a b s\nhttp://a.example/ 20300101000000 200\n"
         "http://a.example/news 20300101000000 404\n"
     )
-    run(tmp_path / "alone", web, "--captures", rule, runner=runner)
+    alone = finished(web, *words_of(runner), "--captures", rule)
     run(tmp_path / "with", web, index, "--captures", rule, runner=runner)
     dataset = "selected" if rule == "latest" else "links"
-    links = [set(rows(tmp_path / name / dataset, LINK, " ")) for name in ("alone", "with")]
+    links = [set(rows(work / dataset, LINK, " ")) for work in (alone, tmp_path / "with")]
     news = {link for link in links[0] if link[0] == "http://a.example/news"}
     assert len(news) == 4
     assert links[0] - links[1] == (news if rule == "latest" else set())
 
 
-@BOTH
+@EMBEDDED
 def test_bad_lines_are_listed(tmp_path: Path, runner: str) -> None:
     index = cdx(tmp_path / "x.cdx", REAL)
     index.write_bytes(index.read_bytes() + b"one two\n" * 3)
@@ -163,10 +188,11 @@ def test_bad_lines_are_listed(tmp_path: Path, runner: str) -> None:
     (entry,) = (e for e in manifest["archives"].values() if e["path"] == str(index))
     assert entry["counters"]["damage.bad-line"] == len(entry["damage"]) == 3
     assert entry["damage"][0][1:] == ["bad-line", "2 columns, and 11 in the first line"]
-    said = crawlrank("run", REAL, index, "--work", tmp_path / "strict", "--strict")
+    said = crawlrank("run", REAL, index, "--work", tmp_path / "strict", "--strict", "--jobs", 1)
     assert (said.code, "bad-line" in said.err) == (3, True)
 
 
+@pytest.mark.few(1)
 @BOTH
 def test_an_index_alone_has_no_links(tmp_path: Path, runner: str) -> None:
     index = cdx(tmp_path / "x.cdx", REAL)

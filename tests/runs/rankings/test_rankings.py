@@ -8,39 +8,45 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.crawls import MORE_WEB, WEB, crawlrank, ok, write_warc
+from support.crawls import INLINE, MORE_WEB, WEB, crawlrank, ok, write_warc
+from support.runs import copy_of, finished, ranked, shared_warc
 from support.work_folders import files_of
 
 URI = "http://a.example/about"
 ROUNDS = ("--iterations", 7, "--quiet")
+SOME = ("--iterations", 30)
+CUT = ("--bins", 3, "--ties", "links")
+OTHERWISE = ("--iterations", 10, *CUT)
 OWN = ("ranks", "scores", "precedence.txt", "precedence.summary.json", "report")
 
 
 @pytest.fixture
-def archive(tmp_path: Path) -> Path:
-    return write_warc(tmp_path / "web.warc.gz", WEB)
+def archive() -> Path:
+    return shared_warc("web.warc.gz", WEB)
 
 
 @pytest.fixture
 def work(tmp_path: Path, archive: Path) -> Path:
-    ok("run", archive, "--work", tmp_path / "work", "--quiet")
-    return tmp_path / "work"
+    return copy_of(finished(archive), tmp_path / "work")
+
+
+@pytest.fixture
+def made(tmp_path: Path, archive: Path) -> Path:
+    """One that has a ranking already, `pagerank`."""
+    return copy_of(ranked(finished(archive), "--iterations", 7), tmp_path / "work")
 
 
 def own_files(folder: Path) -> dict[str, bytes]:
     return {name: data for name, data in files_of(folder).items() if name.startswith(OWN)}
 
 
-@pytest.mark.parametrize("runner", [(), ("--runner", "local")])
-def test_a_ranking_is_what_a_run_with_its_options_makes(
-    tmp_path: Path, archive: Path, runner: tuple[str, ...]
-) -> None:
+def test_a_ranking_is_what_a_run_with_its_options_makes(tmp_path: Path, archive: Path) -> None:
     work, other = tmp_path / "work", tmp_path / "other"
-    options = ("--iterations", 2, "--quiet", "--bins", 3, "--ties", "links")
-    ok("run", archive, "--work", work, "--quiet", "--iterations", 1, *runner)
+    options = (*OTHERWISE, "--quiet", "--jobs", 1)
+    ok("run", archive, "--work", work, "--quiet", "--iterations", 2, "--no-validate", "--jobs", 1)
     before = files_of(work)
     ok("rank", "--work", work, "--name", "seven", *options)
-    ok("run", archive, "--work", other, *runner, *options)
+    ok("run", archive, "--work", other, *options)
     folder = work / "rankings" / "seven"
     seconds = {"report/report.json"}  # its time is in it
     assert own_files(folder).keys() == own_files(other).keys()
@@ -49,18 +55,27 @@ def test_a_ranking_is_what_a_run_with_its_options_makes(
     assert {name: files_of(work)[name] for name in before} == before
 
 
-def test_every_command_reads_a_ranking(work: Path, tmp_path: Path) -> None:
-    ok("rank", "--work", work, "--name", "seven", *ROUNDS)
-    named = ("--work", work, "--ranking", "seven")
+@pytest.mark.extended
+def test_a_ranking_by_jobs(archive: Path, tmp_path: Path) -> None:
+    """In processes of its own, whichever runner of this machine made the run."""
+    work = ranked(finished(archive, *INLINE), *OTHERWISE, "--name", "one", "--jobs", 1)
+    folder, other = work / "rankings" / "one", finished(archive, *INLINE, *OTHERWISE)
+    for name in ("precedence.txt", "precedence.summary.json"):
+        assert (folder / name).read_bytes() == (other / name).read_bytes()
+    check_exports(work, folder, tmp_path / "out.txt")
+
+
+def test_every_command_reads_a_ranking(made: Path, tmp_path: Path) -> None:
+    work, named = made, ("--work", made, "--ranking", "pagerank")
     assert "round" in ok("status", *named).out
-    assert "seven" in ok("status", "--work", work).out
+    assert "pagerank" in ok("status", "--work", work).out
     assert "of 1e-09" not in ok("explain", *named, URI).out
     ok("check", *named)
     ok("export-text", *named, "--out", tmp_path / "text")
     text = (tmp_path / "text" / "precedence.txt").read_bytes()
-    assert text == (work / "rankings" / "seven" / "precedence.txt").read_bytes()
-    ok("diff", work, work, "--ranking", "seven")
-    ok("diff", work, work / "rankings" / "seven")
+    assert text == (work / "rankings" / "pagerank" / "precedence.txt").read_bytes()
+    ok("diff", work, work, "--ranking", "pagerank")
+    ok("diff", work, work / "rankings" / "pagerank")
 
 
 def test_other_options_need_force(work: Path) -> None:
@@ -80,11 +95,10 @@ def test_other_options_need_force(work: Path) -> None:
 
 
 def test_a_ranking_of_a_graph_that_was_made_anew_is_stale(
-    work: Path, archive: Path, tmp_path: Path
+    made: Path, archive: Path, tmp_path: Path
 ) -> None:
-    ok("rank", "--work", work, *ROUNDS)
-    more = write_warc(tmp_path / "more.warc.gz", MORE_WEB)
-    ok("run", archive, more, "--work", work, "--quiet")
+    work, more = made, write_warc(tmp_path / "more.warc.gz", MORE_WEB)
+    ok("run", archive, more, "--work", work, "--quiet", "--jobs", 1)
     status = ok("status", "--work", work).out
     assert "stale" in status
     refused = crawlrank("explain", "--work", work, "--ranking", "pagerank", URI)
@@ -92,35 +106,32 @@ def test_a_ranking_of_a_graph_that_was_made_anew_is_stale(
     assert "crawlrank rank" in refused.err
     ok("rank", "--work", work, *ROUNDS)
     assert "stale" not in ok("status", "--work", work).out
-    ok("run", archive, more, "--work", tmp_path / "other", *ROUNDS)
+    ok("run", archive, more, "--work", tmp_path / "other", *ROUNDS, "--jobs", 1)
     folder = work / "rankings" / "pagerank"
     assert (folder / "scores").is_dir()
     assert own_files(folder)["precedence.txt"] == own_files(tmp_path / "other")["precedence.txt"]
 
 
-def test_another_ranking_of_the_run_leaves_rankings_as_they_are(work: Path, archive: Path) -> None:
+def test_another_ranking_of_the_run_leaves_rankings_as_they_are(made: Path, archive: Path) -> None:
     """As only the graph is shared."""
-    ok("rank", "--work", work, *ROUNDS)
-    before = files_of(work / "rankings" / "pagerank")
+    work, before = made, files_of(made / "rankings" / "pagerank")
     ok("run", archive, "--work", work, "--quiet", "--iterations", 30, "--force")
     assert files_of(work / "rankings" / "pagerank") == before
     assert "stale" not in ok("status", "--work", work).out
 
 
-def test_a_work_folder_may_be_moved(work: Path, tmp_path: Path) -> None:
-    ok("rank", "--work", work, *ROUNDS)
+def test_a_work_folder_may_be_moved(made: Path, tmp_path: Path) -> None:
     moved = tmp_path / "elsewhere" / "moved"
     moved.parent.mkdir()
-    work.rename(moved)
+    made.rename(moved)
     ok("explain", "--work", moved, "--ranking", "pagerank", URI)
     ok("check", "--work", moved, "--ranking", "pagerank")
 
 
 @pytest.mark.parametrize("dataset", ["scores", "ranks", "precedence.txt"])
-def test_what_is_damaged_is_told_and_made_again(work: Path, dataset: str) -> None:
+def test_what_is_damaged_is_told_and_made_again(made: Path, dataset: str) -> None:
+    work, folder = made, made / "rankings" / "pagerank"
     rank = ("rank", "--work", work, *ROUNDS)
-    ok(*rank)
-    folder = work / "rankings" / "pagerank"
     before = own_files(folder)
     path = folder / dataset
     shutil.rmtree(path) if path.is_dir() else path.write_bytes(b"http://a.example/ 1\n")
@@ -145,21 +156,28 @@ def test_a_damaged_graph_is_left_to_the_run(work: Path, archive: Path) -> None:
     ok("rank", "--work", work, *ROUNDS)
 
 
-@pytest.mark.parametrize("label", ["", "../up", "a/b", ".hidden", "a" * 65, "a b", "ä"])
-def test_a_label_is_a_name(work: Path, label: str) -> None:
-    refused = crawlrank("rank", "--work", work, "--name", label, *ROUNDS)
-    if label:
-        assert refused.code == 3
-        assert "no label" in refused.err
-    assert not (work.parent / "up").exists()
+def test_a_label_is_a_name(work: Path) -> None:
+    for label in ("", "../up", "a/b", ".hidden", "a" * 65, "a b", "ä"):
+        refused = crawlrank("rank", "--work", work, "--name", label, *ROUNDS)
+        assert (refused.code, "no label" in refused.err) == (2, True)
+        assert not (work.parent / "up").exists()
 
 
-def test_an_unknown_ranking_is_refused_with_those_there_are(work: Path) -> None:
-    ok("rank", "--work", work, "--name", "mine", *ROUNDS)
-    refused = crawlrank("explain", "--work", work, "--ranking", "yours", URI)
+def test_a_label_is_that_of_one_ranking(made: Path) -> None:
+    for label in ("run", "Run", "PageRank"):
+        assert crawlrank("rank", "--work", made, "--name", label, *ROUNDS).code == 2
+    assert sorted(path.name for path in (made / "rankings").iterdir()) == ["pagerank"]
+    own = ok("export-precedence", "--work", made, "--format", "csv", "--output", "-").out
+    asked = ("export-precedence", "--work", made, "--format", "csv", "--output", "-")
+    assert ok(*asked, "--ranking", "run").out == own
+    assert ok(*asked, "--ranking", "pagerank").out != own
+
+
+def test_an_unknown_ranking_is_refused_with_those_there_are(made: Path) -> None:
+    refused = crawlrank("explain", "--work", made, "--ranking", "yours", URI)
     assert refused.code == 3
     assert "no ranking yours" in refused.err
-    assert "mine" in refused.err
+    assert "pagerank" in refused.err
 
 
 def test_a_folder_without_a_graph_is_refused(tmp_path: Path) -> None:
@@ -167,9 +185,8 @@ def test_a_folder_without_a_graph_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
-def test_a_run_in_a_ranking_is_refused(work: Path, archive: Path) -> None:
-    ok("rank", "--work", work, *ROUNDS)
-    refused = crawlrank("run", archive, "--work", work / "rankings" / "pagerank")
+def test_a_run_in_a_ranking_is_refused(made: Path, archive: Path) -> None:
+    refused = crawlrank("run", archive, "--work", made / "rankings" / "pagerank")
     assert refused.code == 3
     assert "lies inside the work folder" in refused.err
 
@@ -185,8 +202,14 @@ def test_a_ranking_of_imported_text(tmp_path: Path) -> None:
     ok("status", "--work", work, "--ranking", "pagerank")
 
 
-@pytest.mark.parametrize("method", ["opic", "opic-hits"])
-@pytest.mark.parametrize("stop", [(), ("--iterations", 30)], ids=["tolerance", "iterations"])
+@pytest.mark.parametrize(
+    ("method", "stop"),
+    [
+        *(("opic", ()), ("opic-hits", SOME)),
+        pytest.param("opic", SOME, marks=pytest.mark.extended),
+        pytest.param("opic-hits", (), marks=pytest.mark.extended),
+    ],
+)
 def test_rankings_by_cash_are_what_a_run_makes(
     tmp_path: Path, archive: Path, work: Path, method: str, stop: tuple[object, ...]
 ) -> None:
@@ -228,18 +251,20 @@ def test_relevance_of_a_page_is_passed_on_to_its_hubs(work: Path, tmp_path: Path
     assert refused.code == 2
 
 
-@pytest.mark.parametrize("runner", ["embedded", "inline"])
-def test_export_precedence_of_a_work_folder(runner: str, web: Path, tmp_path: Path) -> None:
-    """The file of the run, and with other options that of a run with these."""
-    work, out = tmp_path / "work", tmp_path / "out.txt"
-    ok("run", web, "--work", work, "--runner", runner, "--quiet")
-    ok("rank", "--work", work, "--method", "hits", "--iterations", 3, "--quiet")
-    for ranking, folder in (((), work), (("--ranking", "hits"), work / "rankings" / "hits")):
+def check_exports(work: Path, folder: Path, out: Path) -> None:
+    """export-precedence of a work folder and of a ranking in it."""
+    label = folder.name
+    for ranking, made in (((), work), (("--ranking", label, *CUT), folder)):
         ok("export-precedence", "--work", work, *ranking, "--output", out)
-        assert out.read_bytes() == (folder / "precedence.txt").read_bytes()
+        assert out.read_bytes() == (made / "precedence.txt").read_bytes()
     ok("export-precedence", "--work", work, "--bins", 2, "--format", "csv", "--output", out)
     assert out.read_text().startswith("url,")
     for wrong in (("--uris", "x"), ("--report", "x"), (work / "scores",)):
         said = crawlrank("export-precedence", "--work", work, *wrong, "--output", out)
         assert said.code == 2, said
-    assert crawlrank("export-precedence", "--ranking", "hits", work / "scores").code == 2
+    assert crawlrank("export-precedence", "--ranking", label, work / "scores").code == 2
+
+
+def test_export_precedence_of_a_work_folder(archive: Path, tmp_path: Path) -> None:
+    work = ranked(finished(archive), *OTHERWISE, "--name", "one")
+    check_exports(work, work / "rankings" / "one", tmp_path / "out.txt")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ import networkx as nx
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from support.crawls import crawlrank, ok, write_warc
+from support.crawls import crawlrank, ok
 from support.inputs.samples import needs_reference
-from support.paths import LOOPBACK, REFERENCE, SAMPLES
+from support.paths import REFERENCE, SAMPLES
+from support.runs import copy_of, finished, shared_warc
 
 from jobs.kernel.keys.keys import key_of
 
@@ -117,51 +119,43 @@ def scores_of(work: Path, label: str = "site") -> dict[str, float]:
     return {row["key"]: row["score"] for row in rows}
 
 
-@pytest.fixture(scope="module")
-def web(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("sites")
-    archive = write_warc(folder / "web.warc.gz", WEB)
-    ok("run", archive, "--work", folder / "work", "--quiet", "--nodes", "all")
-    return folder / "work"
+@pytest.fixture
+def archive() -> Path:
+    return shared_warc("sites.warc.gz", WEB)
 
 
-@pytest.mark.parametrize("weight", ["count", "distinct", "one"])
-@pytest.mark.parametrize("by", ["host", "domain"])
-def test_sites_are_those_of_the_links_in_text(
-    web: Path, tmp_path: Path, by: str, weight: str
-) -> None:
-    label = f"{by}-{weight}"
-    options = ("--site-by", by, "--site-weight", weight, "--tolerance", 1e-11, "--quiet")
-    ok("rank", "--work", web, "--name", label, *SITE, *options)
+@pytest.fixture
+def web(archive: Path, tmp_path: Path) -> Path:
+    return copy_of(finished(archive, "--nodes", "all"), tmp_path / "web")
+
+
+def test_sites_are_those_of_the_links_in_text(web: Path, tmp_path: Path) -> None:
+    """And weights and sites matter: the shares of a site are others with each."""
     keys, edges = links_of(web, tmp_path / "text")
-    got, want = table_of(web, label), collapsed(keys, edges, name_of(by), weight)
-    scores = {name: row.pop("score") for name, row in got.items()}
-    assert got == want
-    assert len(got) == (11 if by == "host" else 7)
-    assert {key: scores[name_of(by)(key)] for key in keys} == scores_of(web, label)
-    assert sum(row["share"] for row in got.values()) == pytest.approx(1)
+    shares = set()
+    for by, weight in product(("host", "domain"), ("count", "distinct", "one")):
+        label = f"{by}-{weight}"
+        options = ("--site-by", by, "--site-weight", weight, "--tolerance", 1e-11, "--quiet")
+        ok("rank", "--work", web, "--name", label, *SITE, *options)
+        got, want = table_of(web, label), collapsed(keys, edges, name_of(by), weight)
+        scores = {name: row.pop("score") for name, row in got.items()}
+        assert got == want
+        assert len(got) == (11 if by == "host" else 7)
+        assert {key: scores[name_of(by)(key)] for key in keys} == scores_of(web, label)
+        assert sum(row["share"] for row in got.values()) == pytest.approx(1)
+        shares.add(round(got["ox.ac.uk"]["share"], 6))
+    assert len(shares) == 6
 
 
-def test_weights_and_sites_matter(web: Path) -> None:
-    """Or the test above would say nothing of them."""
-    shares = {}
-    for weight in ("count", "distinct", "one"):
-        for by in ("host", "domain"):
-            ok("rank", "--work", web, *SITE, "--site-by", by, "--site-weight", weight, "--force",
-               "--quiet")  # fmt: skip
-            shares[by, weight] = round(table_of(web)["ox.ac.uk"]["share"], 6)
-    assert len(set(shares.values())) == len(shares)
-
-
-def test_a_run_may_rank_sites(tmp_path: Path, web: Path) -> None:
+def test_a_run_may_rank_sites(tmp_path: Path, web: Path, archive: Path) -> None:
     """Its precedence file is that of a ranking beside another run."""
-    archive = web.parent / "web.warc.gz"
-    ok("run", archive, "--work", tmp_path, "--quiet", "--nodes", "all", *SITE)
+    run = tmp_path / "run"
+    ok("run", archive, "--work", run, "--quiet", "--nodes", "all", *SITE)
     ok("rank", "--work", web, "--name", "same", *SITE, "--quiet")
     own = web / "rankings" / "same"
-    assert (tmp_path / "precedence.txt").read_bytes() == (own / "precedence.txt").read_bytes()
-    ok("rank", "--work", tmp_path, "--name", "plain", "--quiet")
-    assert "--site-by" not in (tmp_path / "rankings" / "plain" / "manifest.json").read_text()
+    assert (run / "precedence.txt").read_bytes() == (own / "precedence.txt").read_bytes()
+    ok("rank", "--work", run, "--name", "plain", "--quiet")
+    assert "--site-by" not in (run / "rankings" / "plain" / "manifest.json").read_text()
 
 
 def test_other_sites_need_force(web: Path) -> None:
@@ -182,9 +176,9 @@ def test_other_methods_take_no_sites(web: Path, option: tuple[str, str]) -> None
     assert f"{option[0]} is not for --method degree" in refused.err
 
 
-def test_jobs_rank_no_sites(tmp_path: Path, web: Path) -> None:
-    refused = crawlrank("run", web.parent / "web.warc.gz", "--work", tmp_path / "w", *SITE,
-                        "--runner", "inline")  # fmt: skip
+def test_jobs_rank_no_sites(tmp_path: Path, archive: Path) -> None:
+    words = ("--work", tmp_path / "w", *SITE, "--runner", "inline")
+    refused = crawlrank("run", archive, *words)
     assert refused.code == 2
     assert "--runner embedded" in refused.err
 
@@ -246,27 +240,28 @@ def by_split(key: str) -> str:
     return ".".join(labels.split(",")[::-1]) + colon + port
 
 
-@pytest.mark.parametrize("weight", ["count", "distinct"])
-def test_the_sample_crawls(tmp_path: Path, weight: str) -> None:
-    work = tmp_path / "work"
-    ok("run", LOOPBACK, SAMPLES / "aut-example.warc.gz", "--work", work, "--quiet")
-    options = ("--site-weight", weight, "--tolerance", 1e-11, "--quiet")
-    ok("rank", "--work", work, *SITE, *options)
-    keys, edges = links_of(work, tmp_path / "text")
-    got = table_of(work)
-    assert all(row.pop("score") for row in got.values())
-    assert got == collapsed(keys, edges, by_split, weight)
-    assert len(got) > 20
-
-
-@pytest.mark.large
-@needs_reference
-def test_real_hosts(tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    ok("run", *sorted((REFERENCE / "archives" / "ics-uci").iterdir()), "--work", work, "--quiet")
-    ok("rank", "--work", work, *SITE, "--tolerance", 1e-11, "--quiet")
+def check_host_sites(work: Path, weight: str, tmp_path: Path) -> None:
+    ok("rank", "--work", work, *SITE, "--site-weight", weight, "--tolerance", 1e-11, "--quiet")
     keys, edges = links_of(work, tmp_path / "text")
     got = table_of(work)
     scores = np.array([row.pop("score") for row in got.values()])
-    assert got == collapsed(keys, edges, by_split, "count")
-    assert len(np.unique(scores)) > 10
+    assert got == collapsed(keys, edges, by_split, weight)
+    assert (scores > 0).all()
+    assert len(np.unique(scores)) >= 10
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("weight", ["count", pytest.param("distinct", marks=pytest.mark.extended)])
+def test_the_sample_crawls(tmp_path: Path, weight: str) -> None:
+    """The run is that of test_sample.py."""
+    archives = [SAMPLES / f"aut-example.{kind}.gz" for kind in ("arc", "warc")]
+    work = copy_of(finished(archives, "--iterations", 10), tmp_path / "work")
+    check_host_sites(work, weight, tmp_path)
+    assert len(table_of(work)) > 20
+
+
+@pytest.mark.extended
+@needs_reference
+def test_real_hosts(tmp_path: Path) -> None:
+    archive = min((REFERENCE / "archives" / "ics-uci").iterdir())
+    check_host_sites(copy_of(finished(archive), tmp_path / "work"), "count", tmp_path)

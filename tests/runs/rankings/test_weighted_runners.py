@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from support.crawls import ok, write_warc
+from support.crawls import WEB, ok
 from support.paths import LOOPBACK
+from support.runs import copy_of, finished, shared_warc
 from support.work_folders import manifest_of
 
-RUNNERS = ("embedded", "inline", "local")
+RUNNERS = ("embedded", "inline")
 METHODS = ("personalized", "trustrank", "hits")
+BRIEFLY = ("--no-validate", "--quiet", "--jobs", 1)
+#: pages that no other page links to
+ISLAND = {
+    "http://island.example/": ["http://island.example/other"],
+    "http://island.example/other": ["http://island.example/"],
+}
+Options = dict[str, tuple[Any, ...]]
 
 
-@pytest.fixture
-def archives(tmp_path: Path) -> list[Path]:
-    """The last one has pages that no other page links to."""
-    one, other = "http://island.example/", "http://island.example/other"
-    return [LOOPBACK, write_warc(tmp_path / "island.warc.gz", {one: [other], other: [one]})]
+@pytest.fixture(scope="module")
+def archives() -> list[Path]:
+    return [LOOPBACK, shared_warc("island.warc.gz", ISLAND)]
 
 
-@pytest.fixture
-def weights(tmp_path: Path, archives: list[Path]) -> dict[str, tuple[object, ...]]:
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory: pytest.TempPathFactory, archives: list[Path]) -> Options:
     """The options of each method: a few pages of the crawl, one of which dangles, and one that is
     not in it."""
-    ok("run", *archives, "--work", tmp_path / "plain", "--quiet", "--no-validate")
-    ok("export-text", "--work", tmp_path / "plain", "--out", tmp_path / "text")
-    keys = [line.split()[1] for line in (tmp_path / "text" / "map.txt").read_text().splitlines()]
+    folder = tmp_path_factory.mktemp("weights")
+    ok("export-text", "--work", finished(archives, "--no-validate"), "--out", folder / "text")
+    keys = [line.split()[1] for line in (folder / "text" / "map.txt").read_text().splitlines()]
     keys = [key for key in keys if "island" not in key]
     lines = [f"{key} {0.1 + n}" for n, key in enumerate(keys[:: len(keys) // 5])]
-    teleport, seeds = tmp_path / "teleport.txt", tmp_path / "seeds.txt"
+    teleport, seeds = folder / "teleport.txt", folder / "seeds.txt"
     teleport.write_text("\n".join([*lines, "http://nowhere.example/ 3"]))
-    relevance = tmp_path / "relevance.txt"
+    relevance = folder / "relevance.txt"
     relevance.write_text("".join(f"{key} {n % 3 / 2}\n" for n, key in enumerate(keys)))
     seeds.write_text("\n".join(line.split()[0] for line in lines))
     return {
@@ -56,17 +64,17 @@ def ranks_of(work: Path) -> dict[str, np.ndarray]:
     return ranked
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_after_rounds_the_same_bits(
-    method: str, archives: list[Path], weights: dict[str, tuple[object, ...]], tmp_path: Path
+def check_bits(
+    method: str, runners: Sequence[str], archives: list[Path], weights: Options, tmp_path: Path
 ) -> None:
-    options = ("--iterations", 3, "--no-validate", "--quiet", "--method", method, *weights[method])
+    """After three rounds."""
+    options = ("--iterations", 3, "--method", method, *weights[method], *BRIEFLY)
     ranked = {}
-    for runner in RUNNERS:
+    for runner in runners:
         ok("run", *archives, "--work", tmp_path / runner, "--runner", runner, *options)
         ranked[runner] = ranks_of(tmp_path / runner)
     assert (ranked["embedded"]["scores"] == 0).any()
-    for runner in RUNNERS[1:]:
+    for runner in runners[1:]:
         for name, column in ranked["embedded"].items():
             assert (ranked[runner][name] == column).all()
         assert ("hubs" in ranked[runner]) == (method == "hits")
@@ -80,21 +88,36 @@ def test_after_rounds_the_same_bits(
             assert rounds[1][-1][name] == pytest.approx(rounds[0][-1][name], rel=1e-6)
 
 
-@pytest.mark.parametrize("method", METHODS[:2])
-def test_after_a_tolerance_within_the_certified_errors(
-    method: str, archives: list[Path], weights: dict[str, tuple[object, ...]], tmp_path: Path
+@pytest.mark.few(1)
+@pytest.mark.parametrize("method", METHODS)
+def test_after_rounds_the_same_bits(
+    method: str, archives: list[Path], weights: Options, tmp_path: Path
 ) -> None:
-    options = (
-        "--tolerance",
-        "1e-9",
-        "--no-validate",
-        "--quiet",
-        "--method",
-        method,
-        *weights[method],
-    )
+    """And explain says the same: on the jobs' runners, too, the readers who start at a page are
+    part of its score."""
+    check_bits(method, RUNNERS, archives, weights, tmp_path)
+    page = (tmp_path / "inline" / "precedence.txt").read_text().split()[0]
+    said = [ok("explain", "--work", tmp_path / runner, page).out for runner in RUNNERS]
+    assert said[1].replace("inline", "embedded") == said[0].replace("inline", "embedded")
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("method", ["trustrank"])
+def test_by_local_processes(
+    method: str, archives: list[Path], weights: Options, tmp_path: Path
+) -> None:
+    check_bits(method, ("embedded", "local"), archives, weights, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "method", ["personalized", pytest.param("trustrank", marks=pytest.mark.extended)]
+)
+def test_after_a_tolerance_within_the_certified_errors(
+    method: str, archives: list[Path], weights: Options, tmp_path: Path
+) -> None:
+    options = ("--tolerance", "1e-9", "--method", method, *weights[method], *BRIEFLY)
     scores, eta = [], 0.0
-    for runner in RUNNERS[:2]:
+    for runner in RUNNERS:
         work = tmp_path / runner
         ok("run", *archives, "--work", work, "--runner", runner, *options)
         last = manifest_of(work)["steps"]["page-rank"]["rounds"][-1]
@@ -106,43 +129,30 @@ def test_after_a_tolerance_within_the_certified_errors(
     assert (abs(one - other) <= 1.01 * eta * np.minimum(one, other)).all()
 
 
-def test_hits_to_a_tolerance(
-    archives: list[Path], weights: dict[str, tuple[object, ...]], tmp_path: Path
-) -> None:
+def check_hits(archives: list[Path], relevance: Path, tolerance: float, tmp_path: Path) -> None:
     """Each certificate bounds the length of the difference from the exact scores."""
-    options = ("--tolerance", "1e-5", "--no-validate", "--quiet", "--method", "hits")
+    options = ("--tolerance", tolerance, "--method", "hits", "--relevance", relevance, *BRIEFLY)
     scores = []
-    for runner in RUNNERS[:2]:
+    for runner in RUNNERS:
         work = tmp_path / runner
-        ok("run", *archives, "--work", work, "--runner", runner, *options, *weights["hits"])
+        ok("run", *archives, "--work", work, "--runner", runner, *options)
         last = manifest_of(work)["steps"]["page-rank"]["rounds"][-1]
-        assert last["certificate"] <= 1e-5
+        assert last["certificate"] <= tolerance
         scores.append(ranks_of(work)["scores"])
         ok("check", "--work", work)
-    assert np.linalg.norm(scores[0] - scores[1]) <= 2e-5
+    assert np.linalg.norm(scores[0] - scores[1]) <= 2 * tolerance
 
 
-def test_another_ranking_leaves_no_hubs(archives: list[Path], tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    run = ("run", *archives, "--work", work, "--runner", "inline", "--no-validate", "--quiet")
-    ok(*run, "--iterations", 2, "--method", "hits")
+def test_hits_to_a_tolerance(tmp_path: Path) -> None:
+    relevance = tmp_path / "relevance.txt"
+    relevance.write_text("http://a.example/news 0.5\n")
+    check_hits([shared_warc("web.warc.gz", WEB)], relevance, 1e-3, tmp_path)
+
+
+def test_another_ranking_leaves_no_hubs(tmp_path: Path) -> None:
+    run = (LOOPBACK, "--runner", "inline", "--no-validate", "--iterations", 2)
+    work = copy_of(finished(*run, "--method", "hits"), tmp_path / "work")
     assert (work / "hubs").is_dir()
-    ok(*run, "--iterations", 2, "--force")
+    ok("run", *run, "--work", work, "--force", "--quiet")
     assert not (work / "hubs").exists()
     ok("check", "--work", work)
-
-
-def test_explain_sums_to_the_score(
-    archives: list[Path], weights: dict[str, tuple[object, ...]], tmp_path: Path
-) -> None:
-    """On the jobs' runners, too, the readers who start at a page are part of its score."""
-    said = {}
-    for runner in RUNNERS[:2]:
-        work = tmp_path / runner
-        options = ("--iterations", 60, "--quiet", "--no-validate", "--method", "personalized")
-        ok("run", *archives, "--work", work, "--runner", runner, *options, *weights["personalized"])
-        page = (work / "precedence.txt").read_text().split()[0]
-        said[runner] = ok("explain", "--work", work, page).out
-    assert said["inline"].replace("inline", "embedded") == said["embedded"].replace(
-        "inline", "embedded"
-    )

@@ -3,13 +3,12 @@
 A failpoint is whatever renames, removes or makes a file or folder below one of the watched folders,
 seen by an audit hook of Python, and by a file system of pyarrow's that counts (datasets at `file://`
 URLs). At the n-th the process kills itself, before it happens, so that the states between all of
-them are met. Processes are forked from a server that has everything imported.
+them are met.
 """
 
 from __future__ import annotations
 
 import io
-import multiprocessing
 import os
 import signal
 import sys
@@ -19,11 +18,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from support.crawls import Said, checked
+from support.faults.forks import SERVER, forked
 
 WATCHED = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link", "os.symlink"}
 CHANGES = ("delete_dir", "move", "copy_file", "create_dir", "open_output_stream")
 SECONDS = 120
-PRELOADED = ["failpoints", "pipeline.cli.run", "pipeline.engines.embedded.engine"]
 
 
 class Ended(NamedTuple):
@@ -90,12 +89,9 @@ def _serve(words: list[str], folders: list[str], last: int | None, pipe: Any) ->
 
 def command(*words: object, folders: Sequence[Path] = (), last: int | None = None) -> Ended:
     """Run the command; it is killed before change number `last` (from 0) below the folders."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(PRELOADED)
-    here, there = context.Pipe(duplex=False)
+    here, there = SERVER.Pipe(duplex=False)
     watched = [str(folder.absolute()) for folder in folders]
-    process = context.Process(target=_serve, args=([*map(str, words)], watched, last, there))
-    process.start()
+    process = forked(_serve, [*map(str, words)], watched, last, there)
     there.close()
     try:
         code, err, changes = here.recv() if here.poll(SECONDS) else (None, "no end", -1)

@@ -1,22 +1,19 @@
 """Bytes flipped in a work folder, one at a time, and what then reads the file.
 
-Every flip has a copy of the folder and a process of its own, forked from a server that has imported
-all it needs: a read beyond an array ends the process by a signal, which is seen here.
+Every flip has a copy of the folder and a process of its own: a read beyond an array ends the
+process by a signal, which is seen here.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import multiprocessing
 import os
 import random
 import shutil
 import signal
-import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
-from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import MappingProxyType
@@ -43,10 +40,10 @@ from pipeline.options import PrecedenceOptions
 from pipeline.ranking.methods import METHODS
 from pipeline.ranking.pagerank.method import solve
 from pipeline.ranking.solution import Problem
-from pipeline.ranking.validation import validate
+from pipeline.ranking.validation.validate import validate
+from support.faults.forks import SERVER, forked
 
 URI = "http://127.0.0.1:18081/p0.html"
-SERVER = multiprocessing.get_context("forkserver")
 SECONDS = 120  # that no flip takes
 
 
@@ -97,13 +94,13 @@ def _engine(work: Path, tmp: Path) -> EmbeddedEngine:
 
 
 def canonicalize(work: Path, tmp: Path) -> None:
-    _engine(work, tmp).canonicalize(keep_www=False, folded=True)
+    _engine(work, tmp).canonicalize(www="strip", folded=True)
 
 
 def select(work: Path, tmp: Path) -> None:
     from jobs.kernel.captures.choosing import CaptureRules
 
-    _engine(work, tmp).select_links(CaptureRules(latest=True, redirects=True), keep_www=False)
+    _engine(work, tmp).select_links(CaptureRules(latest=True, redirects=True), www="strip")
 
 
 def assign_ids(work: Path, tmp: Path) -> None:
@@ -217,7 +214,6 @@ def harms(
     work: Path, flips: Iterable[Flip], readers: Mapping[str, tuple[Reader, ...]], most: int = 99
 ) -> list[Harm]:
     """What the flips did to those that read their files, `most` of them for each."""
-    _serve()
     done = []
     with tempfile.TemporaryDirectory() as folder:
         for number, flip in enumerate(flips):
@@ -228,23 +224,9 @@ def harms(
     return done
 
 
-def _serve() -> None:
-    """Start the server, which imports by the path that it finds in its environment."""
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
-    try:
-        SERVER.set_forkserver_preload(["support.faults.flips_server"])
-        forkserver.ensure_running()
-    finally:
-        os.environ.pop("PYTHONPATH")
-        if before is not None:
-            os.environ["PYTHONPATH"] = before
-
-
 def _harm(work: Path, folder: Path, flip: Flip, readers: list[str]) -> list[Harm]:
     here, there = SERVER.Pipe(duplex=False)
-    process = SERVER.Process(target=_read, args=(work, folder, flip, readers, there))
-    process.start()
+    process = forked(_read, work, folder, flip, readers, there)
     there.close()
     said, latest = list[Harm](), "start"
     with contextlib.suppress(EOFError):

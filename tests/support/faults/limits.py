@@ -38,7 +38,7 @@ def addresses(size: int) -> Callable[[], None]:
 
 def within_addresses(size: int, *args: object) -> Said:
     """The command under `ulimit -v`."""
-    return process(*args, preexec_fn=addresses(size))
+    return process(*args, command=COMMAND, preexec_fn=addresses(size))
 
 
 def within_threads(most: int, *args: object) -> Said:

@@ -195,8 +195,7 @@ FILES = {
 def zipped(files: dict[str, bytes], method: int = zipfile.ZIP_STORED) -> bytes:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", method) as archive:
-        archive.writestr("datapackage.json", b"{}")
-        for name, content in files.items():
+        for name, content in {"datapackage.json": b"{}", **files}.items():
             archive.writestr(name, content)
         archive.writestr("pages/pages.jsonl", plain(PAGES))
     return made.getvalue()

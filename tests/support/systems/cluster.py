@@ -16,6 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from jobs.kernel.formats.ranges import (
     reducer_of,  # checked against Java's own hashes in test_ranges.py
 )
@@ -24,6 +26,8 @@ from jobs.mapreduce.launcher import Launcher
 from jobs.mapreduce.runners.local import InlineRunner
 
 PRIME = 99_991
+#: reducers and a seed: most reducers have no line
+MANY_REDUCERS = pytest.param(64, 3, marks=pytest.mark.extended)
 
 
 class ClusterRunner(InlineRunner):
@@ -84,21 +88,27 @@ def write_lines(path: Path, lines: list[bytes]) -> None:
     path.write_bytes(b"".join(line + b"\n" for line in lines))
 
 
-def on_cluster(reducers: int, seed: int = 0, maps: int = 5) -> Callable[[type[Job]], type[Job]]:
-    """For `Launcher.job_class`: the job, to be run by a ClusterRunner of that size."""
+def on_cluster(
+    reducers: int, seed: int = 0, maps: int = 5, combined: int = Job.COMBINED
+) -> Callable[[type[Job]], type[Job]]:
+    """For `Launcher.job_class`: the job, to be run by a ClusterRunner of that size, whose tasks
+    hold so many entries in memory."""
     runner = type(
         "SeededRunner", (ClusterRunner,), {"reducers": reducers, "seed": seed, "maps": maps}
     )
 
     def prepared(job: type[Job]) -> type[Job]:
-        return type(job.__name__, (job,), {"_runner_class": lambda self: runner})
+        changed = {"_runner_class": lambda self: runner, "COMBINED": combined}
+        return type(job.__name__, (job,), changed)
 
     return prepared
 
 
-def cluster(tmp: Path, reducers: int, seed: int = 0, maps: int = 5) -> Launcher:
+def cluster(
+    tmp: Path, reducers: int, seed: int = 0, maps: int = 5, combined: int = Job.COMBINED
+) -> Launcher:
     """A launcher for a cluster of that many reducers."""
-    job_class = on_cluster(reducers, seed, maps)
+    job_class = on_cluster(reducers, seed, maps, combined)
     return Launcher("inline", tmp, ranges=reducers, job_class=job_class)
 
 

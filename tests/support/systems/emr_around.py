@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+import click
 import mrjob.emr
 import pytest
 from click.testing import CliRunner
@@ -32,34 +33,43 @@ def emr_around(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MadeEmr]:
             **{"no_proxy": "127.0.0.1"},
         }.items():
             patch.setenv(name, value)
+        patch.setattr(mrjob.emr, "_S3_LOG_WAIT_MINUTES", 0)
         with made_emr(tmp_path_factory.mktemp("emr")) as made:
             patch.setenv("AWS_ENDPOINT_URL", made.url)
             yield made
 
 
-@pytest.fixture(name="bucket")
+@pytest.fixture(scope="module", name="bucket")
 def bucket_in(emr: MadeEmr) -> Any:
     """A client of S3; its bucket `crawl` is there."""
     client = boto3.client("s3")
     where = {"LocationConstraint": "eu-west-1"}
-    if not client.list_buckets()["Buckets"]:
-        client.create_bucket(Bucket="crawl", CreateBucketConfiguration=where)
+    client.create_bucket(Bucket="crawl", CreateBucketConfiguration=where)
     return client
 
 
 @pytest.fixture(name="conf")
-def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def packaged(tmp_path: Path) -> Path:
+    return write_conf(tmp_path)
+
+
+def write_conf(folder: Path) -> Path:
     """The packaged configuration, but for this machine's Python and shorter waits."""
     text = (FILES / "emr.conf").read_text().replace("@UPLOAD@", "s3://crawl/pkg")
     text = text.replace("/opt/crawlrank/bin/python", sys.executable).replace("@PYTHON@", "3.11")
-    path = tmp_path / "emr.conf"
+    path = folder / "emr.conf"
     path.write_text(f"{text}    check_cluster_every: 0.2\n")
-    monkeypatch.setattr(mrjob.emr, "_S3_LOG_WAIT_MINUTES", 0)
     return path
 
 
-def run_emr(work: Path, conf: Path, *archives: object, more: tuple[str, ...] = ()) -> Any:
+def run_emr(
+    work: Path,
+    conf: Path,
+    *archives: object,
+    more: tuple[str, ...] = (),
+    command: click.Command = main,
+) -> Any:
     """`crawlrank run` on the archives, datasets at s3://crawl/NAME of the work folder."""
     words = [*map(str, archives), "--work", str(work), "--runner", "emr", "--reducers", "1"]
     words += ["--data", f"s3://crawl/data-{work.name}", "--cluster-conf", str(conf)]
-    return CliRunner().invoke(main, ["run", *words, "--iterations", "1", *more])
+    return CliRunner().invoke(command, ["run", *words, "--iterations", "1", *more])

@@ -9,9 +9,14 @@ from pathlib import Path
 import pytest
 from fetching import Unavailable
 from heritrix.distribution import heritrix_home
-from heritrix.log import Fetch
+from heritrix.job import Job
+from heritrix.log import Fetch, pages
+from heritrix.made_site import Site
+from heritrix.running import run_job
 from heritrix.serving import Served, serving
 from heritrix.site_parts import make_site
+
+from support.crawls import ok
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +35,28 @@ def served() -> Iterator[Served]:
         yield server
 
 
+@pytest.fixture(scope="module")
+def site(served: Served) -> Site:
+    """As the first crawl finds it."""
+    return served.site
+
+
 def noted(fetch: Fetch) -> int:
     """The precedence that Heritrix itself had given to the URI."""
     (note,) = [text for text in fetch.annotations if text.startswith("precedence:")]
     return int(note.partition(":")[2])
+
+
+def fetched(job: Job) -> list[str]:
+    """In the order of their fetches, without names of hosts, robots.txt and favicons."""
+    return [
+        fetch.uri
+        for fetch in pages(job.crawl_log)
+        if not fetch.uri.endswith("/favicon.ico") and fetch.uri.startswith("http")
+    ]
+
+
+def recrawled(home: Path, job: Job, work: Path, *options: str) -> str:
+    said = ok("recrawl", "--job", job.folder, "--work", work, "--heritrix", home, *options).out
+    run_job(home, job)
+    return said

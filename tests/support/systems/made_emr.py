@@ -11,10 +11,14 @@ import gzip
 import os
 import subprocess
 import threading
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
+
+from boto3.session import Session
 
 from support.systems.made_streaming import Store, TaskFailed, run_streaming
 
@@ -45,42 +49,51 @@ class MadeEmr:
         self.stuck = set[str]()
         self.bin = scratch / "bin"
         self._ended = threading.Event()
+        self.between_calls = threading.Lock()  # by which no cluster is seen half made
+        # of its own thread: clients of the default session may not be made in two at once
+        self._session = Session()
 
     @property
     def clusters(self) -> list[Any]:
         from moto.emr.models import emr_backends
 
-        regions = [backend for account in emr_backends.values() for backend in account.values()]
+        accounts = list(emr_backends.values())  # lists, as the server's thread adds to all of them
+        regions = [backend for account in accounts for backend in list(account.values())]
         return [cluster for backend in regions for cluster in list(backend.clusters.values())]
 
     def work(self) -> None:
         while not self._ended.wait(LOOKS):
-            for cluster in self.clusters:
-                for application in cluster.applications:
-                    application.version = "3.4.1"  # which EMR tells, and moto does not
-                for step in cluster.steps:
-                    if self._may_run(cluster, step):
-                        self._run(cluster, step)
+            with self.between_calls:
+                steps = self._begun()
+            for cluster, step in steps:
+                if self._may_run(cluster, step):
+                    self._run(cluster, step)
 
     def end(self) -> None:
         self._ended.set()
+
+    def _begun(self) -> list[tuple[Any, Any]]:
+        """(cluster, step) of all that there are."""
+        for cluster in self.clusters:
+            for application in cluster.applications:
+                application.version = "3.4.1"  # which EMR tells, and moto does not
+        return [(cluster, step) for cluster in self.clusters for step in cluster.steps]
 
     def _may_run(self, cluster: Any, step: Any) -> bool:
         ended = cluster.state.startswith("TERMINAT") or self.held.is_set()
         return step.state in ("PENDING", "RUNNING") and not ended and step.id not in self.stuck
 
     def _run(self, cluster: Any, step: Any) -> None:
-        import boto3
-
-        store = Store(boto3.client("s3", endpoint_url=self.url))
-        assert step.jar == "command-runner.jar"
+        store = Store(self._session.client("s3", endpoint_url=self.url))
         number = len(self.steps)
         self.steps.append(step.args)
         step.start()
         try:
+            assert step.jar == "command-runner.jar"
             self._command(step.args, store, self._scratch / str(number))
-        except (TaskFailed, OSError) as error:
-            _log(store, f"{cluster.log_uri}{cluster.id}", step.id, number, str(error))
+        except Exception as error:  # noqa: BLE001 - a step that never ends is waited for for ever
+            said = str(error) if isinstance(error, TaskFailed) else traceback.format_exc()
+            _log(store, f"{cluster.log_uri}{cluster.id}", step.id, number, said)
             step.state = "FAILED"
         else:
             step.state = "COMPLETED"
@@ -123,10 +136,16 @@ def _log(store: Store, folder: str, step: str, number: int, said: str) -> None:
 @contextmanager
 def made_emr(scratch: Path) -> Iterator[MadeEmr]:
     """While it serves, on loopback at a free port."""
+    from moto.core.responses import BaseResponse
     from moto.emr.responses import ElasticMapReduceResponse
     from moto.server import ThreadedMotoServer
 
+    def call_action(response: Any) -> Any:
+        with emr.between_calls:
+            return BaseResponse.call_action(response)
+
     ElasticMapReduceResponse.cancel_steps = _cancel_steps  # type: ignore[attr-defined]
+    ElasticMapReduceResponse.call_action = call_action  # type: ignore[method-assign]
 
     server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
@@ -139,4 +158,6 @@ def made_emr(scratch: Path) -> Iterator[MadeEmr]:
     finally:
         emr.end()
         thread.join()
+        # moto keeps clusters and buckets for the process: the next EMR shall not run these steps
+        urlopen(Request(f"{emr.url}/moto-api/reset", method="POST")).close()
         server.stop()

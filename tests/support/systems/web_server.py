@@ -7,6 +7,7 @@ import datetime
 import ipaddress
 import re
 import ssl
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,8 +24,9 @@ class Served:
     """A file. before: statuses with headers that are answered first, one a request. ranges: whether
     they are honoured. cut: bytes of a body after which the connection is closed, so many times.
     stall: bytes after which nothing comes, so many times. length: a Content-Length that is a lie.
-    drip: seconds between bytes. whole: told no length at all. shift: bytes by which a range is
-    answered beside what was asked. then: what the file is from the second request on."""
+    drip: seconds between bytes. linger: seconds before the connection ends after such a lie.
+    unsized: told no length at all. shift: bytes by which a range is answered beside what was asked.
+    then: what the file is from the second request on."""
 
     data: bytes
     etag: str = '"1"'
@@ -34,6 +36,7 @@ class Served:
     cut: tuple[int, int] = (0, 0)
     stall: tuple[int, int] = (0, 0)
     length: int | None = None
+    linger: float = 0.0
     drip: float = 0.0
     unsized: bool = False
     shift: int = 0
@@ -52,8 +55,7 @@ class WebServer:
         class Handler(_Handler):
             server_of = web
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), Handler)
         if tls:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(*tls)
@@ -81,9 +83,22 @@ class WebServer:
             thread.join()
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients may leave when they like."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_of: WebServer
+
+    def handle(self) -> None:
+        with contextlib.suppress(ConnectionError, ssl.SSLError):  # a client that has left
+            super().handle()
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing: tests look at `asked`."""
@@ -161,6 +176,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
         if served.length is not None and served.length != len(data):
             self._end()
+            self.server_of.ended.wait(served.linger)
 
     def _end(self) -> None:
         self.close_connection = True

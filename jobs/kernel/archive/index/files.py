@@ -1,4 +1,5 @@
-"""Indexes of captures as archives: CDX and CDXJ files, plain or gzip, also in parts of ZipNum.
+"""Indexes of captures as archives: CDX and CDXJ files and lines of JSON, plain or gzip, also in
+parts of ZipNum.
 
 An index tells of captures whose archives may not be there: URI, time, status, media type and digest
 of each. Its records have no bodies, and the offsets are those of lines, inflated.
@@ -19,15 +20,24 @@ from jobs.kernel.errors import BadInput
 
 CDX, CDXJ, HEADLESS, SUMMARY = "CDX", "CDXJ", "CDX without a first line", "ZipNum"
 WHAT = "a CDX index"
-EXPECTED = "a CDX file whose first line names its columns, or a CDXJ file"
+EXPECTED = "a CDX file whose first line names its columns, or a CDXJ file, or lines of JSON"
 LONGEST = 2**17  # bytes of a line
 _BEGINNING, _BLOCK = 2**14, 2**18  # bytes
 _GZIP = b"\x1f\x8b"
 _LEGEND = re.compile(rb"[ \t]CDX[ \t]")
 _ABOUT = re.compile(rb"(?:![^\n]*\n)*")  # lines of CDXJ about the file
-_JSON = re.compile(rb"[^\s{]+ [0-9]{14} +\{")
-_SUMMARY = re.compile(rb"[^\s]+(?: [0-9]{14})?\t[^\t\n]+\t[0-9]+\t[0-9]+(?:\t[0-9]+)?\r?\n")
+_JSON = re.compile(rb"[^\s]+ [0-9]{14} +\{")
+_JSON_ALONE = re.compile(  # as lines of CDXJ that lack their beginning
+    rb'\{(?=[^\n]*"url" ?:)(?=[^\n]*"timestamp" ?: ?"?[0-9]{14})[^\n]*\}\r?(?:\n|\Z)'
+)
+_SUMMARY = re.compile(
+    rb"[^\s]+(?: [0-9]{14})?\t[^\t\n]+\t[0-9]+\t[0-9]+(?:\t[0-9]+)?\r?\n"
+    rb'|[^\s]+ [0-9]{14} +\{"offset": ?[0-9]+, ?"length": ?[0-9]+[,}]'  # of a WACZ
+)
 _HEADLESS = re.compile(rb"[^\s]+ [0-9]{14} (?:https?|dns|ftp|warcinfo|filedesc)\S* [^\n]*")
+
+
+_KINDS = ((_SUMMARY, SUMMARY), (_JSON, CDXJ), (_JSON_ALONE, CDXJ), (_HEADLESS, HEADLESS))
 
 
 def kind_of(file: BinaryIO) -> str:
@@ -45,22 +55,20 @@ def kind_of(file: BinaryIO) -> str:
         return CDX
     about = _ABOUT.match(head)
     begin = about.end() if about else 0
-    for pattern, kind in ((_JSON, CDXJ), (_SUMMARY, SUMMARY), (_HEADLESS, HEADLESS)):
-        if pattern.match(head, begin):
-            return kind
-    return ""
+    kinds = (pattern.match(head, begin) and kind for pattern, kind in _KINDS)
+    return next(filter(None, kinds), "")
 
 
 def index_records(file: BinaryIO, name: str, kind: str) -> Iterator[Record | Damage]:
     """The captures of an index in the order of its lines, and the lines that are bad. Raises
     BadInput for one whose columns are not known, or that has no capture."""
     _require_readable(name, kind)
-    lines = _lines(file)
     reader: LineReader = json_record
-    if kind == CDX:
-        reader = _columns(name, next(lines, (0, b""))).record
     readable = False
-    for offset, line in lines:
+    for offset, line in _lines(file):
+        if isinstance(line, bytes) and _LEGEND.match(line):
+            reader = _columns(name, line).record  # indexes that were put together have several
+            continue
         item = _item(line, offset, reader) if isinstance(line, bytes) else line
         if item:
             readable = readable or isinstance(item, Record)
@@ -78,18 +86,17 @@ def _require_readable(name: str, kind: str) -> None:
         raise BadInput(name, what, EXPECTED, "Give the parts that it names (cdx-*.gz).")
 
 
-def _columns(name: str, first: tuple[int, bytes | Damage]) -> Columns:
-    line = first[1]
+def _columns(name: str, legend: bytes) -> Columns:
     try:
-        return Columns(line.decode("utf-8", "replace") if isinstance(line, bytes) else "")
+        return Columns(legend.decode("utf-8", "replace"))
     except BadIndexLine as error:
-        what = f"{WHAT} with {error}"
-        raise BadInput(name, what, EXPECTED, "Correct its first line.") from error
+        cure = "Correct the line that begins with ` CDX`."
+        raise BadInput(name, f"{WHAT} with {error}", EXPECTED, cure) from error
 
 
 def _item(line: bytes, offset: int, reader: LineReader) -> Record | Damage | None:
-    if not line or (reader is json_record and line.startswith(b"!")) or _LEGEND.match(line):
-        return None  # parts that were put together have several first lines
+    if not line or (reader is json_record and line.startswith(b"!")):
+        return None
     try:
         return reader(line.decode("utf-8", "surrogateescape"), offset)
     except BadIndexLine as error:

@@ -6,9 +6,17 @@ The first byte of the file stands between columns.
 CDXJ: `key timestamp {"url": …, "mime": …, "status": …, "digest": …}`. Lines that begin with `!` say
 something of the file.
 
+JSON lines, as servers of indexes give them: the same without key and time, which is `timestamp`.
+
 The letters are those of the CDX file format of the Internet Archive
-(https://iipc.github.io/warc-specifications/specifications/cdx-format/cdx-2015/); `a` and `b`, the
-URI and the time, must be there. The key is not read, as crawlrank makes its own.
+(https://iipc.github.io/warc-specifications/specifications/cdx-format/cdx-2015/), and those that
+others add, such as the `u` of wget; `a` and `b`, the URI and the time, must be there. Of several
+columns of a letter the last counts: wget writes `a` in place of the key, too. The key is not read,
+as crawlrank makes its own.
+
+A line of a request, of metadata or of another record that is no capture has its kind as its type
+(`warc/request`), or in JSON as `warc-type`. It gives a record of that kind. So does a line of type
+`application/warc-fields`: of metadata, or of warcinfo if it has no URI.
 """
 
 from __future__ import annotations
@@ -21,11 +29,12 @@ from typing import Any
 from jobs.kernel.archive.records import Record
 
 INDEX = "index"  # the kind of such records and captures
-LETTERS = frozenset("ABCDFGHIJKLMNPQRSUVXYZabcdefghijklmnoprstvxyz#")
 _TIME = re.compile(r"([0-9]{14})[0-9]*")
 _STATUS = re.compile(r"[0-9]{1,3}")
 _SHA1 = re.compile(r"[A-Z2-7]{32}")
-_REVISIT = "warc/revisit"
+_BRACE = re.compile(r"(?:\A|[ \t])\{")  # a key may have others
+_WARC, _REVISIT, _FIELDS = "warc/", "warc/revisit", "application/warc-fields"
+_CAPTURES = ("revisit", "response", "resource")
 
 LineReader = Callable[
     [str, int], Record
@@ -43,12 +52,11 @@ class Columns:
         """Raises BadIndexLine for a first line that names other columns than CDX has."""
         self.separator = legend[:1]
         self.letters = legend.strip().split(self.separator)[1:]
-        unknown = [letter for letter in self.letters if letter not in LETTERS]
-        if unknown:
-            raise BadIndexLine(f"the unknown column {unknown[0][:20]!a}")
+        if unknown := [letter for letter in self.letters if len(letter) != 1]:
+            raise BadIndexLine(f"the column {unknown[0][:20]!a}, which is no letter")
         for letter, meaning in (("a", "the URI"), ("b", "the time")):
-            if self.letters.count(letter) != 1:
-                raise BadIndexLine(f"not one column {letter}, {meaning}")
+            if letter not in self.letters:
+                raise BadIndexLine(f"no column {letter}, {meaning}")
         self._columns = {letter: column for column, letter in enumerate(self.letters)}
 
     def record(self, line: str, offset: int) -> Record:
@@ -63,38 +71,39 @@ class Columns:
 
 
 def json_record(line: str, offset: int) -> Record:
-    """Of a line of CDXJ."""
-    head, brace, rest = line.partition("{")
-    fields = head.split()
-    if not brace or len(fields) < 2:
+    """Of a line of CDXJ, or of JSON alone."""
+    brace = _BRACE.search(line)
+    fields = line[: brace.start()].split() if brace else []
+    if not brace or len(fields) == 1:
         raise BadIndexLine("no `key timestamp {…}`")
     try:
-        values = json.loads(brace + rest)
+        values = json.loads(line[brace.end() - 1 :])
     except (ValueError, RecursionError) as error:
         raise BadIndexLine("JSON that cannot be read") from error
-    names = {"a": "url", "m": "mime", "s": "status", "k": "digest"}
+    names = {"a": "url", "b": "timestamp", "m": "mime", "s": "status", "k": "digest"}
 
     def value(letter: str) -> str:
-        if letter == "b":
+        if letter == "b" and fields:
             return fields[-1]
         field: Any = values.get(names[letter])
         return str(field) if isinstance(field, (str, int)) else "-"
 
-    return _record(value, offset, len(line))
+    return _record(value, offset, len(line), str(values.get("warc-type", "")).lower())
 
 
-def _record(value: Callable[[str], str], offset: int, size: int) -> Record:
-    """value: of a column, by its letter in CDX, `-` if unknown."""
+def _record(value: Callable[[str], str], offset: int, size: int, kind: str = "") -> Record:
+    """value: of a column, by its letter in CDX, `-` if unknown. kind: of the record, if known."""
     uri, time, status = value("a"), _TIME.fullmatch(value("b")), value("s")
-    if uri in ("", "-"):
+    media_type, digest = value("m"), value("k")
+    kind = _kind(kind, media_type, uri)
+    if uri in ("", "-") and kind == INDEX:
         raise BadIndexLine("no URI")
     if not time:
         raise BadIndexLine(f"no time of 14 digits ({value('b')[:20]!a})")
     if status not in ("", "-") and not _STATUS.fullmatch(status):
         raise BadIndexLine(f"no status ({status[:20]!a})")
-    media_type, digest = value("m"), value("k")
     return Record(
-        INDEX,
+        kind,
         uri,
         time[1],
         "" if media_type in ("-", _REVISIT) else media_type,
@@ -104,3 +113,14 @@ def _record(value: Callable[[str], str], offset: int, size: int) -> Record:
         digest="" if digest == "-" else f"sha1:{digest}" if _SHA1.fullmatch(digest) else digest,
         size=size,
     )
+
+
+def _kind(kind: str, media_type: str, uri: str) -> str:
+    if not kind and media_type == _FIELDS:
+        return "metadata" if uri not in ("", "-") else "warcinfo"
+    if not kind and not media_type.startswith(_WARC):
+        return INDEX
+    kind = kind or media_type.removeprefix(_WARC)
+    if kind == INDEX:  # no record calls itself so
+        return ""
+    return INDEX if kind in _CAPTURES else kind

@@ -6,29 +6,23 @@ Last-Modified where the server gives them.
 
 from __future__ import annotations
 
-import time
-
 from urllib3.exceptions import HTTPError
 
-from jobs.kernel.storage.web.connections import STALLED
-from jobs.kernel.storage.web.faults import Patience, unreachable
+from jobs.kernel.storage.web.connections import forget_connections
+from jobs.kernel.storage.web.faults import STALLED, Patience, unreachable
 from jobs.kernel.storage.web.requests import ENDED, FileAnswer, ask, fault_of
+from jobs.kernel.storage.web.wire import WireFault
 
 PIECE = 1 << 16  # bytes that are taken from a connection at a time
 PROGRESS = 1 << 16  # bytes since the last fault with which a file is worth more attempts
-SLOWEST, SLOW_AFTER = 1 << 10, 2 * STALLED  # bytes in a second, and seconds until that counts
 ENDLESS = 1 << 60  # bytes
-
-
-class _TooSlowError(Exception):
-    """So few bytes come that the file would never end."""
 
 
 class KnownFile:
     """The file that the first answer was of. size, etag, modified: as in FileAnswer."""
 
-    def __init__(self, url: str) -> None:
-        self.url, self.patience = url, Patience(url)
+    def __init__(self, url: str, stalled: float = STALLED) -> None:
+        self.url, self.patience = url, Patience(url, stalled)
         self.first: FileAnswer | None = None
 
     def ask(self, begin: int, end: int) -> FileAnswer:
@@ -68,19 +62,15 @@ class Body:
         self.at, self.end = at, end
         self._passed = answer.begin  # by this connection
         self._counted = at  # where progress was last seen
-        self._bytes, self._seconds = 0, 0.0
 
     def read(self, count: int) -> bytes:
         """Some bytes; b"" at the end. Raises Unreachable."""
         while self.end is None or self.at < self.end:
-            wanted = self.at - self._passed or (count if self.end is None else self.end - self.at)
+            left = count if self.end is None else min(count, self.end - self.at)
             try:
-                data = self._take(max(1, min(count, wanted, PIECE)))
-            except _TooSlowError as error:
-                self._again(f"fewer than {SLOWEST:,} bytes in a second", error)
-                continue
-            except (HTTPError, OSError) as error:
-                self._again(fault_of(self._known.url, error), error)
+                data = self._take(max(1, min(self.at - self._passed or left, PIECE)))
+            except (HTTPError, OSError, WireFault) as error:
+                self._again(fault_of(self._known.url, error, self._known.patience), error)
                 continue
             if not data:
                 if self.end is None and self._passed >= self.at:
@@ -99,13 +89,10 @@ class Body:
         return b""
 
     def _take(self, count: int) -> bytes:
-        """Bytes of the connection, as they come. Raises HTTPError, OSError."""
-        begin = time.monotonic()
-        data: bytes = self._answer.response.read1(count) or b""
-        self._seconds += time.monotonic() - begin
-        self._bytes += len(data)
-        if self._seconds > SLOW_AFTER and self._bytes < SLOWEST * self._seconds:
-            raise _TooSlowError
+        """Bytes of the connection, as they come. Raises HTTPError, OSError, WireFault."""
+        with self._known.patience.spending() as spent:
+            data: bytes = self._answer.response.read1(count) or b""
+            spent(len(data))
         return data
 
     def _again(self, fault: str, cause: Exception | None = None) -> None:
@@ -113,10 +100,11 @@ class Body:
         size = self._answer.size
         of = "" if size is None else f" of {size:,}"
         self._answer.response.close()
+        forget_connections()
         self._known.patience.failed(f"{fault} at byte {self._passed:,}{of}", cause=cause)
         self._answer = self._known.ask(self.at, self.end or ENDLESS)
         self._passed = self._answer.begin
-        self._counted, self._bytes, self._seconds = self.at, 0, 0.0
+        self._counted = self.at
 
     def close(self) -> None:
         """Keeps the connection for the next request if nothing is left in it."""

@@ -21,10 +21,10 @@ from urllib3.util.connection import create_connection
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.storage.web.allowed import ALLOW_PRIVATE, is_allowed
+from jobs.kernel.storage.web.wire import Answer
 
 BUNDLE = "REQUESTS_CA_BUNDLE"  # a file of certificates; OpenSSL itself reads SSL_CERT_FILE
 CONNECTING = 20  # seconds
-STALLED = 60  # seconds without a byte
 POOLS, OPEN = 32, 32  # hosts, and connections to each, that are kept for the next request
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
@@ -53,6 +53,8 @@ def is_public(text: str) -> bool:
 
 class _Checked(HTTPConnection):
     """Connects to one of the addresses that it has checked."""
+
+    response_class = Answer
 
     def _new_conn(self) -> socket.socket:
         try:
@@ -109,13 +111,18 @@ def manager() -> urllib3.PoolManager:
     return _manager(os.getpid(), trusted, is_allowed(ALLOW_PRIVATE))
 
 
+def forget_connections() -> None:
+    """After a fault. A connection that waits for the next request may be one that its server is
+    about to end, or may hold more of the last answer than was told. Those in use stay."""
+    _manager.cache_clear()
+
+
 @lru_cache(4)
 def _manager(process: int, trusted: tuple[str, str], private: bool) -> urllib3.PoolManager:
     pools = urllib3.PoolManager(
         POOLS,
         maxsize=OPEN,
         retries=False,
-        timeout=urllib3.Timeout(connect=CONNECTING, read=STALLED),
         ssl_context=_context(trusted[0]),
     )
     pools.pool_classes_by_scheme = {"http": _HttpPool, "https": _HttpsPool}

@@ -10,14 +10,17 @@ from __future__ import annotations
 import email.utils
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from http.client import responses
 
-from jobs.kernel.errors import Unreachable
+from jobs.kernel.errors import Unreachable, count_of
+from jobs.kernel.storage.web.allowed import WEB_BYTES, WEB_TIME, limit
 
 ATTEMPTS = 5
 FIRST_WAIT = 1.0  # seconds
+STALLED = 60  # seconds without a byte
 LONGEST_WAIT = 120.0  # seconds; a server that asks for more is left alone
 PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
 AGAIN_LATER = "Run the command again later; a run keeps what is finished."
@@ -52,13 +55,44 @@ def named(status: int) -> str:
 
 
 class Patience:
-    """With one file: counts faults in a row, and waits after each."""
+    """With one file: counts faults in a row, and waits after each. stalled: seconds without a byte
+    that are a fault."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, stalled: float = STALLED) -> None:
+        self.stalled = stalled
         self._url, self._faults, self._since = url, 0, 0.0
+        self.record_read()
 
     def progressed(self) -> None:
         self._faults = 0
+
+    def record_read(self) -> None:
+        """Time and bytes count anew."""
+        self._seconds, self._bytes = 0.0, 0
+
+    @contextmanager
+    def spending(self) -> Iterator[Callable[[int], None]]:
+        """While a server is waited for; is told the bytes that came. Raises Unreachable after the
+        time or the bytes that WEB_TIME and WEB_BYTES allow without a record."""
+        begin = time.monotonic()
+        try:
+            yield self._take
+        finally:
+            self._spend(time.monotonic() - begin)
+
+    def _take(self, count: int) -> None:
+        self._bytes += count
+
+    def _spend(self, seconds: float) -> None:
+        self._seconds += seconds
+        if self._seconds > (most := limit(WEB_TIME)):
+            what, option = f"no record in {most:,} s", "--web-time"
+        elif self._bytes > (most := limit(WEB_BYTES)):
+            what, option = f"no record in {count_of(most, 'byte')}", "--web-bytes"
+        else:
+            return
+        cure = f"Look at the file, or allow more with {option}."
+        raise unreachable(self._url, what, "an archive", cure)
 
     def failed(self, fault: str, wait: float | None = None, cause: Exception | None = None) -> None:
         """Wait before the next attempt. wait: as the server asks. Raises Unreachable after the last
@@ -72,7 +106,9 @@ class Patience:
         if self._faults >= ATTEMPTS:
             what = f"{fault} ({ATTEMPTS} times in a row, within {now - self._since:.0f} s)"
             raise unreachable(self._url, what, FILE, AGAIN_LATER) from cause
-        time.sleep(FIRST_WAIT * 2 ** (self._faults - 1) if wait is None else wait)
+        wait = FIRST_WAIT * 2 ** (self._faults - 1) if wait is None else wait
+        time.sleep(wait)
+        self._spend(wait)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

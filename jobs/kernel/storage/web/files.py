@@ -8,31 +8,33 @@ file is copied to a temporary one as far as it is read, once, and read there.
 from __future__ import annotations
 
 import io
-import tempfile
 from typing import TYPE_CHECKING
 
+from jobs.kernel.storage.temporary import temporary_file
 from jobs.kernel.storage.web.bodies import ENDLESS, PIECE, Body, KnownFile
+from jobs.kernel.storage.web.faults import STALLED
 from jobs.kernel.storage.web.requests import require_web_url
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-SMALL, LARGE = 1 << 20, 1 << 26  # bytes of the first range, and of the largest
-NEAR = 1 << 20  # bytes that are read and dropped in place of a new request
-KEPT = 1 << 21  # bytes behind which a step back takes a new request
-
 
 class WebFile(io.RawIOBase):
-    """May seek behind its end, as files of a disk may. Raises Unreachable."""
+    """May seek behind its end, as files of a disk may. Raises Unreachable. stalled: as in
+    Patience."""
 
-    def __init__(self, url: str) -> None:
+    SMALL, LARGE = 1 << 20, 1 << 26  # bytes of the first range, and of the largest
+    NEAR = 1 << 20  # bytes that are read and dropped in place of a new request
+    KEPT = 1 << 21  # bytes behind which a step back takes a new request
+
+    def __init__(self, url: str, stalled: float = STALLED) -> None:
+        self._copy: io.BufferedRandom | None = None  # these first: a file that fails is closed, too
+        self._body: Body | None = None
         require_web_url(url)
         self.url = url
-        self._known = KnownFile(url)
-        self._at, self._range = 0, SMALL
+        self._known = KnownFile(url, stalled)
+        self._at, self._range = 0, self.SMALL
         self._kept, self._kept_at = bytearray(), 0  # bytes that were read last, and their place
-        self._copy: io.BufferedRandom | None = None
-        self._body: Body | None = None
         self._fault: Exception | None = None
         self._begin()
 
@@ -69,6 +71,10 @@ class WebFile(io.RawIOBase):
         self._at += len(data)
         return len(data)
 
+    def record_read(self) -> None:
+        """The reader has seen a record: what is allowed without one counts anew."""
+        self._known.patience.record_read()
+
     def close(self) -> None:
         if not self.closed:
             if self._body:
@@ -81,7 +87,7 @@ class WebFile(io.RawIOBase):
         answer = self._known.ask(0, self._range)
         self._body = Body(self._known, answer, 0, answer.end)
         if answer.response.status == 200:
-            self._copy = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this file)
+            self._copy = temporary_file()
 
     # by ranges
 
@@ -90,7 +96,7 @@ class WebFile(io.RawIOBase):
         if 0 <= begin < len(self._kept):  # readers go back a little
             return bytes(self._kept[begin : begin + count])
         body = self._body
-        if body is not None and 0 < self._at - body.at <= NEAR:
+        if body is not None and 0 < self._at - body.at <= self.NEAR:
             while body.at < self._at and self._keep(body, self._at - body.at):
                 pass
         if self._at >= self.size() or not count:
@@ -105,16 +111,16 @@ class WebFile(io.RawIOBase):
             self._kept, self._kept_at = bytearray(), body.at
         data = body.read(count)
         self._kept += data
-        if len(self._kept) > 2 * KEPT:
-            self._kept_at += len(self._kept) - KEPT
-            del self._kept[:-KEPT]
+        if len(self._kept) > 2 * self.KEPT:
+            self._kept_at += len(self._kept) - self.KEPT
+            del self._kept[: -self.KEPT]
         return data
 
     def _next_range(self) -> Body:
         """From the current place on: larger than the last if that ended here."""
         if self._body is not None:
             follows = self._body.at == self._at == self._body.end
-            self._range = min(LARGE, 4 * self._range) if follows else SMALL
+            self._range = min(self.LARGE, 4 * self._range) if follows else self.SMALL
             self._body.close()
         end = min(self.size(), self._at + self._range)
         answer = self._known.ask(self._at, end)

@@ -18,13 +18,14 @@ from urllib3.exceptions import (
     TimeoutError,
 )
 from urllib3.response import BaseHTTPResponse
+from urllib3.util import Timeout
 
 from jobs.kernel.storage.web.allowed import ALLOW_HTTP, is_allowed
 from jobs.kernel.storage.web.connections import (
     BUNDLE,
     CONNECTING,
-    STALLED,
     PrivateAddress,
+    forget_connections,
     manager,
 )
 from jobs.kernel.storage.web.faults import (
@@ -36,6 +37,7 @@ from jobs.kernel.storage.web.faults import (
     retry_after,
     unreachable,
 )
+from jobs.kernel.storage.web.wire import WireFault
 
 REDIRECTS = 10
 ENDED = "the connection ended"
@@ -91,9 +93,17 @@ def _redirected(url: str, headers: dict[str, str], patience: Patience) -> BaseHT
         if response.status not in _MOVED or not location:
             return response
         response.close()
-        target = urljoin(target, location)
+        target = _joined(url, target, location)
         _require_scheme(url, target)
     raise unreachable(url, f"more than {REDIRECTS} redirects", cure="Look at the URL.")
+
+
+def _joined(url: str, target: str, location: str) -> str:
+    try:
+        return urljoin(target, location)
+    except ValueError as error:  # such as an address of IPv6 without its end
+        what = f"redirects to {printable_url(location)[:100]}, which cannot be read as a URL"
+        raise unreachable(url, what, "a URL", "Look at where it leads.") from error
 
 
 def _require_scheme(url: str, target: str) -> None:
@@ -129,23 +139,27 @@ def _request(
     url: str, target: str, headers: dict[str, str], patience: Patience
 ) -> BaseHTTPResponse:
     """The answer of a server, whatever its status. url: for messages."""
-    pools = manager()
+    timeout = Timeout(connect=CONNECTING, read=patience.stalled)
     while True:
         try:
-            return pools.request(
-                "GET", target, headers=headers, redirect=False, preload_content=False,
-                decode_content=False,
-            )  # fmt: skip
+            with patience.spending():
+                return manager().request(
+                    "GET", target, headers=headers, redirect=False, preload_content=False,
+                    decode_content=False, timeout=timeout,
+                )  # fmt: skip
         except PrivateAddress as error:
             what = f"the host {printable_url(error.host)} has the private address {error.address}"
             cure = "If you trust it, give --allow-private."
             raise unreachable(url, what, "a public address", cure) from error
-        except (HTTPError, OSError) as error:
-            patience.failed(fault_of(url, error), cause=error)
+        except (HTTPError, OSError, WireFault) as error:
+            forget_connections()
+            patience.failed(fault_of(url, error, patience), cause=error)
 
 
-def fault_of(url: str, error: Exception) -> str:
+def fault_of(url: str, error: Exception, patience: Patience) -> str:
     """What has failed, in words. Raises Unreachable for what will not pass."""
+    if isinstance(error, WireFault):
+        return str(error)
     if isinstance(error, SSLError):
         _refuse_certificate(url, error)
     if isinstance(error, LocationParseError):
@@ -161,7 +175,7 @@ def fault_of(url: str, error: Exception) -> str:
     if isinstance(error, ConnectTimeoutError):
         return f"no connection in {CONNECTING} s"
     if isinstance(error, TimeoutError):
-        return f"no byte in {STALLED} s"
+        return f"no byte in {patience.stalled} s"
     return ENDED
 
 

@@ -24,6 +24,7 @@ import pyarrow as pa
 
 from jobs.kernel.captures.choosing import NOTHING_LEFT, UNLISTED
 from jobs.kernel.formats.datasets import FOLDS
+from jobs.kernel.keys.keys import Www
 from pipeline.data.database import batches, database, feed
 from pipeline.data.parquet import parquet_batches, schema_of
 from pipeline.engines.embedded.canonicalization.numbering import (
@@ -81,22 +82,24 @@ def canonicalize(
     tmp: Path,
     processes: int = 1,
     threads: int = 1,
-    keep_www: bool = False,
+    www: Www = "strip",
     keyed: bool = False,
     folds: Path | None = None,
+    partitions: int | None = None,
 ) -> SpellingCounts:
     """Spellings and key numbers of all parts, in new folders `uris` and `numbers`.
 
     links, captures: folders of parts. keyed: their URIs are keys, see `CountWork`. budget: bytes of
-    memory for all processes together. tmp: a folder for what does not fit. Raises BadInput for a
-    part that cannot be read.
+    memory for all processes together. tmp: a folder for what does not fit. partitions: of
+    spellings; None: by their size. Raises BadInput for a part that cannot be read.
     """
     for folder in (uris, numbers):
         folder.mkdir(parents=True)
     parts, share = _parts(links, captures), budget // processes - PROCESS_BYTES
-    partitions = _partitions(parts, share, processes)
+    size = sum(string_bytes(path) for part in parts for path in part if path)
+    partitions = partitions or usual_partitions(size, share, processes)
     with tempfile.TemporaryDirectory(dir=tmp) as name:
-        setup = SpellingSetup(Path(name), partitions, keep_www, keyed, share)
+        setup = SpellingSetup(Path(name), partitions, www, keyed, share)
         works = [CountWork(number, *part, setup) for number, part in enumerate(parts)]
         counts = part_results(count_part, works, processes, lambda work: work.path)
         tables = [path for part in counts for path in part.tables]
@@ -119,10 +122,10 @@ def _parts(links: Path, captures: Path) -> list[PartPaths]:
     return sorted(parts, key=lambda part: -sum(path.stat().st_size for path in part if path))
 
 
-def _partitions(parts: list[PartPaths], share: int, processes: int) -> int:
+def usual_partitions(size: int, share: int, processes: int) -> int:
     """So many that a process has room for one of them, even if no table had a string twice; and
-    that every process has one, unless they would be small."""
-    size = sum(string_bytes(path) for part in parts for path in part if path)
+    that every process has one, unless they would be small. size: bytes of strings. share: bytes of
+    memory of a process."""
     room = max(LEAST_PARTITION, min(share // PARTITION_COPIES, MOST_BYTES))
     return max(1 + size // room, min(processes, size // LEAST_PARTITION))
 

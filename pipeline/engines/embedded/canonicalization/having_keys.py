@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.kernel.keys.keys import forgetful_key_function
+from jobs.kernel.keys.keys import KeyFunction, Www, forgetful_key_function
 
 ESCAPE = "%(?:[0189a-f][0-9a-f]|2[0-46-9a-df]|3[0-9a-f])"  # of no letter, dot or `%`
 PLAIN = rf"""(?i)^https?://(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*/(?:[!"$&')-~]|{ESCAPE})*$"""
@@ -20,12 +20,14 @@ PLAIN = rf"""(?i)^https?://(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*/(?:[!"$&')-~]|{ESC
 RARE = r"(?i)/\.\.?(?:[/?]|$)|sid=|sessionid|cftoken="
 
 
-def having_keys(uris: pa.StringArray, *, keep_www: bool) -> npt.NDArray[np.bool_]:
-    """Whether each URI has a key."""
+def having_keys(
+    uris: pa.StringArray, *, www: Www, key_of: KeyFunction | None = None
+) -> npt.NDArray[np.bool_]:
+    """Whether each URI has a key. key_of: makes the key of one."""
     plain = pc.match_substring_regex(uris, PLAIN)
     rare = pc.match_substring_regex(uris, RARE)
     keyed: npt.NDArray[np.bool_] = pc.and_not(plain, rare).to_numpy(zero_copy_only=False).copy()
-    key_of = forgetful_key_function(keep_www)
+    key_of = key_of or forgetful_key_function(www)
     others = np.flatnonzero(~keyed)
     unsure = uris.take(pa.array(others)).cast(pa.binary()).to_pylist()
     keyed[others] = np.fromiter((bool(key_of(uri)) for uri in unsure), np.bool_, len(unsure))

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.kernel.formats.hops import UNLINKED_HOPS
+from jobs.kernel.keys.keys import Www
 from pipeline.data.growing import Growing
 from pipeline.data.parquet import reading_parquet
 from pipeline.data.workers import Tell
@@ -43,7 +44,7 @@ class SpellingSetup(NamedTuple):
 
     folder: Path
     partitions: int
-    keep_www: bool
+    www: Www
     keyed: bool
     budget: int
 
@@ -116,7 +117,7 @@ class _Counting:
         if not self._table:
             return
         setup, before = self._work.setup, self.counts.rows
-        self._table.count(self.counts, keep_www=setup.keep_www, keyed=setup.keyed)
+        self._table.count(self.counts, www=setup.www, keyed=setup.keyed)
         rows, sizes = self._table.partitioned(setup.partitions)
         path = setup.folder / f"{self._work.number}-{len(self.counts.tables)}.arrow"
         _write_batches(path, rows, sizes)

@@ -85,7 +85,7 @@ def _add(counts: Int64Array, rows: Indices, batch: pa.RecordBatch) -> None:
 
 
 def _write(work: PartitionWork, uris: pa.StringArray, counts: Int64Array) -> None:
-    key_of = forgetful_key_function(work.setup.keep_www)
+    key_of = forgetful_key_function(work.setup.www)
     options = pa.ipc.IpcWriteOptions(compression="lz4")
     with (
         work.spellings.open("wb") as stream,

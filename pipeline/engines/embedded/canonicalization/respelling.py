@@ -40,7 +40,7 @@ def respell(db: duckdb.DuckDBPyConnection, merges: list[PartitionWork]) -> Count
     setup = merges[0].setup
     if setup.keyed:
         return Counter()
-    key_of = forgetful_key_function(setup.keep_www)
+    key_of = forgetful_key_function(setup.www)
     feed(db, "candidates", CANDIDATES, _candidates(_beyond(merges), key_of))
     db.execute("CREATE TABLE candidate AS SELECT DISTINCT * FROM candidates")
     db.unregister("candidates")

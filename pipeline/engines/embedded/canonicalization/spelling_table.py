@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.kernel.formats.counters import MAX_EXAMPLES
+from jobs.kernel.keys.keys import Www
 from pipeline.data.arrays import Int64Array
 from pipeline.data.graph import Mask
 from pipeline.engines.embedded.canonicalization.having_keys import having_keys
@@ -88,10 +89,10 @@ class SpellingTable:
         self.size += sum(column.nbytes for column in block)
         self.size += sum(array.nbytes + STRING_BYTES * len(array) for array in strings)
 
-    def count(self, counts: PartCounts, *, keep_www: bool, keyed: bool) -> None:
+    def count(self, counts: PartCounts, *, www: Www, keyed: bool) -> None:
         """Add to `counts` all but the tables. keyed: see `SpellingSetup`."""
         self._make_distinct()
-        self._keyed = _not_empty(self.uris) if keyed else having_keys(self.uris, keep_www=keep_www)
+        self._keyed = _not_empty(self.uris) if keyed else having_keys(self.uris, www=www)
         self._counts = np.zeros((3, len(self.uris)), np.int64)  # captures, links, last
         self._counts[2] = UNSEEN
         self._spelled = np.zeros(len(self.uris), np.bool_)  # in a link or capture that is kept

@@ -24,7 +24,7 @@ from pipeline.data.growing import Growing, save
 from pipeline.data.key_numbers import missing, open_ids, open_numbers
 from pipeline.data.mapped import release
 from pipeline.data.memory import require_memory
-from pipeline.data.pairs import Pairs, distinct_pairs
+from pipeline.data.pairs import LEAST, Pairs, distinct_pairs
 from pipeline.engines.embedded.columns import link_blocks
 
 PIECE = 1 << 22  # edges at once
@@ -57,19 +57,21 @@ def gen_graph(
     budget: int,
     tmp: Path,
     threads: int = 1,
+    least: int = LEAST,
 ) -> GraphCounts:
     """The graph of all parts of links, in a new folder `output`.
 
     numbers: the folder of `canonicalize`'s key numbers; ids: `assign-ids`' file, an id for every
-    key number. budget: bytes of memory. tmp: a folder for what does not fit. Raises BadInput where
-    links and numbers do not belong together.
+    key number. budget: bytes of memory. tmp: a folder for what does not fit. least: of
+    distinct_pairs. Raises BadInput where links and numbers do not belong together.
     """
     of_key = open_ids(ids)
     parts = sorted(links.glob("*.parquet"), key=lambda part: part.stat().st_size, reverse=True)
     streams = [key_pairs(part, numbers / f"{part.stem}.npy", len(of_key)) for part in parts]
     return write_graph(
-        streams, len(of_key), output, budget=budget, tmp=tmp, threads=threads, ids=of_key
-    )
+        streams, len(of_key), output, budget=budget, tmp=tmp, threads=threads, ids=of_key,
+        least=least,
+    )  # fmt: skip
 
 
 def key_pairs(part: Path, numbers: Path, keys: int) -> Iterator[Pairs]:
@@ -107,12 +109,14 @@ def write_graph(
     tmp: Path,
     threads: int = 1,
     ids: Ids | None = None,
+    least: int = LEAST,
+    piece: int = PIECE,
 ) -> GraphCounts:
     """The graph of pairs (targets, sources) of numbers below `bound`, in a new folder.
 
-    ids: the id of every number, ascending, or `missing`; None: every number is an id. Memory: the
-    budget, and some 60 MB for threads and mapped edges. Raises BadInput where the budget is less
-    than NODE_BYTES a number.
+    ids: the id of every number, ascending, or `missing`; None: every number is an id. least: of
+    distinct_pairs. piece: offsets at once. Memory: the budget, and some 60 MB for threads and
+    mapped edges. Raises BadInput where the budget is less than NODE_BYTES a number.
     """
     require_memory("gen-graph", bound, NODE_BYTES, budget)
     nodes = bound if ids is None else bound - int(np.count_nonzero(ids == missing(ids)))
@@ -122,8 +126,9 @@ def write_graph(
     output.mkdir(parents=True)
     with tempfile.TemporaryDirectory(dir=tmp) as folder:
         counted = (_counted(stream, lengths) for stream in streams)
-        pairs = distinct_pairs(counted, bound, budget - held, Path(folder), threads)
-        with Growing(output / SOURCES, id_type(nodes)) as file, _Offsets(output, nodes) as offsets:
+        pairs = distinct_pairs(counted, bound, budget - held, Path(folder), threads, least)
+        of_nodes = _Offsets(output, nodes, piece)
+        with Growing(output / SOURCES, id_type(nodes)) as file, of_nodes as offsets:
             for targets, sources in pairs:
                 edges = _edges(targets, sources, ids, counts, unknown)
                 offsets.add(edges[0])
@@ -166,9 +171,9 @@ def _edges(
 class _Offsets:
     """Writes where the edges of each node begin, from the targets of edges in order."""
 
-    def __init__(self, folder: Path, nodes: int) -> None:
+    def __init__(self, folder: Path, nodes: int, piece: int) -> None:
         self._file = Growing(folder / OFFSETS, np.int64)
-        self._nodes = nodes
+        self._nodes, self._piece = nodes, piece
         self._edges = 0  # so far
         self._file.write(np.zeros(1, np.int64))
 
@@ -184,7 +189,7 @@ class _Offsets:
 
     def __exit__(self, *error: Any) -> None:
         while left := self._nodes + 1 - self._file.length:
-            self._file.write(np.full(min(left, PIECE), self._edges))
+            self._file.write(np.full(min(left, self._piece), self._edges))
         self._file.__exit__(*error)
 
 

@@ -25,18 +25,26 @@ NODE_BYTES = 32  # offsets, next positions and degrees of both graphs
 
 
 def transposed(
-    csr: Csr, output: Path, *, budget: int, tmp: Path, threads: int = 1, beside: int = 0
+    csr: Csr,
+    output: Path,
+    *,
+    budget: int,
+    tmp: Path,
+    threads: int = 1,
+    beside: int = 0,
+    piece: int = PIECE,
 ) -> Csr:
     """The transposed graph: its `sources` are the targets. It is in memory if its edges fit the
     `budget` in bytes, with its nodes or with `beside`, if that is more: what the caller needs next,
-    with these nodes. Else it is in a new folder `output`."""
+    with these nodes. Else it is in a new folder `output`. piece: edges at once."""
     if csr.sources.nbytes + max(NODE_BYTES * csr.nodes, beside) <= budget:
-        return _in_memory(csr)
-    write_graph([_reversed(csr)], csr.nodes, output, budget=budget, tmp=tmp, threads=threads)
+        return _in_memory(csr, piece)
+    pairs = _reversed(csr, piece)
+    write_graph([pairs], csr.nodes, output, budget=budget, tmp=tmp, threads=threads, piece=piece)
     return open_csr(output, edges=False)  # its edges need no check: they come from checked ones
 
 
-def _in_memory(csr: Csr) -> Csr:
+def _in_memory(csr: Csr, piece: int) -> Csr:
     offsets = np.zeros(csr.nodes + 1, np.int64)
     np.cumsum(csr.outdegrees, out=offsets[1:])
     targets = cast(Ids, np.empty(csr.edges, csr.sources.dtype))
@@ -44,7 +52,7 @@ def _in_memory(csr: Csr) -> Csr:
     starts, sources = read_only(csr.offsets), read_only(csr.sources)
     begin = 0
     while begin < csr.nodes:
-        end = max(begin + 1, int(np.searchsorted(starts, starts[begin] + PIECE, "right")) - 1)
+        end = max(begin + 1, int(np.searchsorted(starts, starts[begin] + piece, "right")) - 1)
         end = min(end, csr.nodes)
         append(begin, starts[begin : end + 1], sources, positions, targets)
         release(csr.sources, int(starts[begin]), int(starts[end]))
@@ -62,9 +70,9 @@ def _append(begin: int, offsets: Offsets, sources: Ids, positions: Offsets, targ
             positions[source] += 1
 
 
-def _reversed(csr: Csr) -> Iterator[Pairs]:
-    for begin in range(0, csr.edges, PIECE):
-        sources = csr.sources[begin : begin + PIECE]
+def _reversed(csr: Csr, piece: int) -> Iterator[Pairs]:
+    for begin in range(0, csr.edges, piece):
+        sources = csr.sources[begin : begin + piece]
         edges = np.arange(begin, begin + len(sources))
         first, last = np.searchsorted(csr.offsets, (begin, edges[-1]), "right") - 1
         nodes = np.searchsorted(csr.offsets[first : last + 2], edges, "right") - 1 + first

@@ -28,17 +28,21 @@ FOLDS_SCHEMA = schema_of(FOLDS.columns)
 OTHERS_SCHEMA = pa.schema([("part", pa.int32()), ("number", pa.int64()), ("uri", pa.string())])
 EdgeRows = npt.NDArray[np.int64]
 
-# vanished: keys that are not there any more. leads: links of redirects. away: those of each key's
-# latest redirect to another key. going: the keys that a key folds into by redirect, if it is later
-# than its good captures or it has none.
+# vanished: keys that are not there any more. leads: links of redirects. redirecting: keys that have
+# these, and else only captures that may confirm them. counting: good captures of other keys. away:
+# the links of each key's latest redirect to another key. going: the keys that a key folds into by
+# redirect, if it is later than its good captures or it has none.
 DECIDING = """
-CREATE VIEW original AS SELECT * FROM capture WHERE good AND NOT revisit;
-CREATE TABLE last_good AS SELECT key, max(timestamp) AS last FROM capture WHERE good GROUP BY key;
 CREATE TABLE vanished AS SELECT key FROM capture
     JOIN (SELECT key, max(timestamp) AS newest FROM capture GROUP BY key) USING (key)
     WHERE $vanish AND timestamp = newest GROUP BY key HAVING bool_and(missing);
 CREATE TABLE leads AS SELECT DISTINCT * FROM named
     SEMI JOIN (FROM capture WHERE redirect) USING (uri, timestamp) WHERE hop = 'R';
+CREATE TABLE redirecting AS SELECT key FROM capture SEMI JOIN leads USING (key)
+    WHERE good GROUP BY key HAVING bool_and(confirmation AND without_status);
+CREATE VIEW counting AS FROM capture ANTI JOIN redirecting USING (key) WHERE good;
+CREATE VIEW original AS FROM counting WHERE NOT revisit;
+CREATE TABLE last_good AS SELECT key, max(timestamp) AS last FROM counting GROUP BY key;
 CREATE TABLE away AS SELECT * FROM leads WHERE target_key <> key
     QUALIFY timestamp = max(timestamp) OVER (PARTITION BY key);
 CREATE TABLE going AS SELECT DISTINCT key, target_key FROM away LEFT JOIN last_good USING (key)
@@ -46,23 +50,44 @@ CREATE TABLE going AS SELECT DISTINCT key, target_key FROM away LEFT JOIN last_g
     WHERE $redirects AND (last IS NULL OR ($latest AND timestamp > last));
 CREATE TABLE gone AS SELECT key FROM going GROUP BY key HAVING count(*) = 1;
 """
+# by digest, else by id, else by URI and time
+ORIGINS = """
+INSERT INTO origin SELECT row, key, o.uri, o.timestamp
+    FROM ({sought}) r ANTI JOIN origin USING (row)
+    JOIN last_same o USING (key, digest);
+INSERT INTO origin SELECT row, o.key, o.uri, o.timestamp
+    FROM ({sought}) r ANTI JOIN origin USING (row)
+    JOIN original o ON o.id = r.refers_to WHERE o.id <> '-';
+INSERT INTO origin SELECT row, o.key, o.uri, o.timestamp
+    FROM ({sought}) r ANTI JOIN origin USING (row)
+    JOIN original o ON o.key = r.refers_to_key AND o.timestamp = r.refers_to_timestamp
+    WHERE o.timestamp <> '-';
+"""
+LATEST_FIRST = """row_number() OVER (PARTITION BY {of} ORDER BY timestamp DESC, revisit, uri DESC,
+    digest DESC, refers_to DESC, refers_to_uri DESC, refers_to_timestamp DESC) = 1"""
 # taken: captures whose links count. Of keys that are not gone these are the latest good ones, or
 # else the latest redirects; of an unchanged revisit the original. recipient: another URI that gets
-# the links of it.
-TAKING = """
-CREATE VIEW latest AS SELECT capture.* FROM capture JOIN last_good USING (key)
-    ANTI JOIN gone USING (key) ANTI JOIN vanished USING (key) WHERE good AND timestamp = last;
+# the links of it. same: the latest originals with each digest. before: the capture that a 304
+# stands for if it names no original that is here.
+TAKING = f"""
+CREATE VIEW latest AS SELECT counting.* FROM counting JOIN last_good USING (key)
+    ANTI JOIN gone USING (key) ANTI JOIN vanished USING (key) WHERE timestamp = last;
 CREATE TABLE unchanged AS SELECT row_number() OVER () AS row, latest.* FROM latest WHERE revisit;
-CREATE TABLE origin AS SELECT row, o.key, o.uri, o.timestamp FROM unchanged l JOIN original o
-    ON o.key = l.key AND o.digest = l.digest WHERE l.digest <> '-'
-    QUALIFY o.timestamp = max(o.timestamp) OVER (PARTITION BY row);
-INSERT INTO origin SELECT row, o.key, o.uri, o.timestamp
-    FROM unchanged l ANTI JOIN origin USING (row)
-    JOIN original o ON o.id = l.refers_to WHERE o.id <> '-';
-INSERT INTO origin SELECT row, o.key, o.uri, o.timestamp
-    FROM unchanged l ANTI JOIN origin USING (row)
-    JOIN original o ON o.key = l.refers_to_key AND o.timestamp = l.refers_to_timestamp
-    WHERE o.timestamp <> '-';
+CREATE TABLE same AS SELECT DISTINCT key, digest, uri, timestamp FROM original
+    SEMI JOIN unchanged USING (key) WHERE digest <> '-'
+    QUALIFY timestamp = max(timestamp) OVER (PARTITION BY key, digest);
+CREATE VIEW last_same AS SELECT key, digest, timestamp, max(uri) AS uri FROM same GROUP BY ALL;
+CREATE TABLE origin (row BIGINT, key VARCHAR, uri VARCHAR, timestamp VARCHAR);
+{ORIGINS.format(sought="FROM unchanged")}
+CREATE TABLE content AS FROM counting SEMI JOIN unchanged USING (key) WHERE NOT confirmation
+    QUALIFY {LATEST_FIRST.format(of="key, counting.uri")};
+CREATE TABLE confirming AS SELECT row, key, uri FROM unchanged ANTI JOIN origin USING (row)
+    WHERE confirmation;
+CREATE TABLE before AS SELECT row, content.* FROM confirming JOIN content USING (key, uri);
+INSERT INTO before SELECT row, c.* FROM confirming ANTI JOIN before USING (row)
+    JOIN (FROM content QUALIFY {LATEST_FIRST.format(of="key")}) c USING (key);
+INSERT INTO origin SELECT row, key, uri, timestamp FROM before WHERE NOT revisit;
+{ORIGINS.format(sought="FROM before WHERE revisit")}
 CREATE TABLE taken AS
     SELECT uri, timestamp, NULL AS recipient, key FROM away SEMI JOIN gone USING (key)
     UNION ALL SELECT uri, timestamp, NULL, key FROM
@@ -70,7 +95,9 @@ CREATE TABLE taken AS
          ANTI JOIN vanished USING (key)
          QUALIFY timestamp = max(timestamp) OVER (PARTITION BY key))
     UNION ALL SELECT uri, timestamp, NULL, key FROM latest WHERE NOT revisit
+    UNION ALL SELECT uri, timestamp, NULL, key FROM same SEMI JOIN unchanged USING (key, digest)
     UNION ALL SELECT uri, timestamp, NULL, key FROM unchanged ANTI JOIN origin USING (row)
+    UNION ALL SELECT uri, timestamp, NULL, key FROM before ANTI JOIN origin USING (row)
     UNION ALL SELECT o.uri, o.timestamp, CASE WHEN o.key = l.key THEN NULL ELSE l.uri END, l.key
         FROM origin o JOIN unchanged l USING (row);
 """

@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 from jobs.kernel.captures.choosing import CaptureRules
+from jobs.kernel.keys.keys import Www
 from pipeline.data.database import database
 from pipeline.engines.embedded.part_pool import PROCESS_BYTES, part_results
 from pipeline.engines.embedded.selection.decisions import decide, write_folds, write_verdicts
@@ -30,7 +31,7 @@ def select_links(
     budget: int,
     tmp: Path,
     processes: int = 1,
-    keep_www: bool = False,
+    www: Www = "strip",
 ) -> Counter[str]:
     """Write folds and, with rules.latest only, selected links, in new folders. Returns counters.
 
@@ -42,7 +43,7 @@ def select_links(
         folder = Path(name)
         parts = [
             SelectionPart(
-                number, path, captures / path.name, selected / path.name, folder, keep_www,
+                number, path, captures / path.name, selected / path.name, folder, www,
                 rules.latest,
             )
             for number, path in enumerate(sorted(links.glob("*.parquet")))

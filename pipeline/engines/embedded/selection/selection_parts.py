@@ -24,21 +24,23 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.kernel.archive.index.lines import INDEX
-from jobs.kernel.captures.choosing import MISSING
+from jobs.kernel.captures.choosing import DIGESTS_OF_NOTHING, MISSING, NOT_MODIFIED
 from jobs.kernel.formats.hops import FOLD_HOPS
 from jobs.kernel.formats.rows import UNKNOWN
-from jobs.kernel.keys.keys import KeyFunction, forgetful_key_function
+from jobs.kernel.keys.keys import KeyFunction, Www, forgetful_key_function
 from pipeline.data.workers import Tell
 from pipeline.engines.embedded.columns import Block, BlocksWriter, capture_blocks, dated_blocks
 
 TAKEN, WITHOUT_CAPTURE = 1, 2  # verdicts on links that count; the latter without capture
-KNOWN_AS = ("digest", "id", "refers_to", "refers_to_timestamp")
-READ = ("uri", "timestamp", "status", "kind", "refers_to_uri", *KNOWN_AS)
+KNOWN_AS = ("id", "refers_to", "refers_to_uri", "refers_to_timestamp")
+READ = ("uri", "timestamp", "status", "kind", "digest", *KNOWN_AS)
 CAPTURES = pa.schema(
     [
         ("key", pa.string()), ("uri", pa.string()), ("timestamp", pa.string()),
-        ("good", pa.bool_()), ("redirect", pa.bool_()), ("revisit", pa.bool_()),
-        ("missing", pa.bool_()),
+        *((name, pa.bool_()) for name in (
+            "good", "redirect", "revisit", "confirmation", "without_status", "missing",
+        )),
+        ("digest", pa.string()),
         *((name, pa.string()) for name in KNOWN_AS), ("refers_to_key", pa.string()),
     ]
 )  # fmt: skip
@@ -47,6 +49,7 @@ GROUPS = pa.schema(
     [("part", pa.int32()), ("number", pa.int64()), ("uri", pa.string()), ("timestamp", pa.string())]
 )
 UNKNOWN_TEXT = UNKNOWN.decode()
+NO_DIGESTS = pa.array(sorted(digest.decode() for digest in DIGESTS_OF_NOTHING))
 MISSING_STATUSES = pa.array(map(int, MISSING), pa.int32())
 GroupNumbers = npt.NDArray[np.int64]
 
@@ -60,13 +63,13 @@ class SelectionPart(NamedTuple):
     captures: Path
     selected: Path
     folder: Path
-    keep_www: bool
+    www: Www
     latest: bool
 
 
 def prepare(part: SelectionPart, tell: Tell) -> int:
     """Write what the decisions need from a part. Returns the number of its groups."""
-    key_of = forgetful_key_function(part.keep_www)
+    key_of = forgetful_key_function(part.www)
     with _writer(part, "capture", CAPTURES) as captures:
         for table in _captures(part.captures, key_of):
             captures.write_table(table)
@@ -100,19 +103,28 @@ def _captures(part: Path, key_of: KeyFunction) -> Iterator[pa.Table]:
     for block in capture_blocks(part, READ):
         rows = {name: block[name].combine_chunks() for name in READ}
         status = rows["status"].fill_null(200)
-        revisit = pc.equal(rows["kind"].fill_null(""), "revisit")
-        in_class = pc.divide(status, 100)
-        unchanged = pc.and_(revisit, pc.equal(status, 304))
+        of_kind = pc.equal(rows["kind"].fill_null(""), "revisit")
+        in_class, unmodified = pc.divide(status, 100), pc.equal(status, int(NOT_MODIFIED))
         indexed = pc.equal(rows["kind"].fill_null(""), INDEX)
-        good = pc.and_not(pc.or_(pc.equal(in_class, 2), unchanged), indexed)
+        digest, unknown = rows["digest"].fill_null(UNKNOWN_TEXT), pa.scalar(UNKNOWN_TEXT)
+        of_nothing = pc.or_(pc.invert(of_kind), pc.is_in(digest, NO_DIGESTS))
         keys = _keys(rows["uri"], key_of)
+        named = pc.if_else(
+            pc.equal(rows["refers_to_uri"].fill_null(UNKNOWN_TEXT), unknown),
+            rows["uri"], rows["refers_to_uri"],
+        )  # fmt: skip
         table = pa.table(
             [
-                keys, rows["uri"], rows["timestamp"].fill_null(UNKNOWN_TEXT), good,
-                pc.and_not(pc.equal(in_class, 3), unchanged), revisit,
+                keys, rows["uri"], rows["timestamp"].fill_null(UNKNOWN_TEXT),
+                pc.and_not(pc.or_(pc.equal(in_class, 2), unmodified), indexed),
+                pc.and_not(pc.equal(in_class, 3), unmodified),
+                pc.or_(of_kind, unmodified),
+                pc.or_(unmodified, pc.and_(of_kind, pc.equal(digest, unknown))),
+                pc.or_(unmodified, rows["status"].is_null()),
                 pc.is_in(status, MISSING_STATUSES),
+                pc.if_else(pc.and_(unmodified, of_nothing), unknown, digest),
                 *(rows[name].fill_null(UNKNOWN_TEXT) for name in KNOWN_AS),
-                _keys(rows["refers_to_uri"].fill_null(""), key_of),
+                _keys(named, key_of),
             ],
             CAPTURES,
         )  # fmt: skip

@@ -36,7 +36,7 @@ from pipeline.engines.embedded.ids import IDS, MAP
 from pipeline.engines.embedded.ids import SCHEMA as MAP_SCHEMA
 from pipeline.precedence.scored import decoded, insert, row_batches
 
-PIECE = 1 << 20  # edges
+PIECE = 1 << 20
 TWICE = "SELECT min(key) FROM mapped GROUP BY key HAVING count(*) > 1 LIMIT 1"
 NODES = 1 << 16  # rows of map and uris at once
 
@@ -44,16 +44,22 @@ TextIds = npt.NDArray[np.int64]  # ids as in the text
 
 
 def read_graph_lines(
-    path: str, maps: Sequence[str], output: Path, *, budget: int, threads: int
+    path: str,
+    maps: Sequence[str],
+    output: Path,
+    *,
+    budget: int,
+    threads: int,
+    piece: int = PIECE,
 ) -> StepResult:
-    """Write the folders graph, map and uris in `output`.
+    """Write the folders graph, map and uris in `output`. piece: edges at once.
 
     Raises BadInput with file and line for an invalid line, a repeated id or a target without line;
     also if the dummy line, or every other line, is missing, or the map has other ids.
     """
     with tempfile.TemporaryDirectory(prefix=".", dir=output) as name:
         tmp = Path(name)
-        lines = _GraphLines(path, tmp)
+        lines = _GraphLines(path, tmp, piece)
         ids = lines.ids()
         counts = write_graph(
             [lines.pairs(ids)], len(ids), output / "graph", budget=budget - ids.nbytes, tmp=tmp,
@@ -70,8 +76,8 @@ class _GraphLines:
     """The lines of a graph, read once. other_scores: the number of lines with another score than
     that with which PageRank begins."""
 
-    def __init__(self, path: str, tmp: Path) -> None:
-        self._path, self._edges = path, tmp / "edges"
+    def __init__(self, path: str, tmp: Path, piece: int) -> None:
+        self._path, self._edges, self._piece = path, tmp / "edges", piece
         self._ids = array("q")
         self.other_scores = 0
         with self._edges.open("wb") as file:
@@ -89,7 +95,7 @@ class _GraphLines:
             if targets[0] != DUMMY:
                 for pair in zip(map(int, targets), repeat(source), strict=False):
                     edges.extend(pair)
-                if len(edges) >= 2 * PIECE:
+                if len(edges) >= 2 * self._piece:
                     edges.tofile(file)
                     edges = array("q")
         edges.tofile(file)
@@ -117,7 +123,7 @@ class _GraphLines:
     def pairs(self, ids: TextIds) -> Iterator[Pairs]:
         """The edges as positions of ids: targets, sources."""
         with self._edges.open("rb") as file:
-            while len(piece := np.fromfile(file, np.int64, 2 * PIECE)):
+            while len(piece := np.fromfile(file, np.int64, 2 * self._piece)):
                 targets, sources = piece.reshape(-1, 2).T
                 positions = _positions(ids, targets)
                 if len(unknown := np.flatnonzero(ids[positions] != targets)):

@@ -2,7 +2,7 @@
 
 Lines must have their formats (jobs/kernel/formats/lines.py). Those whose URIs are not of pages
 (usable.py) are dropped and counted, as in canonicalize of the text engine. A dataset becomes parts
-of PART rows, in the order of the lines, for several processes. Memory: a block of a part.
+of some rows each, in the order of the lines, for several processes. Memory: a block of a part.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from jobs.kernel.formats.rows import UNKNOWN, Capture, Link
 from jobs.kernel.formats.usable import DROPPED, why_unusable
 from pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
 
-PART = 1 << 22  # rows
-BATCH = 1 << 12  # lines; consecutive ones of a source are written together
+PART = 1 << 22
+BATCH = 1 << 12
 EXAMPLES = 5
 _STATUS = re.compile(rb"(?:[0-9]{1,9}|-)\Z")
 _OFFSET = re.compile(rb"(?:[0-9]{1,18}|-)\Z")
@@ -61,19 +61,22 @@ def parse_typed_capture(line: bytes) -> Capture:
 
 
 class TextReader:
-    """Reads text files. dropped: lines by reason; examples: where the first ones are."""
+    """Reads text files. part: rows of a part. batch: lines of links that are written together, if
+    of one source. dropped: lines by reason; examples: where the first ones are."""
 
-    def __init__(self) -> None:
+    def __init__(self, part: int = PART, batch: int = BATCH) -> None:
+        self._part, self._batch = part, batch
         self.dropped: Counter[str] = Counter()
         self.examples: list[str] = []
 
     def links(self, paths: Iterable[str], output: Path, source_first: bool) -> int:
         """Write links of URIs into a new folder. Returns their number."""
         parser = parse_swapped_link if source_first else parse_link
-        return _write_links(self._rows(paths, parser, _uris_of_link), output)
+        return self._write_links(self._rows(paths, parser, _uris_of_link), output)
 
     def captures(self, paths: Iterable[str], output: Path) -> int:
-        return _write_captures(self._rows(paths, parse_typed_capture, _uris_of_capture), output)
+        rows = self._rows(paths, parse_typed_capture, _uris_of_capture)
+        return self._write_captures(rows, output)
 
     def key_links(self, canonical: Iterable[str], numbered: Iterable[str], output: Path) -> int:
         """Links of keys, from canonical links and from input links, whose ids are not kept."""
@@ -84,13 +87,13 @@ class TextReader:
             for _, target, source in self._rows(numbered, parse_input_link):
                 yield Link(target, source)
 
-        return _write_links(links(), output)
+        return self._write_links(links(), output)
 
     def map_keys(self, paths: Iterable[str], output: Path) -> int:
         """The keys of a map, also those without links, as captures with no field but the key."""
         unknown = [UNKNOWN] * (len(Capture._fields) - 1)
         rows = (Capture(row.key, *unknown) for row in self._rows(paths, parse_map_row))
-        return _write_captures(rows, output)
+        return self._write_captures(rows, output)
 
     def _rows(
         self,
@@ -112,6 +115,25 @@ class TextReader:
                 else:
                     yield row
 
+    def _write_links(self, rows: Iterator[Link], output: Path) -> int:
+        count = 0
+        for links, path in _in_parts(rows, output, self._part):
+            with LinksWriter(path) as writer:
+                while batch := list(islice(links, self._batch)):
+                    for source, page in groupby(batch, attrgetter("source")):
+                        targets, _, hops, _ = zip(*page, strict=True)
+                        writer.add(source, targets, hops)
+            count += writer.rows
+        return count
+
+    def _write_captures(self, rows: Iterator[Capture], output: Path) -> int:
+        count = 0
+        for captures, path in _in_parts(rows, output, self._part):
+            with CapturesWriter(path) as writer:
+                writer.add(captures)
+            count += writer.rows
+        return count
+
 
 def _uris_of_link(link: Link) -> tuple[bytes, ...]:
     return link.target, link.source
@@ -121,32 +143,13 @@ def _uris_of_capture(capture: Capture) -> tuple[bytes, ...]:
     return (capture.uri,)
 
 
-def _in_parts(rows: Iterator[AnyRow], output: Path) -> Iterator[tuple[Iterator[AnyRow], Path]]:
-    """PART rows at a time, with the file to write them to; at least one file, in a new folder."""
+def _in_parts(
+    rows: Iterator[AnyRow], output: Path, part: int
+) -> Iterator[tuple[Iterator[AnyRow], Path]]:
+    """Some rows at a time, with the file to write them to; at least one file, in a new folder."""
     output.mkdir()
     number, first = 0, next(rows, None)
     while first is not None or not number:
         begin = () if first is None else (first,)
-        yield chain(begin, islice(rows, PART - 1)), output / f"{output.name}-{number:05d}.parquet"
+        yield chain(begin, islice(rows, part - 1)), output / f"{output.name}-{number:05d}.parquet"
         number, first = number + 1, next(rows, None)
-
-
-def _write_links(rows: Iterator[Link], output: Path) -> int:
-    count = 0
-    for links, path in _in_parts(rows, output):
-        with LinksWriter(path) as writer:
-            while batch := list(islice(links, BATCH)):
-                for source, page in groupby(batch, attrgetter("source")):
-                    targets, _, hops, _ = zip(*page, strict=True)
-                    writer.add(source, targets, hops)
-        count += writer.rows
-    return count
-
-
-def _write_captures(rows: Iterator[Capture], output: Path) -> int:
-    count = 0
-    for captures, path in _in_parts(rows, output):
-        with CapturesWriter(path) as writer:
-            writer.add(captures)
-        count += writer.rows
-    return count

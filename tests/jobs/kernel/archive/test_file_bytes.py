@@ -10,6 +10,7 @@ import zlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.drawing import examples
 
 from jobs.kernel.archive.file_bytes import FIRST, FileBytes, OpenFrame
 from jobs.kernel.archive.frames import Broken, CompressedFrames
@@ -62,7 +63,7 @@ MEMBERS = {
 def test_all_before_an_error_is_kept(name: str) -> None:
     member = gzip.compress(MEMBERS[name], mtime=0)
     rng = random.Random(name)
-    for _ in range(12):
+    for _ in range(examples(12)):
         broken = bytearray(member)
         broken[rng.randrange(10, len(member))] ^= 1 << rng.randrange(8)
         assert _salvaged(bytes(broken)) == _one_by_one(bytes(broken))

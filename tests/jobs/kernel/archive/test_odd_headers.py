@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
-from support.inputs.archive_samples import arc_head, each, page, plain, read
+from support.inputs.archive_samples import arc_head, each, page, plain, read, warc
 from support.inputs.samples import needs_reference
 from support.paths import REFERENCE
 from warcio.archiveiterator import ArchiveIterator
@@ -13,6 +13,7 @@ from warcio.archiveiterator import ArchiveIterator
 from jobs.kernel.archive.record_headers import blank_line
 from jobs.kernel.archive.records import Record
 from jobs.kernel.archive.sources import read_records
+from jobs.kernel.errors import BadInput
 
 URI, IP, DATE = "http://h/a", "192.0.2.1", "20031219215023"
 BLOCK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<a href=/b>"
@@ -130,3 +131,59 @@ def test_real_files() -> None:
         mine = [(r.offset, len(r.body)) for r in records if r.kind == "response" and r.status]
         theirs = [(at, len(body)) for uri, at, body in of_warcio(data) if not uri.endswith(".txt")]
         assert mine == theirs
+
+
+# what a file ends with: a header without its empty line; and the reasons of damage
+WITHOUT_EMPTY_LINE = {
+    "folded lines": (b"WARC/1.0\nWARC-Type: metadata\nFold: a\n b\nContent-Length: 0\n", []),
+    "fields twice": (
+        b"WARC/1.0\r\nWARC-Type: metadata\r\nWARC-Type: metadata\r\n"
+        b"Content-Length: 483\r\nContent-Length: 483\r\n",
+        ["truncated"],
+    ),
+    "empty fields": (b"WARC/1.0\r\nWARC-Type:\r\nContent-Length:\r\nX:\r\n", ["bad-length"]),
+    "a cut field": (b"WARC/1.0\r\nContent-Length: 0\r\nWARC-Type: me", None),
+    "no length": (b"WARC/1.0\r\nWARC-Type: metadata\r\n", None),
+}
+
+
+@pytest.mark.parametrize("before", [b"", plain([page(URI)])])
+@pytest.mark.parametrize("name", WITHOUT_EMPTY_LINE)
+def test_a_header_without_its_empty_line(name: str, before: bytes) -> None:
+    header, reasons = WITHOUT_EMPTY_LINE[name]
+    if reasons is None and not before:
+        with pytest.raises(BadInput, match="not one readable record"):
+            read(header)
+        return
+    records, damage = read(before + header)
+    assert len(records) == bool(before) + (reasons is not None)
+    assert [each.reason for each in damage] == (["truncated"] if reasons is None else reasons)
+
+
+#: of a revisit: the profile, the HTTP message, and the status that it has
+PROFILES = [
+    ("revisit/server-not-modified", b"", 304),
+    ("revisit/Server-Not-Modified", b"", 304),
+    ("revisit/server-not-modified", b"HTTP/1.1 200 OK\r\n\r\n", 200),
+    ("revisit/identical-payload-digest", b"", None),
+]
+
+
+@pytest.mark.parametrize(("profile", "block", "status"), PROFILES)
+def test_a_profile_tells_the_status_where_no_http_header_does(
+    profile: str, block: bytes, status: int | None
+) -> None:
+    extra = f"WARC-Profile: http://netpreserve.org/warc/1.1/{profile}\r\n"
+    (record,), damage = read(warc(block, kind="revisit", extra=extra))
+    assert (record.status, damage) == (status, [])
+
+
+def test_a_folded_line_of_blanks_alone_ends_no_header() -> None:
+    extra = "X: a\r\n  \r\n\t\r\nWARC-Record-ID: <urn:x>\r\n"
+    (record,), damage = read(warc(BLOCK, URI, extra=extra))
+    assert (record.uri, record.record_id, record.body, damage) == (
+        URI,
+        "<urn:x>",
+        b"<a href=/b>",
+        [],
+    )

@@ -43,11 +43,24 @@ NAMES = st.text("Aa-", min_size=1, max_size=3)
 @example(b"HTTP/1.1 200 OK\r\nA : b \r\n\x85\r\nC: d\r\n")
 @example(b" x\nA: \xe9\nB: \xc3\xa9\n")
 @example(b"\r\nA: b\r\n")
+@example(b"A\nB: c\n \nD: e\n")
 def test_lines_as_warcio_reads_them(block: bytes) -> None:
-    oracle = WARCIO.parse(io.BytesIO(block))
+    oracle = WARCIO.parse(io.BytesIO(without_blank_continuations(block)))
     line, fields = parse_lines(block)
-    assert fields == [(name.lower(), value.strip()) for name, value in oracle.headers]
+    # warcio strips what Unicode calls blank, parse_lines no more than HTTP does
+    stripped = [(name, value.strip()) for name, value in fields]
+    assert stripped == [(name.lower(), value.strip()) for name, value in oracle.headers]
     assert line == f"{oracle.protocol} {oracle.statusline}"
+
+
+def without_blank_continuations(block: bytes) -> bytes:
+    """Lines of blanks alone end a header for warcio, and continue a field by RFC 9112."""
+    first_line, *lines = io.BytesIO(block).readlines()
+    ends = (b"\n", b"\r\n")
+    blank = [line[:1] in (b" ", b"\t") and line.lstrip(b" \t") in ends for line in lines]
+    return first_line + b"".join(
+        line for line, is_blank in zip(lines, blank, strict=True) if not is_blank
+    )
 
 
 LINES = [b"A: b", b"b-C:c", b"x: WARC/1.0", b"y: arc/1", b"Z: \t a: b ", b"a:", b"a-: B/1", b": a"]
@@ -68,8 +81,8 @@ def test_scanned_fields_are_those_of_lines(start: bytes, lines: bytes, end: byte
     assert scanned.size == blank_line(header, 0, len(header))
     line, fields = read_fields(header[: scanned.size])
     assert scanned.fields == [field for field in fields if field[0] in ("a", "b-c")]
-    assert scanned.first_line.strip() == line.strip()
-    assert not WARC_LINE.search(header[: scanned.size], len(start))
+    assert scanned.first_line.split() == line.split()
+    assert not WARC_LINE.search(header[: scanned.size], header.index(b"\n") + 1)
 
 
 @given(ORDINARY)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.drawing import examples
 from support.inputs.archive_samples import (
     FRAME_A_RECORD,
     HTML,
@@ -157,6 +158,7 @@ def test_like_warcio_where_warcio_reads_on() -> None:
 
 
 @needs_reference
+@pytest.mark.extended
 def test_like_warcio_on_the_reference_archives() -> None:
     paths = [path for path in sorted((REFERENCE / "archives").glob("*/*")) if path.is_file()]
     assert sum(map(_same_as_warcio, paths)) >= 70
@@ -340,7 +342,7 @@ def test_mutated_archives(seed: int) -> None:
     rng = random.Random(seed)
     files = [path.read_bytes() for path in sorted(SMALL_ARCHIVES.glob("*arc*"))]
     files += [WRAPPINGS[name](ARCHIVE) for name in WRAPPINGS for _ in range(3)]
-    for _ in range(60):
+    for _ in range(examples(60)):
         data = bytearray(rng.choice(files))
         for _ in range(rng.choice([1, 1, 2, 5])):
             place, other = rng.randrange(len(data)), rng.choice(files)

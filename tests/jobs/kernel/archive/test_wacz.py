@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import io
+import json
 import random
+import struct
 import zipfile
+import zlib
 from pathlib import Path
+from typing import BinaryIO, cast
 
 import pytest
+from support.drawing import examples
 from support.inputs.archive_samples import (
     FILES,
     PAGES,
@@ -21,8 +28,10 @@ from support.inputs.archive_samples import (
 from support.inputs.samples import needs_reference
 from support.paths import REFERENCE
 
-from jobs.kernel.archive import wacz, zip_parts
-from jobs.kernel.archive.damage import REASONS
+from jobs.kernel.archive.damage import REASONS, Damage
+from jobs.kernel.archive.records import Record
+from jobs.kernel.archive.sources import read_records
+from jobs.kernel.archive.zip_parts import Bomb, EntrySums, FilePart, InflatedPart
 from jobs.kernel.errors import BadInput
 
 URIS = [f"http://h/{n}" for n in range(6)]
@@ -62,11 +71,13 @@ def test_a_list_that_was_cut() -> None:
             assert reasons[0] == "bad-zip"
 
 
-def test_a_header_across_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = zipped(FILES)
-    for step in (3, 5, 50):
-        monkeypatch.setattr(wacz, "_STEP", step)
-        assert uris(data[: data.rindex(b"PK\x03\x04")])[0] == URIS
+@pytest.mark.parametrize("before", [0, 1, 4, 29, 30, 37, 38, 39])
+def test_a_header_across_blocks(before: int) -> None:
+    """A header, with the name up to the first byte in archive/, has 39 bytes."""
+    begin = zipped({"first": b"", **FILES}).index(b"archive/a") - 30
+    data = zipped({"first": bytes(2**20 - before - begin), **FILES})
+    assert data[2**20 - before :].startswith(b"PK\x03\x04")
+    assert uris(data[: data.rindex(b"PK\x03\x04")])[0] == URIS
 
 
 def test_entries_that_cannot_be_read() -> None:
@@ -109,23 +120,93 @@ def test_entries_in_one_another() -> None:
     assert uris(false) == (URIS, ["bad-zip"])
 
 
+def packaged(files: dict[str, bytes], hashes: dict[str, str], method: int = STORED) -> bytes:
+    """A WACZ whose datapackage.json gives its files these hashes."""
+    resources = [{"name": name, "path": name, "hash": text} for name, text in hashes.items()]
+    package = json.dumps({"profile": "data-package", "resources": resources}).encode()
+    return zipped({**files, "datapackage.json": package}, method)
+
+
+@pytest.mark.parametrize("method", [STORED, DEFLATED])
+def test_digests_of_the_package(method: int) -> None:
+    hashes = {name: "sha256:" + hashlib.sha256(data).hexdigest() for name, data in FILES.items()}
+    assert uris(packaged(FILES, hashes, method)) == (URIS, [])
+    first = next(iter(FILES))
+    hashes[first] = "sha256:" + "0" * 64
+    data = packaged(FILES, hashes, method)
+    assert uris(data) == (URIS, ["bad-zip"])
+    assert "is not what datapackage.json says" in extracted(data)[2][0].detail
+    for other in ("md5:" + "0" * 32, "", "sha256:" + "0" * 63):
+        assert uris(packaged(FILES, {**hashes, first: other}, method)) == (URIS, [])
+
+
+@pytest.mark.parametrize(
+    "package", [b"", b"[]", b"{", b'{"resources": 7}', b"\xff", b"[" * 100_000, b" " * (2**24 + 1)]
+)
+def test_a_package_that_cannot_be_read(package: bytes) -> None:
+    data = zipped({**FILES, "datapackage.json": package})
+    assert uris(data) == (URIS, ["bad-zip"])
+    assert "datapackage.json: " in extracted(data)[2][0].detail
+
+
+@pytest.mark.parametrize("method", [STORED, DEFLATED])
+def test_a_wrong_checksum(method: int) -> None:
+    data = bytearray(zipped(FILES, method))
+    name = list(FILES)[1].encode()
+    listed = data.rindex(b"PK\x01\x02", 0, data.rindex(name))
+    data[listed + 16] ^= 1
+    assert uris(bytes(data)) == (URIS, ["bad-zip"])
+    assert "fails its checksum" in extracted(bytes(data))[2][0].detail
+
+
+@pytest.mark.parametrize("false", [2**32, 2**63 - 1, 2**63, 2**64 - 1])
+@pytest.mark.parametrize("what", ["size", "offset"])
+def test_numbers_of_64_bits_that_are_false(what: str, false: int) -> None:
+    """Of one entry: it goes up to the next, or is found by its header; the others are read."""
+    data = bytearray(zipped(FILES))
+    name = list(FILES)[1].encode()
+    listed = data.rindex(b"PK\x01\x02", 0, data.rindex(name))
+    at = listed + (20 if what == "size" else 42)
+    data[at : at + 4] = b"\xff" * 4
+    extra = struct.pack("<HHQ", 1, 8, false)
+    data[listed + 30 : listed + 32] = len(extra).to_bytes(2, "little")
+    behind = listed + 46 + len(name)
+    data[behind:behind] = extra
+    end = data.rindex(b"PK\x05\x06")
+    size = int.from_bytes(data[end + 12 : end + 16], "little") + len(extra)
+    data[end + 12 : end + 16] = size.to_bytes(4, "little")
+    found, reasons = uris(bytes(data))
+    assert {*reasons} == ({"bad-zip"} if what == "offset" else set())
+    assert {*URIS} == {*found}
+
+
 def test_bombs() -> None:
     bomb = {"archive/bomb": b"\0" * 60_000_000, **FILES}
     assert uris(zipped(bomb, DEFLATED)) == (URIS, ["bomb"])
 
 
-def test_what_is_behind_the_window_is_inflated_again(monkeypatch: pytest.MonkeyPatch) -> None:
+class SmallWindow(InflatedPart):
+    WINDOW = 2**12
+
+
+class OnlyOnce(SmallWindow):
+    AGAIN = 10_000
+
+
+@pytest.mark.parametrize("part", [InflatedPart, SmallWindow, OnlyOnce])
+def test_what_is_behind_the_window_is_inflated_again(part: type[InflatedPart]) -> None:
     rng = random.Random(3)
     frames = [each([page(rng.randbytes(70_000), uri)]) for uri in URIS]
     broken = bytearray(b"".join(frames))
     broken[100_000] ^= 1
-    for window in (2**24, 2**12):
-        monkeypatch.setattr(zip_parts, "WINDOW", window)
-        found, reasons = uris(zipped({"archive/a": bytes(broken)}, DEFLATED))
-        assert found == URIS
-        assert reasons[-1] == "bad-gzip"
-    monkeypatch.setattr(zip_parts, "AGAIN", 10_000)
-    assert uris(zipped({"archive/a": bytes(broken), **FILES}, DEFLATED))[1][-1] == "bomb"
+    compressor = zlib.compressobj(wbits=-15)
+    deflated = compressor.compress(broken) + compressor.flush()
+    stream = part(FilePart(io.BytesIO(deflated), 0, len(deflated)), EntrySums(zlib.crc32(broken)))
+    with pytest.raises(Bomb) if part is OnlyOnce else contextlib.nullcontext():
+        items = [*read_records(cast(BinaryIO, stream), "a")]
+        assert [item.uri for item in items if isinstance(item, Record)] == URIS
+        assert [item.reason for item in items if isinstance(item, Damage)][-1] == "bad-gzip"
+        assert stream.problem == ""
 
 
 @pytest.mark.parametrize("data", [zipped({}), b"PK\x05\x06" + b"\0" * 18, b"PK\x03\x04xxx"])
@@ -144,7 +225,7 @@ def test_mutations(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)
     files = {f"archive/{name}": wrap(PAGES) for name, wrap in WRAPPINGS.items()}
     whole = [zipped(files, method) for method in (STORED, DEFLATED)]
-    for _ in range(25):
+    for _ in range(examples(25)):
         data = bytearray(rng.choice(whole))
         listed = data.rindex(b"PK\x01\x02")
         for _ in range(rng.choice([1, 3, 9])):

@@ -6,11 +6,14 @@ import contextlib
 import io
 import random
 import zipfile
+from functools import partial
 
 import pytest
-from support.inputs.archive_samples import extracted, page
+from support.inputs.archive_samples import page
 
-from jobs.kernel.archive import zip_list
+from jobs.kernel.archive.damage import Damage
+from jobs.kernel.archive.sources import read_records
+from jobs.kernel.archive.wacz import Wacz
 from jobs.kernel.archive.zip_list import NoList, ZipList
 
 Entry = tuple[str, int, int, int]
@@ -79,18 +82,17 @@ def test_damage_is_told_and_nothing_else_raised(seed: int) -> None:
         list(ZipList(io.BytesIO(bytes(data[: rng.choice([len(data), -9])])), "archive/"))
 
 
-def test_more_entries_than_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_entries_than_are_read() -> None:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:
         for number in range(5):
             archive.writestr(f"archive/{number}.warc", page("x", f"http://h/{number}"))
-    monkeypatch.setattr(zip_list, "MOST_ENTRIES", 3)
-    monkeypatch.setattr("jobs.kernel.archive.wacz.MOST_ENTRIES", 3)
-    _, captures, damage, _ = extracted(made.getvalue())
-    assert [capture.uri[-1:] for capture in captures] == [b"0", b"1", b"2"]
-    assert [(item.reason, "more than 3 entries" in item.detail) for item in damage] == [
-        ("bad-zip", True)
-    ]
+    reader = partial(read_records, name="test.wacz")
+    archives = Wacz(made, "test.wacz", reader, most=3).archives()
+    damage, *records = (item for archive in archives for item in archive.items)
+    assert [record.uri for record in records] == [f"http://h/{number}" for number in range(3)]
+    said = "list of entries: 'more than 3 entries; the others are not read'"
+    assert damage == Damage(0, "bad-zip", said)
 
 
 @pytest.mark.parametrize("size", range(22))

@@ -22,8 +22,10 @@ import zstandard
 from support.inputs.archive_samples import each, extracted, page, warc
 from support.inputs.mutation_samples import DEFLATED, answer, wacz
 
+from jobs.kernel.links.html_documents import MOST_FRAMED, MOST_REFERENCES
 from jobs.kernel.links.robots_links import LONGEST as LONGEST_ROBOTS
 from jobs.kernel.markup.html_pieces import LONGEST_PAGE, pieces
+from jobs.kernel.markup.html_tags import MOST_TAGS
 
 LIMIT = 2**20
 ZEROS = bytes(2**24)
@@ -96,12 +98,15 @@ def test_elements_that_a_parser_opens_again_and_again() -> None:
     assert (counters["links"], counters["links.E"]) == (4, 1)
 
 
-def test_a_page_with_a_million_links() -> None:
-    html = b"".join(b"<a href=/%d>" % number for number in range(500_000))
+def test_a_page_with_more_links_than_are_read() -> None:
+    html = b"".join(b"<a href=/%d>" % number for number in range(10_000))
     counters, _ = ends_well(page(html) + LAST, max_links_per_page=1000)
     assert (counters["links"], counters["dropped.over-limit"]) == (1001, 1)
-    many = b"<a href=/x>" * 400_000 + bytes(LONGEST_PAGE)
-    counters, _ = ends_well(page(many) + LAST)
+
+
+@pytest.mark.extended
+def test_a_page_with_a_quarter_of_a_million_references() -> None:
+    counters, _ = ends_well(page(b"<a href=/x>" * MOST_REFERENCES) + LAST)
     assert (counters["links"], counters["dropped.html-tail"]) == (2, 1)  # repeated ones too
 
 
@@ -129,9 +134,9 @@ def test_an_attribute_longer_than_any_uri() -> None:
 
 def test_pieces_are_small_however_many_attributes_there_are() -> None:
     tag = b"<p " + b" ".join(b"a%d" % number for number in range(1500)) + b">"
-    parts = list(pieces(tag * 500, ["p"], frozenset(["href"])))
+    parts = list(pieces(tag * 150, ["p"], frozenset(["href"])))
     assert max(map(len, parts)) < 2**19
-    assert sum(part.count(b"p>") for part in parts) == 2 * 500
+    assert sum(part.count(b"p>") for part in parts) == 2 * 150
 
 
 def test_entities_are_not_expanded() -> None:
@@ -183,3 +188,20 @@ def test_memory_is_bounded_whatever_comes(tmp_path: Path) -> None:
     command = [sys.executable, "-c", PROGRAM, str(path), str(100 * 2**20)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "6 5\n"), done.stderr
+
+
+@pytest.mark.parametrize("more", [0, 1, 7])
+def test_documents_in_srcdoc_up_to_their_bound(more: int) -> None:
+    framed = "<iframe srcdoc='<a href=/in>'></iframe>" * (MOST_FRAMED + more)
+    counters, damage = ends_well(each([page(framed + "<a href=/behind>"), LAST]))
+    assert (counters["dropped.srcdoc"], damage) == (more, [])
+    assert counters["links"] == 3  # /in, /behind and /end
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_tags_up_to_their_bound(more: int) -> None:
+    """Of a page that is read tag by tag."""
+    cut = list[bool]()
+    body = b"<math><mi>" + b"<b>" * (MOST_TAGS - 3 + more) + b"<a href=/last>"
+    found = b"".join(pieces(body, ["a"], frozenset(["href"]), lambda: cut.append(True)))
+    assert (b"/last" in found, bool(cut)) == (not more, bool(more))

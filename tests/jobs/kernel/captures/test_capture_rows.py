@@ -10,7 +10,7 @@ from support.inputs.samples import needs_reference
 from support.paths import DATA, REFERENCE
 from warcio.archiveiterator import ArchiveIterator
 
-from jobs.kernel.captures import capture_rows
+from jobs.kernel.captures.capture_rows import WAITING
 from jobs.kernel.formats.lines import format_capture, parse_capture
 
 ID = "WARC-Record-ID: <urn:uuid:{}>\r\n"
@@ -64,15 +64,14 @@ def test_the_id_goes_before_uri_and_time() -> None:
     assert [row[1] for row in told(*twice, *described[::-1])] == hops
 
 
-def test_waiting_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(capture_rows, "WAITING", 3)
-    others = [capture(number) for number in range(2, 5)]
-    assert told(capture(1), *others[:2], metadata(1))[0] == TOLD
+def test_waiting_is_bounded() -> None:
+    others = [capture(number) for number in range(2, WAITING + 2)]
+    assert told(capture(1), *others[:-1], metadata(1))[0] == TOLD
     assert told(capture(1), *others, metadata(1))[0] == (b"-", b"-")
-    strays = [metadata(number, uri=f"http://h/{number}") for number in range(1, 5)]
-    _, rows, _, counters = extracted(plain([*strays, capture(1), capture(4)]))
+    strays = [metadata(number, uri=f"http://h/{number}") for number in range(1, WAITING + 2)]
+    _, rows, _, counters = extracted(plain([*strays, capture(1), capture(WAITING + 1)]))
     assert [row.via for row in rows] == [b"-", TOLD[0]]
-    assert counters["metadata.unmatched"] == 3
+    assert counters["metadata.unmatched"] == WAITING
 
 
 def test_what_is_not_told_or_hostile() -> None:

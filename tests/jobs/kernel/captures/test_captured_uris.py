@@ -158,7 +158,7 @@ def test_a_run_ranks_both_pages(tmp_path: Path, runner: str) -> None:
     path.write_bytes(
         raw_warc(b"http://h.example/", page) + b"".join(raw_warc(u, home) for u in uris)
     )
-    ok("run", path, "--work", tmp_path / "w", "--runner", runner, "--no-validate")
+    ok("run", path, "--work", tmp_path / "w", "--runner", runner, "--no-validate", "--jobs", 1)
     listed = (tmp_path / "w" / "precedence.txt").read_text().splitlines()
     spelled = ["http://h.example/", "http://h.example/s?q=%E8", "http://h.example/s?q=%E9"]
     assert sorted(line.split()[0] for line in listed) == spelled

@@ -11,7 +11,6 @@ from support.growth import assert_in_proportion
 from support.inputs.archive_samples import extracted
 from support.inputs.samples import needs_reference
 from support.paths import DATA, REFERENCE, SAMPLES, SCRIPTS, SMALL_ARCHIVES
-from support.scanning import reading_pages
 
 from jobs.kernel.archive.records import Record
 from jobs.kernel.archive.sources import read_records
@@ -20,6 +19,7 @@ from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.formats.rows import Capture, Link
 from jobs.kernel.links.documents import document
 from jobs.kernel.links.html_documents import Document
+from jobs.kernel.links.html_selection import HtmlOptions
 from jobs.kernel.markup.page_text import PageText
 from jobs.kernel.storage.opening import opened
 
@@ -58,19 +58,21 @@ def test_an_arc_and_a_warc_of_one_crawl_give_the_same() -> None:
 RESPONSE = ("response", 200)
 
 
-@pytest.mark.parametrize("kind", ["arc", "warc"])
+@pytest.mark.parametrize("kind", [pytest.param("arc", marks=pytest.mark.extended), "warc"])
 def test_anchors_are_as_many_as_others_count(kind: str) -> None:
     """The Archives Unleashed Toolkit counts `a[href]` of pages with status 200, whatever it is, in
     a tree. Twelve of these are elements that the tree opens again, behind a block; a scan does not
     see them."""
     for scanned, expected in ((False, 37_826), (True, 37_814)):
         anchors = 0
-        with reading_pages(scanned=scanned), opened(SAMPLES / f"aut-example.{kind}.gz") as stream:
+        options = HtmlOptions(scanned=scanned)
+        with opened(SAMPLES / f"aut-example.{kind}.gz") as stream:
             for record in read_records(stream, kind):
                 if not isinstance(record, Record) or (record.kind, record.status) != RESPONSE:
                     continue
                 if document(record.media_type, record.body) == "html":
-                    runs = Document(PageText(record.body, record.media_type)).references
+                    text = PageText(record.body, record.media_type)
+                    runs = Document(text, options).references
                     anchors += sum(len(run) for run, kind in runs if kind[1] == "a/@href")
         assert anchors == expected
 
@@ -80,6 +82,7 @@ TABLE = DATA / "extraction_table.tsv"
 
 
 @needs_reference
+@pytest.mark.extended
 def test_the_table_of_the_reference_archives(capfd: pytest.CaptureFixture[str]) -> None:
     """As scripts/docs/make_extraction_table.py printed it; nothing is printed, and
     no archive takes time out of proportion."""

@@ -12,8 +12,7 @@ from support.inputs.samples import HOSTILE, made_captures, made_links, write
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.datasets import CAPTURES, LINKS, Dataset
 from jobs.kernel.formats.reading import parts, read_lines
-from pipeline.data import row_groups as tables
-from pipeline.data.row_groups import deliver_rows, write_table
+from pipeline.data.row_groups import ROW_GROUP, deliver_rows, write_table
 from pipeline.engines.embedded.columns import CAPTURE_SCHEMA
 
 UTF8 = [uri for uri in HOSTILE if b"\xff" not in uri]  # a URI of ours is UTF-8
@@ -35,16 +34,13 @@ def links() -> list[bytes]:
     return [line for line in made_links() if b"\xff" not in line] + odd
 
 
-@pytest.mark.parametrize("row_group", [1, tables.ROW_GROUP])
-def test_links_and_captures_come_back(
-    row_group: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tables, "ROW_GROUP", row_group)
+@pytest.mark.parametrize("row_group", [1, ROW_GROUP])
+def test_links_and_captures_come_back(row_group: int, tmp_path: Path) -> None:
     captures = [line + b"\t-\t-" * (line.count(b"\t") == 7) for line in made_captures()]
     for name, rows, dataset in (("l", links(), LINKS), ("c", captures, CAPTURES)):
         (tmp_path / name).mkdir()
         texts = folder(tmp_path / name, rows[:20], [], rows[20:])
-        write_table(parts(texts), tmp_path / f"{name}.parquet", dataset)
+        write_table(parts(texts), tmp_path / f"{name}.parquet", dataset, row_group=row_group)
         assert lines(tmp_path / f"{name}.parquet") == rows
         groups = pq.ParquetFile(tmp_path / f"{name}.parquet").num_row_groups
         assert groups == (2 if row_group == 1 else 1)

@@ -171,3 +171,14 @@ def test_fields() -> None:
     assert field(" text/html\t\x1b") == b"text/html%09%1B"
     assert field("") == field("  ") == b"-"
     assert field("a" * 999) == b"a" * 256
+
+
+@pytest.mark.parametrize(
+    ("host", "refused"),
+    [("a" * 255 + ":8080", False), ("中" * 255, False), ("%E4%B8%AD" * 255, False),
+     ("中" * 300, True), ("%E4%B8%AD" * 300, True), ("a." * 200, True)],
+)  # fmt: skip
+def test_a_host_that_no_name_server_knows(host: str, refused: bool) -> None:
+    for user in ("", "u:p@", "a" * 300 + "@"):
+        uri = as_crawled(f"http://{user}{host}/" + "x" * 300)
+        assert (uri == "too-long") == refused

@@ -6,8 +6,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
-from support.crawls import ok, write_warc
+from support.crawls import INLINE, ok, write_warc
 
 from jobs.kernel.links.anchor_words import LONGEST, anchor_words
 
@@ -75,25 +76,20 @@ def test_hostile_pages_take_little_time(page: bytes) -> None:
     assert time.process_time() - begin < 5
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a.parquet", "anchors"])
-def test_the_command(name: str, tmp_path: Path) -> None:
-    archive = write_warc(
-        tmp_path / "w.warc.gz", {"http://a.example/": ["/x"], "http://a.example/x": []}
-    )
-    outputs = ("--output", tmp_path / "l.txt", "--captures", tmp_path / "c.txt")
-    plain = ok("extract-links", archive, *outputs)
-    links = (tmp_path / "l.txt").read_bytes()
-    with_words = ok("extract-links", archive, *outputs, "--anchors", tmp_path / name)
-    assert (tmp_path / "l.txt").read_bytes() == links
-    assert "anchors" in with_words.err
-    assert "anchors" not in plain.err
-    path = tmp_path / name
-    if name == "a.parquet":
-        import pyarrow.parquet as pq
-
-        assert pq.read_table(path).column_names == ["target", "source", "words"]
-        return
-    parts = sorted(path.iterdir()) if path.is_dir() else [path]
-    lines = [line.split("\t") for part in parts for line in part.read_text().splitlines()]
-    assert [line[:2] for line in lines] == [["http://a.example/x", "http://a.example/"]]
-    assert lines[0][2]
+def test_the_command(tmp_path: Path) -> None:
+    """A file of lines, a table, and a folder of lines."""
+    web = {"http://a.example/": ["/x"], "http://a.example/x": []}
+    path = tmp_path.__truediv__
+    archive, links, captures = write_warc(path("w.warc.gz"), web), path("l.txt"), path("c.txt")
+    words = ("extract-links", archive, "--output", links, "--captures", captures, *INLINE)
+    assert "anchors" not in ok(*words).err
+    without = links.read_bytes()
+    for name in ("a.txt", "a.parquet", "anchors"):
+        assert "anchors" in ok(*words, "--anchors", path(name)).err
+        assert links.read_bytes() == without
+    assert pq.read_table(path("a.parquet")).column_names == ["target", "source", "words"]
+    for part in (path("a.txt"), *path("anchors").iterdir()):
+        (line,) = part.read_text().splitlines()
+        target, source, text = line.split("\t")
+        assert (target, source) == ("http://a.example/x", "http://a.example/")
+        assert text

@@ -61,7 +61,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_time_is_linear(piece: str) -> None:
-    assert_linear(lambda size: list(css_references(piece * (size // len(piece)))), 2**20)
+    assert_linear(lambda size: list(css_references(piece * (size // len(piece)))), 2**18)
 
 
 @given(st.text(alphabet=st.sampled_from("url(x)'\"\\ \n/*@import;{}"), max_size=200))

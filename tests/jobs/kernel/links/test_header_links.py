@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
+import re
+import time
 
-from jobs.kernel.links.header_links import header_nofollow, header_references, location
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.kernel.links.header_links import (
+    header_nofollow,
+    header_references,
+    link_values,
+    location,
+)
 
 
 @pytest.mark.parametrize(
@@ -53,3 +63,22 @@ ROBOTS = {
 def test_nofollow(value: str) -> None:
     assert header_nofollow([("x-robots-tag", value)]) is ROBOTS[value]
     assert header_nofollow([("x-robots-tag", "all"), ("x-robots-tag", value)]) is ROBOTS[value]
+
+
+QUOTED = r'"([^"\\]*(?:\\.[^"\\]*)*)"'
+VALUE = re.compile(rf'<([^<>]*)>([^<,"]*(?:{QUOTED}[^<,"]*)*)')
+PIECES = st.lists(st.sampled_from(["<a>", "<", ">", '"', "\\", ",", "; rel=next", "x", "<b c>"]))
+
+
+@given(PIECES.map("".join))
+def test_values_of_link_are_those_of_the_grammar(value: str) -> None:
+    """As one expression, which takes quadratic time where quotes are not closed."""
+    assert [*link_values(value)] == [match[:2] for match in VALUE.findall(value)]
+
+
+@pytest.mark.parametrize("piece", ['<a>\\"', "<", '<a>"', "<a>;", '<a>;x="\\"'])
+def test_long_headers(piece: str) -> None:
+    """A second at the very most; the expression took 18."""
+    began = time.process_time()
+    list(header_references([("link", piece * 50_000)]))
+    assert time.process_time() - began < 2

@@ -9,10 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.growth import assert_linear
-from support.scanning import reading_pages
 
-from jobs.kernel.links import html_documents as module
-from jobs.kernel.links.html_links import html_links
+from jobs.kernel.links.html_links import (
+    MOST_JOINED,
+    SHORT_BASE,
+    html_link_groups,
+    html_links,
+)
+from jobs.kernel.links.html_selection import HtmlOptions
 from jobs.kernel.links.link_rules import RULES
 from jobs.kernel.markup.html_pieces import LONG_TAG, MANY_TAGS, is_simple
 
@@ -23,6 +27,13 @@ def found(html: str | bytes, content_type: str = "") -> list[tuple[str, str, str
     body = html.encode() if isinstance(html, str) else html
     links = html_links(body, PAGE, content_type)
     return [(target.decode(), hop, context) for target, hop, context, _ in links]
+
+
+def found_by_parser(html: bytes) -> list[tuple[str, str, str]]:
+    groups = html_link_groups(html, PAGE, "", Counter(), options=HtmlOptions(scanned=False))
+    return [
+        (target.decode(), hop, context) for targets, hop, context, _ in groups for target in targets
+    ]
 
 
 TABLE = {
@@ -259,7 +270,7 @@ REFRESHES = {
     "0;url=x": "x",
     "5; URL = 'x y' z": "x%20y",
     '0;"x"': "x",
-    ";x": "x",
+    ".;x": "x",
     "0.5, url=x": "x",
     "0 x": "x",
 }
@@ -321,19 +332,22 @@ def test_hostile_pages_take_time_in_proportion(name: str) -> None:
     assert_linear(read, most)
 
 
-def test_pieces_give_the_links_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("count", "simple"), [(9, True), (MANY_TAGS // 8, False)])
+def test_pieces_give_the_links_of_the_whole(count: int, simple: bool) -> None:
     parts = [
         f"<!-- <a href=c{n}> --><script>if (a<b) '<a href=s{n}>'</script><div><p>text"
         f"<a href=/{n}>x</a><ul><li><img src=i{n}></ul></div><template><a href=t{n}></template>"
-        for n in range(MANY_TAGS)
+        for n in range(count)
     ]
-    html = ("<base href=/b/>" + "".join(parts) + "x" * 3 * LONG_TAG + "<a href=/last>").encode()
-    assert not is_simple(html)
-    with reading_pages(scanned=False):
-        in_pieces = found(html)
-        monkeypatch.setattr(module, "is_simple", lambda page: True)
-        assert in_pieces == found(html)
-    assert len(in_pieces) == 2 * MANY_TAGS + 1
+    wanted = [
+        link
+        for n in range(count)
+        for link in ((f"http://h/{n}", "L", "a/@href"), (f"http://h/b/i{n}", "E", "img/@src"))
+    ]
+    text = "x" * (LONG_TAG // 2 if simple else 3 * LONG_TAG)
+    html = ("<base href=/b/>" + "".join(parts) + text + "<a href=/last>").encode()
+    assert is_simple(html) == simple
+    assert found_by_parser(html) == [*wanted, ("http://h/last", "L", "a/@href")]
 
 
 def test_an_ordinary_page_is_parsed_as_it_is() -> None:
@@ -358,3 +372,19 @@ def test_reading_for_navigation_leaves_the_other_links_as_they_are() -> None:
         (b"http://h/b/", "L", "a/@href", True),
         (b"http://h/b/y", "L", "a/@href", True),
     ]
+
+
+@pytest.mark.parametrize("depth", [0, 1])
+def test_a_long_base_is_joined_to_some_references_alone(depth: int) -> None:
+    """Of all documents of a page together; on a short one all are joined."""
+    for length, most in ((SHORT_BASE - 20, 3000), (4000, MOST_JOINED // 4000)):
+        links = "".join(f"<a href={number}>" for number in range(3000))
+        if depth:
+            links = "".join(
+                f'<iframe srcdoc="<a href={number}>"></iframe>' for number in range(3000)
+            )
+        counters: Counter[str] = Counter()
+        body = f"<base href='http://h/{'b' * length}/'>{links}".encode()
+        count = sum(1 for _ in html_links(body, "http://h/", "", counters))
+        assert abs(count - min(3000, most)) < 30
+        assert counters["dropped.over-limit"] == (count < 3000)

@@ -7,6 +7,7 @@ from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
+from support.drawing import examples
 from support.inputs.made_uris import made_uris
 from support.paths import SAMPLES
 
@@ -39,7 +40,7 @@ PIECES = [
 ]
 MADE = st.lists(st.sampled_from(PIECES), max_size=6).map("".join) | st.text(max_size=12)
 SAMPLE = SAMPLES / "aut-example.arc.gz"
-CHARSETS = st.sampled_from(["utf-8", "cp1252", "gb18030"])
+CHARSETS = st.sampled_from(["utf-8", "windows-1252", "gb18030", "iso-2022-jp"])
 
 
 @given(MADE, st.sampled_from(BASES), CHARSETS)
@@ -74,7 +75,7 @@ def test_many_references_on_many_bases() -> None:
     rng = random.Random(7)
     pages = [uri.decode("utf-8", "surrogateescape") for uri in made_uris(300, 3, [b"http://h/"])]
     bases = [*BASES, *(page.decode() for p in pages if isinstance(page := as_crawled(p), bytes))]
-    for _ in range(100_000):
+    for _ in range(examples(100_000)):
         reference, base = "".join(rng.choices(PIECES, k=rng.randint(1, 5))), rng.choice(bases)
         assert Base(base).join(reference) == resolve(reference, base), (reference, base)
 

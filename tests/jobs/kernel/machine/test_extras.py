@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import shlex
 import subprocess
 import sys
+from importlib.machinery import PathFinder
 
 import pytest
 from support.paths import ROOT
@@ -39,13 +39,10 @@ def test_the_command_runs() -> None:
 
 
 def test_an_environment_of_uv_has_no_pip(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    monkeypatch.setattr(PathFinder, "find_spec", lambda name: None)
     assert extras.install_command("pdf") == f"uv pip install --python {sys.executable} 'pypdf>=5'"
 
 
 def test_where_crawlrank_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent(name: str) -> list[str]:
-        raise importlib.metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(extras, "requires", absent)
+    monkeypatch.setattr(sys, "path", [])
     assert extras.packages_of("emr") == ["crawlrank[emr]"]

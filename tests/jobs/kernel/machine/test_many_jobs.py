@@ -19,7 +19,8 @@ ROUNDS = ("--iterations", "2", "--no-validate", "--quiet", "--jobs", "5000")
 SAID = f"--jobs 5000: lowered to {A_CORE * cores()}, {A_CORE} for each core\n"
 
 
-@pytest.mark.parametrize("runner", ["embedded", pytest.param("local", marks=pytest.mark.large)])
+@pytest.mark.extended
+@pytest.mark.parametrize("runner", ["embedded", "local"])
 def test_a_run(runner: str) -> None:
     with folder_of_user() as folder:
         words = ("run", LOOPBACK, "--work", folder / "work", *ROUNDS, "--runner", runner)
@@ -27,6 +28,7 @@ def test_a_run(runner: str) -> None:
     assert (said.code, said.err) == (0, SAID)
 
 
+@pytest.mark.extended
 def test_an_inspection() -> None:
     with folder_of_user() as folder:
         copies = [shutil.copy(LOOPBACK, folder / f"{n}.warc.gz") for n in range(3 * cores())]
@@ -38,6 +40,7 @@ def test_an_inspection() -> None:
 def test_it_is_said_only_where_it_is_lowered() -> None:
     asked = A_CORE * cores()
     assert crawlrank("inspect", LOOPBACK, "--quiet", "--jobs", asked).err == ""
+    assert crawlrank("inspect", LOOPBACK, "--quiet", "--jobs", 5000).err == SAID
 
 
 def test_programs_are_bound_too(tmp_path: Path) -> None:

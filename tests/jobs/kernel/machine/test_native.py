@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 import zipfile
@@ -10,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from jobs.kernel.machine import native
 from jobs.kernel.machine.native import Native
 
 MODULE = """
@@ -63,16 +63,15 @@ def test_what_was_made_is_kept(made: Native, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("position", [0, 40, -1])
 def test_code_that_is_not_as_it_was_written_is_not_taken(
-    made: Native, tmp_path: Path, position: int, monkeypatch: pytest.MonkeyPatch
+    made: Native, tmp_path: Path, position: int
 ) -> None:
     path = kept_file(tmp_path)
     flipped = bytearray(path.read_bytes())
     flipped[position] ^= 1
     path.write_bytes(flipped)
-    monkeypatch.setattr(native, "_loaded", {})
-    assert made.kept() is None
+    assert made.kept(again=True) is None
     path.write_bytes(flipped[:20])
-    assert made.kept() is None
+    assert made.kept(again=True) is None
 
 
 def test_a_zip_brings_its_code(made: Native, tmp_path: Path) -> None:
@@ -119,8 +118,53 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Mon
         assert code.made()(b"\2", 1) == 4
         assert kept_file(tmp_path).parent == tmp_path / "caches" / "crawlrank"
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "__pycache__"))
-        monkeypatch.setattr(native, "_loaded", {})
-        assert code.kept() is None
+        assert code.kept(again=True) is None
         assert code.made()(b"\2", 1) == 4
     finally:
         sys.dont_write_bytecode = False
+
+
+@pytest.fixture
+def cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Native:
+    """A function whose code was made and is in the user's folder of caches."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    (tmp_path / "__pycache__").write_text("no folder")
+    name = f"of_{tmp_path.name.replace('-', '_')}"
+    (tmp_path / f"{name}.py").write_text(MODULE)
+    code = Native(name, "total_at", ARGUMENTS, (name,))
+    assert code.made()(b"\2", 1) == 4
+    return code
+
+
+def test_code_in_the_cache_is_its_users_alone(cached: Native, tmp_path: Path) -> None:
+    path = kept_file(tmp_path)
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert cached.kept(again=True)
+
+
+@pytest.mark.parametrize("others", [0o770, 0o707, 0o722])
+def test_code_that_others_could_write_is_removed(
+    cached: Native, tmp_path: Path, others: int
+) -> None:
+    path = kept_file(tmp_path)
+    (path.parent / "other").touch()  # no code
+    path.parent.chmod(others)
+    assert cached.kept(again=True) is None
+    assert not path.exists()
+    assert not path.parent.stat().st_mode & 0o022
+    assert [path.name for path in path.parent.iterdir()] == ["other"]
+    assert cached.made()(b"\2", 1) == 4
+    assert cached.kept(again=True)
+
+
+def test_code_in_a_folder_of_somebody_else_is_not_taken(
+    cached: Native, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = kept_file(tmp_path)
+    before = path.stat()
+    monkeypatch.setattr(os, "geteuid", lambda: before.st_uid + 1)
+    assert cached.kept(again=True) is None
+    assert cached.made()(b"\2", 1) == 4
+    assert path.stat() == before

@@ -11,9 +11,16 @@ from hypothesis import strategies as st
 from support.drawing import examples
 from support.graphs import exact_scores, graph_of, web_like
 
-from jobs.kernel.rank import packing
 from jobs.kernel.rank.packed_graph import Held, Ranges, abroad, bad_nodes, merged, shares
-from jobs.kernel.rank.packing import Where, Writer, from_text, joined, read_section, to_text
+from jobs.kernel.rank.packing import (
+    Where,
+    Writer,
+    from_text,
+    joined,
+    pieces,
+    read_section,
+    to_text,
+)
 from pipeline.data.graph import Graph
 from pipeline.ranking.acceleration import Groups, Products, Steering, factors, gammas
 
@@ -28,9 +35,7 @@ ARRAYS = st.dictionaries(
 @given(made=ARRAYS, piece=st.sampled_from([8, 24, 100, 10**6]))
 def test_arrays_come_back(made: dict[str, tuple[type, list[int]]], piece: int) -> None:
     arrays = {name: np.array(values, kind) for name, (kind, values) in made.items()}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(packing, "PIECE", piece)
-        texts = [to_text(part) for part in packing.pieces(arrays)]
+    texts = [to_text(part) for part in pieces(arrays, piece)]
     assert texts
     assert all(not set(text) & set(b"\t\n ") for text in texts)
     found = joined(map(from_text, texts))
@@ -41,11 +46,8 @@ def test_arrays_come_back(made: dict[str, tuple[type, list[int]]], piece: int) -
         assert found[name].flags.writeable
 
 
-def test_sections_are_found_by_their_places(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(packing, "PIECE", 800)
-    writer, wheres, lines = Writer(), {}, []
+def test_sections_are_found_by_their_places(tmp_path: Path) -> None:
+    writer, wheres, lines = Writer(piece=800), {}, []
     for label in (b"00000.1", b"00001.7"):
         wheres[label] = places = dict[str, list[int]]()
         for section, count in (("nodes", 1000), ("state", 3)):

@@ -74,10 +74,21 @@ def test_what_is_not_there(bucket: Any, tmp_path: Path, url: str) -> None:
     assert "Traceback" not in result.output
 
 
-@pytest.mark.parametrize("url", ["s3://bucket", "s3://bucket/a/", "s3://bucket/a.warc.gz"])
 @pytest.mark.parametrize(
-    "endpoint, why",
-    [("http://127.0.0.1:9", "nothing answers"), ("http://no.invalid", "no known address")],
+    ("url", "endpoint", "why"),
+    [
+        ("s3://bucket/a.warc.gz", "http://127.0.0.1:9", "nothing answers"),
+        *(
+            pytest.param(url, *told, marks=pytest.mark.extended)
+            for url, *told in (
+                ("s3://bucket/a/", "http://no.invalid", "no known address"),
+                ("s3://bucket", "http://127.0.0.1:9", "nothing answers"),
+                ("s3://bucket/a/", "http://127.0.0.1:9", "nothing answers"),
+                ("s3://bucket/a.warc.gz", "http://no.invalid", "no known address"),
+                ("s3://bucket", "http://no.invalid", "no known address"),
+            )
+        ),
+    ],
 )
 def test_a_store_that_cannot_be_reached(
     url: str, endpoint: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -107,7 +118,7 @@ def test_hdfs_without_its_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert "Install it with `" in result.output and ".." not in result.output
 
 
-@pytest.mark.parametrize("runner", ["inline", "local"])
+@pytest.mark.parametrize("runner", ["inline", pytest.param("local", marks=pytest.mark.extended)])
 def test_extraction_from_s3(bucket: Any, tmp_path: Path, runner: str) -> None:
     path = write_warc(tmp_path / "web.warc.gz", WEB)
     packed = tmp_path / "web.wacz"
@@ -125,11 +136,11 @@ def test_extraction_from_s3(bucket: Any, tmp_path: Path, runner: str) -> None:
 def test_a_run_from_s3_goes_on_with_copies_on_disk(bucket: Any, tmp_path: Path) -> None:
     path = write_warc(tmp_path / "web.warc.gz", WEB)
     url, work = put(bucket, ODD, path), tmp_path / "work"
-    run("run", url, "--work", work)
+    run("run", url, "--work", work, "--jobs", 1)
     manifest = manifest_of(work)
     (entry,) = manifest["archives"].values()
     assert (entry["path"], entry["size"], entry["error"]) == (url, path.stat().st_size, None)
-    run("run", path, "--work", work)
+    run("run", path, "--work", work, "--jobs", 1)
     assert list(given_archives([url, path]).values()) == [url]
     bucket.put_object(Bucket="crawl", Key=ODD, Body=path.read_bytes() + each([page("x")]))
     result = CliRunner().invoke(main, ["run", url, "--work", str(work)])
@@ -138,7 +149,7 @@ def test_a_run_from_s3_goes_on_with_copies_on_disk(bucket: Any, tmp_path: Path) 
 
 def test_a_url_with_control_characters(bucket: Any, tmp_path: Path) -> None:
     url = put(bucket, "a\tb", write_warc(tmp_path / "web.warc.gz", WEB))
-    run("run", url, "--work", tmp_path / "embedded")
+    run("run", url, "--work", tmp_path / "embedded", "--jobs", 1)
     result = CliRunner().invoke(main, ["run", url, "--work", str(tmp_path / "w"), *INLINE])
     assert (result.exit_code, "control characters" in result.output) == (3, True)
 
@@ -156,7 +167,7 @@ def test_folders_and_globs_of_s3(bucket: Any, tmp_path: Path) -> None:
     assert found("s3://crawl/c/**/*b*") == ["c/deep/b.arc.gz"]
     assert found(f"s3://crawl/{ODD}") == [ODD]
     (tmp_path / "list").write_text("s3://crawl/c\n")
-    run("run", "--archives-from", tmp_path / "list", "--work", tmp_path / "work")
+    run("run", "--archives-from", tmp_path / "list", "--work", tmp_path / "work", "--jobs", 1)
     for url in ("s3://crawl/none", "s3://none/", "s3://crawl/c/*.zip"):
         with pytest.raises(BadInput):
             find_archives([url])

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.crawls import crawlrank, ok
+from support.paths import LOOPBACK, SAMPLES
+from support.runs import finished
 from surt import surt
 
 from jobs.kernel.errors import BadInput
@@ -15,16 +17,13 @@ from pipeline.analysis.aopic_lab.preferences import CrawlPreferences
 from pipeline.analysis.aopic_lab.webs import crawled_web
 from pipeline.ranking.aopic.chain import exact_importance
 
-SAMPLES = Path(__file__).resolve().parents[4] / "sample_data"
-LOOPBACK, LOG = SAMPLES / "heritrix-loopback.warc.gz", SAMPLES / "heritrix-loopback.crawl.log"
+LOG = SAMPLES / "heritrix-loopback.crawl.log"
 P1 = r"127\.0\.0\.3:18083/p1\.html"
 
 
 @pytest.fixture(scope="module")
-def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("lab") / "work"
-    ok("run", LOOPBACK, "--work", folder, "--quiet", "--no-validate")
-    return folder
+def work() -> Path:
+    return finished(LOOPBACK)
 
 
 @pytest.fixture(scope="module")
@@ -35,12 +34,12 @@ def anchors(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "anchors.txt"
 
 
-def uris_of(work: Path) -> list[str]:
-    ok("export-text", "--work", work, "--out", work.parent / "text")
-    return [line.split()[1] for line in (work.parent / "text" / "map.txt").read_text().splitlines()]
+def uris_of(work: Path, text: Path) -> list[str]:
+    ok("export-text", "--work", work, "--out", text)
+    return [line.split()[1] for line in (text / "map.txt").read_text().splitlines()]
 
 
-def test_a_pattern(work: Path) -> None:
+def test_a_pattern(work: Path, tmp_path: Path) -> None:
     favour = crawled_web(work, CrawlPreferences(patterns=((P1, 5.0), (r"p[12]\.html", 2.0)))).favour
     assert favour is not None
     expected = [
@@ -49,7 +48,7 @@ def test_a_pattern(work: Path) -> None:
         else 2.0
         if key.endswith(("p1.html", "p2.html"))
         else 1.0
-        for key in uris_of(work)
+        for key in uris_of(work, tmp_path)
     ]
     assert favour.tolist() == expected
     assert sorted(set(expected)) == [1.0, 2.0, 5.0]
@@ -67,10 +66,10 @@ def test_words_of_links(work: Path, anchors: Path, tmp_path: Path) -> None:
     assert set(favour.tolist()) <= {1.0, 3.0}
 
 
-def test_the_order_of_a_log(work: Path) -> None:
+def test_the_order_of_a_log(work: Path, tmp_path: Path) -> None:
     order = crawled_web(work, CrawlPreferences(logs=(LOG,))).order
     assert order is not None
-    keys = uris_of(work)
+    keys = uris_of(work, tmp_path)
     lines = sorted(LOG.read_text().splitlines(), key=begin_of)
     fetched = [surt(line.split()[3], with_scheme=False) for line in lines if " http" in line]
     assert [keys[node] for node in order.tolist()] == [key for key in fetched if key in keys]
@@ -102,8 +101,10 @@ def test_the_command(work: Path, anchors: Path, tmp_path: Path) -> None:
     report = (tmp_path / "preferred" / "report.md").read_text()
     assert "4 times as much" in report
     assert "preferred" in report
-    rows = [list(csv.DictReader((tmp_path / name / "policies.csv").open()))
-            for name in ("plain", "preferred")]  # fmt: skip
+    rows = [
+        list(csv.DictReader((tmp_path / name / "policies.csv").read_text().splitlines()))
+        for name in ("plain", "preferred")
+    ]
     assert rows[0] != rows[1]
     last = {row["policy"]: float(row["error"]) for row in rows[1]}
     assert last["offline"] < 1

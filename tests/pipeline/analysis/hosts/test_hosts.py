@@ -16,6 +16,7 @@ import pytest
 from support.crawls import INLINE, crawlrank, ok
 from support.inputs.samples import write
 from support.paths import LOOPBACK, REFERENCE
+from support.runs import finished, ranked
 
 ICS = sorted((REFERENCE / "archives" / "ics-uci").glob("*.gz"))
 #: links of pages on hosts of one domain, with a port, and of names that sort between them
@@ -30,33 +31,46 @@ LINKS = [
 ]
 
 
-@pytest.fixture(scope="module", params=["loopback columns", "loopback text", "ics columns", "made"])
-def work(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    name, _, engine = request.param.partition(" ")
-    if name == "ics" and not ICS:
-        pytest.skip("no reference data here")
-    folder = tmp_path_factory.mktemp(name) / "w"
-    usual = "--work", folder, "--no-validate", "--quiet", "--bins", 7
-    if name == "made":
-        links = [f"{target} {source} L".encode() for source, target in LINKS]
-        ok("import-text", "--links", write(folder.parent / "links.txt", links), "--work", folder)
-        ok("run", *usual, "--nodes", "all")
+WORKS = ("loopback columns", "loopback text", "made", "ics columns")
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made")
+    links = write(
+        folder / "links.txt", [f"{target} {source} L".encode() for source, target in LINKS]
+    )
+    ok("import-text", "--links", links, "--work", folder / "w")
+    ok("run", "--work", folder / "w", "--no-validate", "--quiet", "--nodes", "all")
+    return folder / "w"
+
+
+def works(*names: str) -> pytest.MarkDecorator:
+    """The parameter `work`."""
+    extended = {"ics columns": [pytest.mark.extended]}
+    params = [pytest.param(name, marks=extended.get(name, ())) for name in names]
+    return pytest.mark.parametrize("work", params, indirect=True)
+
+
+@pytest.fixture
+def work(request: pytest.FixtureRequest) -> Path:
+    if request.param == "made":
+        folder: Path = request.getfixturevalue("imported")
         return folder
-    archives = [LOOPBACK] if name == "loopback" else ICS
-    ok("run", *archives, *usual, *(INLINE if engine == "text" else ()))
-    return folder
+    if request.param == "ics columns":
+        if not ICS:
+            pytest.skip("no reference data here")
+        return finished(ICS, "--iterations", 8, "--no-validate")
+    return finished(LOOPBACK, *(INLINE if "text" in request.param else ()))
 
 
-def pages_of(work: Path) -> list[dict[str, Any]]:
-    output = work.parent / "pages.jsonl"
-    given = "--work", work, "--format", "jsonl", "--output", output, "--bins", 7
-    ok("export-precedence", *given)
+def pages_of(work: Path, output: Path) -> list[dict[str, Any]]:
+    ok("export-precedence", "--work", work, "--format", "jsonl", "--output", output)
     return [json.loads(line) for line in output.read_text().splitlines()]
 
 
-def graph_of(work: Path) -> nx.DiGraph:
+def graph_of(work: Path, out: Path) -> nx.DiGraph:
     """The keys and their links, of the files of the recipe."""
-    out = work.parent / "text"
     ok("export-text", "--work", work, "--out", out)
     keys = {line.split()[1] for line in (out / "map.txt").read_text().splitlines()}
     graph = nx.DiGraph()
@@ -67,22 +81,29 @@ def graph_of(work: Path) -> nx.DiGraph:
     return graph
 
 
-@pytest.mark.parametrize("by", ["host", "domain"])
-def test_rows_are_sums_over_the_list_of_pages(by: str, work: Path) -> None:
-    column = {"host": "host", "domain": "site"}[by]
-    pages = pages_of(work)
+@pytest.mark.few(1)
+@works(*WORKS)
+def test_rows_are_sums_over_the_list_of_pages(work: Path, tmp_path: Path) -> None:
+    pages, graph = pages_of(work, tmp_path / "pages.jsonl"), graph_of(work, tmp_path / "text")
+    for by, column in (("host", "host"), ("domain", "site")):
+        document = json.loads(ok("hosts", "--work", work, "--by", by, "--json", "-").out)
+        require_sums(document, column, pages, graph)
+
+
+def require_sums(
+    document: dict[str, Any], column: str, pages: list[dict[str, Any]], graph: nx.DiGraph
+) -> None:
     groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for page in pages:
         groups[page[column]].append(page)
     of_key = {page["key"]: page[column] for page in pages}
     links: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
-    for source, target in graph_of(work).edges:
+    for source, target in graph.edges:
         if of_key[source] == of_key[target]:
             links[of_key[source]][2] += 1
         else:
             links[of_key[target]][0] += 1
             links[of_key[source]][1] += 1
-    document = json.loads(ok("hosts", "--work", work, "--by", by, "--json", "-").out)
     rows = document["hosts"]
     assert document["count"] == len(rows) == len(groups)
     total = math.fsum(page["score"] or 0 for page in pages)
@@ -95,17 +116,14 @@ def test_rows_are_sums_over_the_list_of_pages(by: str, work: Path) -> None:
         assert row["score"] == pytest.approx(math.fsum(scores), rel=1e-12)
         assert row["share"] == pytest.approx(math.fsum(scores) / total, rel=1e-12)
         assert row["best"] == max(scores, default=None)
-        assert row["classes"] == [sum(p["class"] == n for p in own) for n in range(1, 8)]
+        assert row["classes"] == [sum(p["class"] == n for p in own) for n in range(1, 6)]
         assert [row["links_in"], row["links_out"], row["links_within"]] == links[row["host"]]
     assert rows == sorted(rows, key=lambda row: (-row["score"], row["host"]))
 
 
-def test_domains_join_hosts_that_do_not_follow_each_other(tmp_path: Path) -> None:
+@works("made")
+def test_domains_join_hosts_that_do_not_follow_each_other(work: Path) -> None:
     """By hand: example.org with its ports and a.example.org, which example-x.org parts."""
-    links = [f"{target} {source} L".encode() for source, target in LINKS]
-    work = tmp_path / "w"
-    ok("import-text", "--links", write(tmp_path / "links.txt", links), "--work", work)
-    ok("run", "--work", work, "--nodes", "all", "--no-validate", "--quiet")
     out = ok("hosts", "--work", work, "--by", "domain", "--sort", "host", "--json", "-").out
     names = ("host", "pages", "links_in", "links_out", "links_within")
     assert [tuple(row[name] for name in names) for row in json.loads(out)["hosts"]] == [
@@ -116,7 +134,14 @@ def test_domains_join_hosts_that_do_not_follow_each_other(tmp_path: Path) -> Non
     ]
 
 
-@pytest.mark.parametrize("sort", ["pages", "best", "links_in", "host"])
+@pytest.mark.parametrize(
+    ("work", "sort"),
+    [
+        ("loopback columns", "pages"), ("made", "best"), ("loopback text", "links_in"),
+        ("made", "host"),
+    ],
+    indirect=["work"],
+)  # fmt: skip
 def test_order_and_number_of_rows(sort: str, work: Path) -> None:
     given = "hosts", "--work", work, "--sort", sort
     everything = json.loads(ok(*given, "--json", "-").out)["hosts"]
@@ -129,6 +154,7 @@ def test_order_and_number_of_rows(sort: str, work: Path) -> None:
     assert shown == [row["host"] for row in everything[:20]]
 
 
+@works("loopback text", "made")
 def test_files_say_the_same(work: Path, tmp_path: Path) -> None:
     given = "hosts", "--work", work, "--output"
     for name in ("h.csv", "h.jsonl", "h.parquet", "h.csv.gz"):
@@ -144,6 +170,8 @@ def test_files_say_the_same(work: Path, tmp_path: Path) -> None:
     assert [value for name, value in rows[0].items() if name.startswith("class_")]
 
 
+@pytest.mark.extended
+@works("loopback columns")
 def test_pictures(work: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     for form, first in (("png", b"\x89PNG"), ("svg", b"<?xml")):
@@ -154,10 +182,8 @@ def test_pictures(work: Path, tmp_path: Path) -> None:
         assert pictures[0].read_bytes() == pictures[1].read_bytes()
 
 
-def test_a_ranking_beside_the_run(tmp_path: Path) -> None:
-    work = tmp_path / "w"
-    ok("run", LOOPBACK, "--work", work, "--no-validate", "--quiet")
-    ok("rank", "--work", work, "--method", "hits", "--quiet")
+def test_a_ranking_beside_the_run() -> None:
+    work = ranked(finished(LOOPBACK), "--method", "hits")
     own, hits = (
         json.loads(ok("hosts", "--work", work, *more, "--json", "-").out)["hosts"]
         for more in ((), ("--ranking", "hits"))
@@ -195,10 +221,12 @@ def test_keys_without_uris_and_ids_without_keys(tmp_path: Path) -> None:
         ("host", "by name"),
     ],
 )
+@works("made")
 def test_the_title_says_the_order(sort: str, words: str, work: Path) -> None:
     assert words in ok("hosts", "--work", work, "--sort", sort).out.splitlines()[0]
 
 
+@works("loopback columns")
 def test_a_picture_without_matplotlib(
     work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,6 +237,7 @@ def test_a_picture_without_matplotlib(
     assert list(tmp_path.iterdir()) == []
 
 
+@works("loopback columns")
 def test_refused(work: Path, tmp_path: Path) -> None:
     for option, name in (("--output", "h.txt"), ("--plot", "h.gif"), ("--output", "csv")):
         said = crawlrank("hosts", "--work", work, option, tmp_path / name)

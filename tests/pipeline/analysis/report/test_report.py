@@ -14,6 +14,8 @@ from urllib.parse import quote
 import pytest
 from support.crawls import INLINE, Said, crawlrank, ok, write_warc
 from support.paths import LOOPBACK, SAMPLES
+from support.runs import copy_of, finished, ranked, shared_warc
+from support.work_folders import edit_manifest
 
 from pipeline.analysis.report import page_rows
 from pipeline.analysis.report.html import report_page
@@ -28,10 +30,11 @@ def report_of(work: Path, *options: object) -> dict[str, Any]:
     return document
 
 
-def page_of(work: Path) -> str:
-    page = work.parent / "report.html"
-    ok("report", "--work", work, "--output", page)
-    return page.read_text()
+def both_of(work: Path, tmp_path: Path) -> tuple[dict[str, Any], str]:
+    """The JSON of a report and its page, which one command writes."""
+    data, page = tmp_path / "report.json", tmp_path / "report.html"
+    ok("report", "--work", work, "--output", page, "--json", data)
+    return json.loads(data.read_text()), page.read_text()
 
 
 def json_of(*command: object) -> dict[str, Any]:
@@ -40,18 +43,13 @@ def json_of(*command: object) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("ranked") / "w"
-    ok("run", CRAWLS / "crawl-2.warc.gz", "--work", folder)
-    ok("rank", "--work", folder, "--method", "hits")
-    return folder
+def work() -> Path:
+    return ranked(finished(CRAWLS / "crawl-2.warc.gz"), "--method", "hits")
 
 
 @pytest.fixture(scope="module")
-def text_work(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("text") / "w"
-    ok("run", CRAWLS / "crawl-2.warc.gz", "--work", folder, *INLINE, "--tolerance", 1e-9)
-    return folder
+def text_work() -> Path:
+    return finished(CRAWLS / "crawl-2.warc.gz", *INLINE, "--tolerance", 1e-9)
 
 
 @pytest.fixture(scope="module")
@@ -151,9 +149,8 @@ def test_other_rankings_agree_as_agree_says(work: Path, document: dict[str, Any]
     assert first["rounds"]["method"] == "HITS"
 
 
-def test_changes_are_those_of_diff(work: Path, tmp_path: Path) -> None:
-    older = tmp_path / "older"
-    ok("run", CRAWLS / "crawl-1.warc.gz", "--work", older)
+def test_changes_are_those_of_diff(work: Path) -> None:
+    older = finished(CRAWLS / "crawl-1.warc.gz")
     changes = report_of(work, "--against", older, "--ranking", "run")["changes"]
     expected = json_of("diff", older, work, "--top", 10, "--links", 3)
     assert {name: expected[name] for name in changes} == changes
@@ -164,17 +161,29 @@ def test_top_bounds_the_pages(work: Path) -> None:
     assert len(report_of(work, "--top", 7)["scores"]["best"]) == 7
 
 
-@pytest.mark.parametrize("letter", ["x", "%3C", "ü"])
+@pytest.mark.extended
+@pytest.mark.parametrize(
+    "letter", ["ü", *(pytest.param(letter, marks=pytest.mark.extended) for letter in ("x", "%3C"))]
+)
 def test_long_uris_do_not_fill_a_report(tmp_path: Path, letter: str) -> None:
     long = [f"/{number:04}{letter * (7800 // len(quote(letter)))}" for number in range(1000)]
     archive = write_warc(tmp_path / "long.warc.gz", {"http://a.example/": long})
     ok("run", archive, "--work", tmp_path / "w")
-    assert len(report_of(tmp_path / "w")["scores"]["best"]) == 1000
-    page_of(tmp_path / "w")
-    assert (tmp_path / "report.html").stat().st_size < 5_000_000
+    document, page = both_of(tmp_path / "w", tmp_path)
+    assert len(document["scores"]["best"]) == 1000
+    assert len(page.encode()) < 5_000_000
 
 
-@pytest.mark.parametrize(("length", "letter"), [(40, "x"), (1990, "x"), (1990, "<"), (300, "ü")])
+@pytest.mark.extended
+@pytest.mark.parametrize(
+    ("length", "letter"),
+    [
+        (40, "x"),
+        (1990, "<"),
+        pytest.param(1990, "x", marks=pytest.mark.extended),
+        pytest.param(300, "ü", marks=pytest.mark.extended),
+    ],
+)
 def test_many_pages_do_not_fill_a_report(
     document: dict[str, Any], length: int, letter: str
 ) -> None:
@@ -199,10 +208,7 @@ def test_many_pages_do_not_fill_a_report(
 
 def unfinished(tmp_path: Path, until: str) -> Path:
     """A run that was stopped before a step."""
-    from support.work_folders import edit_manifest
-
-    work = tmp_path / "w"
-    ok("run", LOOPBACK, "--work", work)
+    work = copy_of(finished(LOOPBACK), tmp_path / "w")
 
     def cut(data: dict[str, Any]) -> None:
         names = [*data["steps"]]
@@ -216,16 +222,15 @@ def unfinished(tmp_path: Path, until: str) -> Path:
 @pytest.mark.parametrize("until", ["extract-links", "gen-graph", "page-rank", "export-precedence"])
 def test_an_unfinished_run_is_shown_as_far_as_it_is(tmp_path: Path, until: str) -> None:
     work = unfinished(tmp_path, until)
-    document = report_of(work)
+    document, page = both_of(work, tmp_path)
     assert until in document["run"]["to_do"]
     assert document["scores"] is None
     assert (document["graph"] is None) == (until in ("extract-links", "gen-graph"))
-    assert f"This run is not finished: {document['run']['to_do'][0]}" in page_of(work)
+    assert f"This run is not finished: {document['run']['to_do'][0]}" in page
 
 
-def test_validation_may_be_left_out(tmp_path: Path) -> None:
-    ok("run", LOOPBACK, "--work", tmp_path / "w", "--no-validate")
-    document = report_of(tmp_path / "w")
+def test_validation_may_be_left_out() -> None:
+    document = report_of(finished(LOOPBACK, "--no-validate"))
     assert document["opic"] is None
     assert document["scores"] is not None
 
@@ -238,34 +243,33 @@ def test_an_imported_graph_has_no_captures(tmp_path: Path) -> None:
     graph.write_text(GRAPH)
     ok("import-text", "--graph", graph, "--work", tmp_path / "w")
     ok("run", "--work", tmp_path / "w")
-    document = report_of(tmp_path / "w")
+    document, page = both_of(tmp_path / "w", tmp_path)
     assert document["input"] is document["classes"] is document["captured_hosts"] is None
     assert document["graph"]["nodes"] == 3
     assert [row["captures"] for row in document["scores"]["best"]] == [None] * 3
-    assert "The graph was imported from text files" in page_of(tmp_path / "w")
+    assert "The graph was imported from text files" in page
 
 
 def test_one_page(tmp_path: Path) -> None:
     archive = write_warc(tmp_path / "one.warc.gz", {"http://a.example/": []})
     ok("run", archive, "--work", tmp_path / "w", "--nodes", "all")
-    document = report_of(tmp_path / "w")
+    document, page = both_of(tmp_path / "w", tmp_path)
     (row,) = document["scores"]["best"]
     assert (row["uri"], row["inlinks"], row["outlinks"]) == ("http://a.example/", 0, 0)
-    assert "1 page and 0 links" in page_of(tmp_path / "w")
+    assert "1 page and 0 links" in page
 
 
 def test_datasets_at_a_url(tmp_path: Path) -> None:
-    near, far = tmp_path / "near", tmp_path / "far"
-    options = (LOOPBACK, *INLINE, "--iterations", 3, "--quiet")
-    ok("run", *options, "--work", near)
-    ok("run", *options, "--work", far, "--data", (tmp_path / "data").as_uri())
-    ours, theirs = report_of(near), report_of(far)
+    far, options = tmp_path / "far", (*INLINE, "--iterations", 3)
+    data = (tmp_path / "data").as_uri()
+    ok("run", LOOPBACK, *options, "--quiet", "--work", far, "--data", data)
+    ours, theirs = report_of(finished(LOOPBACK, *options)), report_of(far)
     for name in ("input", "links", "graph", "structure", "scores", "hosts", "captured_hosts"):
         assert ours[name] == theirs[name], name
 
 
 def test_sites_are_those_of_export_sites(work: Path, tmp_path: Path) -> None:
-    ok("rank", "--work", work, "--method", "site")
+    work = ranked(work, "--method", "site")
     table = tmp_path / "sites.csv"
     ok("export-sites", "--work", work, "--ranking", "site", "--output", table)
     with table.open() as file:
@@ -277,30 +281,26 @@ def test_sites_are_those_of_export_sites(work: Path, tmp_path: Path) -> None:
 
 
 def test_damage_is_listed_with_its_place(tmp_path: Path) -> None:
-    work = tmp_path / "w"
-    archives = sorted((SAMPLES / "damaged").glob("*.gz"))
-    ok("run", *archives, "--work", work, "--nodes", "all")
-    given = report_of(work)["input"]
+    work = finished(sorted((SAMPLES / "damaged").glob("*.gz")), "--nodes", "all")
+    document, page = both_of(work, tmp_path)
+    given = document["input"]
     assert given["damage"] == len(given["damage_places"]) == 3
     assert {row["reason"]: row["count"] for row in given["damage_by_reason"]} == dict(
         Counter(place["reason"] for place in given["damage_places"])
     )
-    assert "3 places in the archives are damaged" in page_of(work)
+    assert "3 places in the archives are damaged" in page
 
 
 @pytest.fixture(scope="module")
-def unlinked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def unlinked() -> Path:
     """Pages without links, ranked by indegree: all scores are 0."""
-    folder = tmp_path_factory.mktemp("unlinked")
-    archive = write_warc(folder / "a.warc.gz", {"http://a.example/": [], "http://b.example/": []})
-    ok("run", archive, "--work", folder / "w", "--nodes", "all", "--method", "degree")
-    return folder / "w"
+    web: dict[str, list[str]] = {"http://a.example/": [], "http://b.example/": []}
+    return finished(shared_warc("unlinked.warc.gz", web), "--nodes", "all", "--method", "degree")
 
 
-def test_scores_of_nothing(unlinked: Path) -> None:
-    document = report_of(unlinked)
+def test_scores_of_nothing(unlinked: Path, tmp_path: Path) -> None:
+    document, page = both_of(unlinked, tmp_path)
     assert [row["share"] for row in document["hosts"]["listed"]] == [0, 0]
-    page = page_of(unlinked)
     assert "The scores, by indegree, are exact." in page
     assert "not checked by OPIC" not in page
 
@@ -309,37 +309,42 @@ def test_a_ranking_that_never_began(tmp_path: Path) -> None:
     archive = write_warc(tmp_path / "a.warc.gz", {"http://a.example/": []})
     said = crawlrank("run", archive, "--work", tmp_path / "w", "--nodes", "all", "--method", "hits")
     assert said.code
-    assert "page-rank" in report_of(tmp_path / "w")["run"]["to_do"]
-    assert "This run is not finished" in page_of(tmp_path / "w")
+    document, page = both_of(tmp_path / "w", tmp_path)
+    assert "page-rank" in document["run"]["to_do"]
+    assert "This run is not finished" in page
 
 
-def test_many_rounds_are_thinned_out(work: Path, tmp_path: Path) -> None:
-    ok("run", LOOPBACK, "--work", tmp_path / "w", "--iterations", 5000)
-    rounds = report_of(tmp_path / "w")["rounds"]
+def test_many_rounds_are_thinned_out(tmp_path: Path) -> None:
+    work = finished(LOOPBACK, "--iterations", 1001)
+    document, page = both_of(work, tmp_path)
+    rounds = document["rounds"]
     numbers = [row["round"] for row in rounds["rounds"]]
-    assert rounds["count"] == numbers[-1] == 5000
+    assert rounds["count"] == numbers[-1] == 1001
     assert numbers[0] == 1
     assert 100 < len(numbers) <= 200
-    assert "rounds are shown" in page_of(tmp_path / "w")
+    assert "rounds are shown" in page
 
 
 def test_a_stale_ranking_is_left_out_unless_it_is_asked_for(tmp_path: Path) -> None:
-    work = tmp_path / "w"
-    ok("run", CRAWLS / "crawl-1.warc.gz", "--work", work)
-    ok("rank", "--work", work, "--method", "hits")
+    older = ranked(finished(CRAWLS / "crawl-1.warc.gz"), "--method", "hits")
+    work = copy_of(older, tmp_path / "w")
     ok("run", CRAWLS / "crawl-1.warc.gz", "--work", work, "--nodes", "all", "--force")
-    document = report_of(work)
+    document, page = both_of(work, tmp_path)
     assert document["left_out"] == ["hits"]
     assert document["rankings"] == []
-    assert "made of an older graph: hits" in page_of(work)
+    assert "made of an older graph: hits" in page
     assert bad("report", "--work", work, "--ranking", "hits", "--json", "-").code == 3
 
 
 RUNS = (
-    ("--fold", "redirects", "--fold", "canonical", "--captures", "latest"),
-    ("--nodes", "all", "--no-validate", "--bins", "7", "--iterations", "3"),
-    ("--runner", "inline", "--iterations", "8"),
-    ("--link-weight", "internal=1,external=2", "--ties", "links"),
+    (
+        *("--fold", "redirects", "--fold", "canonical", "--captures", "latest"),
+        *("--link-weight", "internal=1,external=2", "--ties", "links"),
+    ),
+    (
+        *("--runner", "inline", "--nodes", "all", "--no-validate", "--bins", "7"),
+        *("--iterations", "3"),
+    ),
     ("--method", "site", "--site-by", "domain"),
 )
 
@@ -351,6 +356,7 @@ def parsed(line: str) -> dict[str, Any]:
     return loaded(name).make_context(name, words).params
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("options", RUNS)
 def test_the_command_of_the_run_can_be_run_again(tmp_path: Path, options: tuple[str, ...]) -> None:
     given = ("run", str(LOOPBACK), "--work", str(tmp_path / "w"), *options)
@@ -394,18 +400,14 @@ def test_bad_input(work: Path, tmp_path: Path) -> None:
     "name", ["precedence.summary.json", "report/report.json", "crawler-beans-fragment.xml"]
 )
 def test_a_damaged_small_file_is_named(tmp_path: Path, name: str) -> None:
-    work = tmp_path / "w"
-    ok("run", LOOPBACK, "--work", work)
+    work = copy_of(finished(LOOPBACK), tmp_path / "w")
     path = work / name
     path.write_bytes(b"\xff" * path.stat().st_size)
     assert name.partition("/")[0] in bad("report", "--work", work, "--json", "-").err
 
 
 def test_too_little_memory_says_what_is_enough(tmp_path: Path) -> None:
-    from support.work_folders import edit_manifest
-
-    work = tmp_path / "w"
-    ok("run", LOOPBACK, "--work", work)
+    work = copy_of(finished(LOOPBACK), tmp_path / "w")
 
     def enlarge(data: dict[str, Any]) -> None:
         data["steps"]["page-rank"]["rounds"][-1]["nodes"] = 10**8
@@ -418,8 +420,7 @@ def test_too_little_memory_says_what_is_enough(tmp_path: Path) -> None:
 
 
 def test_a_damaged_dataset_is_named(tmp_path: Path) -> None:
-    work = tmp_path / "w"
-    ok("run", LOOPBACK, "--work", work)
+    work = copy_of(finished(LOOPBACK), tmp_path / "w")
     scores = work / "scores" / "scores.parquet"
     scores.write_bytes(scores.read_bytes()[:-40])
     said = bad("report", "--work", work, "--output", tmp_path / "r.html")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
-from support.compared import Plain, made_works, opened, uri
-from support.crawls import INLINE, ok, write_warc
+from support.compared import HOW, Plain, made_works, opened, uri
+from support.drawing import examples
+from support.runs import finished, shared_warc
 
 from jobs.kernel.errors import BadInput
 from pipeline.analysis.watch.graphs import Drawn
@@ -20,8 +22,8 @@ ENGINES = pytest.mark.parametrize("engine", ["columns", "text"])
 
 
 @pytest.fixture(scope="module")
-def works(tmp_path_factory: pytest.TempPathFactory) -> Works:
-    return made_works(tmp_path_factory.mktemp("works"), 1)
+def works() -> Works:
+    return made_works(1)
 
 
 def links_in(plain: Plain) -> set[tuple[str, str]]:
@@ -52,25 +54,25 @@ def require_same(drawn: Drawn, keys: Sequence[str], plain: Plain) -> None:
     assert all(list(each) == sorted(each) for each in drawn.targets)
 
 
-@ENGINES
-@pytest.mark.parametrize("most", [2, 7, 30, 300])
+@pytest.mark.parametrize(
+    ("engine", "most"), [("text", 2), ("columns", 7), ("text", 30), ("columns", 300)]
+)
 def test_the_nearest_pages_in_both_directions(most: int, engine: str, works: Works) -> None:
     plain = Plain(works["text"][0])
-    with opened(works[engine][0]) as (finished,):
-        for key in sorted(plain.score_of)[::9]:
-            drawn = drawn_around(finished, plain.uri_of[key], most)
+    with opened(works[engine][0]) as (run,):
+        for key in Random(most).sample(sorted(plain.score_of), examples(10)):
+            drawn = drawn_around(run, plain.uri_of[key], most)
             require_same(drawn, nearest(plain, key, most), plain)
             assert drawn.start == 0
-            assert drawn_around(finished, key, most).names == drawn.names
+            assert drawn_around(run, key, most).names == drawn.names
 
 
-@ENGINES
-@pytest.mark.parametrize("most", [2, 13, 300])
+@pytest.mark.parametrize(("engine", "most"), [("columns", 2), ("text", 13), ("columns", 300)])
 def test_the_best_pages(most: int, engine: str, works: Works) -> None:
     plain = Plain(works["text"][0])
     keys = sorted(plain.score_of, key=lambda key: (-plain.score_of[key], key))[:most]
-    with opened(works[engine][0]) as (finished,):
-        drawn = drawn_best(finished, most)
+    with opened(works[engine][0]) as (run,):
+        drawn = drawn_best(run, most)
         require_same(drawn, keys, plain)
         assert drawn.start is None
 
@@ -78,10 +80,10 @@ def test_the_best_pages(most: int, engine: str, works: Works) -> None:
 @ENGINES
 def test_links_of_nodes_are_those_of_the_graph(engine: str, works: Works) -> None:
     plain = Plain(works["text"][0])
-    with opened(works[engine][0]) as (finished,):
-        keys = dict(finished.rows("SELECT id, key FROM {mapped}"))
+    with opened(works[engine][0]) as (run,):
+        keys = dict(run.rows("SELECT id, key FROM {mapped}"))
         for chosen in ([], [0], [3, 1, 20]):
-            found = finished.links_of(chosen)
+            found = run.links_of(chosen)
             pairs = list(zip(found.targets.tolist(), found.sources.tolist(), strict=True))
             assert pairs == sorted(pairs)
             wanted = {
@@ -100,22 +102,21 @@ def test_best_of_equal_scores_are_the_first() -> None:
 
 @ENGINES
 def test_pages_that_are_none(engine: str, works: Works) -> None:
-    with opened(works[engine][0]) as (finished,):
+    with opened(works[engine][0]) as (run,):
         with pytest.raises(BadInput, match=r"Did you mean http://h1\.example/page-"):
-            drawn_around(finished, "http://h1.example/page-1000", 9)
+            drawn_around(run, "http://h1.example/page-1000", 9)
         with pytest.raises(BadInput, match="No host has a similar name"):
-            drawn_around(finished, "http://elsewhere.test/", 9)
+            drawn_around(run, "http://elsewhere.test/", 9)
         with pytest.raises(NotAURI):
-            drawn_around(finished, "page-1", 9)
+            drawn_around(run, "page-1", 9)
 
 
-@pytest.mark.parametrize("how", [(), INLINE], ids=["columns", "text"])
-def test_pages_that_fold_and_pages_without_score(how: Sequence[str], tmp_path: Path) -> None:
+@ENGINES
+def test_pages_that_fold_and_pages_without_score(engine: str) -> None:
     """A page nobody links to has none; another spelling of a page is that page."""
     web = {uri(0): [uri(1)], uri(1): [uri(2)], uri(2): [uri(1)]}
-    archive = write_warc(tmp_path / "a.warc.gz", web)
-    ok("run", archive, "--work", tmp_path / "w", "--no-validate", "--quiet", *how)
-    with opened(tmp_path / "w") as (finished,):
+    given = "--no-validate", "--iterations", 3, *HOW[engine]
+    with opened(finished(shared_warc("few.warc.gz", web), *given)) as (run,):
         with pytest.raises(BadInput, match=r"no node of the graph.*crawlrank explain"):
-            drawn_around(finished, uri(0), 9)
-        assert drawn_around(finished, uri(2).replace("h2", "H2") + "#x", 9).names[0] == uri(2)
+            drawn_around(run, uri(0), 9)
+        assert drawn_around(run, uri(2).replace("h2", "H2") + "#x", 9).names[0] == uri(2)

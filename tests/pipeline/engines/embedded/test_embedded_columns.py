@@ -27,6 +27,14 @@ from pipeline.engines.embedded.columns import (
 Rows = list[tuple[str, str, str]]
 
 
+class FewStrings(LinksWriter):
+    most_strings = 1000
+
+
+class FewCaptures(CapturesWriter):
+    block = 7
+
+
 def written(path: Path, rows: Rows, block: int = columns.BLOCK) -> Path:
     with LinksWriter(path, block) as links:
         for source, page in groupby(rows, key=itemgetter(1)):
@@ -91,11 +99,10 @@ def test_every_page_of_a_block_uses_its_dictionary(tmp_path: Path) -> None:
     assert bytes_of_targets(tmp_path / "usual.parquet") > 90_000 * 107
 
 
-def test_long_uris_end_a_block_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns, "BLOCK_STRINGS", 1000)
+def test_long_uris_end_a_block_early(tmp_path: Path) -> None:
     rows = [(f"http://a.example/{number:0500}", "http://a.example/", "L") for number in range(9)]
     path = tmp_path / "part.parquet"
-    with LinksWriter(path) as links:
+    with FewStrings(path) as links:
         for target, source, _ in rows:
             links.add(source.encode(), [target.encode()], [b"L"])
     assert [len(block.target) for block in link_blocks(path)] == [2, 2, 2, 2, 1]
@@ -119,14 +126,11 @@ def test_no_links_and_no_captures(tmp_path: Path) -> None:
     assert list(capture_blocks(tmp_path / "captures.parquet")) == []
 
 
-def test_captures_have_types_and_null_where_unknown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(columns, "CAPTURES_BLOCK", 7)
+def test_captures_have_types_and_null_where_unknown(tmp_path: Path) -> None:
     lines = [line for line in made_captures() if b"\xff" not in line]
     lines.append(b"http://a.example/\t-\t-\t-\t-\trevisit\ta.warc.gz\t123456789012\t-\tLLR")
     path = tmp_path / "part.parquet"
-    with CapturesWriter(path) as captures:
+    with FewCaptures(path) as captures:
         captures.add(map(parse_capture, lines))
     assert captures.rows == len(lines)
     found = duckdb.read_parquet(str(path)).fetchall()

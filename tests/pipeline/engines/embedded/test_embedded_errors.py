@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import re
 import subprocess
 import sys
@@ -10,10 +9,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.crawls import COMMAND, Said, checked, crawlrank, environment, ok, process, write_warc
+from support.crawls import (
+    COMMAND,
+    INLINE,
+    Said,
+    checked,
+    crawlrank,
+    environment,
+    ok,
+    process,
+    write_warc,
+)
 from support.faults.disks import grow, tiny_disk
 from support.faults.stopping import interrupt, stopped
 from support.paths import LOOPBACK
+from support.runs import copy_of, finished
 from support.work_folders import await_end, files_of, hold, tree_of
 
 from jobs.kernel.errors import BadInput
@@ -25,18 +35,16 @@ ROUNDS = ("--iterations", "3", "--no-validate", "--jobs", "2")
 RANKED = re.compile(r"^page-rank: round (\d+)", re.MULTILINE)
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    work = tmp_path_factory.mktemp("undisturbed") / "work"
-    ok("run", LOOPBACK, "--work", work, "--quiet", *ROUNDS)
-    return files_of(work)
+def undisturbed() -> Path:
+    return finished(LOOPBACK, *ROUNDS)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "size",
-    ["24k", "64k", *(pytest.param(s, marks=pytest.mark.large) for s in ("12k", "40k", "80k"))],
+    ["24k", "64k", *(pytest.param(s, marks=pytest.mark.extended) for s in ("12k", "40k", "80k"))],
 )
-def test_a_full_disk(size: str, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+def test_a_full_disk(size: str, tmp_path: Path) -> None:
     with tiny_disk(tmp_path / "disk", size) as disk:
         work = disk / "work"
         said = process("run", LOOPBACK, "--work", work, *ROUNDS, "-v")
@@ -51,7 +59,7 @@ def test_a_full_disk(size: str, undisturbed: dict[str, bytes], tmp_path: Path) -
         assert again.code == 0
         for step in begun[:-1]:
             assert f"{step}: unchanged, kept" in again.err
-        assert files_of(work) == undisturbed
+        assert files_of(work) == files_of(undisturbed())
 
 
 @pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
@@ -106,9 +114,9 @@ def test_a_read_only_work_folder(tmp_path: Path) -> None:
 
 def test_a_finished_folder_that_became_read_only(tmp_path: Path) -> None:
     with tiny_disk(tmp_path / "disk", "9m") as disk:
-        ok("run", LOOPBACK, "--work", disk / "work", "--quiet", *ROUNDS)
+        copy_of(undisturbed(), disk / "work")
         grow(disk, "9m,ro")
-        said = process("run", LOOPBACK, "--work", disk / "work", *ROUNDS)
+        said = crawlrank("run", LOOPBACK, "--work", disk / "work", *ROUNDS)
         assert said.code == 3
         assert f"{disk / 'work'}: cannot be used as a work folder (Read-only" in said.err
 
@@ -119,19 +127,17 @@ def test_two_runs_at_once(tmp_path: Path) -> None:
         said = crawlrank("run", LOOPBACK, "--work", work, *ROUNDS)
         other.kill()
     assert said.code == 3
-    assert f"another run is at work in this folder (process {other.pid})" in said.err
+    assert f"is at work in this folder (process {other.pid})" in said.err
     assert [path.name for path in work.iterdir()] == [".lock"]
 
 
 @pytest.mark.parametrize("first", ["embedded", "inline"])
-def test_another_runner_in_a_work_folder(
-    first: str, undisturbed: dict[str, bytes], tmp_path: Path
-) -> None:
-    work = tmp_path / "work"
+def test_another_runner_in_a_work_folder(first: str, tmp_path: Path) -> None:
     runners = {"embedded": "embedded", "inline": "local or inline"}
     (second,) = set(runners) - {first}
+    given = () if first == "embedded" else INLINE
+    work = copy_of(finished(LOOPBACK, *ROUNDS, *given), tmp_path / "work")
     words = ("run", LOOPBACK, "--work", work, "--quiet", *ROUNDS)
-    ok(*words, "--runner", first)
     before = (work / "precedence.txt").read_bytes()
     said = crawlrank(*words, "--runner", second)
     assert said.code == 3
@@ -143,7 +149,7 @@ def test_another_runner_in_a_work_folder(
     ok(*words, "--runner", second, "--force")
     assert (work / "precedence.txt").read_bytes() == before
     if second == "embedded":
-        assert files_of(work) == undisturbed
+        assert files_of(work) == files_of(undisturbed())
 
 
 def test_more_rounds_after_too_few(tmp_path: Path) -> None:
@@ -160,9 +166,7 @@ def test_more_rounds_after_too_few(tmp_path: Path) -> None:
     said = ok(*words)
     rounds = list(map(int, RANKED.findall(said.err)))
     assert rounds[0] == 6
-    whole = tmp_path / "whole"
-    ok("run", LOOPBACK, "--work", whole, "--no-validate", "--quiet")
-    exact = np.load(whole / "ranks" / "scores.npy")
+    exact = np.load(finished(LOOPBACK) / "ranks" / "scores.npy")
     scores = np.load(work / "ranks" / "scores.npy")
     assert np.abs(scores - exact).sum() <= 2e-9 * exact.sum()
     assert not (work / "rounds").exists()
@@ -186,19 +190,20 @@ def begun(*words: object, python: tuple[str, ...] = ()) -> subprocess.Popen[str]
     command = [COMMAND[0], *python, *COMMAND[1:], *map(str, words)]
     return subprocess.Popen(
         command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True,
+        start_new_session=True, pipesize=4096,  # hardly ahead of who reads
     )  # fmt: skip
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "step",
     [
         "extract-links",
         "page-rank",
-        *(pytest.param(step, marks=pytest.mark.large) for step in ("canonicalize", "gen-graph")),
+        *(pytest.param(step, marks=pytest.mark.extended) for step in ("canonicalize", "gen-graph")),
     ],
 )
-def test_control_c(step: str, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+def test_control_c(step: str, tmp_path: Path) -> None:
     more = write_warc(tmp_path / "more.warc", {"http://x.example/": ["http://y.example/"]})
     words = ("run", LOOPBACK, more, "--work", tmp_path / "work", *ROUNDS, "-v")
     with stopped(step, 0, *words) as run:
@@ -235,6 +240,7 @@ cli.main(["endless"])
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("how", ["reading", "counting"])
 def test_an_endless_query_is_interrupted(how: str, tmp_path: Path) -> None:
     command = [sys.executable, "-c", ENDLESS, how, str(tmp_path)]
@@ -244,13 +250,15 @@ def test_an_endless_query_is_interrupted(how: str, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("imported", [3, 100, 300, 500, 700])
+@pytest.mark.parametrize(
+    "imported",
+    [100, 500, *(pytest.param(count, marks=pytest.mark.extended) for count in (3, 300, 700))],
+)
 def test_control_c_while_it_starts(imported: int, tmp_path: Path) -> None:
     """After so many modules were imported, of which Python tells on stderr."""
     words = ("run", LOOPBACK, "--work", tmp_path / "work", *ROUNDS)
     with begun(*words, python=("-X", "importtime")) as run:
         assert run.stderr is not None
-        fcntl.fcntl(run.stderr, fcntl.F_SETPIPE_SZ, 4096)  # so that it is hardly ahead of who reads
         for line in run.stderr:
             if line.endswith("| pipeline\n"):
                 break

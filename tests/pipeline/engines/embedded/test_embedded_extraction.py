@@ -19,18 +19,15 @@ from jobs.kernel.formats.rows import UNKNOWN, Capture
 from pipeline.contract import ArchiveReport, ArchiveTask
 from pipeline.data.parquet import schema_of
 from pipeline.data.workers import Tell
-from pipeline.engines.embedded import extraction, range_extraction
-from pipeline.engines.embedded.archive_extraction import ArchiveWork
 from pipeline.engines.embedded.columns import CAPTURE_SCHEMA
-from pipeline.engines.embedded.extraction import extract_archives
+from pipeline.engines.embedded.extraction import ReadWork, extract_archives
+from pipeline.engines.embedded.range_extraction import LEAST, Work, extract
 from pipeline.engines.text import steps
 from pipeline.workfolder.archives import archive_tasks, given_archives
 
-ARCHIVES = [
-    *SAMPLES.glob("*arc.gz"),
-    *DAMAGED.iterdir(),
-    SMALL_ARCHIVES / "samples__warcs__HTTP404.warc",
-]
+SMALL = [LOOPBACK, *DAMAGED.iterdir(), SMALL_ARCHIVES / "samples__warcs__HTTP404.warc"]
+WHOLE = SMALL_ARCHIVES / "samples__warcs__salam-home.warc"
+ARCHIVES = [*SAMPLES.glob("aut-example.*arc.gz"), *SMALL]
 
 
 def tasks_of(*paths: Path) -> list[ArchiveTask]:
@@ -38,7 +35,12 @@ def tasks_of(*paths: Path) -> list[ArchiveTask]:
 
 
 def extracted(
-    work: Path, *paths: Path, processes: int = 2, **options: Any
+    work: Path,
+    *paths: Path,
+    processes: int = 1,
+    least: int = LEAST,
+    reading: ReadWork = extract,
+    **options: Any,
 ) -> tuple[dict[str, ArchiveReport], list[tuple[int, int]]]:
     """Reports by archive, and what was told of the bytes read."""
     read: list[tuple[int, int]] = []
@@ -47,7 +49,7 @@ def extracted(
     found = extract_archives(
         tasks_of(*paths), work / "links", work / "captures", tmp=tmp,
         options=ExtractionOptions(**options), processes=processes,
-        on_read=lambda *far: read.append(far),
+        on_read=lambda *far: read.append(far), least=least, reading=reading,
     )  # fmt: skip
     reports = {report.path: report for _, report in found}
     assert not list(tmp.iterdir())
@@ -68,13 +70,22 @@ def captures_of(part: Path, *, validators: bool = False) -> list[bytes]:
     return [format_capture(Capture(*row), validators=validators) for row in fields]
 
 
-@pytest.mark.parametrize("kept", ["nav", "all"])
-def test_links_captures_and_reports_are_those_of_the_job(tmp_path: Path, kept: Any) -> None:
-    reports, read = extracted(tmp_path / "work", *ARCHIVES, links=kept)
-    total = sum(path.stat().st_size for path in ARCHIVES)
+@pytest.mark.parametrize(
+    ("kept", "archives"),
+    [
+        ("nav", ARCHIVES),
+        ("all", SMALL),
+        pytest.param("all", ARCHIVES, marks=pytest.mark.extended),
+    ],
+)
+def test_links_captures_and_reports_are_those_of_the_job(
+    tmp_path: Path, kept: Any, archives: list[Path]
+) -> None:
+    reports, read = extracted(tmp_path / "work", *archives, links=kept)
+    total = sum(path.stat().st_size for path in archives)
     assert read[-1] == (total, total)
     assert [done for done, _ in read] == sorted(done for done, _ in read)
-    for path in ARCHIVES:
+    for path in archives:
         links, captures = tmp_path / f"{path.name}.txt", tmp_path / f"{path.name}.tsv"
         job_reports = steps.extract_links(
             [path], links, captures, inline(tmp_path), ExtractionOptions(links=kept)
@@ -113,11 +124,10 @@ def test_validators_are_columns_behind_all_others(tmp_path: Path) -> None:
     assert captures_of(tmp_path / "without" / "captures" / reports[str(archive)].part) == usual
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_an_unreadable_archive_leaves_the_others(tmp_path: Path, processes: int) -> None:
+def test_an_unreadable_archive_leaves_the_others(tmp_path: Path) -> None:
     bad = tmp_path / "bad.warc.gz"
     bad.write_bytes(b"no archive")
-    reports, _ = extracted(tmp_path / "work", bad, LOOPBACK, processes=processes)
+    reports, _ = extracted(tmp_path / "work", bad, LOOPBACK)
     assert reports[str(LOOPBACK)].error is None
     found, expected, _ = reports[str(bad)].error or ["", "", ""]
     assert "no gzip, although its name ends in .gz" in found
@@ -126,25 +136,26 @@ def test_an_unreadable_archive_leaves_the_others(tmp_path: Path, processes: int)
     assert pq.read_table(part).num_rows == 0
 
 
-def dying(work: range_extraction.Work, tell: Tell) -> Any:
-    archive = work if isinstance(work, ArchiveWork) else work.archive
-    is_first = isinstance(work, ArchiveWork) or getattr(work, "number", 1) == 1
-    if is_first and Path(archive.task.archive).name.startswith("heritrix"):
+def dying(work: Work, tell: Tell) -> Any:
+    """Reads one archive as a whole, and one range of another, to the end of the process."""
+    name = Path(getattr(work, "archive", work).task.archive).name
+    if name == WHOLE.name or (name == LOOPBACK.name and getattr(work, "number", 1) == 1):
         os.kill(os.getpid(), signal.SIGKILL)
-    return range_extraction.extract(work, tell)
+    return extract(work, tell)
 
 
-@pytest.mark.parametrize("least", [range_extraction.LEAST, 10_000])
-def test_a_parser_that_crashes_costs_one_archive(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, least: int
-) -> None:
-    monkeypatch.setattr(range_extraction, "LEAST", least)
-    monkeypatch.setattr(range_extraction, "SHARES", 1000)
-    monkeypatch.setattr(extraction, "extract", dying)
-    reports, _ = extracted(tmp_path / "work", LOOPBACK, *DAMAGED.iterdir())
-    error = reports[str(LOOPBACK)].error
-    assert error
-    assert "died (SIGKILL)" in error[0]
-    assert not (tmp_path / "work" / "links" / reports[str(LOOPBACK)].part).exists()
-    others = [report.error for path, report in reports.items() if path != str(LOOPBACK)]
-    assert others == [None] * len(list(DAMAGED.iterdir()))
+@pytest.mark.extended
+def test_a_parser_that_crashes_costs_one_archive(tmp_path: Path) -> None:
+    others, bad = [*DAMAGED.iterdir()], tmp_path / "bad.warc.gz"
+    bad.write_bytes(b"no archive")
+    given = (LOOPBACK, WHOLE, bad, *others)
+    reports, _ = extracted(tmp_path / "work", *given, processes=2, least=10_000, reading=dying)
+    for path in (LOOPBACK, WHOLE):
+        report = reports.pop(str(path))
+        assert report.error
+        assert "died (SIGKILL)" in report.error[0]
+        assert not (tmp_path / "work" / "links" / report.part).exists()
+    found, *_ = reports.pop(str(bad)).error or [""]
+    assert "no gzip, although its name ends in .gz" in found
+    assert [report.error for report in reports.values()] == [None] * len(others)
+    assert others

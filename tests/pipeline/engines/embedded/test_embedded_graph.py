@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,24 +15,24 @@ from hypothesis import strategies as st
 from support import plain
 from support.drawing import examples
 from support.inputs.samples import HOSTILE, made_captures, made_links, write
-from support.paths import SAMPLES
+from support.paths import LOOPBACK, SAMPLES
 from support.systems.cluster import dataset, inline
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.lines import parse_capture, parse_link
-from pipeline.data import pairs
 from pipeline.data.csr_files import open_csr
 from pipeline.data.graph import read_graph
-from pipeline.engines.embedded.canonicalization import canonicalize as canonicalize_step
-from pipeline.engines.embedded.canonicalization import spelling_table
-from pipeline.engines.embedded.canonicalization.canonicalize import SpellingCounts, canonicalize
-from pipeline.engines.embedded.canonicalization.partition_spellings import PartitionWork
+from pipeline.data.pairs import LEAST
+from pipeline.engines.embedded.canonicalization.canonicalize import (
+    SpellingCounts,
+    canonicalize,
+    usual_partitions,
+)
 from pipeline.engines.embedded.columns import BLOCK, CapturesWriter, LinksWriter
-from pipeline.engines.embedded.graph import gen_graph as gen_graph_step
-from pipeline.engines.embedded.graph import transposition
 from pipeline.engines.embedded.graph.gen_graph import (
     GraphCounts,
     gen_graph,
+    key_pairs,
     opic_graph,
     write_graph,
 )
@@ -43,6 +42,7 @@ from pipeline.engines.text import steps
 
 Lines = Sequence[bytes]
 ROOMY = 1 << 32
+REAL = sorted(SAMPLES.glob("*.warc.gz"))
 KEYLESS = [b"http://a.example:99999/", b"http://b.example:port/x"]
 
 
@@ -89,8 +89,10 @@ def embedded(
     budget: int = ROOMY,
     processes: int = 1,
     threads: int = 1,
+    partitions: int | None = None,
+    least: int = LEAST,
 ) -> Made:
-    """All steps on lines, dealt to parts."""
+    """All steps on lines, dealt to parts. partitions: of canonicalize. least: of gen_graph."""
     for name in ("links", "captures", "tmp"):
         (folder / name).mkdir(parents=True)
     for number in range(parts):
@@ -103,12 +105,12 @@ def embedded(
     path, tmp = folder.__truediv__, folder / "tmp"
     spelled = canonicalize(
         path("links"), path("captures"), path("uris"), path("numbers"),
-        budget=budget, tmp=tmp, processes=processes, threads=threads,
+        budget=budget, tmp=tmp, processes=processes, threads=threads, partitions=partitions,
     )  # fmt: skip
     ids = assign_ids(path("uris") / "uris.parquet", path("map"), nodes=nodes)
     graph = gen_graph(
         path("links"), path("numbers"), path("map") / "ids.npy", path("graph"),
-        budget=budget, tmp=tmp, threads=threads,
+        budget=budget, tmp=tmp, threads=threads, least=least,
     )  # fmt: skip
     assert not any(tmp.iterdir())
     return Made(folder, spelled, ids, graph)
@@ -165,49 +167,53 @@ def crawl() -> tuple[list[bytes], list[bytes]]:
     return links, captures
 
 
-@pytest.mark.parametrize("nodes", ["linked", "all"])
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
-    ("parts", "block", "budget", "threads"),
-    [(1, BLOCK, ROOMY, 1), (1, 1, ROOMY, 1), (5, 7, 0, 3), (40, 100, 0, 2)],
+    ("parts", "block", "budget", "threads", "nodes"),
+    [
+        pytest.param(*case, nodes, marks=[pytest.mark.extended] * (number % 2 != (nodes == "all")))
+        for number, case in enumerate(
+            [(1, BLOCK, ROOMY, 1), (1, 1, ROOMY, 1), (5, 7, 0, 3), (40, 100, 0, 2)]
+        )
+        for nodes in ("linked", "all")
+    ],
 )
 def test_the_same_as_the_jobs(
-    nodes: str,
     parts: int,
     block: int,
     budget: int,
     threads: int,
+    nodes: str,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if not budget:
-        monkeypatch.setattr(pairs, "LEAST", 16)  # so that runs are written
+    """Without a budget each block fills a table of spellings, and runs of pairs are written."""
     links, captures = crawl()
     made = embedded(
         tmp_path / "embedded", links, captures,
-        nodes=nodes, parts=parts, block=block, budget=budget, threads=threads,
+        nodes=nodes, parts=parts, block=block, budget=budget, threads=threads, least=16,
     )  # fmt: skip
     check(made, tmp_path / "jobs", links, captures, nodes)
     assert made.spellings.dropped["no-key"] == 8
     assert made.spellings.examples == sorted(KEYLESS)
 
 
-@pytest.mark.parametrize("nodes", ["linked", "all"])
-def test_real_archives(nodes: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("archives", "nodes"),
+    [
+        ([LOOPBACK], "all"),
+        *(pytest.param(REAL, nodes, marks=pytest.mark.extended) for nodes in ("linked", "all")),
+    ],
+)
+def test_real_archives(archives: list[Path], nodes: str, tmp_path: Path) -> None:
     """Links and captures of the sample archives, as the job extracts them, in one part each."""
-    archives = sorted(SAMPLES.glob("*.warc.gz"))
     (tmp_path / "tmp").mkdir()
     both = tmp_path / "links", tmp_path / "captures"
     steps.extract_links(archives, *both, inline(tmp_path / "tmp"))
     links, captures = map(dataset, both)
-    assert len(links) > 1000 and len(captures) > 100
+    assert len(links) > (1000 if archives == REAL else 100)
+    assert len(captures) > 20 * len(archives)
     made = embedded(tmp_path / "embedded", links, captures, nodes=nodes, parts=len(archives))
     check(made, tmp_path / "jobs", links, captures, nodes)
-
-
-def test_other_processes_do_the_same(tmp_path: Path) -> None:
-    links, captures = crawl()
-    made = embedded(tmp_path / "embedded", links, captures, parts=3, processes=2, threads=2)
-    check(made, tmp_path / "jobs", links, captures)
 
 
 PAGES = [*HOSTILE[:9], *HOSTILE[10:], KEYLESS[0], b"http://a.example/", b"http://www.a.example/"]
@@ -226,9 +232,7 @@ def test_any_links(
     folder = tmp_path_factory.mktemp("made")
     links = [b"%s %s %s" % row for row in rows] + [b"http://z.example/ http://y.example/ L"]
     shuffled = random.Random(seed).sample(links, len(links))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairs, "LEAST", 4)
-        made = embedded(folder / "embedded", shuffled, parts=parts, block=block, budget=0)
+    made = embedded(folder / "embedded", shuffled, parts=parts, block=block, budget=0, least=4)
     check(made, folder / "jobs", links, ())
 
 
@@ -252,7 +256,7 @@ def test_numbers_of_other_links_are_refused(tmp_path: Path) -> None:
     for other in (held[:-1], np.append(held, held[:1]), held[:0]):
         np.save(numbers, other)
         with pytest.raises(BadInput, match="a number for every string of") as refused:
-            list(gen_graph_step.key_pairs(tmp_path / "links" / "0.parquet", numbers, 1 << 20))
+            list(key_pairs(tmp_path / "links" / "0.parquet", numbers, 1 << 20))
         assert refused.value.where == str(numbers)
     assert made.graph.nodes
 
@@ -270,12 +274,10 @@ def test_a_graph_turned_round(
 ) -> None:
     folder = tmp_path_factory.mktemp("graph")
     targets, sources = (np.array(given_pairs, np.int64).reshape(-1, 2)[:, i] for i in (0, 1))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gen_graph_step, "PIECE", piece)
-        patch.setattr(transposition, "PIECE", piece)
-        write_graph([[(targets, sources)]], 7, folder / "in", budget=ROOMY, tmp=folder)
-        csr = open_csr(folder / "in")
-        turned = transposed(csr, folder / "out", budget=budget, tmp=folder)
+    pairs = [[(targets, sources)]]
+    write_graph(pairs, 7, folder / "in", budget=ROOMY, tmp=folder, piece=piece)
+    csr = open_csr(folder / "in")
+    turned = transposed(csr, folder / "out", budget=budget, tmp=folder, piece=piece)
     assert (folder / "out").exists() == (budget == 0)
     wanted = sorted({(s, t) for t, s in given_pairs if s != t})
     found = [
@@ -301,30 +303,26 @@ def test_opic_walks_the_graph_of_the_text(tmp_path: Path) -> None:
     assert graph.dummy == text.dummy
 
 
-def test_full_tables_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spelling_table, "STRING_BYTES", 1 << 40)  # each block fills one
+def test_many_partitions_and_processes_change_nothing(tmp_path: Path) -> None:
     links, captures = crawl()
-    made = embedded(tmp_path / "embedded", links, captures, parts=2, block=50)
+    made = embedded(
+        tmp_path / "embedded", links, captures, parts=3, processes=2, threads=2, partitions=7
+    )
     check(made, tmp_path / "jobs", links, captures)
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_many_partitions_change_nothing(
-    processes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(canonicalize_step, "LEAST_PARTITION", 1)
-    monkeypatch.setattr(canonicalize_step, "MOST_BYTES", 3000)
-    sorting, merged = canonicalize_step.spellings, list[PartitionWork]()
-
-    def sorted_later(works: list[PartitionWork]) -> Iterator[pa.RecordBatch]:
-        merged.extend(works)
-        return sorting(works)
-
-    monkeypatch.setattr(canonicalize_step, "spellings", sorted_later)
-    links, captures = crawl()
-    made = embedded(tmp_path / "embedded", links, captures, parts=3, processes=processes)
-    check(made, tmp_path / "jobs", links, captures)
-    assert len(merged) > 5
+def test_partitions_follow_from_the_size() -> None:
+    """A process has room for six copies of one, of which no array has more than 2^30 bytes; and
+    none waits for the others if it can have 4 MB."""
+    mib = 1 << 20
+    assert usual_partitions(100 * mib, 600 * mib, 1) == 2
+    assert usual_partitions(99 * mib, 600 * mib, 1) == 1
+    assert usual_partitions(1000 * mib, 60 * mib, 1) == 101
+    assert usual_partitions(1000 * mib, 6 * mib, 1) == 251  # of 4 MB, however small the share
+    assert usual_partitions(4096 * mib, 1 << 40, 1) == 5
+    assert usual_partitions(99 * mib, 600 * mib, 8) == 8
+    assert usual_partitions(9 * mib, 600 * mib, 8) == 2
+    assert usual_partitions(0, -1, 8) == 1
 
 
 def test_a_part_that_is_no_parquet_is_named_by_any_process(tmp_path: Path) -> None:

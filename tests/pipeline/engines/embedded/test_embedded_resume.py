@@ -32,13 +32,8 @@ class Killed(Exception):
 @pytest.mark.parametrize("budgets", [(MUCH, 0), (0, MUCH)])
 @pytest.mark.parametrize("method", ["pagerank", "personalized"])
 def test_going_on_gives_the_same_bits(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    stop: Stop,
-    budgets: tuple[int, int],
-    method: str,
+    tmp_path: Path, stop: Stop, budgets: tuple[int, int], method: str
 ) -> None:
-    monkeypatch.setattr(ranks, "INTERVAL", 0.0)
     csr = saved(csr_of(WEB), tmp_path / "graph")
     weights = np.arange(WEB.nodes) % 7.0 if METHODS[method].takes else None
     whole = METHODS[method].scoring.solve(Problem(csr, stop, 2, MUCH, weights=weights))
@@ -60,6 +55,7 @@ def test_going_on_gives_the_same_bits(
             budget=budget,
             checkpoint=place,
             on_round=interrupted,
+            interval=0.0,
         )
 
     attempts = 0
@@ -81,14 +77,12 @@ def run(csr: Csr, folder: Path, stop: Stop, threads: int = 2) -> list[Round]:
     place = folder / "checkpoint"
     output = folder / f"ranks-{len(list(folder.iterdir()))}"
     return rank(
-        Ranking(PAGERANK, stop), csr, output, threads=threads, budget=MUCH, checkpoint=place
-    )
+        Ranking(PAGERANK, stop), csr, output, threads=threads, budget=MUCH, checkpoint=place,
+        interval=0.0,
+    )  # fmt: skip
 
 
-def test_the_checkpoint_of_a_finished_run_is_enough(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ranks, "INTERVAL", 0.0)
+def test_the_checkpoint_of_a_finished_run_is_enough(tmp_path: Path) -> None:
     first = run(csr_of(WEB), tmp_path, Stop(tolerance=1e-9))
     assert run(csr_of(WEB), tmp_path, Stop(tolerance=1e-9)) == first  # seconds too: none was done
     made = [np.load(path / SCORES) for path in sorted(tmp_path.glob("ranks-*"))]
@@ -96,10 +90,7 @@ def test_the_checkpoint_of_a_finished_run_is_enough(
 
 
 @pytest.mark.parametrize("stop", [Stop(iterations=2), Stop(tolerance=1e-3)], ids=str)
-def test_a_checkpoint_of_something_else_is_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: Stop
-) -> None:
-    monkeypatch.setattr(ranks, "INTERVAL", 0.0)
+def test_a_checkpoint_of_something_else_is_left_alone(tmp_path: Path, stop: Stop) -> None:
     run(csr_of(WEB), tmp_path, Stop(tolerance=1e-9))
     run(csr_of(web_like(2000, seed=4)), tmp_path, stop)
     made = np.load(max(tmp_path.glob("ranks-*")) / SCORES)
@@ -129,17 +120,14 @@ def test_states_are_as_they_were_saved(tmp_path: Path) -> None:
     assert ranks.read_checkpoint(tmp_path / "none", of) is None
 
 
-def test_a_checkpoint_of_other_weights_of_links_is_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ranks, "INTERVAL", 0.0)
+def test_a_checkpoint_of_other_weights_of_links_is_left_alone(tmp_path: Path) -> None:
     hosts = np.arange(WEB.nodes) // 9
     made = []
     for number, weights in enumerate([(1.0, 2.0), (2.0, 1.0), (1.0, 2.0)]):
         links = WeightedLinks(hosts, *weights)
         output, place = tmp_path / str(number), tmp_path / "checkpoint"
         rank(Ranking(PAGERANK, Stop(tolerance=1e-9)), csr_of(WEB), output, budget=MUCH,
-             checkpoint=place, links=links)  # fmt: skip
+             checkpoint=place, links=links, interval=0.0)  # fmt: skip
         made.append(np.load(output / SCORES))
     assert made[0].tolist() == made[2].tolist()
     assert np.abs(made[0] - made[1]).max() > 1e-3

@@ -19,13 +19,13 @@ from support.inputs.samples import write
 
 from jobs.kernel.errors import BadInput
 from jobs.mapreduce.launcher import Launcher
-from pipeline.data import parquet
+from pipeline.data.database import database
 from pipeline.data.scores_table import best_first
-from pipeline.engines.embedded.scores import join_scores
+from pipeline.engines.embedded.scores import TOTALLED, join_scores, one_row_a_key
 from pipeline.engines.text.steps import join_scores as join_scores_by_jobs
 from pipeline.options import PrecedenceOptions
-from pipeline.precedence import lines as precedence_lines
 from pipeline.precedence.export import export_precedence
+from pipeline.precedence.lines import Formed, Lines
 
 BUDGET = 1 << 30
 NO_ID = 2**32 - 1
@@ -95,11 +95,18 @@ def write_text(folder: Path, crawl: Crawl) -> None:
     write(folder / "uris", ["\t".join(map(str, row)).encode() for row in crawl.spellings])
 
 
+def rows_of(crawl: Crawl) -> pa.Table:
+    """Spellings with the numbers of their keys."""
+    keys = sorted({spelling.key for spelling in crawl.spellings})
+    return pa.Table.from_pylist(
+        [{"number": keys.index(s.key), **s._asdict()} for s in crawl.spellings]
+    )
+
+
 def write_arrays(folder: Path, crawl: Crawl) -> None:
     """Those of the embedded engine."""
     keys = sorted({spelling.key for spelling in crawl.spellings})
-    rows = [{"number": keys.index(s.key), **s._asdict()} for s in crawl.spellings]
-    pq.write_table(pa.Table.from_pylist(rows), folder / "uris.parquet", row_group_size=3)
+    pq.write_table(rows_of(crawl), folder / "uris.parquet", row_group_size=3)
     ids = [crawl.nodes.index(key) if key in crawl.nodes else NO_ID for key in keys]
     np.save(folder / "ids.npy", np.array(ids, np.uint32))
     np.save(folder / "scores.npy", np.array(crawl.scores))
@@ -130,17 +137,26 @@ def by_jobs(folder: Path, digits: int = 9) -> pa.Table:
     return pq.read_table(output)
 
 
+@given(crawls(), st.integers(1, 4))
+def test_a_key_goes_on_in_the_next_batch(crawl: Crawl, size: int) -> None:
+    table = rows_of(crawl).cast(pa.schema(list(TOTALLED)[:-1]))
+    wanted = np.array([key in crawl.nodes for key in sorted({s.key for s in crawl.spellings})])
+    (whole, *more) = one_row_a_key(table.to_batches(), wanted)
+    rows = [row for batch in (whole, *more) for row in batch.to_pylist()]
+    parts = one_row_a_key(table.to_batches(size), wanted)
+    assert [row for batch in parts for row in batch.to_pylist()] == rows
+    assert len(rows) == len(crawl.nodes)
+
+
 @settings(max_examples=examples(25), deadline=None)
-@given(crawls(), st.sampled_from([9, 9, 16, 1]), st.integers(1, 4))
+@given(crawls(), st.sampled_from([9, 9, 16, 1]))
 def test_scores_are_those_of_the_job(
-    tmp_path_factory: pytest.TempPathFactory, crawl: Crawl, digits: int, batch: int
+    tmp_path_factory: pytest.TempPathFactory, crawl: Crawl, digits: int
 ) -> None:
     folder = tmp_path_factory.mktemp("scores")
     write_text(folder, crawl)
     write_arrays(folder, crawl)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parquet, "BATCH", batch)  # keys go on in the next batch
-        found = joined(folder, digits)
+    found = joined(folder, digits)
     expected = by_jobs(folder, digits)
     assert found.schema == expected.schema
     *_, probability = found.column_names
@@ -200,21 +216,20 @@ def test_the_best_are_the_first_of_text_and_of_parquet(tmp_path: Path) -> None:
         assert [(row.score, row.uri) for row in best_first(where)] == expected
 
 
-def test_hashes_in_several_ranges_find_what_meets(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rows = [Spelling("example,a)/", f"http://a.example{port}/", 1, 0, "-") for port in ("", ":80")]
-    others = [Spelling("example,b)/", f"http://b.example/{n}", 1, 0, "-") for n in range(9)]
-    write_arrays(tmp_path, Crawl([*rows, *others], ["example,a)/", "example,b)/"], [], [2.0, 1.0]))
-    joined(tmp_path)
-    monkeypatch.setattr(precedence_lines, "HASHES", 2)
-    summary = export_precedence(
-        tmp_path / "scores.parquet", tmp_path / "uris.parquet", tmp_path / "p.txt", tmp_path,
-        PrecedenceOptions(bins=2), ids=tmp_path / "ids.npy",
-    )  # fmt: skip
-    assert (summary.uris, summary.duplicates_removed, summary.spellings_rewritten) == (10, 1, 1)
-    lines = ["http://a.example/ 1\n", *(f"http://b.example/{n} 2\n" for n in range(9))]
-    assert (tmp_path / "p.txt").read_text() == "".join(lines)
+def test_hashes_in_several_ranges_find_what_meets(tmp_path: Path) -> None:
+    uris = [f"http://a.example{port}/" for port in ("", ":80")]
+    uris += [f"http://b.example/{n}" for n in range(9)]
+    every = [True] * len(uris)
+    rows = {"node": [0, 0, *[1] * 9], "uri": uris, "captured": every, "listed": every}
+    formed = Formed(tmp_path / "formed.arrow", 2, iter([pa.record_batch(rows)]))
+    classes, places = np.array([1, 2], np.int16), np.arange(2)
+    lines = Lines(formed, classes, places, bins=2, only=False, hashes=2)
+    with database(tmp_path, budget=BUDGET, threads=1) as (db, _):
+        found = b"".join(lines.pieces(db)).decode()
+    assert found == "".join(
+        ["http://a.example/ 1\n", *(f"http://b.example/{n} 2\n" for n in range(9))]
+    )
+    assert (lines.changes.formed, lines.changes.rewritten) == (11, 1)
 
 
 ONE = Crawl([Spelling("example,a)/", "http://a.example/", 1, 1, "-")], ["example,a)/"], [], [0.15])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -11,8 +9,8 @@ from hypothesis import strategies as st
 from support.inputs.made_uris import made_uris
 from support.inputs.samples import HOSTILE
 
+from jobs.kernel.keys.keys import Www
 from jobs.kernel.keys.surt_keys import surt_key
-from pipeline.engines.embedded.canonicalization import having_keys as module
 from pipeline.engines.embedded.canonicalization.having_keys import having_keys
 from pipeline.engines.embedded.canonicalization.spelling_table import distinct_strings
 
@@ -23,24 +21,19 @@ REAL = [
 ]
 
 
-@pytest.mark.parametrize("keep_www", [False, True])
-def test_the_uris_that_have_a_key_are_those_of_which_surt_makes_one(keep_www: bool) -> None:
+@pytest.mark.parametrize("www", ["strip", "keep", "surt"])
+def test_the_uris_that_have_a_key_are_those_of_which_surt_makes_one(www: Www) -> None:
     made = [*HOSTILE, *REAL, *made_uris(8_000, 7, REAL)]
     uris = [uri for uri in made if uri.decode("utf-8", "replace").encode() == uri]
-    keyed = having_keys(pa.array(uris, pa.binary()).cast(pa.string()), keep_www=keep_www)
-    wanted = [surt_key(uri, keep_www) is not None for uri in uris]
+    keyed = having_keys(pa.array(uris, pa.binary()).cast(pa.string()), www=www)
+    wanted = [surt_key(uri, keep_www=www == "keep") is not None for uri in uris]
     differing = [uri for uri, one, other in zip(uris, keyed, wanted, strict=True) if one != other]
     assert differing == []
     assert wanted.count(False) > 50
 
 
-def test_plain_uris_need_no_key_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plain_uris_need_no_key_made() -> None:
     asked: list[bytes] = []
-
-    def key_function(keep_www: bool) -> Callable[[bytes], bytes | None]:
-        return lambda uri: asked.append(uri)
-
-    monkeypatch.setattr(module, "forgetful_key_function", key_function)
     plain = [
         "http://a.example/", "HTTPS://www.A-b.example/x/Y.html?a=b&c=d;e",
         "http://a.example/a%20b/.svn/x.%C3", "http://a.example/...",
@@ -50,7 +43,8 @@ def test_plain_uris_need_no_key_made(monkeypatch: pytest.MonkeyPatch) -> None:
         "http://a.example/%73id=1", "http://a.example/../x", "http://a.example/..?x",
         "http://a.example/x/.", "http://[::1]/", "no URI", "",
     ]  # fmt: skip
-    keyed = having_keys(pa.array(plain + others), keep_www=False).tolist()
+    uris = pa.array(plain + others)
+    keyed = having_keys(uris, www="strip", key_of=asked.append).tolist()
     assert keyed == [True] * len(plain) + [False] * len(others)
     assert asked == [uri.encode() for uri in others]
 

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from support.paths import SAMPLES
+from support.paths import LOOPBACK, SAMPLES
 
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from pipeline.contract import ArchiveReport
-from pipeline.engines.embedded import range_extraction
+from pipeline.data.workers import Tell
+from pipeline.engines.embedded.archive_extraction import ArchiveWork
 from pipeline.engines.embedded.extraction import extract_archives
+from pipeline.engines.embedded.range_extraction import JoinWork, Work, extract
 from pipeline.workfolder.archives import archive_tasks, given_archives
 
-CUT = sorted(SAMPLES.glob("*arc.gz"))
+ARC, WARC = SAMPLES / "aut-example.arc.gz", SAMPLES / "aut-example.warc.gz"
+MUCH = {"links": "all", "timestamps": True, "validators": True}
+
+
+def in_ranges(work: Work, tell: Tell) -> Any:
+    """Reads ranges that fit, and no archive as a whole."""
+    assert not isinstance(work, ArchiveWork)
+    assert not isinstance(work, JoinWork) or work.fits
+    return extract(work, tell)
 
 
 def extracted(
-    folder: Path, paths: list[Path], processes: int, **options: Any
+    folder: Path, paths: Sequence[Path], options: dict[str, Any], **how: Any
 ) -> tuple[dict[str, ArchiveReport], list[int]]:
     """Reports by archive, and the bytes that were told to be read."""
     read: list[int] = []
@@ -27,8 +38,7 @@ def extracted(
     tmp.mkdir(parents=True)
     answers = extract_archives(
         archive_tasks(given_archives(paths)), folder / "links", folder / "captures", tmp=tmp,
-        options=ExtractionOptions(**options), processes=processes,
-        on_read=lambda done, _: read.append(done),
+        options=ExtractionOptions(**options), on_read=lambda done, _: read.append(done), **how,
     )  # fmt: skip
     reports = {report.path: report for _, report in answers}
     assert not list(tmp.iterdir())
@@ -42,27 +52,23 @@ def same(one: Path, other: Path, reports: dict[str, ArchiveReport]) -> None:
             assert tables[0].to_pylist() == tables[1].to_pylist()
 
 
-@pytest.mark.parametrize("options", [{}, {"links": "all", "timestamps": True, "validators": True}])
+@pytest.mark.few(1)
+@pytest.mark.parametrize(
+    ("paths", "options"),
+    [
+        ((ARC,), {}),
+        ((WARC,), MUCH),
+        *(pytest.param((ARC, WARC), each, marks=pytest.mark.extended) for each in ({}, MUCH)),
+        pytest.param((LOOPBACK,), MUCH, marks=pytest.mark.extended),
+    ],
+)
 def test_ranges_give_what_the_archive_gives(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+    tmp_path: Path, paths: Sequence[Path], options: dict[str, Any]
 ) -> None:
-    whole, _ = extracted(tmp_path / "whole", CUT, 1, **options)
-    monkeypatch.setattr(range_extraction, "LEAST", 10_000)
-    monkeypatch.setattr(range_extraction, "SHARES", 1000)
-    joined: list[range_extraction.JoinWork] = []
-    add = range_extraction.Joining.add
-
-    def adding(self: range_extraction.Joining, *answer: Any) -> Any:
-        work = add(self, *answer)
-        joined.extend([work] if isinstance(work, range_extraction.JoinWork) else [])
-        return work
-
-    monkeypatch.setattr(range_extraction.Joining, "add", adding)
-    ranges, read = extracted(tmp_path / "ranges", CUT, 2, **options)
-    assert sorted(work.archive.name for work in joined if work.fits) == sorted(
-        path.name for path in CUT
-    )
+    whole, _ = extracted(tmp_path / "whole", paths, options)
+    sizes = {"least": 10_000, "processes": 2}
+    ranges, read = extracted(tmp_path / "ranges", paths, options, reading=in_ranges, **sizes)
     assert ranges == whole
     assert read == sorted(read)
-    assert read[-1] == sum(path.stat().st_size for path in CUT)
+    assert read[-1] == sum(path.stat().st_size for path in paths)
     same(tmp_path / "whole", tmp_path / "ranges", whole)

@@ -4,19 +4,27 @@ URL; what a real cluster makes of it, see test_hadoop_runs.py."""
 
 from __future__ import annotations
 
-from functools import partial
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
-from support.crawls import crawlrank, ok, write_warc
-from support.paths import DAMAGED, LOOPBACK, SAMPLES, SMALL_ARCHIVES
+from support.crawls import INLINE, crawlrank, ok
+from support.engines import launching
+from support.paths import DAMAGED, LOOPBACK, SMALL_ARCHIVES
+from support.runs import finished, shared_warc
 from support.work_folders import edit_manifest, manifest_of
 
+from jobs.kernel.captures.choosing import CaptureRules
 from jobs.kernel.storage import stores
+from jobs.mapreduce.job import Job
 from jobs.mapreduce.launcher import Launcher
-from jobs.mapreduce.running import JobRun
-from pipeline import engine_of_run as engines
-from pipeline.engines.text import plain_ranking
+from jobs.page_rank import PageRank
+from pipeline.contract import Stop
+from pipeline.engine_of_run import MakeEngine
+from pipeline.options import RunOptions
+from pipeline.progress.reporter import Reporter
+from pipeline.run import run
 
 QUIET = ("--no-validate", "--quiet")
 WEB = {
@@ -36,59 +44,65 @@ def at_url(tmp: Path, *archives: Path, name: str = "far", **options: object) -> 
     return tmp / name
 
 
-def near(tmp: Path, *archives: Path, name: str = "near", **options: object) -> Path:
+def at_url_by(make_engine: MakeEngine, tmp: Path, *archives: Path, **options: Any) -> Path:
+    """The same by another engine. options: fields of RunOptions."""
+    given = {"nodes": "linked", "stop": Stop(iterations=6), "reducers": 3, "validate": False}
+    data = {"runner": "inline", "data": f"file://{tmp}/far-data"}
+    run(tmp / "far", archives, RunOptions(**data, **{**given, **options}), Reporter(),
+        make_engine=make_engine)  # fmt: skip
+    return tmp / "far"
+
+
+def near(*archives: Path, **options: object) -> Path:
+    """The run in a work folder, to be read only."""
     words = [w for o, v in {"iterations": 6, **options}.items() for w in (f"--{o}", v)]
-    ok("run", *archives, "--work", tmp / name, "--runner", "inline", *words, *QUIET)
-    return tmp / name
+    return finished(archives, *INLINE, "--no-validate", *words)
 
 
-def texts(work: Path) -> dict[str, list[bytes]]:
-    """The recipe's own files, those of archives in any order."""
-    out = work.with_name(f"{work.name}-text")
+def texts(work: Path, out: Path) -> dict[str, list[bytes]]:
+    """The recipe's own files, those of archives in any order. out: a new folder for them."""
     ok("export-text", "--work", work, "--out", out)
     found = {path.stem: path.read_bytes().splitlines() for path in out.iterdir()}
     return {**found, "links": sorted(found["links"]), "captures": sorted(found["captures"])}
 
 
+def assert_same(far: Path, here: Path) -> None:
+    work = far.parent
+    assert texts(far, work / "far-text") == texts(here, work / "near-text")
+
+
 @pytest.fixture
-def two(tmp_path: Path) -> list[Path]:
-    first = write_warc(tmp_path / "one.warc.gz", WEB)
-    return [first, write_warc(tmp_path / "two.warc.gz", MORE)]
+def two() -> list[Path]:
+    return [shared_warc("one.warc.gz", WEB), shared_warc("two.warc.gz", MORE)]
 
 
-@pytest.fixture(params=["few jobs", "all stages"])
-def few_or_all(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs as of small data, whose stages share a job, and as of large ones."""
-    if request.param == "all stages":
-        monkeypatch.setattr(engines, "Launcher", partial(Launcher, small=0))
+#: runs as of small data, whose stages share a job, and as of large ones
+FEW, ALL = launching(small=1 << 28), launching(small=0)
+SALAM = SMALL_ARCHIVES / "samples__warcs__salam-home.warc"
 
 
-@pytest.mark.usefixtures("few_or_all")
-@pytest.mark.parametrize("nodes", ["linked", "all"])
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
-    "other",
+    ("other", "nodes", "engine"),
     [
-        SMALL_ARCHIVES / "samples__warcs__salam-home.warc",
-        pytest.param(SAMPLES / "aut-example.arc.gz", marks=pytest.mark.large),
+        (SALAM, "linked", FEW),
+        (SALAM, "all", ALL),
+        pytest.param(SALAM, "all", FEW, marks=pytest.mark.extended),
     ],
-    ids=lambda path: path.name,
 )
 def test_results_are_those_of_a_run_in_the_work_folder(
-    other: Path, nodes: str, tmp_path: Path
+    other: Path, nodes: str, engine: MakeEngine, tmp_path: Path
 ) -> None:
     archives = [LOOPBACK, other]
-    far, here = (texts(of(tmp_path, *archives, nodes=nodes)) for of in (at_url, near))
-    assert far == here
+    far = at_url_by(engine, tmp_path, *archives, nodes=nodes)
+    assert_same(far, near(*archives, nodes=nodes))
     assert not (tmp_path / "far" / "links").exists()
     assert (tmp_path / "far-data/links").is_dir()
 
 
 def test_damage_and_counters_are_told(tmp_path: Path) -> None:
     archives = sorted(DAMAGED.iterdir())
-    manifests = []
-    for of in (at_url, near):
-        work = of(tmp_path, *archives)
-        manifests.append(manifest_of(work))
+    manifests = [manifest_of(work) for work in (at_url(tmp_path, *archives), near(*archives))]
     for of_archives in zip(*(m["archives"].items() for m in manifests), strict=True):
         (content, far), (same, here) = of_archives
         assert content == same
@@ -102,26 +116,24 @@ def test_damage_and_counters_are_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("small", "jobs"), [(1 << 28, 7), (0, 14)])
 def test_steps_share_jobs_where_data_are_small(
-    small: int, jobs: int, tmp_path: Path, two: list[Path], monkeypatch: pytest.MonkeyPatch
+    small: int, jobs: int, tmp_path: Path, two: list[Path]
 ) -> None:
     """One job a step and a round; of large data three for ids, three for scores, and one for each
     of the second datasets, which are captures, uris and map."""
-    names, run = list[str](), JobRun.run
+    names = list[str]()
 
-    def counted(job_run: JobRun) -> float:
-        names.append(job_run.name)
-        return run(job_run)
+    def counted(job: type[Job]) -> type[Job]:
+        names.append(job.__name__)
+        return job
 
-    monkeypatch.setattr(JobRun, "run", counted)
-    monkeypatch.setattr(engines, "Launcher", partial(Launcher, small=small))
-    at_url(tmp_path, *two, iterations=2)
-    assert len(names) == jobs, names
+    engine = launching(small=small, job_class=counted)
+    at_url_by(engine, tmp_path, *two, stop=Stop(iterations=2))
+    assert len(names) - names.count("Job") == jobs, names
 
 
 def test_what_starting_took_is_told(tmp_path: Path, two: list[Path]) -> None:
     """Of every step with jobs it is less than the whole, and shown."""
-    far, here, alone = at_url(tmp_path, *two), near(tmp_path, *two), tmp_path / "embedded"
-    ok("run", *two, "--work", alone, *QUIET)
+    far, here, alone = at_url(tmp_path, *two), near(*two), finished(two, "--no-validate")
     for work in (far, here, alone):
         for name, step in manifest_of(work)["steps"].items():
             if work is alone:
@@ -131,17 +143,16 @@ def test_what_starting_took_is_told(tmp_path: Path, two: list[Path]) -> None:
     assert "of these, starting" in ok("status", "--work", far).out
 
 
-@pytest.mark.usefixtures("few_or_all")
-def test_several_captures_and_folds(tmp_path: Path, two: list[Path]) -> None:
-    options = {"captures": "latest", "fold": "redirects"}
-    far, here = (texts(of(tmp_path, *two, **options)) for of in (at_url, near))
-    assert far == here
+@pytest.mark.few(1)
+@pytest.mark.parametrize("engine", [FEW, ALL], ids=["few jobs", "all stages"])
+def test_several_captures_and_folds(engine: MakeEngine, tmp_path: Path, two: list[Path]) -> None:
+    far = at_url_by(engine, tmp_path, *two, rules=CaptureRules(latest=True, redirects=True))
+    assert_same(far, near(*two, captures="latest", fold="redirects"))
 
 
 def test_to_a_tolerance_and_again_with_an_archive_more(tmp_path: Path, two: list[Path]) -> None:
     at_url(tmp_path, two[0], iterations=7)
-    again = texts(at_url(tmp_path, *two, iterations=7))
-    assert again == texts(near(tmp_path, *two, iterations=7))
+    assert_same(at_url(tmp_path, *two, iterations=7), near(*two, iterations=7))
     assert len(list((tmp_path / "far-data/links").iterdir())) == 2  # the first was kept
     data = ("--runner", "inline", "--data", f"file://{tmp_path}/far-data", "--reducers", 3)
     work = tmp_path / "far"
@@ -153,27 +164,25 @@ def test_an_archive_that_goes_takes_those_of_its_job_along(tmp_path: Path, two: 
     at_url(tmp_path, *two)
     data = ("--runner", "inline", "--data", f"file://{tmp_path}/far-data", "--iterations", 6)
     ok("run", two[1], "--work", tmp_path / "far", *data, "--reducers", 3, *QUIET, "--force")
-    assert texts(tmp_path / "far") == texts(near(tmp_path, two[1]))
+    assert_same(tmp_path / "far", near(two[1]))
 
 
-def test_a_run_goes_on_behind_its_last_round(
-    tmp_path: Path, two: list[Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rounds = []
-    launch = plain_ranking.launch
+def test_a_run_goes_on_behind_its_last_round(tmp_path: Path, two: list[Path]) -> None:
+    rounds = list[type[Job]]()
 
-    def failing(job: type, inputs: list[object], output: object, *rest: object) -> object:
-        rounds.append(str(output).rpartition("/")[2])
-        if rounds[-1] == "round-3" and rounds.count("round-3") == 1:
+    def interrupted(job: type[Job]) -> type[Job]:
+        rounds.extend([job] if job is PageRank else [])
+        if len(rounds) == 3:
             raise KeyboardInterrupt
-        return launch(job, inputs, output, *rest)  # type: ignore[arg-type]
+        return job
 
-    monkeypatch.setattr(plain_ranking, "launch", failing)
-    data = ("--runner", "inline", "--data", f"file://{tmp_path}/far-data")
-    options = ("--iterations", 6, "--reducers", 3)
-    assert crawlrank("run", *two, "--work", tmp_path / "far", *data, *options, *QUIET).code == 130
-    assert texts(at_url(tmp_path, *two)) == texts(near(tmp_path, *two))
-    assert rounds[:4] == ["round-1", "round-2", "round-3", "round-3"]
+    with pytest.raises(KeyboardInterrupt):
+        at_url_by(launching(job_class=interrupted), tmp_path, *two)
+    data = ("--runner", "inline", "--data", f"file://{tmp_path}/far-data", "--reducers", 3)
+    again = (*data, "--iterations", 6)
+    said = ok("run", *two, "--work", tmp_path / "far", *again, "--no-validate", "-v")
+    assert re.findall(r"^page-rank: round (\d+)", said.err, re.M) == ["3", "4", "5", "6"]
+    assert_same(tmp_path / "far", near(*two))
 
 
 def test_what_a_killed_job_left_is_no_dataset(tmp_path: Path, two: list[Path]) -> None:
@@ -182,7 +191,7 @@ def test_what_a_killed_job_left_is_no_dataset(tmp_path: Path, two: list[Path]) -
     (data / "graph/_SUCCESS").unlink()
     (data / "graph/part-00000").write_bytes(b"half a li")
     edit_manifest(work, lambda manifest: manifest["steps"].pop("gen-graph"))
-    assert texts(at_url(tmp_path, *two)) == texts(near(tmp_path, *two))
+    assert_same(at_url(tmp_path, *two), near(*two))
 
 
 def test_the_folder_of_data_is_one_work_folders_own(tmp_path: Path, two: list[Path]) -> None:

@@ -22,13 +22,23 @@ from jobs.mapreduce.launcher import Launcher
 from pipeline.contract import Round, Stop
 from pipeline.data.datasets import ORDER, merged
 from pipeline.data.graph import Floats, Graph
-from pipeline.engines.text import hits_rounds as module
 from pipeline.engines.text.hits_rounds import hits_rounds, spare
 from pipeline.ranking.hits.lanczos import CHANCE
 from pipeline.ranking.hits.method import solve
 from pipeline.ranking.solution import Problem
 
-WEB = web_like(300, seed=8)
+
+def apart(nodes: int, best: int = 8) -> Graph:
+    """Most links lead to a few pages, so that the largest singular value is far above the others,
+    and few rounds are enough."""
+    rng = np.random.default_rng(3)
+    ends = (best * rng.random((nodes, 9))).astype(int)
+    edges = [(i, int(end)) for i in range(nodes) for end in ends[i] if i % 4]
+    edges += [(i, int(nodes * rng.random())) for i in range(nodes)]
+    return graph_of(nodes, [(source, target) for source, target in edges if source != target])
+
+
+WEB, LARGE = apart(60), web_like(300, seed=8)
 RELEVANCE = np.arange(300) % 5 / 4
 TOY = graph_of(4, [(0, 1), (1, 3), (2, 0), (2, 1), (2, 3)])
 
@@ -69,7 +79,7 @@ def by_svd(graph: Graph, relevance: Floats | None) -> tuple[Floats, Floats]:
     return sums / (np.linalg.norm(sums) or 1.0), values
 
 
-@pytest.mark.parametrize("relevance", [None, RELEVANCE], ids=["all", "weighed"])
+@pytest.mark.parametrize("relevance", [None, RELEVANCE[: WEB.nodes]], ids=["all", "weighed"])
 @pytest.mark.parametrize("iterations", [1, 2, 7])
 def test_after_passes_the_bits_of_the_embedded_engine(
     iterations: int, relevance: Floats | None, web: Path, tmp_path: Path, launcher: Launcher
@@ -84,21 +94,34 @@ def test_after_passes_the_bits_of_the_embedded_engine(
     assert rounds[-1]["mass"] == pytest.approx(other.rounds[-1]["mass"], rel=1e-12)
 
 
-@pytest.mark.parametrize("tolerance", [1e-4, 1e-9])
-@pytest.mark.parametrize("relevance", [None, RELEVANCE], ids=["all", "weighed"])
+@pytest.mark.few(1)
+@pytest.mark.parametrize(
+    ("graph", "tolerance", "weighed"),
+    [
+        (WEB, 1e-4, False),
+        (WEB, 1e-9, True),
+        *(
+            pytest.param(LARGE, tolerance, weighed, marks=pytest.mark.extended)
+            for tolerance in (1e-4, 1e-9)
+            for weighed in (False, True)
+        ),
+    ],
+)
 def test_the_certificate_bounds_the_distance_from_the_singular_pair(
-    tolerance: float, relevance: Floats | None, web: Path, tmp_path: Path, launcher: Launcher
+    graph: Graph, tolerance: float, weighed: bool, tmp_path: Path, launcher: Launcher
 ) -> None:
+    relevance = RELEVANCE[: graph.nodes] if weighed else None
     stop, file = Stop(tolerance=tolerance), file_of(relevance, tmp_path)
-    ranks, rounds = hits_rounds(web, tmp_path / "rounds", launcher, stop, relevance=file)
-    exact, values = by_svd(WEB, relevance)
+    path = write_graph(graph, tmp_path / "graph")
+    ranks, rounds = hits_rounds(path, tmp_path / "rounds", launcher, stop, relevance=file)
+    exact, values = by_svd(graph, relevance)
     assert np.linalg.norm(scores_in(ranks) - exact) <= rounds[-1]["certificate"] <= tolerance
     last = rounds[-1]["hits"]
     assert values[1] ** 2 <= last["known"] < last["theta"]
     assert last["theta"] == pytest.approx(values[0] ** 2, rel=tolerance)
 
 
-@settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(10), deadline=None, suppress_health_check=list(HealthCheck))
 @given(graph=graphs(), data=st.data())
 def test_any_graph(graph: Graph, data: st.DataObject) -> None:
     """Certified, or refused where the singular values leave no doubt that it must be."""
@@ -125,7 +148,11 @@ def test_any_graph(graph: Graph, data: st.DataObject) -> None:
             assert away <= rounds[-1]["certificate"] + 1e-14
 
 
-@pytest.mark.parametrize("stop", [Stop(iterations=3), Stop(tolerance=1e-6)], ids=str)
+@pytest.mark.parametrize(
+    "stop",
+    [Stop(iterations=3), pytest.param(Stop(tolerance=1e-5), marks=pytest.mark.extended)],
+    ids=str,
+)
 def test_the_same_bytes_on_any_cluster(stop: Stop, web: Path, tmp_path: Path) -> None:
     results = []
     for number, launcher in enumerate((inline(tmp_path), cluster(tmp_path, 3, seed=3, maps=7))):
@@ -136,10 +163,10 @@ def test_the_same_bytes_on_any_cluster(stop: Stop, web: Path, tmp_path: Path) ->
     if stop.iterations:
         assert results[0] == results[1]
     else:  # sums that steer the driver are rounded in parts
-        assert results[0][0] == pytest.approx(results[1][0], abs=2e-6)
+        assert results[0][0] == pytest.approx(results[1][0], abs=2e-5)
 
 
-@pytest.mark.parametrize("stop", [Stop(iterations=3), Stop(tolerance=1e-5)], ids=str)
+@pytest.mark.parametrize("stop", [Stop(iterations=3), Stop(tolerance=1e-3)], ids=str)
 def test_going_on_after_each_round(
     stop: Stop, web: Path, tmp_path: Path, launcher: Launcher
 ) -> None:
@@ -162,25 +189,27 @@ def test_going_on_after_each_round(
 
 def test_rounds_that_are_not_enough(web: Path, tmp_path: Path, launcher: Launcher) -> None:
     """Also between probes, the scores that are kept are those of the last pass."""
-    whole = Stop(tolerance=1e-6)
-    _, rounds = hits_rounds(web, tmp_path / "whole", launcher, whole)
-    probes = [entry["round"] for entry in rounds if entry["hits"]["probed"]]
-    for most in (2, probes[0], probes[1]):
-        folder = tmp_path / f"rounds-{most}"
+    for most in (2, 7):
+        folder, probed = tmp_path / f"rounds-{most}", list[bool]()
+        stop = Stop(tolerance=1e-3, max_rounds=most)
         with pytest.raises(NotConverged, match="HITS"):
-            hits_rounds(web, folder, launcher, Stop(tolerance=1e-6, max_rounds=most))
-        passes = most - sum(probe <= most for probe in probes)
+            hits_rounds(
+                web, folder, launcher, stop,
+                on_round=lambda entry, _, to=probed: to.append(entry["hits"]["probed"]),
+            )  # fmt: skip
+        assert probed[-2:] == [most == 7] * 2
+        passes = most - sum(probed)
         expected = solve(Problem(csr_of(WEB), Stop(iterations=passes), 2, 1 << 40))
         assert (scores_in(folder / "ranks") == expected.scores).all()
 
 
 def test_rounds_whose_entries_were_saved_go(web: Path, tmp_path: Path, launcher: Launcher) -> None:
     folder = tmp_path / "rounds"
-    hits_rounds(web, folder, launcher, Stop(iterations=4))
-    assert {path.name for path in folder.iterdir()} == {"round-4", "ranks", "hubs"}
+    hits_rounds(web, folder, launcher, Stop(iterations=3))
+    assert {path.name for path in folder.iterdir()} == {"round-3", "ranks", "hubs"}
     other = tmp_path / "other"
-    hits_rounds(web, other, launcher, Stop(iterations=4), on_round=lambda entry, rounds: False)
-    kept = {"turned", *(f"round-{number}" for number in range(1, 5)), "ranks", "hubs"}
+    hits_rounds(web, other, launcher, Stop(iterations=3), on_round=lambda entry, rounds: False)
+    kept = {"turned", *(f"round-{number}" for number in range(1, 4)), "ranks", "hubs"}
     assert {path.name for path in other.iterdir()} == kept
 
 
@@ -214,20 +243,12 @@ def test_how_far_the_power_method_may_be_wrong(ratio: float) -> None:
     """Bad matrices for it have one large eigenvalue, and all others near the bound. Of random
     starts at most as many are wrong as it says, here 1 in 20."""
     rows, steps, rng, chance = 200, 6, np.random.default_rng(7), 0.05
-    eps = spare_for(steps, rows, chance)
+    eps = spare(steps, rows, chance)
     values = np.full(rows, 1 - eps * ratio)
     values[0] = 1.0
     starts = rng.standard_normal((2000, rows)) ** 2
     estimates = starts @ values ** (2 * steps - 1) / (starts @ values ** (2 * steps - 2))
     assert (estimates < 1 - eps).mean() <= chance
-
-
-def spare_for(steps: int, rows: int, chance: float) -> float:
-    before, module.CHANCE = module.CHANCE, chance
-    try:
-        return spare(steps, rows)
-    finally:
-        module.CHANCE = before
 
 
 def test_what_steps_prove() -> None:

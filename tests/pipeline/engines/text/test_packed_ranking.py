@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import math
+import os
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +22,6 @@ from support.graphs import (
     exact_scores,
     graph_of,
     graphs,
-    lines_of,
     scored,
     web_like,
     write_graph,
@@ -27,13 +29,15 @@ from support.graphs import (
 from support.systems.cluster import cluster, dataset, inline
 
 from jobs.kernel.errors import BadInput, JobFailed, NotConverged
+from jobs.kernel.formats.reading import sized_parts
 from jobs.kernel.rank.equation import Equation
+from jobs.mapreduce.job import Job
 from jobs.mapreduce.launcher import Launcher
+from jobs.pack_graph import PackGraph
 from jobs.packed_round import PackedRound
 from pipeline.contract import Round, Stop
-from pipeline.data.datasets import ORDER, merged
 from pipeline.data.graph import Graph, read_graph
-from pipeline.engines.text import packed_ranges, packed_ranking
+from pipeline.engines.text import packed_ranges
 from pipeline.engines.text.packed_ranking import rank_packed
 from pipeline.engines.text.rounds import rank
 from pipeline.ranking.certificate import certificate
@@ -79,8 +83,14 @@ def check(graph: Graph, ranks: Graph, rounds: list[Round], tolerance: float) -> 
 # what is computed
 
 
-@pytest.mark.parametrize("partitions", [1, 3, 8])
-@pytest.mark.parametrize("name", sorted(NAMED))
+@pytest.mark.parametrize(
+    ("name", "partitions"),
+    [
+        pytest.param(name, count, marks=[pytest.mark.extended] * (count != 1 + 2 * (number % 2)))
+        for number, name in enumerate(sorted(NAMED))
+        for count in (1, 3, 8)
+    ],
+)
 def test_named_graphs(name: str, partitions: int, tmp_path: Path, launcher: Launcher) -> None:
     ranks, rounds = ranked(NAMED[name], tmp_path / "work", launcher, partitions, 1e-12)
     check(NAMED[name], ranks, rounds, 1e-12)
@@ -99,6 +109,7 @@ def test_any_graph(graph: Graph, partitions: int, tolerance: float) -> None:
         check(graph, ranks, rounds, tolerance)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("partitions", [1, 4])
 def test_probabilities_are_networkx_own(
     partitions: int, tmp_path: Path, launcher: Launcher
@@ -117,6 +128,7 @@ def test_probabilities_are_networkx_own(
     assert (len(rounds) == 1) == (partitions == 1)  # with nobody to exchange with, one is enough
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("damping", [0.5, 0.9])
 def test_networkx_agrees_on_other_dampings(
     damping: float, tmp_path: Path, launcher: Launcher
@@ -189,48 +201,26 @@ def test_far_fewer_rounds_than_plain_ones(tmp_path: Path, launcher: Launcher) ->
     assert len(rounds) <= 0.35 * plain
 
 
-# any cluster
+# partitions
 
 
-@pytest.mark.large
-def test_the_same_bits_on_any_cluster(tmp_path: Path) -> None:
-    found = []
-    launchers = [
-        inline(tmp_path),
-        Launcher("local", tmp_path, processes=2),
-        *(cluster(tmp_path, n, seed=n, maps=maps) for n, maps in ((3, 7),)),
-    ]
-    for number, launcher in enumerate(launchers):
-        folder = tmp_path / f"work-{number}"
-        folder.mkdir()
-        path = write_graph(WEB, folder / "graph")
-        ranks, rounds = rank_packed(
-            path, folder / "rounds", launcher, Stop(tolerance=1e-2), partitions=4
-        )
-        lines = list(merged(str(ranks), ORDER["ranks"]))
-        if number < 2:  # a task of the others may read parts in any order
-            assert lines == [line + b"\n" for line in dataset(Path(ranks))]
-        found.append((lines, [{**entry, "seconds": 0} for entry in rounds]))
-    assert all(one == found[0] for one in found)
-    assert [line.split(b"\t")[2] for line in found[0][0]] == [
-        line.split("\t")[2].encode() + b"\n" for line in lines_of(WEB)
-    ]
+def test_partitions_follow_from_the_size(tmp_path: Path, launcher: Launcher) -> None:
+    path = write_graph(WEB, tmp_path / "graph")
+    assert len(packed_ranges.plan_of(path, launcher).labels) == 1
+    os.truncate(path, 100_000_000)  # what follows is a hole, and no line
+    assert len(packed_ranges.plan_of(path, launcher).labels) == 6
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_partitions_follow_from_the_size(
-    suffix: str, tmp_path: Path, launcher: Launcher, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import gzip
-
+def test_partitions_are_about_equal(suffix: str, tmp_path: Path, launcher: Launcher) -> None:
     path = write_graph(WEB, tmp_path / "graph")
     size = path.stat().st_size
     if suffix:
-        path = tmp_path / "graph.gz"
-        path.write_bytes(gzip.compress((tmp_path / "graph").read_bytes()))
+        data, path = path.read_bytes(), tmp_path / "graph.gz"
+        path.write_bytes(gzip.compress(data))
         size = path.stat().st_size * packed_ranges.INFLATED
-    monkeypatch.setattr(packed_ranges, "PARTITION_BYTES", size // 6)
-    plan = packed_ranges.plan_of(path, launcher)
+    assert packed_ranges.text_bytes(sized_parts(path)) == size
+    plan = packed_ranges.plan_of(path, launcher, 6)
     assert len(plan.labels) == 6
     assert set(plan.points) <= set(plan.group_points)
     cuts = np.searchsorted(WEB.ids, [*plan.points, WEB.nodes])
@@ -252,30 +242,27 @@ def test_many_partitions_are_larger() -> None:
 
 
 @pytest.mark.parametrize("partitions", [1, 4])
-def test_going_on_after_each_round(
-    partitions: int, tmp_path: Path, launcher: Launcher, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_going_on_after_each_round(partitions: int, tmp_path: Path, launcher: Launcher) -> None:
     """Stopped behind each of its rounds, ranking gives the same bytes as if it were not."""
     path, folder = write_graph(WEB, tmp_path / "graph"), tmp_path / "rounds"
-    stop, saved, packed = Stop(tolerance=1e-9), list[Round](), list[int]()
-    pack = packed_ranking._Work.pack
+    stop, saved, launched = Stop(tolerance=1e-9), list[Round](), list[type[Job]]()
 
-    def counted(work: Any, wanted: int | None) -> None:
-        packed.append(1)
-        pack(work, wanted)
+    def counted(job: type[Job]) -> type[Job]:
+        launched.append(job)
+        return job
 
     def interrupted(entry: Round, so_far: list[Round]) -> None:
         assert (folder / f"round-{entry['round']}").is_dir()
         saved[:] = so_far
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(packed_ranking._Work, "pack", counted)
+    launcher = replace(launcher, job_class=counted)
     while not stop.reached(saved):
         with pytest.raises(KeyboardInterrupt):
             rank_packed(path, folder, launcher, stop, saved, interrupted, partitions)
         assert not list((tmp_path / "tmp").iterdir())
     ranks, rounds = rank_packed(path, folder, launcher, stop, saved, partitions=partitions)
-    assert packed == [1]
+    assert launched.count(PackGraph) == 1
     assert [entry["round"] for entry in rounds] == list(range(1, len(rounds) + 1))
     check(WEB, read_graph(ranks), rounds, 1e-9)
     whole, _ = rank_packed(path, tmp_path / "whole", launcher, stop, partitions=partitions)
@@ -351,10 +338,8 @@ class Forgetful(PackedRound):
         return iter(()) if key.startswith(b"00001") else super().reduce_key(key, values)
 
 
-def test_a_lost_partition_is_noticed(
-    tmp_path: Path, launcher: Launcher, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(packed_ranking, "PackedRound", Forgetful)
+def test_a_lost_partition_is_noticed(tmp_path: Path, launcher: Launcher) -> None:
+    launcher = replace(launcher, job_class=lambda job: Forgetful if job is PackedRound else job)
     path = write_graph(WEB, tmp_path / "graph")
     with pytest.raises(JobFailed, match="lost partitions in a round: 2 of 3"):
         rank_packed(path, tmp_path / "rounds", launcher, Stop(), partitions=3)

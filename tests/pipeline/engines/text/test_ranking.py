@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ from jobs.kernel.formats.lines import DUMMY, parse_graph_line
 from jobs.mapreduce.launcher import Launcher
 from jobs.page_rank import PageRank
 from pipeline.contract import Stop
-from pipeline.engines.text import plain_ranking
 from pipeline.engines.text.packed_ranking import rank_packed
 from pipeline.engines.text.plain_ranking import plain_rounds
 from pipeline.engines.text.rounds import rank
@@ -179,9 +179,7 @@ class Leaky(PageRank):
         return super()._scored(line, [0.9 * value for value in contributions])
 
 
-def test_lost_mass_is_noticed(
-    graph: Path, tmp_path: Path, launcher: Launcher, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(plain_ranking, "PageRank", Leaky)
+def test_lost_mass_is_noticed(graph: Path, tmp_path: Path, launcher: Launcher) -> None:
+    launcher = replace(launcher, job_class=lambda job: Leaky)
     with pytest.raises(JobFailed, match="lost mass"):
         rank(graph, tmp_path / "rounds", launcher, Stop(2))

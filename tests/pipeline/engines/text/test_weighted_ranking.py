@@ -117,7 +117,7 @@ def test_going_on_after_each_round(
     None: plain rounds.
     """
     graph, weights = given_web
-    stop = Stop(tolerance=1e-6) if partitions else Stop(iterations=4)
+    stop = Stop(tolerance=1e-3) if partitions else Stop(iterations=4)
     saved, folder = list[Round](), tmp_path / "rounds"
 
     def interrupted(entry: Round, so_far: list[Round]) -> bool:

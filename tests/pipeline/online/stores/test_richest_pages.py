@@ -6,7 +6,6 @@ import random
 
 import pytest
 
-from pipeline.online.stores import richest_pages
 from pipeline.online.stores.database import Database
 from pipeline.online.stores.hits_cash import SqliteHitsCash
 from pipeline.online.stores.protocols import Cash, PageCash
@@ -22,12 +21,9 @@ def held(database: Database) -> int:
 
 
 @pytest.mark.parametrize("spread", [0.0, 1.0])
-def test_the_richest_are_those_of_all_pages_while_cash_moves(
-    monkeypatch: pytest.MonkeyPatch, spread: float
-) -> None:
-    monkeypatch.setattr(richest_pages, "LEAST", 8)
+def test_the_richest_are_those_of_all_pages_while_cash_moves(spread: float) -> None:
     draw, database = random.Random(1), Database()
-    scores = SqliteHitsCash(database)
+    scores = SqliteHitsCash(database, richest=8)
     cash = {b"%03d" % page: 1 + spread * draw.random() for page in range(PAGES)}
     scores.set_many((page, PageCash(Cash(0, c, 0), Cash(0, 0, 0))) for page, c in cash.items())
     most = 0
@@ -52,10 +48,9 @@ def test_the_richest_are_those_of_all_pages_while_cash_moves(
     assert len(scores.highest("hub", 2 * PAGES)) == len(cash)
 
 
-def test_a_limit_that_was_set_is_gone_with_its_transaction(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(richest_pages, "LEAST", 2)
+def test_a_limit_that_was_set_is_gone_with_its_transaction() -> None:
     database = Database()
-    scores = SqliteHitsCash(database)
+    scores = SqliteHitsCash(database, richest=2)
     none = Cash(0, 0, 0)
     pages = [(b"%03d" % page, PageCash(Cash(0, page, 0), none)) for page in range(100)]
     scores.set_many(pages)

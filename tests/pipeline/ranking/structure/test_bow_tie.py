@@ -21,16 +21,16 @@ from support.graphs import (
     cycle,
     graph_of,
     graphs,
-    saved,
     star,
     web_like,
 )
+from support.mapped import mapped
 
 from pipeline.data.csr import Csr
 from pipeline.data.graph import Graph
-from pipeline.ranking.structure import bow_tie as module
 from pipeline.ranking.structure.bow_tie import PARTS, BowTie, bow_tie
 from pipeline.ranking.structure.components import (
+    LINKS,
     STRUCTURE_BYTES,
     strong_components,
     weak_components,
@@ -51,8 +51,8 @@ WHOLE_TIE = [
 WHOLE_PARTS = "core core core in in out out tubes tubes tendrils tendrils tendrils tendrils"
 
 
-def tie_of(csr: Csr, threads: int = 1) -> BowTie:
-    return bow_tie(csr, weak_components(csr), strong_components(csr), threads)
+def tie_of(csr: Csr, threads: int = 1, links: int = LINKS) -> BowTie:
+    return bow_tie(csr, weak_components(csr), strong_components(csr), threads, links)
 
 
 def names(tie: BowTie) -> list[str]:
@@ -131,9 +131,7 @@ def ties(draw: st.DrawFn) -> Graph:
 @example(graph_of(15, WHOLE_TIE), 2, np.uint32)
 def test_the_definition_agrees(graph: Graph, links: int, ids: type) -> None:
     """However few links are followed at once; and all nodes and links are counted."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "LINKS", links)
-        tie = tie_of(csr_of(graph, ids))
+    tie = tie_of(csr_of(graph, ids), links=links)
     parts = defined(graph)
     assert names(tie) == parts
     assert tie.nodes.tolist() == [parts.count(part) for part in PARTS]
@@ -183,16 +181,12 @@ def test_memory_is_as_said(build: Callable[[int], Graph]) -> None:
     assert STRUCTURE_BYTES - 2 < most < STRUCTURE_BYTES + 0.5
 
 
-def test_mapped_links_are_let_go_of_and_give_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mapped_links_are_let_go_of_and_give_the_same(tmp_path: Path) -> None:
     held = csr_of(web_like(5_000, seed=9))
-    mapped = saved(held, tmp_path / "graph")
-    released = []
-    monkeypatch.setattr(module, "release", lambda *pages: released.append(pages))
-    monkeypatch.setattr(module, "LINKS", 1_000)
-    one, other = tie_of(held), tie_of(mapped)
+    csr, links = mapped(held, tmp_path / "graph")
+    weak, strong = weak_components(csr), strong_components(csr)
+    links.released.clear()
+    one, other = tie_of(held), bow_tie(csr, weak, strong, links=1_000)
     assert np.array_equal(one.parts, other.parts) and np.array_equal(one.links, other.links)
-    whole = [pages for pages in released if pages[0] is mapped.sources]
-    assert len(whole) > 12  # both on the way back and on the way on
-    assert {pages[1:] for pages in whole} == {(0, mapped.edges)}
+    assert len(links.released) > 13  # on the way back, on the way on, and as links are counted
+    assert set(links.released) == {(0, len(links))}

@@ -6,6 +6,7 @@ import math
 import statistics
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.graphs import chain, clique, csr_of, cycle, graph_of, graphs, saved, star, web_like
+from support.graphs import chain, clique, csr_of, cycle, graph_of, graphs, star, web_like
+from support.mapped import mapped
 
 from pipeline.data.csr import Csr
 from pipeline.data.graph import Graph
-from pipeline.ranking.structure import degrees as module
 from pipeline.ranking.structure.degrees import Degrees, gini, indegrees, outdegrees, reciprocity
 
 IDS = (np.uint32, np.uint64, np.int32, np.int64)
@@ -42,9 +43,7 @@ def check(summary: Degrees, counts: list[int]) -> None:
 @given(graphs(), st.integers(1, 3), st.sampled_from(IDS))
 def test_degrees_of_small_graphs(graph: Graph, piece: int, ids: type) -> None:
     csr = csr_of(graph, ids)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "PIECE", piece)
-        check(indegrees(csr), np.bincount(graph.targets, minlength=graph.nodes).tolist())
+    check(indegrees(csr, piece), np.bincount(graph.targets, minlength=graph.nodes).tolist())
     check(outdegrees(csr), graph.outdegrees.tolist())
     assert csr.outdegrees.tolist() == graph.outdegrees.tolist()  # still in their order
 
@@ -99,19 +98,13 @@ def test_reciprocity_is_networkxs(graph: Graph, threads: int, ids: type) -> None
     assert reciprocity(csr_of(graph, ids), threads) == want
 
 
-def test_mapped_links_are_let_go_of_and_give_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mapped_links_are_let_go_of_and_give_the_same(tmp_path: Path) -> None:
     held = csr_of(web_like(5_000, seed=9))
-    mapped = saved(held, tmp_path / "graph")
-    released = []
-    monkeypatch.setattr(module, "release", lambda *pages: released.append(pages))
-    assert reciprocity(mapped) == reciprocity(held) > 0
-    assert (mapped.sources, 0, mapped.edges) in [
-        (pages[0], *pages[1:]) for pages in released if pages[0] is mapped.sources
-    ]
+    csr, links = mapped(held, tmp_path / "graph")
+    assert reciprocity(csr) == reciprocity(held) > 0
+    assert links.released == [(0, len(links))] * 2  # wherever it looked; and the block of all nodes
     for summary in (indegrees, outdegrees):
-        one, other = summary(held), summary(mapped)
+        one, other = summary(held), summary(csr)
         assert np.array_equal(one.distribution.shares, other.distribution.shares)
         assert (one.median, one.top_share) == (other.median, other.top_share)
 
@@ -121,9 +114,7 @@ def test_gini_is_half_the_relative_mean_difference(scores: list[float], piece: i
     """Another formula: the mean of |x - y| over all pairs, by twice the mean."""
     values = np.array(scores)
     apart = np.abs(values[:, None] - values).mean()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "PIECE", piece)
-        coefficient = gini(values)
+    coefficient = gini(values, piece)
     want = apart / (2 * values.mean()) if values.any() else 0
     assert coefficient == pytest.approx(want, rel=1e-9, abs=1e-12)
     assert values.tolist() == scores  # still in their order
@@ -150,20 +141,20 @@ def test_gini_of_a_power_law() -> None:
     assert gini((1 - quantiles) ** (-1 / 3)) == pytest.approx(1 / 5, rel=1e-3)
 
 
-@pytest.mark.parametrize(("work", "size"), [(indegrees, 4), (outdegrees, 4), (reciprocity, 0)])
-def test_memory_of_degrees_is_as_said(
-    work: Callable[[Csr], Any], size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize(
+    ("work", "size"),
+    [(partial(indegrees, piece=1 << 12), 4), (outdegrees, 4), (reciprocity, 0)],
+    ids=["indegrees", "outdegrees", "reciprocity"],
+)
+def test_memory_of_degrees_is_as_said(work: Callable[[Csr], Any], size: int) -> None:
     """In bytes a node, and more for a piece."""
-    monkeypatch.setattr(module, "PIECE", 1 << 12)
     csr = csr_of(cycle(300_000))
     assert size <= traced(lambda: work(csr)) / csr.nodes < size + 1
 
 
-def test_memory_of_gini_is_as_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PIECE", 1 << 12)
+def test_memory_of_gini_is_as_said() -> None:
     scores = np.random.default_rng(1).random(300_000)
-    assert 8 <= traced(lambda: gini(scores)) / len(scores) < 9
+    assert 8 <= traced(lambda: gini(scores, piece=1 << 12)) / len(scores) < 9
 
 
 def traced(work: Callable[[], Any]) -> int:

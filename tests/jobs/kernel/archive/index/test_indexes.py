@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import random
+import string
 from collections import Counter
 from typing import Any
 
@@ -17,7 +18,6 @@ from support.inputs.archive_samples import each, page
 from jobs.kernel.archive.container import container
 from jobs.kernel.archive.damage import MAX_RECORD, Damage
 from jobs.kernel.archive.index.files import LONGEST, kind_of
-from jobs.kernel.archive.index.lines import LETTERS
 from jobs.kernel.archive.records import Record
 from jobs.kernel.archive.sources import read_archives
 from jobs.kernel.captures.archive_ranges import ranges_of
@@ -40,6 +40,13 @@ JSON = {
 }  # fmt: skip
 CDXJ = f"au,gov,financeminister)/ 20150914222034 {json.dumps(JSON)}\n".encode()
 
+KINDS_OF_LINES = {
+    **dict.fromkeys((b"revisit", b"response", b"resource"), "index"),
+    **{b"request": "request", b"metadata": "metadata", b"warcinfo": "warcinfo"},
+}
+#: as servers of indexes answer
+ALONE = json.dumps({"urlkey": VALUES["N"], "timestamp": VALUES["b"], **JSON}).encode() + b"\n"
+
 
 def read(data: bytes, name: str = "x.cdx") -> list[Record | Damage]:
     with io.BytesIO(data) as stream:
@@ -58,7 +65,9 @@ def cdx(letters: str, separator: str = " ") -> bytes:
     return f"{head}\n{line}\n".encode()
 
 
-@pytest.mark.parametrize("letters", ["NbamskrMSVg", "NbamskrMVg", "NbamskrVg", "AbeamsckrVvDdgMn"])
+@pytest.mark.parametrize(
+    "letters", ["NbamskrMSVg", "abamskrMVgu", "NbamskrMVg", "NbamskrVg", "AbeamsckrVvDdgMn"]
+)
 @pytest.mark.parametrize("separator", [" ", "\t"])
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_columns_of_several_writers(letters: str, separator: str, pack: Any) -> None:
@@ -66,7 +75,7 @@ def test_columns_of_several_writers(letters: str, separator: str, pack: Any) -> 
     assert fields(item) == READ
 
 
-@given(st.permutations(sorted(LETTERS - {"#"})), st.integers(0, 40))
+@given(st.permutations(string.ascii_letters), st.integers(0, 40))
 def test_columns_in_any_order(letters: list[str], left_out: int) -> None:
     some = [letter for n, letter in enumerate(letters) if n >= left_out or letter in "abmsk"]
     (item,) = read(cdx("".join(some)))
@@ -82,12 +91,46 @@ def test_columns_in_any_order(letters: list[str], left_out: int) -> None:
         CDXJ.replace(b'"200"', b"200"),
         CDXJ.replace(SHA.encode(), b"sha1:" + SHA.encode()),
         CDXJ.rstrip(b"\n"),
+        ALONE,
+        ALONE.replace(b": ", b":").replace(b", ", b","),
+        ALONE.replace(b'"20150914222034"', b"20150914222034").rstrip(b"\n"),
+        b"!OpenWayback-CDXJ 1.0\n" + ALONE,
         gzip.compress(CDXJ),
     ],
 )
 def test_cdxj_of_several_writers(line: bytes) -> None:
     (item,) = read(line)
     assert fields(item) == READ
+
+
+def test_lines_of_other_records_are_no_captures() -> None:
+    lines = [CDXJ.replace(b"text/html", b"warc/" + kind) for kind in KINDS_OF_LINES]
+    kinds = [item.kind for item in read(b"".join(lines)) if isinstance(item, Record)]
+    assert dict(zip(KINDS_OF_LINES, kinds, strict=True)) == KINDS_OF_LINES
+
+
+def test_other_records_by_their_fields() -> None:
+    """As cdxj-indexer writes the records of a WARC, all of them or with `warc-type`."""
+    info = b'- 20240101000000 {"mime": "application/warc-fields"}\n'
+    lines = [CDXJ, info, CDXJ.replace(b"text/html", b"application/warc-fields")]
+    for kind in KINDS_OF_LINES:
+        lines.append(CDXJ.replace(b"{", b'{"warc-type": "%b", ' % kind))
+    kinds = [item.kind for item in read(b"".join(lines)) if isinstance(item, Record)]
+    assert kinds == ["index", "warcinfo", "metadata", *KINDS_OF_LINES.values()]
+
+
+@pytest.mark.parametrize("key", ["h)/?{q}", "h)/?a={", "h)/?{b}={c}", "h)/?{20240101000000"])
+def test_braces_in_keys(key: str) -> None:
+    line = CDXJ.replace(VALUES["N"].encode(), key.encode())
+    for lines in (line, CDXJ + line):
+        assert fields(read(lines)[-1]) == READ
+
+
+@given(st.lists(st.permutations("abmskN"), min_size=2))
+def test_indexes_put_together_have_columns_each(orders: list[list[str]]) -> None:
+    for first in (b"", CDXJ):
+        items = read(first + b"".join(cdx("".join(letters)) for letters in orders))
+        assert [fields(item) for item in items] == [READ] * (len(orders) + bool(first))
 
 
 def test_what_is_not_known() -> None:
@@ -148,15 +191,16 @@ def test_bad_lines_of_cdxj(line: bytes, detail: str) -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b" CDX N b a m ? k\nx", "unknown column '?'"),
-        (b" CDX N b a mm s k\nx", "unknown column 'mm'"),
-        (b" CDX N b m s k\nx", "not one column a, the URI"),
-        (b" CDX N a a b m s k\nx", "not one column a, the URI"),
-        (b" CDX N a m s k\nx", "not one column b, the time"),
+        (b" CDX N b a mm s k\nx", "the column 'mm', which is no letter"),
+        (b" CDX N b m s k\nx", "no column a, the URI"),
+        (b" CDX N a m s k\nx", "no column b, the time"),
         (b" CDX N b a m s k r M S V g\n", "not one readable record"),
+        (cdx("Nbamsk") + b" CDX N b a mm s k\n", "the column 'mm', which is no letter"),
         (cdx("NbamskrMSVg").partition(b"\n")[2] * 2, "without the line that names its columns"),
         (b"com,a)/ 20240101000000\tcdx-00000.gz\t0\t188224\t1\n", "the parts that it names"),
         (b"com,a)/\tcdx-00000.gz\t0\t188224\n", "the parts that it names"),
+        (b'!meta 0 {}\nh)/ 20240101000000 {"offset": 0, "length": 8}\n', "the parts that it names"),
+        (b'h)/ 20240101000000 {"offset":0,"length":8,"digest":"x"}\n', "the parts that it names"),
     ],
 )
 def test_indexes_that_cannot_be_read(data: bytes, words: str) -> None:

@@ -1,7 +1,7 @@
 """Starts a command that dies with its driver, even where SIGKILL ends the driver.
 
 A client of a cluster that outlives its driver might submit its job after the next driver has looked
-for jobs that were left.
+for jobs that were left. A Java of Heritrix would keep the store of a job locked.
 
     python tied.py DRIVER COMMAND …
 

@@ -1,6 +1,6 @@
 """What the validation of PageRank by OPIC was asked and has report: data, JSON and tables.
 
-The equations and the verdict's rules are in pipeline/ranking/validation.py, which fills this in.
+The equations and the verdict's rules are in validate.py, which fills this in.
 """
 
 from __future__ import annotations
@@ -38,19 +38,20 @@ class OrderComparison:
 
 @dataclass(frozen=True)
 class ClassComparison:
-    """agreement: part of the nodes that agree within tolerance, t above. same_class: part whose
-    classes, of scores rounded to the digits that both resolve, are equal; confusion[i][j] nodes
-    are then in class i+1 by PageRank and j+1 by OPIC. classes_cut_over: the `captured` nodes or
-    `all`, nodes_cut_over of them. nodes_apart: those that scores tell apart; agreement_apart: the
-    part of these that agree, None where there are none."""
+    """agreement: part of the nodes whose class OPIC allows. same_class: part whose classes, of
+    scores rounded to the digits that both resolve, are equal; confusion[i][j] nodes are then in
+    class i+1 by PageRank and j+1 by OPIC. classes_cut_over: the `captured` nodes or `all`,
+    nodes_cut_over of them. nodes_apart: those that scores tell apart; nodes_open: those of them
+    whose class OPIC does not prove; agreement_apart: the part of the others that agree, None where
+    there are none."""
 
     agreement: float
-    tolerance: float
     same_class: float
     confusion: tuple[tuple[int, ...], ...]
     classes_cut_over: Literal["captured", "all"]
     nodes_cut_over: int
     nodes_apart: int
+    nodes_open: int
     agreement_apart: float | None
 
 
@@ -186,14 +187,14 @@ def _orders(order: OrderComparison) -> list[tuple[str, str]]:
 def _agreements(classes: ClassComparison) -> list[tuple[str, str]]:
     agreed = "nothing to compare: no score differs from another"
     if classes.agreement_apart is not None:
-        apart = count_of(classes.nodes_apart, "page")
-        agreed = (
-            f"{classes.agreement_apart:.4%} of {apart} whose scores differ"
-            f" (within {classes.tolerance:.2g} of a score)"
-        )
+        proved = count_of(classes.nodes_apart - classes.nodes_open, "page")
+        agreed = f"{classes.agreement_apart:.4%} of {proved} whose class OPIC proves"
+    elif classes.nodes_apart:
+        agreed = "nothing to compare: OPIC proves the class of no page"
     captured = "captured page" if classes.classes_cut_over == "captured" else "page"
     return [
         ("pages of the same class, near boundaries too", f"{classes.same_class:.4%}"),
         ("pages whose classes agree", agreed),
+        ("pages whose class OPIC leaves open", f"{classes.nodes_open:,}"),
         ("classes are cut over", count_of(classes.nodes_cut_over, captured)),
     ]

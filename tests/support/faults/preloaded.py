@@ -1,5 +1,5 @@
-"""What the server of flips.py imports, and runs once, before processes are forked from it:
-loops as machine code, and modules that are imported where they are used."""
+"""What the server of `forks.py` imports, and runs once, before processes are forked from it: loops
+as machine code, and modules that are imported where they are used."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from pipeline.data.csr_files import open_csr
 from pipeline.engines.embedded.graph.gen_graph import opic_graph, write_graph
 from pipeline.engines.embedded.graph.transposition import transposed
 from pipeline.ranking.opic import opic
+from support.commands import preloaded  # noqa: F401
+from support.faults import failpoints, stopping  # noqa: F401
 from support.faults.flips import page_rank
 
 with tempfile.TemporaryDirectory() as name:

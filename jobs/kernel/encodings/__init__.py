@@ -1,0 +1,1 @@
+"""Encodings as the Encoding Standard of WHATWG defines them, which is how browsers read pages."""

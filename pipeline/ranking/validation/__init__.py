@@ -1,0 +1,1 @@
+"""PageRank checked by OPIC: classes by what OPIC proves, and the report."""

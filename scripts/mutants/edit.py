@@ -1,0 +1,34 @@
+"""What a mutant is: one line of the product changed, and the files of tests that should see it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Edit(NamedTuple):
+    """before: part of one line of the file at path, which is there once. after: what stands there
+    instead. tests: files, the likeliest to see it first, with blanks between them."""
+
+    name: str
+    path: str
+    before: str
+    after: str
+    tests: str
+
+    @property
+    def test_files(self) -> list[str]:
+        return self.tests.split()
+
+
+class NotApplicable(Exception):
+    """The text to change is not in the file, or more than once."""
+
+
+def apply(edit: Edit, tree: Path) -> None:
+    """Change the line in this tree. Raises NotApplicable."""
+    path = tree / edit.path
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    if (count := text.count(edit.before)) != 1:
+        raise NotApplicable(f"{edit.path} has the text {count} times, expected once")
+    path.write_text(text.replace(edit.before, edit.after), encoding="utf-8")

@@ -1,0 +1,200 @@
+"""Faults in reading archives: records, damage, links of pages, and archives on the web."""
+
+from __future__ import annotations
+
+from mutants.edit import Edit
+
+RECORDS = "tests/jobs/kernel/archive/test_records.py"
+FRAMES = "tests/jobs/kernel/archive/test_frames.py"
+HEADERS = "tests/jobs/kernel/archive/test_record_headers.py"
+WACZ = "tests/jobs/kernel/archive/test_wacz.py"
+RANGES = "tests/jobs/kernel/captures/test_archive_ranges.py"
+EXTRACTION = "tests/jobs/kernel/captures/test_extraction.py"
+BOUNDS = "tests/jobs/kernel/captures/test_bounds.py"
+LINKS = "tests/jobs/kernel/links/test_html_links.py"
+HEADER_LINKS = "tests/jobs/kernel/links/test_header_links.py"
+JOINING = "tests/jobs/kernel/links/test_joining.py"
+CASES = "tests/jobs/kernel/captures/test_input_cases.py"
+XML = "tests/jobs/kernel/links/test_xml_links.py"
+INDEXES = "tests/jobs/kernel/archive/index/test_indexes.py"
+WEB = "tests/jobs/kernel/storage/web/test_web_files.py"
+WEB_RUNS = "tests/runs/archives/test_web_archives.py"
+
+EDITS: dict[str, tuple[Edit, ...]] = {
+    "records": (
+        Edit(
+            "record-behind-a-false-length-is-lost",
+            "jobs/kernel/archive/records.py",
+            "run.push_back(block[start:])",
+            "run.skip(0)",
+            RECORDS,
+        ),
+        Edit(
+            "impossible-dates-are-kept",
+            "jobs/kernel/archive/record_headers.py",
+            'return whole if possible else ""',
+            "return whole",
+            HEADERS,
+        ),
+        Edit(
+            "entries-side-by-side-lie-in-each-other",
+            "jobs/kernel/archive/wacz.py",
+            "if entry.offset < end and not entry.problem:",
+            "if entry.offset <= end and not entry.problem:",
+            WACZ,
+        ),
+        Edit(
+            "first-of-several-types-wins",
+            "jobs/kernel/archive/media_types.py",
+            "        chosen = one",
+            "        chosen = chosen if chosen.essence else one",
+            CASES,
+        ),
+        Edit(
+            "interim-response-is-the-response",
+            "jobs/kernel/archive/http_payload.py",
+            "if begin is None or not _INTERIM.match(block, begin):",
+            "if begin is None or _INTERIM.match(block, begin):",
+            CASES,
+        ),
+        Edit(
+            "only-the-first-member-of-gzip-is-read",
+            "jobs/kernel/archive/http_payload.py",
+            "while not begin or body.startswith(GZIP_MAGIC, begin):",
+            "while not begin:",
+            CASES,
+        ),
+        Edit(
+            "requests-in-an-index-are-captures",
+            "jobs/kernel/archive/index/lines.py",
+            "return INDEX if kind in _CAPTURES else kind",
+            "return INDEX",
+            INDEXES,
+        ),
+        Edit(
+            "range-takes-the-record-at-its-end",
+            "jobs/kernel/archive/run_reader.py",
+            "return run.plain and run.offset >= self.part.end",
+            "return run.plain and run.offset > self.part.end",
+            RANGES,
+        ),
+    ),
+    "damage": (
+        Edit(
+            "false-length-is-no-damage",
+            "jobs/kernel/archive/records.py",
+            'return block[:start].rstrip(b"\\r\\n"), "bad-length"',
+            'return block[:start].rstrip(b"\\r\\n"), ""',
+            RECORDS,
+        ),
+        Edit(
+            "search-goes-on-behind-a-broken-frame",
+            "jobs/kernel/archive/run_reader.py",
+            "frame.begin + 1 if size <= self.rereads else frame.position",
+            "frame.position",
+            f"{RECORDS} {FRAMES}",
+        ),
+        Edit(
+            "large-records-are-bombs",
+            "jobs/kernel/archive/run_reader.py",
+            "size > self._max_record and size > BOMB_RATIO * self._consumed",
+            "size > self._max_record",
+            f"{BOUNDS} {RECORDS}",
+        ),
+    ),
+    "links": (
+        Edit(
+            "location-of-201-is-no-link",
+            "jobs/kernel/links/header_links.py",
+            "(300 <= status < 400 or status == 201)",
+            "300 <= status < 400",
+            HEADER_LINKS,
+        ),
+        Edit(
+            "descriptors-of-srcset-are-links",
+            "jobs/kernel/links/link_rules.py",
+            'expected = word.endswith(",")',
+            "expected = True",
+            LINKS,
+        ),
+        Edit(
+            "path-from-the-root-goes-behind-the-folder",
+            "jobs/kernel/links/joining.py",
+            'before = directory.origin if reference[0] == "/" else directory.path',
+            "before = directory.path",
+            JOINING,
+        ),
+        Edit(
+            "broken-character-hides-the-quote-behind-it",
+            "jobs/kernel/encodings/decoding.py",
+            "is_single = end > len(data) or data[start + 1] in ASCII",
+            "is_single = end > len(data)",
+            "tests/jobs/kernel/encodings/test_decoding.py",
+        ),
+        Edit(
+            "base-of-javascript-is-taken",
+            "jobs/kernel/keys/uris.py",
+            'uri.startswith(("data:", "javascript:"))',
+            'uri.startswith("data:")',
+            f"tests/jobs/kernel/keys/test_uris.py {LINKS}",
+        ),
+        Edit(
+            "links-of-errors-count",
+            "jobs/kernel/captures/extraction.py",
+            "good, outlinks = 200 <= status < 300, self._options.outlinks",
+            "good, outlinks = 200 <= status, self._options.outlinks",
+            EXTRACTION,
+        ),
+        Edit(
+            "metadata-of-a-page-counts-beside-its-html",
+            "jobs/kernel/captures/extraction.py",
+            'lines_count = good and not (name == "html" and outlinks in ("html", "auto"))',
+            "lines_count = good",
+            f"tests/jobs/kernel/captures/test_extraction_outlinks.py {EXTRACTION}",
+        ),
+        Edit(
+            "base-of-an-element-lasts-behind-it",
+            "jobs/kernel/links/xml_links.py",
+            "            self._open.pop()",
+            "            pass",
+            XML,
+        ),
+        Edit(
+            "every-refresh-counts",
+            "jobs/kernel/links/html_links.py",
+            "for reference in references if not refreshed else ():",
+            "for reference in references:",
+            CASES,
+        ),
+    ),
+    "web": (
+        Edit(
+            "other-bytes-than-asked-for-are-taken",
+            "jobs/kernel/storage/web/requests.py",
+            "match[1] is None or int(match[1]) != begin",
+            "match[1] is None",
+            f"{WEB} {WEB_RUNS}",
+        ),
+        Edit(
+            "a-changed-file-is-read-on",
+            "jobs/kernel/storage/web/bodies.py",
+            "if before and now and before != now:",
+            "if before and now and before is None:",
+            f"{WEB} {WEB_RUNS}",
+        ),
+        Edit(
+            "a-redirect-without-encryption-is-followed",
+            "jobs/kernel/storage/web/requests.py",
+            'if scheme == "https" or (scheme == "http" and is_allowed(ALLOW_HTTP)):',
+            'if scheme == "https" or scheme == "http":',
+            f"{WEB} {WEB_RUNS}",
+        ),
+        Edit(
+            "bytes-come-again-behind-a-fault",
+            "jobs/kernel/storage/web/bodies.py",
+            "self._answer = self._known.ask(self.at, self.end or ENDLESS)",
+            "self._answer = self._known.ask(self._counted, self.end or ENDLESS)",
+            f"{WEB} {WEB_RUNS}",
+        ),
+    ),
+}

@@ -1,0 +1,235 @@
+"""Faults of rankings: their loops, sums, bounds, and the order and the classes made of them."""
+
+from __future__ import annotations
+
+from mutants.edit import Edit
+
+RANKS = "tests/pipeline/engines/embedded/test_embedded_ranks.py"
+KERNELS = "tests/pipeline/ranking/test_exact_sums.py"
+ROUNDS = "tests/jobs/kernel/rank/test_rank.py"
+PACKED = "tests/pipeline/engines/text/test_packed_ranking.py"
+PACKING = "tests/jobs/kernel/rank/test_packing.py"
+OPIC = "tests/pipeline/ranking/test_opic.py"
+BOUNDS = "tests/pipeline/ranking/test_bounds_hold.py"
+HITS = "tests/pipeline/ranking/test_hits.py"
+CERTIFICATE = "tests/pipeline/ranking/test_certificate.py"
+CLASSES = "tests/pipeline/ranking/test_classes.py"
+VALIDATION = "tests/pipeline/ranking/test_validation.py"
+
+EDITS: dict[str, tuple[Edit, ...]] = {
+    "kernels": (
+        Edit(
+            "sweep-leaves-out-the-last-edge",
+            "pipeline/ranking/pagerank/kernels.py",
+            "for k in range(ends[i], ends[i + 1]):",
+            "for k in range(ends[i], ends[i + 1] - 1):",
+            f"{KERNELS} {RANKS}",
+        ),
+        Edit(
+            "eta-is-that-of-the-last-node",
+            "pipeline/ranking/pagerank/kernels.py",
+            "relative = max(relative, (abs(r[i]) + doubt) / least)",
+            "relative = (abs(r[i]) + doubt) / least",
+            f"{RANKS} {KERNELS}",
+        ),
+        Edit(
+            "residual-keeps-its-sign",
+            "pipeline/ranking/sites/loops.py",
+            "off = abs(score - scores[i]) + doubt",
+            "off = score - scores[i] + doubt",
+            "tests/pipeline/ranking/sites/test_site_method.py tests/runs/rankings/test_sites.py",
+        ),
+        Edit(
+            "chunks-are-carried-too-late",
+            "pipeline/ranking/exact_sums.py",
+            "if chunks[k] >= FULL or chunks[k + 1] >= FULL or chunks[k + 2] >= FULL:",
+            "if chunks[k] >= FULL or chunks[k + 2] >= FULL:",
+            KERNELS,
+        ),
+        Edit(
+            "what-is-far-below-does-not-decide-a-tie",
+            "pipeline/ranking/exact_sums.py",
+            "more = more or chunks[k] != 0",
+            "more = more or chunks[k] < 0",
+            KERNELS,
+        ),
+    ),
+    "rounds": (
+        Edit(
+            "contributions-go-to-the-first-rows",
+            "jobs/kernel/rank/packed_round.py",
+            'incoming["rows"][end - length : end]',
+            'incoming["rows"][:length]',
+            f"{PACKED} {PACKING}",
+        ),
+        Edit(
+            "one-round-more-than-allowed",
+            "pipeline/contract.py",
+            "len(rounds) >= self.max_rounds",
+            "len(rounds) > self.max_rounds",
+            "tests/pipeline/engines/text/test_ranking.py tests/pipeline/ranking/test_hits.py",
+        ),
+    ),
+    "opic": (
+        Edit(
+            "visit-forgets-cash-that-a-page-has",
+            "pipeline/ranking/opic_loops.py",
+            "cash[targets[k]] += part",
+            "cash[targets[k]] = part",
+            OPIC,
+        ),
+        Edit(
+            "opic-certificate-without-base",
+            "pipeline/ranking/opic.py",
+            "(apart + 2 * doubt) / (equation.base * total_h)",
+            "(apart + 2 * doubt) / total_h",
+            f"{OPIC} {VALIDATION}",
+        ),
+    ),
+    "hits": (
+        Edit(
+            "relevance-of-a-page-is-left-out",
+            "pipeline/ranking/hits/kernels.py",
+            "given = r * flow",
+            "given = flow",
+            HITS,
+        ),
+    ),
+    "bounds": (
+        Edit(
+            "certificate-without-base",
+            "pipeline/ranking/certificate.py",
+            "l1=(float(np.abs(r).sum()) + doubt) / (base * total) * SAFETY",
+            "l1=(float(np.abs(r).sum()) + doubt) / total * SAFETY",
+            f"{CERTIFICATE} {VALIDATION}",
+        ),
+        Edit(
+            "bound-of-reducers-without-base",
+            "jobs/kernel/rank/plain_round.py",
+            "self.damping * self.residual_l1 / (self._base * self.new_l1)",
+            "self.damping * self.residual_l1 / self.new_l1",
+            f"{ROUNDS} {PACKED}",
+        ),
+        Edit(
+            "mean-residual-is-taken-for-the-shift",
+            "jobs/kernel/rank/plain_round.py",
+            "self.shifted_l1 + self.nodes * abs(mean - self.shift)",
+            "self.shifted_l1",
+            f"{ROUNDS} tests/jobs/test_page_rank.py",
+        ),
+        Edit(
+            "teleport-is-taken-for-even",
+            "pipeline/ranking/pagerank/plain_kernels.py",
+            "shifted += abs(r - shift_of_base * least) + doubt",
+            "shifted += abs(r - shift_of_base * base[0]) + doubt",
+            BOUNDS,
+        ),
+        Edit(
+            "deviation-is-about-the-mean",
+            "pipeline/ranking/pagerank/kernels.py",
+            "total += abs(r[i] - mean * weights[i if each else 0])",
+            "total += abs(r[i] - mean)",
+            BOUNDS,
+        ),
+        Edit(
+            "bound-is-of-the-vector-that-enters",
+            "jobs/kernel/rank/plain_round.py",
+            "bound = (1 + moved) * self.damping * entering + 2 * moved",
+            "bound = (1 + moved) * self.damping * entering",
+            f"{BOUNDS} {ROUNDS}",
+        ),
+        Edit(
+            "hits-communities-without-the-last-hub",
+            "pipeline/ranking/hits/kernels.py",
+            "for k in range(offsets[j] + 1, offsets[j + 1]):",
+            "for k in range(offsets[j] + 1, offsets[j + 1] - 1):",
+            HITS,
+        ),
+        Edit(
+            "length-is-taken-for-a-sum",
+            "pipeline/ranking/hits/outcome.py",
+            "2 * math.sqrt(nodes) * error / mass",
+            "2 * error",
+            HITS,
+        ),
+        Edit(
+            "bound-in-the-unit-of-scores-is-not-used",
+            "pipeline/ranking/digits.py",
+            "most = scores[part] + absolute",
+            "most = scores[part]",
+            CLASSES,
+        ),
+        Edit(
+            "a-digit-too-many-is-resolved",
+            "pipeline/ranking/digits.py",
+            "min(DIGITS, math.floor(-math.log10(2 * eta)))",
+            "min(DIGITS, math.ceil(-math.log10(2 * eta)))",
+            f"{CLASSES} {VALIDATION}",
+        ),
+        Edit(
+            "scaling-decides-what-lies-near-a-tie",
+            "pipeline/ranking/digits.py",
+            "sure = (margin > 1e-3)",
+            "sure = (margin > -1)",
+            CLASSES,
+        ),
+    ),
+    "ties": (
+        Edit(
+            "class-of-the-next-place",
+            "pipeline/ranking/class_ranges.py",
+            "np.minimum(1 + bins * position // nodes, bins)",
+            "np.minimum(1 + bins * (position + 1) // nodes, bins)",
+            CLASSES,
+        ),
+        Edit(
+            "boundaries-are-rounded-down",
+            "pipeline/ranking/class_ranges.py",
+            "places = -(-np.arange(1, bins) * n // bins)",
+            "places = np.arange(1, bins) * n // bins",
+            CLASSES,
+        ),
+        Edit(
+            "preferences-the-wrong-way-round",
+            "pipeline/ranking/classes.py",
+            "return np.invert(sums, out=sums)",
+            "return sums",
+            f"tests/runs/test_ties.py {CLASSES}",
+        ),
+        Edit(
+            "near-a-boundary-by-the-lower-score",
+            "pipeline/ranking/class_ranges.py",
+            "_before(lowest, high[part], nodes), latest",
+            "_before(lowest, low[part], nodes), latest",
+            CLASSES,
+        ),
+        Edit(
+            "opic-allows-any-later-class",
+            "pipeline/ranking/validation/validate.py",
+            "(first <= ours.classes) & (ours.classes <= last)",
+            "first <= ours.classes",
+            VALIDATION,
+        ),
+        Edit(
+            "open-pages-with-any-score",
+            "pipeline/ranking/validation/validate.py",
+            "agrees &= (first == last) | _near(scores, other.scores, eta)",
+            "agrees &= (first == last) | True",
+            VALIDATION,
+        ),
+        Edit(
+            "open-pages-are-counted-as-agreeing",
+            "pipeline/ranking/validation/validate.py",
+            "decided = count - undecided",
+            "decided = count",
+            VALIDATION,
+        ),
+        Edit(
+            "a-tied-node-counts-itself-twice",
+            "pipeline/ranking/class_ranges.py",
+            "last = np.maximum(at_least + counted - 1, above)",
+            "last = np.maximum(at_least + counted, above)",
+            CLASSES,
+        ),
+    ),
+}

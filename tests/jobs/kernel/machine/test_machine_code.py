@@ -1,0 +1,71 @@
+"""Loops as machine code: what numba's own settings make of them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.paths import ROOT
+
+from jobs.kernel.machine.machine_code import loop
+
+
+@loop
+def last(values: np.ndarray, place: int) -> float:
+    value: float = values[place]
+    return value
+
+
+def test_a_loop_computes() -> None:
+    assert last(np.array([1.0, 2.0]), 1) == 2.0
+
+
+@pytest.mark.extended
+def test_bounds_are_checked_where_numba_is_told_to(tmp_path: Path) -> None:
+    """So `make test-loops` sees what lies outside of an array."""
+    code = "from test_machine_code import last, np; print(last(np.ones(2), 1)); last(np.ones(2), 2)"
+    checked = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": str(Path(__file__).parent), **checked},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "1.0\n"
+    assert "IndexError: index is out of bounds" in done.stderr
+
+
+LOOP = """
+import sys
+from jobs.kernel.machine.machine_code import loop
+
+@loop
+def twice(number):
+    return 2 * number
+
+print(twice(2), twice.stats.cache_path, sum(twice.stats.cache_hits.values()))
+"""
+
+
+def test_loops_in_a_folder_that_others_could_write_are_made_again(tmp_path: Path) -> None:
+    """Where numba keeps them when the package's folder cannot be written."""
+    (tmp_path / "module.py").write_text(LOOP)
+    (tmp_path / "__pycache__").write_text("no folder")
+    env = {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(tmp_path / "caches")}
+    command = [sys.executable, "-B", str(tmp_path / "module.py")]
+
+    def run() -> list[str]:
+        return subprocess.run(
+            command, env=env, capture_output=True, text=True, check=True
+        ).stdout.split()
+
+    result, folder, hits = run()
+    assert (result, hits) == ("4", "0")
+    assert run() == ["4", folder, "1"]
+    Path(folder).chmod(0o770)
+    assert run() == ["4", folder, "0"]
+    assert not Path(folder).stat().st_mode & 0o022
+    assert run() == ["4", folder, "1"]

@@ -1,0 +1,70 @@
+"""Plans of pages whose rates of changes few visits tell, against rates that they do not know."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.data.graph import Floats
+from pipeline.online.freshness.allocation import ChangingPages, allocation, freshness_of
+from pipeline.options import PlanOptions
+from pipeline.planning.plan import FetchPlan, planned
+from pipeline.planning.visits import Spans, Visits
+
+PAGES, VISITS, BUDGET = 5000, 4, 250.0
+
+
+def visits_of(rates: Floats, values: Floats, seed: int) -> Visits:
+    """Of pages of one site, after 10 days each."""
+    random = np.random.default_rng(seed)
+    spans = len(rates) * (VISITS - 1)
+    pages = np.repeat(np.arange(len(rates), dtype=np.int32), VISITS - 1)
+    is_change = random.random(spans) < -np.expm1(-10 * rates[pages])
+    is_last = np.arange(spans) % (VISITS - 1) == VISITS - 2
+    return Visits(
+        Path(), "", np.full(len(rates), 10, np.float32), values,
+        np.zeros(len(rates), np.int32), np.zeros(len(rates), np.bool_),
+        Spans(pages, np.full(spans, 10, np.float32), is_change, is_last), {},
+    )  # fmt: skip
+
+
+def rates_of(static: float) -> Floats:
+    """Most pages change once in some weeks, a share of them never."""
+    random = np.random.default_rng(7)
+    rates = random.gamma(1.0, 0.3, PAGES)
+    rates[random.random(PAGES) < static] = 1e-6
+    return rates
+
+
+@pytest.fixture(scope="module")
+def values() -> Floats:
+    return np.random.default_rng(8).pareto(1.2, PAGES) + 0.15
+
+
+def fresh(plan: Floats, rates: Floats, values: Floats) -> float:
+    each = freshness_of(ChangingPages(rates, values), plan)
+    return float(np.average(each, weights=values))
+
+
+def plan_of(rates: Floats, values: Floats, seed: int = 1) -> FetchPlan:
+    return planned(visits_of(rates, values, seed), PlanOptions(budget=BUDGET))
+
+
+@pytest.mark.parametrize("static", [0.0, 0.3, 0.7, 0.9])
+def test_a_plan_is_better_than_its_rivals_where_most_pages_never_change(
+    static: float, values: Floats
+) -> None:
+    rates = rates_of(static)
+    plan = plan_of(rates, values)
+    reached = fresh(plan.fetches, rates, values)
+    best = fresh(allocation(ChangingPages(rates, values), BUDGET).rates, rates, values)
+    rivals = {
+        "value": BUDGET * values / values.sum(),
+        "change": BUDGET * plan.rates.mean / plan.rates.mean.sum(),
+        "the same": np.full(PAGES, BUDGET / PAGES),
+        "mean rate": allocation(ChangingPages(plan.rates.mean, values), BUDGET).rates,
+    }
+    others = {name: fresh(rival, rates, values) for name, rival in rivals.items()}
+    assert max(others.values()) < reached < best

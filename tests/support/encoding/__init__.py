@@ -1,0 +1,1 @@
+"""The Encoding Standard, written from its text and its index files alone."""

@@ -1,0 +1,27 @@
+"""Engines of runs by jobs that a test has a hand in, for `pipeline.run.run(…, make_engine=…)`."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pipeline.contract import Engine
+from pipeline.engine_of_run import MakeEngine, engine_of
+from pipeline.engines.text.engine import TextEngine
+from pipeline.options import RunOptions
+from pipeline.progress.reporter import Reporter
+
+
+def launching(**changes: Any) -> MakeEngine:
+    """The engine of a run whose launcher has other values: `launching(partitions=3)`."""
+
+    def make(
+        work: Path, options: RunOptions, tmp: Path, reporter: Reporter, stack: ExitStack
+    ) -> Engine:
+        engine = engine_of(work, options, tmp, reporter, stack)
+        assert isinstance(engine, TextEngine)
+        return TextEngine(work, replace(engine.launcher, **changes))
+
+    return make
