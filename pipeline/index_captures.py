@@ -27,6 +27,7 @@ from jobs.kernel.errors import NoNodes
 from jobs.kernel.formats.lines import parse_capture
 from jobs.kernel.formats.reading import open_part
 from jobs.kernel.formats.rows import UNKNOWN
+from jobs.kernel.storage.arrow_files import open_parquet
 from pipeline.contract import ArchiveReport
 from pipeline.data.database import database, feed
 from pipeline.data.datasets import replacing
@@ -132,8 +133,7 @@ def _rewrite_table(part: Path, output: Path, kept: Kept) -> Iterator[tuple[str, 
     """Write the rows that are kept; status and media type of the others."""
     begin = 0
     with (
-        part.open("rb") as stream,
-        pq.ParquetFile(stream) as source,
+        open_parquet(part) as source,
         output.open("wb") as written,
         pq.ParquetWriter(written, source.schema_arrow, compression="zstd", **CHECKED) as file,
     ):

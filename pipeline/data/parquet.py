@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.datasets import FOLDS, MAP, SCORES, URIS
+from jobs.kernel.storage.arrow_files import open_parquet, parquet_metadata
 
 ReadRow = TypeVar("ReadRow")
 BATCH = 1 << 16  # rows
@@ -78,16 +79,14 @@ def opened_parquet(
 
     Raises BadInput where it lacks one of the columns.
     """
-    with path.open("rb") as stream:  # pyarrow takes names in UTF-8 only
-        metadata = pq.read_metadata(stream)
-        if missing := [name for name in columns if name not in metadata.schema.names]:
-            what = f"no column {', '.join(missing)}"
-            raise BadInput(str(path), what, f"columns {', '.join(columns)}", CURE)
-        with pq.ParquetFile(
-            stream, metadata=metadata, read_dictionary=list(encoded),
-            page_checksum_verification=True,
-        ) as file:  # fmt: skip
-            yield file
+    metadata = parquet_metadata(path)
+    if missing := [name for name in columns if name not in metadata.schema.names]:
+        what = f"no column {', '.join(missing)}"
+        raise BadInput(str(path), what, f"columns {', '.join(columns)}", CURE)
+    with open_parquet(
+        path, metadata=metadata, read_dictionary=list(encoded), page_checksum_verification=True
+    ) as file:
+        yield file
 
 
 @contextlib.contextmanager

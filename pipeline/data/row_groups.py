@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from jobs.kernel.formats.datasets import Dataset
 from jobs.kernel.formats.reading import parts
 from jobs.kernel.formats.rows import UNKNOWN
 from jobs.kernel.formats.tables import is_table
+from jobs.kernel.storage.arrow_files import native_bytes
 from pipeline.data.datasets import deliver, is_file, replacing
 from pipeline.data.parquet import schema_of
 
@@ -74,7 +74,7 @@ def _batches(texts: Sequence[Path], separator: str, schema: pa.Schema) -> Iterat
         with text.open("rb") as file:
             while block := file.read(BLOCK):
                 lines = _padded(block + file.readline(), separator.encode(), len(schema))
-                yield from csv.read_csv(io.BytesIO(lines), reading, parsing, values).to_batches()
+                yield from csv.read_csv(native_bytes(lines), reading, parsing, values).to_batches()
 
 
 def _padded(lines: bytes, separator: bytes, columns: int) -> bytes:

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.machine.cores import at_a_time
+from jobs.kernel.storage.arrow_files import open_parquet
 from jobs.mapreduce.launcher import Launcher
 from pipeline.contract import EMBEDDED, ArchiveReport, ArchiveTask
 from pipeline.data.memory import half_of_machine
@@ -96,7 +96,7 @@ class CopyingLines(_Copying, TextEngine):
 def _passing(part: Path, path: Path, schema: pa.Schema, number: int) -> Path:
     """A part with other hosts, as a writer appends it."""
     with (
-        pq.ParquetFile(part) as file,
+        open_parquet(part) as file,
         path.open("wb") as stream,
         pa.ipc.new_stream(stream, schema) as writer,
     ):

@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from jobs.kernel.storage.arrow_files import open_parquet
 from jobs.kernel.storage.plain_paths import plain_path
 from jobs.kernel.storage.temporary import temporary_folder
 from pipeline.data.database import BATCH
@@ -56,7 +57,7 @@ def write_rows(visits: Visits, plan: FetchPlan, now: datetime, due: float, path:
     `is_due`."""
     begin, at = np.datetime64(now.astimezone(timezone.utc).replace(tzinfo=None), "us"), 0
     with ExitStack() as stack:
-        file, writer = stack.enter_context(pq.ParquetFile(visits.file)), None
+        file, writer = stack.enter_context(open_parquet(visits.file)), None
         for batch in file.iter_batches(BATCH):
             block = slice(at, at + len(batch))
             columns = dict(zip(batch.schema.names, batch.columns, strict=True))

@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jobs.kernel.storage.arrow_files import native_file
 from pipeline.data.database import batches, feed
 from pipeline.options import MAX_BINS, Alias
 from pipeline.precedence.aliases import CapturedHosts, aliases, count_hosts
@@ -94,7 +95,7 @@ class Formed:
 
     def wanted(self, *, only_captured: bool) -> Iterator[pa.RecordBatch]:
         """The spellings to list, with or without form."""
-        with self._path.open("rb") as stream, pa.ipc.open_file(stream) as file:
+        with native_file(self._path) as stream, pa.ipc.open_file(stream) as file:
             for number in range(file.num_record_batches):
                 batch = file.get_batch(number)
                 batch = batch.filter(batch["listed"])

@@ -12,6 +12,7 @@ from typing import Any
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.datasets import CAPTURES, LINKS, SCORES, Dataset
+from jobs.kernel.storage.arrow_files import open_parquet
 
 AT_ONCE = 20_000  # rows in memory
 AS_LINES = (LINKS, CAPTURES, SCORES)
@@ -26,10 +27,9 @@ def table_lines(path: Path, kinds: Sequence[Dataset] = AS_LINES) -> Iterator[byt
     what is no Parquet, and BadInput for a table with other columns."""
     import pyarrow as pa  # half a second that lines do not need
     import pyarrow.compute as pc
-    import pyarrow.parquet as pq
 
     try:
-        with path.open("rb") as stream, pq.ParquetFile(stream) as table:
+        with open_parquet(path) as table:
             dataset, names = _columns_of_lines(path, table.schema_arrow.names, kinds)
             for batch in table.iter_batches(AT_ONCE, columns=names):
                 texts: list[Any] = [pc.cast(batch[name], pa.string()) for name in names]

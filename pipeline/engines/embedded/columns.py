@@ -27,6 +27,7 @@ import pyarrow.parquet as pq
 
 from jobs.kernel.formats.datasets import CAPTURES, LINKS
 from jobs.kernel.formats.rows import UNKNOWN, Capture
+from jobs.kernel.storage.arrow_files import native_file, parquet_metadata
 from pipeline.data.parquet import CHECKED, opened_parquet, reading_parquet, schema_of
 
 BLOCK = 1 << 18  # links
@@ -91,7 +92,7 @@ class _Writer(contextlib.AbstractContextManager[Any]):
 
     def append(self, path: Path) -> None:
         """The rows of a passing file, while none were added one by one."""
-        with path.open("rb") as stream, pa.ipc.open_stream(stream) as reader:
+        with native_file(path) as stream, pa.ipc.open_stream(stream) as reader:
             for batch in reader:
                 self._write(pa.Table.from_batches([batch]))
                 self.rows += len(batch)
@@ -265,8 +266,8 @@ def _encoded(column: pa.ChunkedArray) -> tuple[pa.StringArray, Indices]:
 
 def string_bytes(path: Path) -> int:
     """Bytes of the URIs of a part, those of each block once. Raises BadInput."""
-    with _reading(path), path.open("rb") as stream:
-        metadata = pq.read_metadata(stream)
+    with _reading(path):
+        metadata = parquet_metadata(path)
         groups = map(metadata.row_group, range(metadata.num_row_groups))
         columns = [group.column(i) for group in groups for i in range(metadata.num_columns)]
         urls = [column for column in columns if column.path_in_schema in URI_COLUMNS]

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.kernel.keys.keys import KeyFunction, forgetful_key_function
+from jobs.kernel.storage.arrow_files import native_file
 from pipeline.data.arrays import Int64Array
 from pipeline.data.growing import Growing
 from pipeline.data.workers import Tell
@@ -72,7 +73,7 @@ def merge_partition(work: PartitionWork, tell: Tell) -> int:
 
 
 def _batch(table: Path, number: int) -> pa.RecordBatch:
-    with table.open("rb") as stream, pa.ipc.open_file(stream) as file:
+    with native_file(table) as stream, pa.ipc.open_file(stream) as file:
         return file.get_batch(number)
 
 
@@ -109,7 +110,7 @@ def spellings(works: list[PartitionWork]) -> Iterator[pa.RecordBatch]:
     """The spellings of all partitions, with their positions among all as the first column."""
     first = 0
     for work in works:
-        with work.spellings.open("rb") as stream, pa.ipc.open_file(stream) as file:
+        with native_file(work.spellings) as stream, pa.ipc.open_file(stream) as file:
             for number in range(file.num_record_batches):
                 batch = file.get_batch(number)
                 positions = pa.array(np.arange(first, first + len(batch)))

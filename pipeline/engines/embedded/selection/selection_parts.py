@@ -28,6 +28,7 @@ from jobs.kernel.captures.choosing import DIGESTS_OF_NOTHING, MISSING, NOT_MODIF
 from jobs.kernel.formats.hops import FOLD_HOPS
 from jobs.kernel.formats.rows import UNKNOWN
 from jobs.kernel.keys.keys import KeyFunction, Www, forgetful_key_function
+from jobs.kernel.storage.arrow_files import open_parquet
 from pipeline.data.workers import Tell
 from pipeline.engines.embedded.columns import Block, BlocksWriter, capture_blocks, dated_blocks
 
@@ -194,8 +195,8 @@ def _others(path: Path) -> dict[int, list[bytes]]:
     """Group -> the URIs that get its links as well: few, as most originals have the same key."""
     others: dict[int, list[bytes]] = {}
     if path.exists():
-        with path.open("rb") as stream:
-            table = pq.read_table(stream)
+        with open_parquet(path) as file:
+            table = file.read()
         uris = table["uri"].cast(pa.binary()).to_pylist()
         for number, uri in zip(table["number"].to_pylist(), uris, strict=True):
             others.setdefault(number, []).append(uri)

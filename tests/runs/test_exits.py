@@ -1,0 +1,60 @@
+"""Commands that read tables end as they should: no thread of a library outlives the interpreter,
+which would abort the process after all of its output, or keep it from ending."""
+
+from __future__ import annotations
+
+import queue
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from support.crawls import COMMAND, Said, checked, environment
+from support.paths import LOOPBACK
+from support.runs import copy_of, finished
+
+AT_ONCE = 6
+LIMIT = 600  # seconds that a process may take: one that hangs ends the test
+
+#: what reads tables of the finished run `work`, beside which it writes
+READING = {
+    "run": f"run {LOOPBACK} --work work --quiet",
+    "status": "status --work work",
+    "check": "check --work work",
+    "explain": "explain --work work http://127.0.0.1:18081/",
+    "hosts": "hosts --work work",
+    "report": "report --work work --output report.html",
+    "export-precedence": "export-precedence --work work --format csv --output pages.csv",
+    "export-text": "export-text --work work --out text",
+    "diff": "diff work work",
+    "canonicalize": "canonicalize work/links --captures work/captures --runner inline"
+    " --output canonical --uris uris",
+}
+
+
+def ended(words: list[str], folders: queue.SimpleQueue[Path]) -> Said:
+    """The command in a folder that no other process is in."""
+    folder = folders.get()
+    try:
+        done = subprocess.run(
+            [*COMMAND, *words], cwd=folder, env=environment(), capture_output=True, text=True,
+            timeout=LIMIT,
+        )  # fmt: skip
+        return checked(Said(done.returncode, done.stdout, done.stderr))
+    finally:
+        folders.put(folder)
+
+
+@pytest.mark.parametrize("command", READING)
+@pytest.mark.parametrize(
+    "count", [1, pytest.param(200, marks=pytest.mark.slow)], ids=["once", "often"]
+)
+def test_a_process_ends_after_its_output(command: str, count: int, tmp_path: Path) -> None:
+    folders: queue.SimpleQueue[Path] = queue.SimpleQueue()
+    for number in range(min(AT_ONCE, count)):
+        copy_of(finished(LOOPBACK), tmp_path / str(number) / "work")
+        folders.put(tmp_path / str(number))
+    words = READING[command].split()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for said in pool.map(lambda _: ended(words, folders), range(count)):
+            assert said.code == 0, said
