@@ -41,7 +41,7 @@ PAGES ?= 200000
 HOSTILE ?= 50000
 SEED  ?= 1
 
-.PHONY: help setup pipeline test lint types unit quick test-all test-linear test-loops test-times mutants coverage test-heritrix test-hadoop test-spark test-browser test-install sbom site compiled test-compiled test-real fuzz bench benchmarks clean
+.PHONY: help setup pipeline test lint types unit quick smoke test-slow test-all test-pythons test-linear test-loops test-times mutants coverage test-heritrix test-hadoop test-spark test-browser test-install sbom site compiled test-compiled test-real fuzz bench benchmarks clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -101,12 +101,33 @@ QUICK := $(foreach name,layers lines keys records html_links extraction tables c
 quick: setup ## Lint, types and the tests to run while at work
 	@$(MAKE) --no-print-directory -j 3 lint types unit TESTS='$(QUICK)'
 
-# MORE=1: only what `make test` leaves out, with as few drawn examples as there, one further case of
-# each test, and no measurements
-test-all: export CRAWLRANK_EXAMPLES ?= $(if $(MORE),0.2,1)
-test-all: export CRAWLRANK_CASES ?= $(if $(MORE),1,1000000)
-test-all: setup ## All that `make test` tests with more cases: drawn, damaged, killed (CRAWLRANK_EXAMPLES: how many times)
-	@$(PYTEST) -m 'not ($(REAL))$(if $(MORE), and extended and not long)' $(TESTS)
+test-slow: export CRAWLRANK_EXAMPLES ?= 1
+test-slow: setup ## What `make test` leaves out: slow tests, and drawn ones with five times the examples
+	@$(PYTEST) -m 'not ($(REAL)) and (slow or drawn)' $(TESTS)
+
+# what the gate (`.ci/run`) calls, and what it leaves out
+GATE := pipeline test smoke
+ALL  := test-slow test-pythons test-real test-linear test-loops test-hadoop test-spark \
+  test-heritrix test-browser test-install test-compiled mutants fuzz
+
+test-all: setup ## All tests, one target after the other, and a table of them; hours
+	@scripts/run_targets $(GATE) $(ALL)
+
+# the Pythons that crawlrank supports, but for that of .venv
+PYTHONS ?= 3.10 3.11 3.12 3.13
+test-pythons: setup ## `make test` with each of PYTHONS that differs from .venv's; each must be there
+	@own=$$($(BIN)/python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	for version in $(filter-out $$own,$(PYTHONS)); do \
+	  [ $$version = $$own ] || $(MAKE) --no-print-directory test VENV=.venv-$$version \
+	    PYTHON="$$(.ci/find-python $$version || echo python$$version)" || exit 1; \
+	done
+
+# the smallest test of each: SMOKE=1 in the targets of all
+smoke: setup ## The smallest test of each real system: Hadoop, Spark, Heritrix, Chromium, an installed wheel
+	@for target in test-hadoop test-spark test-heritrix test-browser; do \
+	  $(MAKE) --no-print-directory $$target SMOKE=1 || exit 1; done
+	@$(MAKE) --no-print-directory test-install WAYS=wheel
+SMALLEST = $(if $(SMOKE), and smoke)
 
 test-times: setup ## What each folder and file of tests takes, and the slowest tests
 	@mkdir -p work
@@ -140,17 +161,17 @@ test-heritrix test-hadoop test-spark test-browser: export TMPDIR ?= /tmp
 
 test-heritrix: setup ## Crawls by a real Heritrix on loopback; needs a JDK (17 or later) and Maven
 	PYTHONPATH=scripts $(BIN)/python -m heritrix.distribution
-	$(BIN)/pytest -m heritrix -n 2 --dist loadfile $(call with,heritrix)
+	$(BIN)/pytest -m 'heritrix$(SMALLEST)' -n 2 --dist loadfile $(call files,heritrix)
 
-# SHORT=1 leaves out what has many jobs, or nodes of its own
-SHORTER = $(if $(SHORT), and not long)
+# of the files with tests of a marker, with SMOKE=1 those that have its smallest
+files = $(if $(SMOKE),$(filter $(call with,smoke),$(call with,$(1))),$(call with,$(1)))
 
 test-hadoop: setup ## Jobs on a real one-node Hadoop; needs a JDK (17 or 21), Maven, namespaces
 	rm -rf work/package && $(BIN)/crawlrank package --out work/package
 	CRAWLRANK_PACKAGE=work/package PYTHONPATH=scripts $(BIN)/python -m hadoop --folder work/hadoop with \
-	  sh -ec '$(BIN)/pytest -m "hadoop$(SHORTER)" -n 2 --dist loadfile \
-	      $(filter-out $(FAULTS),$(call with,hadoop)); \
-	    $(BIN)/pytest -m "hadoop$(SHORTER)" $(FAULTS)'
+	  sh -ec '$(BIN)/pytest -m "hadoop$(SMALLEST)" -n 2 --dist loadfile \
+	      $(filter-out $(FAULTS),$(call files,hadoop))$(if $(SMOKE),,; \
+	    $(BIN)/pytest -m hadoop $(FAULTS))'
 
 compiled: setup ## Extraction compiled by mypyc, in COMPILED; needs a C compiler
 	rm -rf $(COMPILED)
@@ -167,11 +188,11 @@ test-compiled: compiled ## The tests of extraction on what is compiled
 test-spark: export SPARK_SUBMIT_OPTS = -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 test-spark: setup ## Jobs on a real Spark of this machine; needs a JDK (17 or 21)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pyspark==4.0.1
-	$(BIN)/pytest -m "spark$(SHORTER)" $(call with,spark)
+	$(BIN)/pytest -m 'spark$(SMALLEST)' $(call files,spark)
 
 test-browser: setup ## Pages in a real Chromium; needs the packages chromium and npm
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check playwright==1.65.2
-	$(BIN)/pytest -m browser -n 2 --dist loadfile $(call with,browser)
+	$(BIN)/pytest -m 'browser$(SMALLEST)' -n 2 --dist loadfile $(call files,browser)
 
 test-install: setup ## Each way to install (WAYS: some), in new environments, and the first crawl there; needs git
 	$(BIN)/python scripts/install/try_install.py $(WAYS)

@@ -28,9 +28,6 @@ from support.waiting import awaited
 from jobs.kernel.captures.extraction_code import prepare
 
 MEMORY, ROOM = "/dev/shm", 4 << 30
-CASES = int(
-    os.environ.get("CRAWLRANK_CASES", "1000000")
-)  # of an extended test; further ones are `long`
 RUNNING = re.compile(r"Running on (http://127\.0\.0\.1:[0-9]+)")
 
 settings.register_profile(
@@ -83,17 +80,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what the command line does not ask for
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    shown, further = Counter[str](), Counter[str]()
+    shown = Counter[str]()
     for item in items:
         test = item.nodeid.partition("[")[0]
-        if (few := item.get_closest_marker("few")) and not item.get_closest_marker("extended"):
+        if (few := item.get_closest_marker("few")) and not item.get_closest_marker("slow"):
             if shown[test] >= few.args[0]:
-                item.add_marker(pytest.mark.extended)
+                item.add_marker(pytest.mark.slow)
             shown[test] += 1
-        if item.get_closest_marker("extended"):
-            if further[test] >= CASES:
-                item.add_marker(pytest.mark.long)
-            further[test] += 1
         if draws(item):
             item.add_marker(pytest.mark.drawn)
         if "monkeypatch" in getattr(item, "fixturenames", ()):

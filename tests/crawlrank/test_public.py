@@ -70,14 +70,14 @@ def in_project(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_a_project_keeps_its_own_packages(project: Path) -> None:
     done = in_project(project, "-c", PROGRAM.replace("CALLS", FEW_CALLS))
     assert done.returncode == 0, done.stderr
     assert done.stdout == "1\n1\t1.0\tO:2\n\n"
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_it_does_where_all_is_done_by_tasks(project: Path) -> None:
     done = in_project(project, "-c", PROGRAM.replace("CALLS", ALL_IN_TASKS))
     assert done.returncode == 0, done.stderr
@@ -148,6 +148,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 def test_an_interrupt_of_the_program_alone_ends_the_run_too(project: Path) -> None:
     """As by `os.kill`, which reaches no other process, unlike Ctrl-C."""
     done = in_project(project, "-c", INTERRUPTED)

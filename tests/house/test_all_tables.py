@@ -298,7 +298,7 @@ def shown_by(line: str, names: dict[str, object]) -> tuple[Shown, set[tuple[str,
 
 
 CRAWLS = [
-    pytest.param("long", marks=[pytest.mark.extended, pytest.mark.long]),
+    pytest.param("long", marks=pytest.mark.slow),
     pytest.param("ics-uci", marks=pytest.mark.real),
 ]
 
@@ -433,7 +433,7 @@ def test_no_sentence_has_a_number_with_the_wrong_noun(crawl: CrawlTables) -> Non
 ON_TERMINALS = (("status", 80), ("explain", 120), ("diff", 200), ("audit-precedence", 80))
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize("crawl", ["long"], indirect=True)
 @pytest.mark.parametrize(("command", "width"), ON_TERMINALS)
 def test_a_real_terminal_gets_these_lines(command: str, width: int, crawl: CrawlTables) -> None:

@@ -159,7 +159,7 @@ LONG = (
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, id=page.name, marks=[pytest.mark.extended] * (page.name in LONG))
+        pytest.param(page, id=page.name, marks=[pytest.mark.slow] * (page.name in LONG))
         for page in WITH_COMMANDS
     ],
 )
@@ -169,7 +169,7 @@ def test_the_commands_of_a_page_run_in_order(
     run_all(page, shell)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
     [
@@ -187,7 +187,6 @@ def test_they_run_on_whole_samples(page: Path, folder: Path, shell: dict[str, st
 
 
 @pytest.mark.hadoop
-@pytest.mark.long
 def test_the_commands_of_the_page_on_hadoop_run_in_a_node(
     hadoop: Node, folder: Path, shell: dict[str, str]
 ) -> None:
@@ -203,6 +202,7 @@ def test_the_commands_of_the_page_on_hadoop_run_in_a_node(
 WITH_PYTHON = [page for page in PAGES if script(page).strip()]
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.name)
 def test_the_python_blocks_of_a_page_run_in_order(
@@ -218,7 +218,7 @@ def test_the_python_blocks_of_a_page_run_in_order(
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.name)
 def test_they_run_as_programs(page: Path, folder: Path, shell: dict[str, str]) -> None:
     Path("page.py").write_text(script(page))
@@ -233,7 +233,7 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_the_readme_shows_what_the_sample_run_prints() -> None:
     script = SCRIPTS / "docs" / "make_readme_result"
     env = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -53,7 +53,8 @@ def test_ids_worked_out_by_hand(tmp_path: Path) -> None:
     assert outcome.counters == {"nodes": 6, "input_links": 6}
 
 
-@pytest.mark.parametrize("runner", [pytest.param("local", marks=pytest.mark.extended), "cluster"])
+@pytest.mark.slow
+@pytest.mark.parametrize("runner", [pytest.param("local", marks=pytest.mark.slow), "cluster"])
 def test_rows_are_those_of_the_notes_own_script(runner: str, tmp_path: Path) -> None:
     """assignUrlIndex.pl on sorted links, which writes tabs; here the links come unsorted."""
     launcher = cluster(tmp_path, 3, 1) if runner == "cluster" else Launcher(runner, tmp_path, 2)

@@ -39,7 +39,7 @@ def walked(candidates: list[tuple[bytes, bytes, bytes]]) -> tuple[list[bytes], C
 
 
 @pytest.mark.parametrize("small", [1 << 28, 0], ids=["one job", "stages"])
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.extended)])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_ends_are_those_of_a_walk(seed: int, small: int, tmp_path: Path) -> None:
     """Chains, loops, what leads into them, keys with several targets, a chain of forty steps."""
     rng = random.Random(seed)

@@ -43,7 +43,8 @@ def test_lines_worked_out_by_hand(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("runner", [pytest.param("local", marks=pytest.mark.extended), "cluster"])
+@pytest.mark.slow
+@pytest.mark.parametrize("runner", [pytest.param("local", marks=pytest.mark.slow), "cluster"])
 def test_the_graph_is_that_of_heritrix_own_job(runner: str, tmp_path: Path) -> None:
     """GenGraph.java keeps no order of targets; here they ascend."""
     launcher = cluster(tmp_path, 3, 1) if runner == "cluster" else Launcher(runner, tmp_path, 2)

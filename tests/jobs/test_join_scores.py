@@ -78,7 +78,7 @@ def test_all_columns(tmp_path: Path) -> None:
     [
         (16, b"c)/"),
         (15, b"b)/"),
-        *(pytest.param(*one, marks=pytest.mark.extended) for one in ((17, b"c)/"), (1, b"b)/"))),
+        *(pytest.param(*one, marks=pytest.mark.slow) for one in ((17, b"c)/"), (1, b"b)/"))),
     ],
 )
 def test_digits_decide_which_scores_are_equal(digits: int, first: bytes, tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def best_spelling(key: bytes, spellings: list[bytes]) -> bytes:
     return min(row[1] for row in most)
 
 
-@pytest.mark.parametrize("ranges", [pytest.param(1, marks=pytest.mark.extended), 8])
+@pytest.mark.parametrize("ranges", [pytest.param(1, marks=pytest.mark.slow), 8])
 def test_made_links_inline(ranges: int, tmp_path: Path) -> None:
     check(tmp_path, inline(tmp_path, ranges))
 
@@ -141,7 +141,7 @@ def test_a_full_memory_changes_no_row(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "reducers", [7, *(pytest.param(n, marks=pytest.mark.extended) for n in (6, 16, 33, 64))]
+    "reducers", [7, *(pytest.param(n, marks=pytest.mark.slow) for n in (6, 16, 33, 64))]
 )
 def test_few_scores_on_many_reducers_are_in_order(reducers: int, tmp_path: Path) -> None:
     """Fewer ranges than reducers: each range must still reach the part of its number."""
@@ -174,7 +174,7 @@ NO_0 = "id 0: 0 keys in map and 1 line in ranks"
         ({"uris": URIS[:-2]}, "map, line 4", "key d)/: no spelling in uris"),
     ],
 )
-@pytest.mark.parametrize("reducers", [pytest.param(1, marks=pytest.mark.extended), 3])
+@pytest.mark.parametrize("reducers", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_datasets_of_different_runs_are_refused(
     changed: dict[str, list[bytes]], where: str, found: str, reducers: int, tmp_path: Path
 ) -> None:

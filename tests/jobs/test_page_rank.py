@@ -61,7 +61,8 @@ def texts(lines: list[bytes]) -> dict[bytes, bytes]:
 # Heritrix's own job
 
 
-@pytest.mark.parametrize("number", [1, pytest.param(10, marks=pytest.mark.extended)])
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [1, pytest.param(10, marks=pytest.mark.slow)])
 def test_rounds_are_those_of_heritrix_own_job(number: int, tmp_path: Path) -> None:
     graph = write(tmp_path / "pr0.txt", oracle("pr0.txt.gz"))
     found = ranks_after(number, graph, tmp_path / "rounds", cluster(tmp_path, 3, 1))
@@ -70,6 +71,7 @@ def test_rounds_are_those_of_heritrix_own_job(number: int, tmp_path: Path) -> No
     assert found == pytest.approx(wanted, rel=1e-9, abs=0)
 
 
+@pytest.mark.slow
 def test_local_tasks_write_the_bits_of_inline_ones(
     made: dict[int, list[int]], tmp_path: Path
 ) -> None:
@@ -86,7 +88,7 @@ def test_local_tasks_write_the_bits_of_inline_ones(
     assert sums.nodes == len(made)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_probabilities_are_networkx_own(tmp_path: Path) -> None:
     """From Heritrix's tenth round on; the textbook spreads dangling mass evenly."""
     lines = oracle("pr10.txt.gz")
@@ -125,8 +127,8 @@ def ldbc(name: str) -> tuple[dict[int, list[int]], dict[bytes, float]]:
     ("name", "rounds", "tolerance"),
     [
         ("example__example-undirected", 2, 1e-15),
-        pytest.param("pr__undir", 26, 1e-9, marks=pytest.mark.extended),
-        pytest.param("pr__dir", 65, 1e-8, marks=pytest.mark.extended),
+        pytest.param("pr__undir", 26, 1e-9, marks=pytest.mark.slow),
+        pytest.param("pr__dir", 65, 1e-8, marks=pytest.mark.slow),
     ],
 )
 def test_published_probabilities(name: str, rounds: int, tolerance: float, tmp_path: Path) -> None:
@@ -189,7 +191,7 @@ def test_nodes_without_any_link(nodes: int, tmp_path: Path) -> None:
 
 # the same bits on every cluster
 
-MANY_PARTS = pytest.param(64, 5, marks=pytest.mark.extended)
+MANY_PARTS = pytest.param(64, 5, marks=pytest.mark.slow)
 
 
 @pytest.fixture(scope="module")

@@ -43,6 +43,7 @@ LINES = {
 }
 
 
+@pytest.mark.slow
 def test_lines(text: Path) -> None:
     for name in NAMES:
         lines = (text / name).read_text().splitlines()

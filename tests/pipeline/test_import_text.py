@@ -78,6 +78,7 @@ def more_web() -> Path:
     return shared_warc("more.warc.gz", MORE_WEB)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nodes", ["linked", "all"])
 def test_links_and_captures_there_and_back(
     nodes: str, web: Path, more_web: Path, tmp_path: Path
@@ -95,6 +96,7 @@ def test_links_and_captures_there_and_back(
     assert (again / uris).read_bytes() == (run / uris).read_bytes()
 
 
+@pytest.mark.slow
 def test_files_of_every_shape_and_many_parts(web: Path, more_web: Path, tmp_path: Path) -> None:
     """gzip and plain, a folder, a glob, Parquet; and parts shorter than any of them."""
     expected = recipe(tmp_path / "work", web, more_web)
@@ -190,6 +192,7 @@ def parse_line(line: bytes) -> tuple[bytes, frozenset[bytes]]:
     return row.id, frozenset(row.targets)
 
 
+@pytest.mark.slow
 def test_the_published_input_links_give_the_published_graph(tmp_path: Path) -> None:
     ok("import-text", "--input-links", ORACLE / "input_links.txt.gz", "--work", tmp_path / "work")
     found = recipe(tmp_path / "work", rounds=10)

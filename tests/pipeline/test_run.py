@@ -121,6 +121,7 @@ def test_the_same_archive_twice_counts_once(web: Path, tmp_path: Path) -> None:
     assert datasets(tmp_path / "work") == fresh(web, *FIXED)
 
 
+@pytest.mark.slow
 def test_a_removed_archive(web: Path, more_web: Path, tmp_path: Path) -> None:
     work = made(tmp_path, [web, more_web], *FIXED)
     before = datasets(work)
@@ -179,11 +180,12 @@ def test_another_option_is_refused(web: Path, tmp_path: Path) -> None:
 MADE = ("--bins", "--nodes", "--links")
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("change", "first"),
     [
-        pytest.param(change, first, marks=[pytest.mark.extended] * (change[0] not in MADE))
+        pytest.param(change, first, marks=[pytest.mark.slow] * (change[0] not in MADE))
         for change, first in CHANGES
     ],
     ids=[change[0][0] for change in CHANGES],
@@ -197,6 +199,7 @@ def test_another_option(web: Path, tmp_path: Path, change: tuple[Any, ...], firs
     assert begun(again) == []
 
 
+@pytest.mark.slow
 def test_a_tolerance_is_an_option_like_others(web: Path, tmp_path: Path) -> None:
     common = ("--no-validate", *INLINE)
     work = made(tmp_path, web, *common, "--tolerance", 1e-3)
@@ -239,6 +242,7 @@ def test_bad_files_are_skipped_when_asked(web: Path, tmp_path: Path) -> None:
     assert only.code == 3
 
 
+@pytest.mark.slow
 def test_strict_refuses_damage_whenever_it_is_asked(web: Path, tmp_path: Path) -> None:
     work, damaged = tmp_path / "work", DAMAGED / "truncated.warc"
     said = run(work, web, damaged, "--strict")
@@ -253,6 +257,7 @@ def test_strict_refuses_damage_whenever_it_is_asked(web: Path, tmp_path: Path) -
     assert all(len(listed) == 3 for listed in entry["damage"])  # offset, reason, detail
 
 
+@pytest.mark.slow
 def test_too_few_rounds_and_then_more(tmp_path: Path) -> None:
     work, whole = tmp_path / "work", tmp_path / "whole"
     message = "after 1 round the certificate .*--max-rounds"
@@ -350,7 +355,7 @@ def test_what_was_made_of_earlier_output_is_done_no_longer(more_web: Path, tmp_p
     "name",
     [
         *("links", "ranks", "precedence.txt"),
-        *(pytest.param(name, marks=pytest.mark.extended) for name in ("captures", "map")),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("captures", "map")),
     ],
 )
 def test_a_dataset_that_was_removed_is_made_again(web: Path, tmp_path: Path, name: str) -> None:

@@ -18,6 +18,7 @@ from pipeline.workfolder.manifest import Manifest
 INLINE = ("--runner", "inline", "--iterations", 2, "--no-validate", "--quiet")
 
 
+@pytest.mark.slow
 def test_one_folder_of_data_and_another_and_the_first_again(tmp_path: Path) -> None:
     """What A holds is of the first run, whatever the manifest says of B."""
     web, work = write_warc(tmp_path / "web.warc", WEB), tmp_path / "work"
@@ -30,6 +31,7 @@ def test_one_folder_of_data_and_another_and_the_first_again(tmp_path: Path) -> N
     assert results_of(work) == fresh
 
 
+@pytest.mark.slow
 def test_another_job_wrote_where_a_dataset_was(tmp_path: Path) -> None:
     """As a step of a dead driver may, on a cluster: the seal is not that of the manifest."""
     web, work = write_warc(tmp_path / "web.warc", WEB), tmp_path / "work"
@@ -95,6 +97,7 @@ def test_scores_that_did_not_converge_are_the_last_ones(where: str, tmp_path: Pa
     assert len(again) == 5
 
 
+@pytest.mark.slow
 def test_status_says_what_is_not_as_it_was_left(tmp_path: Path) -> None:
     webs = [write_warc(tmp_path / f"{n}.warc", web) for n, web in enumerate((WEB, MORE_WEB))]
     work = tmp_path / "work"

@@ -76,7 +76,7 @@ def options_of(stop: str, jobs: int) -> tuple[object, ...]:
     return (*STOPS[stop], "--no-validate", "--jobs", jobs)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_some_kills(archives: list[Path], tmp_path: Path) -> None:
     """While archives are read: what was read is read no more."""
     run = Disturbed(tmp_path / "work", archives, options_of("iterations", 1))
@@ -88,9 +88,7 @@ def test_some_kills(archives: list[Path], tmp_path: Path) -> None:
     run.check_end()
 
 
-@pytest.mark.parametrize(
-    "stop", ["tolerance", pytest.param("iterations", marks=pytest.mark.extended)]
-)
+@pytest.mark.parametrize("stop", ["tolerance", pytest.param("iterations", marks=pytest.mark.slow)])
 def test_ranking_goes_on_behind_its_last_round(
     stop: str, archives: list[Path], tmp_path: Path
 ) -> None:
@@ -130,7 +128,7 @@ def strike(run: Disturbed, seconds: float, kind: str, rng: random.Random) -> boo
     return met
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize(("stop", "jobs"), [("iterations", 1), ("tolerance", 1), ("tolerance", 2)])
 def test_many_kills(stop: str, jobs: int, archives: list[Path], tmp_path: Path) -> None:
     options = options_of(stop, jobs)

@@ -59,6 +59,7 @@ def test_what_was_read_is_not_read_anew_unasked(tmp_path: Path) -> None:
     assert (code, "was made with --links nav" in error) == (3, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", [(), INLINE], ids=["embedded", "inline"])
 def test_an_archive_that_is_not_on_its_server(
     runner: tuple[str, ...], web: WebServer, tmp_path: Path

@@ -103,7 +103,7 @@ def killed_at(number: int, given: Prepared, back: list[object] | None = None) ->
     assert results_of(given.case.work) == given.expected, number
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["nodes"])  # the others below
 @pytest.mark.parametrize("kind", ["embedded", "data"])
 def test_some_kills(kind: str, change: str, prepared: Callable[[str, str], Prepared]) -> None:
@@ -112,7 +112,7 @@ def test_some_kills(kind: str, change: str, prepared: Callable[[str, str], Prepa
         killed_at(number, given)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_kills(kind: str, change: str, prepared: Callable[[str, str], Prepared]) -> None:
@@ -122,8 +122,9 @@ def test_many_kills(kind: str, change: str, prepared: Callable[[str, str], Prepa
         killed_at(int((number + begin) / examples(6) * given.changes), given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "kind", [KINDS[0], *(pytest.param(kind, marks=pytest.mark.extended) for kind in KINDS[1:])]
+    "kind", [KINDS[0], *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS[1:])]
 )
 def test_the_first_options_after_a_kill(
     kind: str, prepared: Callable[[str, str], Prepared]

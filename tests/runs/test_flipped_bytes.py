@@ -134,7 +134,7 @@ def test_some_flips(kind: str, made: Callable[[str], Made]) -> None:
         check_flip(kind, made(kind), number)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_flips(kind: str, made: Callable[[str], Made]) -> None:
     for number in range(examples(MANY)):
@@ -200,6 +200,7 @@ def read_by(line: str, work: Path, other: Path, out: Path) -> tuple[int, dict[st
     return told.code, files, told.err
 
 
+@pytest.mark.slow
 @pytest.mark.few(2)
 @pytest.mark.parametrize("line", READERS)
 @pytest.mark.parametrize("kind", ["embedded", "inline"])

@@ -51,18 +51,19 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return work
 
 
+@pytest.mark.slow
 def test_flips_in_columns(columns: Path) -> None:
     assert harms(columns, drawn(columns, 19, 1, flips.EMBEDDED), flips.EMBEDDED, most=1) == []
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_flips_in_lines(lines: Path) -> None:
     some = drawn(lines, 8, 1, ("map", "uris", "ranks", "scores", "captures"))
     some += drawn(lines, 4, 1, ["rounds"])
     assert harms(lines, some, flips.INLINE, most=1) == []
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_many_flips(columns: Path, lines: Path) -> None:
     some = drawn(columns, examples(80), 2, flips.EMBEDDED)
     assert harms(columns, some, flips.EMBEDDED, most=2) == []

@@ -118,7 +118,7 @@ def check(work: Path, expected: dict[str, bytes], kind: str) -> None:
         pass
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", OPTIONS)
 def test_inline(kind: str, archives: list[Path], undisturbed: Undisturbed, tmp_path: Path) -> None:
     for seed in range(1, 1 + examples(3)):
@@ -128,7 +128,7 @@ def test_inline(kind: str, archives: list[Path], undisturbed: Undisturbed, tmp_p
         check(work, undisturbed(kind), kind)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "kind"), [(10, "packed"), (11, "plain")])
 def test_local(
     seed: int, kind: str, archives: list[Path], undisturbed: Undisturbed, tmp_path: Path
@@ -142,9 +142,10 @@ def test_local(
     check(work, left_by(alone, kind), kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "killed_after",
-    ["canonicalize", "join-scores", pytest.param("page-rank", marks=pytest.mark.extended)],
+    ["canonicalize", "join-scores", pytest.param("page-rank", marks=pytest.mark.slow)],
 )
 def test_with_other_archives_after_the_kill(killed_after: str, tmp_path: Path) -> None:
     """What a killed run has not finished does not get into the next one."""

@@ -38,6 +38,7 @@ def keys_of_a_run(archive: Path, work: Path, *args: object) -> set[bytes]:
     return {line.split()[1] for line in merged(work / "map", ORDER["map"])}
 
 
+@pytest.mark.slow
 def test_a_run_keeps_www_when_asked(tmp_path: Path) -> None:
     links = ["http://www.b.example/", "http://b.example/", "http://www2.b.example/x"]
     archive = write_warc(tmp_path / "a.warc.gz", {"http://a.example/": links})
@@ -63,6 +64,7 @@ OF_WWW = {
 RUNNERS = {"embedded": ("--iterations", 2, "--no-validate", "--quiet"), "inline": FIXED}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_registered_domains_are_kept_unless_surt_is_asked(runner: str, tmp_path: Path) -> None:
     archive = write_warc(tmp_path / "a.warc.gz", {"http://a.example/": DOMAINS})
@@ -80,7 +82,7 @@ def test_registered_domains_are_kept_unless_surt_is_asked(runner: str, tmp_path:
     assert (both.code, "give one" in both.err) == (2, True)
 
 
-@pytest.mark.parametrize("runner", ["inline", pytest.param("local", marks=pytest.mark.extended)])
+@pytest.mark.parametrize("runner", ["inline", pytest.param("local", marks=pytest.mark.slow)])
 def test_the_command_keeps_www_when_asked(runner: str, tmp_path: Path) -> None:
     links = tmp_path / "links.txt"
     links.write_text("http://www.b.example/ http://a.example/ L\n")

@@ -94,7 +94,7 @@ def words_of(line: str) -> list[str]:
 def lines(first: int) -> Any:
     """All lines of PAIRWISE, of which so many take part in `make test`."""
     params = [
-        pytest.param(line, id=line, marks=[pytest.mark.extended] * (number >= first))
+        pytest.param(line, id=line, marks=[pytest.mark.slow] * (number >= first))
         for number, line in enumerate(PAIRWISE)
     ]
     return pytest.mark.parametrize("line", params)
@@ -145,7 +145,7 @@ def test_after_three_rounds_the_same_bytes(line: str, archives: list[Path], tmp_
     assert_same_counters(other, one)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @lines(first=1)
 def test_after_a_tolerance_within_the_certificates(
     line: str, archives: list[Path], tmp_path: Path
@@ -169,7 +169,7 @@ def scores(work: Path) -> dict[bytes, float]:
     return {node: float(score) for node, score in rows}
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_every_option_changes_what_comes_out(archives: list[Path], tmp_path: Path) -> None:
     """Else the runs above would say little."""
 

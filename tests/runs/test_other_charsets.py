@@ -75,10 +75,11 @@ USUAL = [("utf-8", CHOICES[0]), ("page", CHOICES[1]), ("both", CHOICES[3]), ("no
 REST = [case for case in product(CAPTURED, CHOICES) if case not in USUAL]
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("captured", "options"),
-    [*USUAL, *(pytest.param(*case, marks=pytest.mark.extended) for case in REST)],
+    [*USUAL, *(pytest.param(*case, marks=pytest.mark.slow) for case in REST)],
 )
 def test_what_was_captured_decides(captured: str, options: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "crawl.warc").write_bytes(crawl(captured))
@@ -108,6 +109,7 @@ def test_what_was_captured_decides(captured: str, options: tuple[str, ...], tmp_
     assert nodes.count("/find?") == len(CHARSETS) * (1 + (captured == "both" and "all" in options))
 
 
+@pytest.mark.slow
 def test_a_query_that_may_be_two_pages_is_left(tmp_path: Path) -> None:
     """The same bytes in windows-1251 and in koi8-r, both captured in UTF-8."""
     raw = "поиск".encode("windows-1251")
@@ -124,6 +126,7 @@ def test_a_query_that_may_be_two_pages_is_left(tmp_path: Path) -> None:
     assert files["map.txt"].count(b"/find?") == 1
 
 
+@pytest.mark.slow
 def test_a_page_that_redirects_or_is_gone_now(tmp_path: Path) -> None:
     """The captured spelling folds further."""
     word = quote("café")

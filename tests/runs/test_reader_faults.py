@@ -119,7 +119,8 @@ brotli.Decompressor = failing
 """
 
 
-@pytest.mark.parametrize("runner", ["embedded", pytest.param("local", marks=pytest.mark.extended)])
+@pytest.mark.slow
+@pytest.mark.parametrize("runner", ["embedded", pytest.param("local", marks=pytest.mark.slow)])
 def test_in_processes_of_their_own(
     runner: str, archives: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

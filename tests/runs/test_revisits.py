@@ -170,6 +170,7 @@ SHAPES = {**forms(), **histories()}
 VISITS = [one for visits, _ in SHAPES.values() for one in visits]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_each_form(runner: str) -> None:
     links = links_of_pages(runner, VISITS)
@@ -217,6 +218,7 @@ def crawls(draw: Any) -> list[Visit]:
     return draw(st.permutations(list(kept.values())))
 
 
+@pytest.mark.slow
 @settings(
     max_examples=examples(5),
     deadline=None,

@@ -51,11 +51,11 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def cases(*values: Any) -> Any:
-    """Of a test: each value with one kind of nodes by turns; with the other one, extended."""
+    """Of a test: each value with one kind of nodes by turns; with the other one, slow."""
     turns = zip(values, cycle(NODES), strict=False)
     usual = [(value, nodes) for value, nodes in turns]
     more = [case for case in product(values, NODES) if case not in usual]
-    marked = [pytest.param(*case, marks=pytest.mark.extended) for case in more]
+    marked = [pytest.param(*case, marks=pytest.mark.slow) for case in more]
     return pytest.mark.parametrize(("value", "nodes"), [*usual, *marked])
 
 
@@ -79,6 +79,7 @@ def expected(expected_of: Callable[[str], dict[str, bytes]], nodes: str) -> dict
     return expected_of(nodes)
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @cases(3, 16, 1)
 def test_on_a_cluster(
@@ -100,7 +101,7 @@ def test_any_number_of_ranges(
     assert comparable(found) == expected
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize("nodes", NODES)
 def test_by_local_processes(
     archives: list[Path], expected: dict[str, bytes], nodes: str, tmp_path: Path
@@ -122,7 +123,8 @@ def members(archive: Path) -> list[bytes]:
     return found
 
 
-@pytest.mark.parametrize("nodes", ["all", pytest.param("linked", marks=pytest.mark.extended)])
+@pytest.mark.slow
+@pytest.mark.parametrize("nodes", ["all", pytest.param("linked", marks=pytest.mark.slow)])
 def test_records_in_other_archives(
     archives: list[Path], nodes: str, expected: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -140,7 +142,7 @@ def test_records_in_other_archives(
     assert comparable(found) == expected
 
 
-@pytest.mark.parametrize("nodes", ["linked", pytest.param("all", marks=pytest.mark.extended)])
+@pytest.mark.parametrize("nodes", ["linked", pytest.param("all", marks=pytest.mark.slow)])
 def test_the_command_run(
     archives: list[Path], nodes: str, expected: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -149,7 +151,7 @@ def test_the_command_run(
     assert comparable(datasets(tmp_path / "work")) == expected
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_a_tolerance_gives_the_same_on_both(archives: list[Path], tmp_path: Path) -> None:
     options = ("--tolerance", 0.01, "--no-validate")
     ok("run", *archives[1:], "--work", tmp_path / "inline", *options, "--runner", "inline")

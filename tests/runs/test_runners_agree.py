@@ -45,14 +45,15 @@ def summary(work: Path, runner: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "nodes", "runners"),
     [
         ("web", "linked", RUNNERS),
         ("damaged", "linked", RUNNERS[:2]),
-        pytest.param("loopback", "linked", RUNNERS, marks=pytest.mark.extended),
+        pytest.param("loopback", "linked", RUNNERS, marks=pytest.mark.slow),
         ("loopback", "all", RUNNERS[:2]),
-        pytest.param("aut", "linked", RUNNERS[:2], marks=pytest.mark.extended),
+        pytest.param("aut", "linked", RUNNERS[:2], marks=pytest.mark.slow),
     ],
 )
 def test_after_rounds_the_same_bytes(
@@ -73,9 +74,10 @@ def test_after_rounds_the_same_bytes(
         assert told == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    ["loopback", *(pytest.param(name, marks=pytest.mark.extended) for name in ("damaged", "aut"))],
+    ["loopback", *(pytest.param(name, marks=pytest.mark.slow) for name in ("damaged", "aut"))],
 )
 def test_after_a_tolerance_within_the_certified_errors(name: str, tmp_path: Path) -> None:
     scores, classes, told, eta = {}, {}, {}, {}
@@ -109,7 +111,7 @@ def webs(draw: Any) -> dict[str, list[str]]:
     return {page: draw(st.lists(uri, max_size=9)) for page in captured}
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @settings(max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck))
 @given(web=webs(), nodes=st.sampled_from(["linked", "all"]))
 def test_on_made_webs(web: dict[str, list[str]], nodes: str) -> None:
@@ -125,6 +127,7 @@ def test_on_made_webs(web: dict[str, list[str]], nodes: str) -> None:
         assert one == other
 
 
+@pytest.mark.slow
 def test_nodes_near_a_boundary_are_counted(tmp_path: Path) -> None:
     """With a coarse tolerance some are; the count is that of the classes cut from the scores."""
     options = ("--tolerance", "1e-2", "--classes-over", "all")

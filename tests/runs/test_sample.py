@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
+import pytest
 from support.crawls import INLINE, ok
 from support.paths import DAMAGED, SAMPLES
 from support.runs import finished
@@ -34,6 +35,7 @@ def edges(archive: Path, tmp: Path) -> set[tuple[bytes | None, ...]]:
     return {(key_of(target), key_of(source), hop) for target, source, hop in rows}
 
 
+@pytest.mark.slow
 def test_arc_and_warc_of_one_crawl_have_the_same_links(tmp_path: Path) -> None:
     found = edges(ARC, tmp_path)
     assert len(found) > 10_000

@@ -68,6 +68,7 @@ def precedences(files: dict[str, bytes]) -> dict[str, str]:
     return {uri.removeprefix(SITE): number for uri, number in rows}
 
 
+@pytest.mark.slow
 def test_all_links_of_a_page_count_by_default(archives: list[Path], tmp_path: Path) -> None:
     files = ranked(tmp_path / "union", archives)
     assert from_page(files, "/a") == {"/b", "/news"}
@@ -105,12 +106,12 @@ NODES = ("linked", "all")
 
 
 def gone_cases() -> Iterator[Any]:
-    """Each rule, choice and kind of nodes; all pairs of a rule and a choice are extended."""
+    """Each rule, choice and kind of nodes; all pairs of a rule and a choice are slow."""
     rules = ("last", "drop", "keep")
     for number, options in enumerate(CHOICES):
         yield pytest.param(rules[number % 3], options, NODES[number % 2])
     for number, (options, gone) in enumerate(product(CHOICES, rules)):
-        yield pytest.param(gone, options, NODES[number % 2], marks=pytest.mark.extended)
+        yield pytest.param(gone, options, NODES[number % 2], marks=pytest.mark.slow)
 
 
 @pytest.mark.few(1)
@@ -185,6 +186,7 @@ def test_folds(archives: list[Path], tmp_path: Path) -> None:
         assert "2 steps away" in said.out
 
 
+@pytest.mark.slow
 def test_a_page_that_redirects_now(archives: list[Path], tmp_path: Path) -> None:
     """/gone had a page in the first crawl, so that it is one with its target only if the latest
     captures count."""
@@ -196,7 +198,8 @@ def test_a_page_that_redirects_now(archives: list[Path], tmp_path: Path) -> None
     assert listed["/gone"] == listed["/"]
 
 
-@pytest.mark.parametrize("runner", ["inline", pytest.param("local", marks=pytest.mark.extended)])
+@pytest.mark.slow
+@pytest.mark.parametrize("runner", ["inline", pytest.param("local", marks=pytest.mark.slow)])
 def test_the_steps_by_hand(runner: str, archives: list[Path], tmp_path: Path) -> None:
     """In this process, as a run does them, on the runner `local` with others."""
     options = ("--captures", "latest", "--fold", "redirects", "--fold", "canonical")
@@ -216,6 +219,7 @@ def test_the_steps_by_hand(runner: str, archives: list[Path], tmp_path: Path) ->
         assert lines == path(name).read_bytes().splitlines(), dataset
 
 
+@pytest.mark.slow
 def test_one_crawl_without_repeats_is_the_same_either_way(
     archives: list[Path], tmp_path: Path
 ) -> None:
@@ -223,6 +227,7 @@ def test_one_crawl_without_repeats_is_the_same_either_way(
     assert ranked(tmp_path / "latest", archives[:1], "--captures", "latest") == union
 
 
+@pytest.mark.slow
 def test_clocks_that_disagree(tmp_path: Path) -> None:
     """A record without a date comes before all others, one from the future behind them."""
 
@@ -268,6 +273,7 @@ def test_text_files_have_no_choice(archives: list[Path], tmp_path: Path) -> None
     assert "was made from text files" in said.err
 
 
+@pytest.mark.slow
 def test_another_choice_is_refused_or_done_again(archives: list[Path], tmp_path: Path) -> None:
     work, said = tmp_path / "work", BRIEFLY
     ok("run", *archives, "--work", work, *said)

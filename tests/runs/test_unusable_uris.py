@@ -53,7 +53,7 @@ def told_by(said: str) -> dict[str, int]:
     return {row[0]: int(row[1]) for row in rows if row and row[0].startswith("dropped.")}
 
 
-@pytest.mark.parametrize("runner", ["inline", pytest.param("local", marks=pytest.mark.extended)])
+@pytest.mark.parametrize("runner", ["inline", pytest.param("local", marks=pytest.mark.slow)])
 def test_canonicalize(runner: str, tmp_path: Path) -> None:
     links, captures = files(tmp_path)
     outputs = ("--output", tmp_path / "canonical.txt", "--uris", tmp_path / "uris.txt")

@@ -74,6 +74,7 @@ def test_status_of_a_run_at_work(archives: list[Path], tmp_path: Path) -> None:
     assert (after["state"], after["step"], after["process"]["lives"]) == ("done", None, False)
 
 
+@pytest.mark.slow
 def test_totals_go_on_after_a_kill_and_with_more_archives(
     archives: list[Path], tmp_path: Path
 ) -> None:
@@ -125,6 +126,7 @@ def test_status_before_the_first_manifest(tmp_path: Path) -> None:
     assert "Command: crawlrank run x" in shown
 
 
+@pytest.mark.slow
 def test_a_ranking_that_is_being_made_is_named(tmp_path: Path) -> None:
     work = tmp_path / "work"
     for words in (("run", LOOPBACK, "--no-validate"), ("rank", "--method", "degree")):
@@ -170,6 +172,7 @@ def test_lines_of_a_run_in_a_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert again.err.splitlines()[:-1] == [f"{name}: unchanged, kept" for name in USUAL]
 
 
+@pytest.mark.slow
 def test_quiet_says_nothing_and_verbose_more(tmp_path: Path) -> None:
     web = shared_warc("web.warc.gz", WEB)
     quiet = ok("run", web, "--work", tmp_path / "a", "-q")

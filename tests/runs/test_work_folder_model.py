@@ -188,11 +188,11 @@ def check(examples: int, steps: int) -> None:
     )
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_some_histories() -> None:
     check(2, 7)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_many_histories() -> None:
     check(examples(10), 20)

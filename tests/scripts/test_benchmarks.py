@@ -25,8 +25,7 @@ SMALL = {
 }
 
 
-@pytest.mark.extended
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("script", SMALL)
 def test_it_runs(script: str, tmp_path: Path) -> None:
     command = [sys.executable, str(SCRIPTS / "bench" / script), *SMALL[script]]
@@ -35,6 +34,7 @@ def test_it_runs(script: str, tmp_path: Path) -> None:
     assert any(letter.isdigit() for letter in done.stdout)
 
 
+@pytest.mark.slow
 def test_every_table_of_the_page_is_made_by_make_benchmarks() -> None:
     """Of what `make benchmarks` measures, and the page has no other table between marks."""
     tables = runpy.run_path(str(SCRIPTS / "docs" / "make_benchmarks_page"))["TABLES"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 PAGES = st.lists(st.tuples(st.sampled_from([0.15, 0.2, 3.0]), st.integers(1, 4)), min_size=2)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @given(PAGES)
 def test_pairs_by_score_and_by_key(pages: list[tuple[float, int]]) -> None:
     pairs = list(combinations(pages, 2))

@@ -18,14 +18,17 @@ import numpy as np
 import pytest
 from support.crawls import environment, ok
 from support.graphs import web_like, write_graph
+from support.inputs.samples import oracle, write
 from support.inputs.several_crawls import SITE, first_crawl, second_crawl
 from support.paths import DAMAGED, LOOPBACK, SAMPLES
 from support.systems.cluster import dataset, inline
 from support.systems.hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
 from support.work_folders import assert_same_counters, manifest_of
 
+from jobs.gen_graph import GenGraph
 from jobs.kernel.formats.side_lines import side_name
 from jobs.kernel.storage import stores
+from jobs.mapreduce.launch import launch
 from jobs.mapreduce.launcher import Launcher
 from pipeline.contract import Stop
 from pipeline.engines.text.packed_ranking import rank_packed
@@ -121,6 +124,28 @@ def options_of(runner: str, seeds: Path) -> tuple[object, ...]:
     return (*OPTIONS, "--iterations", ROUNDS, "--method", "trustrank", "--seeds", seeds)
 
 
+@pytest.mark.smoke
+def test_one_job_gives_what_it_gives_here(cluster: list[str], tmp_path: Path) -> None:
+    """Of the published input links. Targets of a line ascend, whatever order they came in."""
+    launcher, data = launcher_of(cluster, tmp_path / "far")
+    links = write(tmp_path / "input_links", oracle("input_links.txt.gz"))
+    graph = stores.join(data, "graph")
+    outcome = launch(GenGraph, [links], graph, launcher)
+    expected = launch(GenGraph, [links], tmp_path / "graph", inline(tmp_path))
+    found = (line.rstrip() for line in stores.lines(graph) if not side_name(line))
+    assert sorted(found) == sorted(dataset(tmp_path / "graph"))
+    assert outcome.counters == expected.counters
+
+
+def launcher_of(cluster: list[str], tmp: Path) -> tuple[Launcher, str]:
+    """What launches jobs there, and the URL under which their datasets are."""
+    tmp.mkdir()
+    options = dict(zip(cluster[::2], cluster[1::2], strict=True))
+    conf = options.get("--cluster-conf")
+    data = options["--data"]
+    return Launcher(options["--runner"], tmp, ranges=3, data=data, conf=conf and Path(conf)), data
+
+
 def require_certified(far: Path, near: Path) -> None:
     """near: with exact scores."""
     rounds = manifest_of(far)["steps"]["page-rank"]["rounds"]
@@ -134,19 +159,13 @@ def require_certified(far: Path, near: Path) -> None:
     assert apart.max() <= rounds[-1]["eta"] + 1e-11
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("cluster", [pytest.param("spark", marks=pytest.mark.spark)], indirect=True)
 def test_packed_rounds_between_partitions_give_the_same_bits(
     cluster: list[str], tmp_path: Path
 ) -> None:
     """The samples are ranked in one partition: they are small. A round takes a job, in which
     nothing depends on the cluster, so one kind is enough."""
-    options = dict(zip(cluster[::2], cluster[1::2], strict=True))
-    data, conf = options["--data"], options.get("--cluster-conf")
-    (tmp_path / "far").mkdir()
-    far = Launcher(
-        options["--runner"], tmp_path / "far", ranges=3, data=data, conf=conf and Path(conf)
-    )
+    far, data = launcher_of(cluster, tmp_path / "far")
     graph = write_graph(web_like(400, seed=5), tmp_path / "graph")
     stores.upload(graph, stores.join(data, "graph", "part-00000"))
     found = []
@@ -162,10 +181,7 @@ def test_packed_rounds_between_partitions_give_the_same_bits(
 
 @pytest.mark.spark
 def test_what_a_task_on_spark_says_last_is_told(tmp_path: Path) -> None:
-    from jobs.gen_graph import GenGraph
     from jobs.kernel.errors import BadInput, JobFailed
-    from jobs.mapreduce.launch import launch
-    from jobs.mapreduce.launcher import Launcher
 
     launcher = Launcher("spark", tmp_path, data=f"file://{tmp_path}/data", ranges=2)
     lines = tmp_path / "input_links"

@@ -115,7 +115,7 @@ def logged() -> Iterator[list[str]]:
         logger.setLevel(level)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_a_job_on_a_held_cluster(done: Done, tmp_path: Path) -> None:
     assert done.states[0] == "WAITING"
     assert done.cluster.state == "TERMINATED"
@@ -125,6 +125,7 @@ def test_a_job_on_a_held_cluster(done: Done, tmp_path: Path) -> None:
     assert done.outcome.rows["main"] == near.rows["main"] == 3
 
 
+@pytest.mark.slow
 def test_a_cluster_that_is_named_goes_on(done: Done) -> None:
     assert done.states == ["WAITING", "WAITING"]
 
@@ -184,6 +185,7 @@ def inflated(data: bytes) -> bytes:
     return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
 
 
+@pytest.mark.slow
 def test_a_cluster_that_does_not_start(
     emr: MadeEmr, bucket: Any, conf: Path, tmp_path: Path
 ) -> None:
@@ -322,7 +324,7 @@ def test_without_boto3_the_message_says_what_to_install(monkeypatch: pytest.Monk
     assert "pip install 'boto3>=1.34'" in str(refused.value)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_a_run_from_archives_in_s3_to_a_precedence_file(
     emr: MadeEmr, bucket: Any, conf: Path, web: Path, tmp_path: Path
 ) -> None:
@@ -345,7 +347,7 @@ def test_a_run_from_archives_in_s3_to_a_precedence_file(
             assert not path.is_file() or secret.encode() not in path.read_bytes()
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_ctrl_c_ends_the_cluster_of_a_run(
     emr: MadeEmr, bucket: Any, conf: Path, web: Path, tmp_path: Path
 ) -> None:
@@ -373,7 +375,7 @@ def test_ctrl_c_ends_the_cluster_of_a_run(
     assert not [secret for secret in (KEY, SECRET, TOKEN) if secret in said]
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_a_run_whose_step_fails(
     emr: MadeEmr, bucket: Any, conf: Path, web: Path, tmp_path: Path
 ) -> None:

@@ -59,7 +59,7 @@ def dying_engine(
     return TextEngine(work, replace(engine.launcher, job_class=dying))
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_an_archive_whose_task_dies_costs_itself(
     emr: MadeEmr, tasks: list[ArchiveTask], conf: Path, tmp_path: Path
 ) -> None:
@@ -85,7 +85,7 @@ def test_an_archive_whose_task_dies_costs_itself(
         archive_reports.require_readable(told, skip_bad_files=False, strict=False)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_a_run_goes_on_without_it_where_bad_files_are_skipped(
     emr: MadeEmr, tasks: list[ArchiveTask], bucket: Any, web: Path, conf: Path, tmp_path: Path
 ) -> None:
@@ -105,7 +105,7 @@ def test_a_run_goes_on_without_it_where_bad_files_are_skipped(
     assert "dies.warc.gz" in status.output
 
 
-@pytest.mark.extended  # as test_a_run_whose_step_fails is
+@pytest.mark.slow  # as test_a_run_whose_step_fails is
 def test_a_cluster_that_is_at_fault_is_told_with_its_last_lines(
     emr: MadeEmr, tasks: list[ArchiveTask], conf: Path, tmp_path: Path
 ) -> None:
@@ -118,7 +118,7 @@ def test_a_cluster_that_is_at_fault_is_told_with_its_last_lines(
             [*engine.extract(tasks, ExtractionOptions())]
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_an_archive_without_an_entry_is_reported_as_not_read(tmp_path: Path) -> None:
     (report,) = reports(Manifest(tmp_path), given_archives([LOOPBACK]))
     assert report.path == str(LOOPBACK)

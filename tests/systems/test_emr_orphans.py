@@ -98,7 +98,7 @@ def slowly(cluster: Cluster) -> None:
     threading.Timer(1.0, end).start()
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_the_cluster_of_a_killed_driver_is_ended_before_anything_is_written(
     emr: MadeEmr, archive: None, conf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,7 +144,7 @@ def test_clusters_of_other_data_go_on(
         client.terminate_job_flows(JobFlowIds=[cluster.id for cluster in alone])
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_steps_on_a_cluster_that_is_named_are_cancelled_and_their_applications_ended(
     emr: MadeEmr, bucket: Any, archive: None, conf: Path, yarn: Path, tmp_path: Path
 ) -> None:
@@ -174,7 +174,7 @@ def test_steps_on_a_cluster_that_is_named_are_cancelled_and_their_applications_e
     assert ends == [f"application -kill application_17_000{number}" for number in (1, 2)]
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_applications_of_an_interrupted_step_are_ended_too(
     emr: MadeEmr, bucket: Any, conf: Path, yarn: Path, tmp_path: Path
 ) -> None:
@@ -212,6 +212,7 @@ def test_a_role_that_may_not_look_is_refused(
     assert f"Allow elasticmapreduce:{operation}; docs/emr.md" in done.output
 
 
+@pytest.mark.slow
 def test_a_cluster_that_is_protected_is_told_of(
     emr: MadeEmr, bucket: Any, conf: Path, tmp_path: Path
 ) -> None:

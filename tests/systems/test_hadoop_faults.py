@@ -139,7 +139,6 @@ def test_a_mapper_that_raises_is_told_of_with_its_archive(far: str, tmp_path: Pa
     assert not any(map(stores.exists, (links, *side.values())))
 
 
-@pytest.mark.long
 def test_an_archive_whose_task_is_killed_each_time_costs_itself(far: str, tmp_path: Path) -> None:
     """It shares a task with one that is read by itself then; the folders of both are read on."""
     names = [f"{far}/{name}.warc.gz" for name in ("a", "dies", "c")]
@@ -165,14 +164,12 @@ def test_an_archive_whose_task_is_killed_each_time_costs_itself(far: str, tmp_pa
     assert told["rows"]["canonical_links"] > 0
 
 
-@pytest.mark.long
 def test_a_task_that_is_killed_runs_again(far: str, tmp_path: Path) -> None:
     outcome = count(far, tmp_path, "die")
     assert (tmp_path / "died").exists()
     require_counts(far, outcome)
 
 
-@pytest.mark.long
 def test_servers_that_are_killed_and_come_back_cost_no_job(
     hadoop: Node, far: str, tmp_path: Path
 ) -> None:
@@ -187,7 +184,6 @@ def test_servers_that_are_killed_and_come_back_cost_no_job(
     require_counts(far, outcome_of(f"{far}/counts"))
 
 
-@pytest.mark.long
 def test_a_job_lost_with_its_node_is_launched_once_more(
     hadoop: Node, far: str, tmp_path: Path
 ) -> None:
@@ -203,7 +199,6 @@ def test_a_job_lost_with_its_node_is_launched_once_more(
     assert json.loads((tmp_path / "again.json").read_text()) == {"Faulty": 1}
 
 
-@pytest.mark.long
 def test_the_job_of_a_killed_driver_is_ended_by_the_next(far: str, tmp_path: Path) -> None:
     before = applications("RUNNING")
     with driver_until((tmp_path / "waits").exists, COUNTING, far, tmp_path) as driver:
@@ -226,7 +221,6 @@ def clients(far: str) -> list[str]:
     return [line for line in lines if f"-output\0{far}/counts" in line]
 
 
-@pytest.mark.long
 def test_a_client_that_is_starting_dies_with_its_driver(far: str, tmp_path: Path) -> None:
     """Java takes a second or two to start; by then its driver is dead."""
     at_work = AT_WORK.split(",")
@@ -240,7 +234,6 @@ def test_a_client_that_is_starting_dies_with_its_driver(far: str, tmp_path: Path
     assert not (tmp_path / "waits").exists()
 
 
-@pytest.mark.long
 def test_a_dataset_that_is_there_is_not_written_again(far: str, tmp_path: Path) -> None:
     stores.write(f"{far}/counts/_SUCCESS", b"")
     with pytest.raises(BadInput, match=f"{far}/counts: exists already; expected a new folder"):
@@ -258,7 +251,6 @@ def test_a_file_system_in_safe_mode_takes_no_job(far: str, tmp_path: Path) -> No
     assert not stores.exists(f"{far}/counts")
 
 
-@pytest.mark.long
 def test_a_full_file_system_is_told_of(far: str, tmp_path: Path) -> None:
     """A quota of the folder: what tasks see of it is what they see of full disks."""
     administer("-setSpaceQuota", "1m", far)
@@ -271,7 +263,6 @@ def administer(*words: str) -> None:
     subprocess.run(["hadoop", "dfsadmin", *words], check=True, capture_output=True)
 
 
-@pytest.mark.long
 def test_a_driver_killed_in_a_round_goes_on_with_that_round(far: str, tmp_path: Path) -> None:
     """On a star: its centre has a line longer than all others together, and most contributions."""
     centre = "0\t1.0\tO:" + ",".join(map(str, range(1, LEAVES + 1)))

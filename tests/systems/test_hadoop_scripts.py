@@ -132,7 +132,6 @@ def test_leftovers_of_a_killed_node_are_ended_and_nothing_else(
 
 
 @pytest.mark.hadoop
-@pytest.mark.long
 def test_a_node_keeps_its_data_shows_nothing_outside_and_ends_with_its_owner(
     node: Node, sleeper: subprocess.Popen[bytes]
 ) -> None:
@@ -162,7 +161,6 @@ def test_a_node_keeps_its_data_shows_nothing_outside_and_ends_with_its_owner(
 
 
 @pytest.mark.hadoop
-@pytest.mark.long
 def test_killed_servers_come_back_and_a_killed_keeper_leaves_nothing(
     node: Node, sleeper: subprocess.Popen[bytes]
 ) -> None:

@@ -85,6 +85,7 @@ def tau(precedences: Sequence[int]) -> float:
 # ---- the order -------------------------------------------------------------------------------
 
 
+@pytest.mark.smoke
 def test_the_first_crawl_has_the_whole_site(first: Job, site: Site) -> None:
     status = {fetch.uri: fetch.status for fetch in pages(first.crawl_log)}
     there = {uri for uri in site.answers if not uri.endswith("/robots.txt")}
@@ -96,6 +97,7 @@ def test_the_first_crawl_has_the_whole_site(first: Job, site: Site) -> None:
     assert not [uri for uri in status if "/private/" in uri]
 
 
+@pytest.mark.smoke
 def test_seeds_are_fetched_in_the_order_of_the_file(
     second: Job, precedence: Path, seeds: list[str], site: Site
 ) -> None:

@@ -144,6 +144,7 @@ def overflow(page: Page) -> int:
     return width
 
 
+@pytest.mark.smoke
 def test_every_chart_is_drawn(browser: Browser, reports: dict[str, Path]) -> None:
     for report in reports.values():
         with opened(browser, report) as shown:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 from support.crawls import INLINE, WEB, ok, write_warc
 from support.engines import launching
@@ -17,6 +18,7 @@ from pipeline.engines.text import steps
 DIED = "the process that read it died (SIGKILL)"
 
 
+@pytest.mark.slow
 def test_others_are_read_and_nothing_of_it_is_kept(tmp_path: Path) -> None:
     archives = [
         LOOPBACK,
@@ -40,6 +42,7 @@ def test_others_are_read_and_nothing_of_it_is_kept(tmp_path: Path) -> None:
         assert report.counters == ({} if report.error else alone[0].counters)
 
 
+@pytest.mark.slow
 def test_a_run_ends_with_its_error_and_keeps_the_others(tmp_path: Path) -> None:
     archives = [LOOPBACK, write_warc(tmp_path / "dies.warc", WEB)]
     words = ("run", *archives, "--work", tmp_path / "work", "--iterations", 2, "--no-validate")

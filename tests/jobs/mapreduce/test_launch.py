@@ -117,7 +117,7 @@ def test_the_place_is_found_among_many_inputs(runner: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "runner", ["inline", "cluster", pytest.param("local", marks=pytest.mark.extended)]
+    "runner", ["inline", "cluster", pytest.param("local", marks=pytest.mark.slow)]
 )
 def test_the_first_bad_line_of_the_inputs_is_told(runner: str, tmp_path: Path) -> None:
     """Whichever task or reducer comes first, and lines before what follows from them."""
@@ -232,6 +232,7 @@ def test_the_recipe_job_by_job_from_another_folder(tmp_path: Path, alone_here: A
     assert [float(row[0]) for row in rows] == pytest.approx(sorted(scores.values(), reverse=True))
 
 
+@pytest.mark.slow
 def test_local_tasks_find_the_package_that_only_the_current_folder_named(tmp_path: Path) -> None:
     graph = write(tmp_path / "graph", [b"0\t1.0\tO:1", b"1\t1.0\tO:dummy", b"dummy\t1.0\tO:dummy"])
     output = tmp_path / "out"

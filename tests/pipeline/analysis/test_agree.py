@@ -44,6 +44,7 @@ def scores(work: Path, label: str, tmp: Path, digits: int) -> np.ndarray:
     return np.array([float(f"{float(line.split()[1]):.{digits - 1}e}") for line in lines])
 
 
+@pytest.mark.slow
 def test_all_pairs_against_scipy(work: Path, tmp_path: Path) -> None:
     pairs = said(work, "--ranking", "run", "--ranking", "degree", "--ranking", "hits")["pairs"]
     labels = [tuple(pair["labels"]) for pair in pairs]

@@ -123,6 +123,7 @@ def test_an_empty_log_among_others(order: str, tmp_path: Path) -> None:
     assert advice(file, *(logs if order == "empty first" else reversed(logs))) == []
 
 
+@pytest.mark.slow
 def test_the_folder_of_a_job(tmp_path: Path) -> None:
     """Its last launch, with the logs that checkpoints closed, and without what is no log."""
     file, logs = written(tmp_path / "precedence.txt", FILE), tmp_path / "job" / "1" / "logs"

@@ -227,6 +227,7 @@ def test_threads_write_lines_out_of_order_and_begins_count(tmp_path: Path) -> No
     assert audit(file, path, by="line")["order"]["all"]["kept"] == 0
 
 
+@pytest.mark.slow
 def test_an_unfinished_crawl_and_a_clock_that_went_back(tmp_path: Path) -> None:
     uris = [f"http://h/{n}" for n in range(40)]
     file = written(tmp_path / "p.txt", "".join(f"{u} {n // 10 + 1}\n" for n, u in enumerate(uris)))
@@ -305,7 +306,7 @@ def test_outputs_are_no_inputs(tmp_path: Path) -> None:
 # ---- the picture -----------------------------------------------------------------------------
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_the_picture(tmp_path: Path) -> None:
     for name in ("one.svg", "two.svg", "three.png"):
         ok("audit-precedence", PREC, FIRST, "--plot", tmp_path / name)

@@ -227,6 +227,7 @@ def test_what_is_told_is_what_lint_finds(case: Case, tmp_path: Path) -> None:
     assert (read.lines, read.entries) == (summary.lines, summary.entries)
 
 
+@pytest.mark.slow
 def test_files_that_heritrix_loaded_are_listed_as_it_stored_them(tmp_path: Path) -> None:
     wrong, agreed = [], 0
     for text in (HERITRIX / "loader.jsonl").read_text("ascii").splitlines():

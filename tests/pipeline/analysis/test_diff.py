@@ -40,7 +40,7 @@ def told(works: Works) -> dict[str, Any]:
     return compared(*works["columns"], "--top", 100, "--links", 100)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_runners_agree(works: Works, told: dict[str, Any]) -> None:
     for one, other in (("text", "columns"), ("columns", "text")):
         found = compared(works[one][0], works[other][1], "--top", 100, "--links", 100)
@@ -180,6 +180,7 @@ def test_options_that_differ_are_told(works: Works, tmp_path: Path) -> None:
     assert (told["bins"], told["risen"], told["fallen"]) == (3, 0, 0)  # both cut as the second
 
 
+@pytest.mark.slow
 def test_a_link_lost_as_its_page_has_another_status(tmp_path: Path) -> None:
     """The sources are in both runs, as others link to them."""
     sources = {"410 Gone": "/s", "302 Found": "/u", "200 OK": "/v"}

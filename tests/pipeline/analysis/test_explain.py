@@ -49,6 +49,7 @@ def test_every_page_is_what_its_lines_say(engine: str, works: Works) -> None:
             assert math.fsum(parts) == pytest.approx(score, rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("over", "ties", "engine"),
@@ -94,6 +95,7 @@ def test_equal_scores_are_those_between_two_bounds(score: float, digits: int) ->
     assert rounded(math.nextafter(high, math.inf), digits) > value
 
 
+@pytest.mark.slow
 def test_spellings_and_captures(tmp_path: Path) -> None:
     web = {
         "http://a.example/": ["http://www.a.example/p", "http://a.example/P", "/q", "/bad%zz"],

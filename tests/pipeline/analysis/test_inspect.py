@@ -129,6 +129,7 @@ def test_a_total_is_the_sum_of_its_archives() -> None:
     assert total["damage"]["places"][0]["path"] == str(TRUNCATED)
 
 
+@pytest.mark.slow
 def test_several_processes_give_what_one_gives() -> None:
     archives = [LOOPBACK, TRUNCATED, DAMAGED / "bad-lengths.arc.gz", "/nowhere", ARC]
     said = process("inspect", "--json", "-", "--quiet", "--jobs", "2", *archives)

@@ -52,6 +52,7 @@ def kill_readers(archive: Opened, times: int) -> None:
             child.join()
 
 
+@pytest.mark.slow
 def test_a_killed_process_costs_one_archive(tmp_path: Path) -> None:
     with Opened(tmp_path / "a.warc") as archive:
         killer = threading.Thread(target=kill_readers, args=(archive, 2), daemon=True)
@@ -64,6 +65,7 @@ def test_a_killed_process_costs_one_archive(tmp_path: Path) -> None:
     assert good.counters["captures"] == 64
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)]

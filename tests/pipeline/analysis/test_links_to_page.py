@@ -31,7 +31,7 @@ CASES = [
     ("inline", "all", "loopback"),
     ("inline", "linked", "loopback"),
     ("latest", "linked", "loopback"),
-    pytest.param("latest", "all", "aut", marks=pytest.mark.extended),
+    pytest.param("latest", "all", "aut", marks=pytest.mark.slow),
 ]
 
 

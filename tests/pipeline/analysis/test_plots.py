@@ -121,7 +121,7 @@ def test_pictures_are_whole_and_always_the_same(
             assert data.startswith(b"\x89PNG\r\n\x1a\n") and data.endswith(b"IEND\xaeB`\x82")
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_imported_text_has_pictures_too(works: dict[str, Path], tmp_path: Path) -> None:
     """Also where nothing has a URI, so that there is no precedence file."""
     pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
@@ -185,7 +185,7 @@ def test_the_bars_of_hosts(tmp_path: Path) -> None:
         (1, 1),
         (2, 125),
         *(
-            pytest.param(*sizes, marks=pytest.mark.extended)
+            pytest.param(*sizes, marks=pytest.mark.slow)
             for sizes in ((1, 125), (2, 1), (1000, 1), (1000, 125))
         ),
     ],

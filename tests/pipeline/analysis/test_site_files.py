@@ -92,6 +92,7 @@ def test_no_name_is_a_formula_for_a_spreadsheet(tmp_path: Path) -> None:
     assert names == ["'=hyperlink", 'a"b', "plain"]
 
 
+@pytest.mark.slow
 def test_many_rows_have_one_head(tmp_path: Path) -> None:
     for ending in ("csv", "tsv"):
         write_sites_file(table([f"s{i}" for i in range(40_000)]), tmp_path / f"s.{ending}")
@@ -154,7 +155,7 @@ def test_points_are_few_and_true() -> None:
     assert rank_points(np.ones(1))[0].tolist() == [1]
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_pictures_of_sites(work: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
     for name in ("one", "other"):

@@ -77,6 +77,7 @@ def test_no_archive(row: str, command: str, tmp_path: Path) -> None:
     assert cure in said.err
 
 
+@pytest.mark.slow
 def test_a_truncated_archive_is_damage_and_no_error(web: Path, tmp_path: Path) -> None:
     cut = tmp_path / "cut.warc.gz"
     cut.write_bytes(web.read_bytes()[:-100])
@@ -162,6 +163,7 @@ FEW = ("new\nline", "--option", os.fsdecode(b"not\xffutf8"))
 SHORT = ("--iterations", 2, "--no-validate", *INLINE)
 
 
+@pytest.mark.slow
 def test_any_names_of_archives(tmp_path: Path) -> None:
     """As if they had usual ones."""
 
@@ -180,10 +182,11 @@ def test_any_names_of_archives(tmp_path: Path) -> None:
     assert run("odd", NAMES) == run("usual", [str(n) for n in range(len(NAMES))])
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=[pytest.mark.extended] * (n not in FEW)) for n in NAMES],
+    [pytest.param(n, marks=[pytest.mark.slow] * (n not in FEW)) for n in NAMES],
     ids=ascii,
 )
 def test_any_name_of_a_work_folder(name: str, tmp_path: Path) -> None:
@@ -201,6 +204,7 @@ def test_any_name_of_a_work_folder(name: str, tmp_path: Path) -> None:
     assert (folder / "pr.txt").read_bytes() == wanted["ranks"]
 
 
+@pytest.mark.slow
 def test_odd_names_on_the_local_runner(web: Path, tmp_path: Path) -> None:
     name = os.fsdecode(b" *'\"$x\n\xff")
     archive = Path(shutil.copyfile(web, tmp_path / f"{name}.warc.gz"))
@@ -211,7 +215,7 @@ def test_odd_names_on_the_local_runner(web: Path, tmp_path: Path) -> None:
     assert len(captures.read_bytes().splitlines()) == len(WEB)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_a_run_with_odd_names_on_the_local_runner(web: Path, tmp_path: Path) -> None:
     name = os.fsdecode(b" *'\"$x\n\xff")
     archive = Path(shutil.copyfile(web, tmp_path / f"{name}.warc.gz"))
@@ -345,7 +349,7 @@ def test_scores_whose_sum_overflows(command: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "size",
-    ["24k", "160k", *(pytest.param(s, marks=pytest.mark.extended) for s in ("60k", "210k"))],
+    ["24k", "160k", *(pytest.param(s, marks=pytest.mark.slow) for s in ("60k", "210k"))],
 )
 def test_a_full_disk(size: str, tmp_path: Path) -> None:
     with tiny_disk(tmp_path / "disk", size) as disk:
@@ -358,7 +362,7 @@ def test_a_full_disk(size: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "size",
-    ["60k", *(pytest.param(s, marks=pytest.mark.extended) for s in ("24k", "110k", "160k"))],
+    ["60k", *(pytest.param(s, marks=pytest.mark.slow) for s in ("24k", "110k", "160k"))],
 )
 def test_a_full_disk_of_tasks(size: str, tmp_path: Path) -> None:
     """Nor is there room for what they would say last."""
@@ -372,6 +376,7 @@ def test_a_full_disk_of_tasks(size: str, tmp_path: Path) -> None:
         assert not list((disk / "work").glob(".crawlrank-*"))
 
 
+@pytest.mark.slow
 def test_a_file_size_limit(tmp_path: Path) -> None:
     def limit() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -410,7 +415,7 @@ def test_outputs_under_a_file(web: Path, tmp_path: Path) -> None:
     assert str(tmp_path / "file") in said.err
 
 
-@pytest.mark.parametrize("runner", ["inline", pytest.param("local", marks=pytest.mark.extended)])
+@pytest.mark.parametrize("runner", ["inline", pytest.param("local", marks=pytest.mark.slow)])
 def test_control_c(runner: str, tmp_path: Path) -> None:
     work = tmp_path / "work"
     options = ("--iterations", "8", "--no-validate", "--runner", runner, "-v")

@@ -53,6 +53,7 @@ def test_a_run_at_work_may_be_shown(tmp_path: Path) -> None:
         Manifest(work).save()
 
 
+@pytest.mark.slow
 def test_a_command_that_is_refused(tmp_path: Path) -> None:
     work = work_folder(tmp_path)
     manifest = Manifest(work)

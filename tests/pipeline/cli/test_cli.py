@@ -77,6 +77,7 @@ for words in json.loads(sys.argv[1]):
     return [set(line.split()) for line in done.stderr.splitlines()]
 
 
+@pytest.mark.slow
 def test_a_command_loads_what_it_needs() -> None:
     """The group, and what only looks at folders, no heavy library at all."""
     few = [["--help"], ["--version"], *([name, "--help"] for name in OF_FOLDERS)]
@@ -88,6 +89,7 @@ def test_a_command_loads_what_it_needs() -> None:
     assert extract <= {"numba", "numpy", "pyarrow", "mrjob", "selectolax"}
 
 
+@pytest.mark.slow
 def test_a_run_loads_mrjob_for_jobs_alone(tmp_path: Path) -> None:
     run = ("run", LOOPBACK, "-q", "--no-validate", "--work")
     embedded, inline = heavy_libraries_of(
@@ -173,7 +175,7 @@ def test_a_format_that_the_name_denies(web: Path, tmp_path: Path) -> None:
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     "ending",
-    [pytest.param(".txt", marks=pytest.mark.extended), ".txt.gz", ""],
+    [pytest.param(".txt", marks=pytest.mark.slow), ".txt.gz", ""],
     ids=["file", "gzip", "folder"],
 )
 def test_steps_by_hand_are_what_run_does(
@@ -216,6 +218,7 @@ def test_globs_and_several_inputs(web: Path, more_web: Path, tmp_path: Path) -> 
     assert b"example,b)/x" in found[0][0]
 
 
+@pytest.mark.slow
 def test_a_table_of_scores(web: Path, tmp_path: Path) -> None:
     steps = Steps(tmp_path, ".txt")
     steps.all(web)

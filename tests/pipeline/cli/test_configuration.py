@@ -270,6 +270,7 @@ def test_shared_options_are_options_of_run() -> None:
     assert {*SHARED} <= {*_params(loaded("run"))}
 
 
+@pytest.mark.slow
 def test_a_shared_work_folder_serves_all_commands(folder: Path) -> None:
     configuration(
         f'archives = "{LOOPBACK}"\nwork = "w"\nquiet = true\n[run]\nbins = 3\nvalidate = false\n'
@@ -293,6 +294,7 @@ def test_a_shared_work_folder_serves_all_commands(folder: Path) -> None:
     assert "1 line, 1 of them load" in ok("export-precedence", "--lint", "l.txt").out
 
 
+@pytest.mark.slow
 def test_the_example_of_the_page_is_right(folder: Path) -> None:
     page = (ROOT / "docs" / "configuration.md").read_text()
     (example,) = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
@@ -309,6 +311,7 @@ def test_the_example_of_the_page_is_right(folder: Path) -> None:
     assert fault.err in page
 
 
+@pytest.mark.slow
 def test_the_library_reads_no_file(folder: Path) -> None:
     configuration("[inspect]\nno-such-option = 1\n")
     assert crawlrank("inspect", LOOPBACK).code == 2
@@ -316,6 +319,7 @@ def test_the_library_reads_no_file(folder: Path) -> None:
     assert os.environ.get("CRAWLRANK_CONFIG") is None
 
 
+@pytest.mark.slow
 def test_a_file_that_the_library_is_given(folder: Path) -> None:
     configuration("[inspect]\nno-links = true\n", "mine.toml")
     told = library.inspect(LOOPBACK, quiet=True, config="mine.toml")

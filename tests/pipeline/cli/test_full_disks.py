@@ -57,6 +57,7 @@ def test_of_the_work_folder(method: str, tmp_path: Path) -> None:
         told(disk, "rank", "--work", work, "--method", method, "--name", "other", "--quiet")
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("runner", ["embedded", "local"])
 def test_of_temporary_files(runner: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from support.crawls import crawlrank, ok
 SMALL = ("aopic-lab", "--nodes", 100, "--figures", "2,5", "--partitions", 2, "--seed", 7)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_equal_seeds_give_equal_tables(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
     tables = []

@@ -51,6 +51,7 @@ def test_every_whole_number_is_bounded(command: str, parameter: click.Parameter)
             parameter.type.convert(number, parameter, context)
 
 
+@pytest.mark.slow
 def test_there_are_numbers_to_check(work: Path, tmp_path: Path) -> None:
     assert len(NUMBERS) > 20
     most = 10**15

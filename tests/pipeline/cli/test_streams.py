@@ -31,7 +31,7 @@ def archive() -> Path:
 
 CLOSED = ["<&-", ">&-", "2>&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"]
 OTHERS = ("<&-", "<&- >&-", ">&- 2>&-")
-EXTENDED = pytest.mark.extended
+EXTENDED = pytest.mark.slow
 
 
 @pytest.mark.few(1)

@@ -172,6 +172,7 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     assert (said.code, f"port {port}: taken" in said.err) == (3, True), said
 
 
+@pytest.mark.slow
 def test_served_until_ctrl_c_or_nobody_asks(tmp_path: Path) -> None:
     env = environment(PYTHONUNBUFFERED="1")
     command = [*COMMAND, "watch", "--serve"]

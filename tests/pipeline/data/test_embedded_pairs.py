@@ -109,7 +109,7 @@ for budget in map(int, sys.argv[1:]):
 FIXED = 64 << 20  # bytes: mapped edges, which are no memory of its own, and what threads keep
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_the_budget_is_kept() -> None:
     """Eight million pairs take 200 MB or more at once."""
     budget = 64_000_000

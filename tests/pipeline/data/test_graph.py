@@ -71,6 +71,7 @@ def test_targets_out_of_order_are_sorted(tmp_path: Path) -> None:
     assert same(read_graph(path), graph_of(3, [(1, 0), (1, 2), (2, 0), (2, 1)]))
 
 
+@pytest.mark.slow
 def test_a_known_graph_of_more_than_one_block_of_edges(tmp_path: Path) -> None:
     """Every node points to the next 1,000; ids are ten times the position."""
     n, d = 1100, 1000

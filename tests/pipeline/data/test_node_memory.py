@@ -73,16 +73,14 @@ def test_steps_are_refused_before_they_write(step: str, tmp_path: Path) -> None:
     assert files_of(work) == before
 
 
-@pytest.mark.extended
-@pytest.mark.long
+@pytest.mark.slow
 def test_validation_takes_no_more_than_it_is_refused_by(tmp_path: Path) -> None:
     """The difference of two processes' peaks by that of their nodes."""
     measured = bench.bytes_a_node("validate-opic", tmp_path, (130_000, 400_000))
     assert VALIDATION_BYTES / 3 < measured < VALIDATION_BYTES + ROUGH
 
 
-@pytest.mark.extended
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_run_keeps_within_its_memory(tmp_path: Path) -> None:
     """Import and all steps on 1.2 million pages in 500 MB: resident bytes of all processes, those
     of mapped files included; what two processes share counts once."""

@@ -15,16 +15,16 @@ SAMPLES = (ROOT / "sample_data/aut-example.arc.gz", ROOT / "sample_data/heritrix
 BOTH, ARC = SAMPLES, SAMPLES[:1]
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("archives", "more"),
     [
         (BOTH, ("--timestamps", "--validators")),
         (ARC, ()),
-        pytest.param(BOTH, ("--timestamps",), marks=pytest.mark.extended),
-        pytest.param(BOTH, (), marks=pytest.mark.extended),
-        pytest.param(ARC, ("--timestamps",), marks=pytest.mark.extended),
-        pytest.param(ARC, ("--timestamps", "--validators"), marks=pytest.mark.extended),
+        pytest.param(BOTH, ("--timestamps",), marks=pytest.mark.slow),
+        pytest.param(BOTH, (), marks=pytest.mark.slow),
+        pytest.param(ARC, ("--timestamps",), marks=pytest.mark.slow),
+        pytest.param(ARC, ("--timestamps", "--validators"), marks=pytest.mark.slow),
     ],
 )
 def test_tables_have_the_lines_of_text(

@@ -65,6 +65,7 @@ def test_no_tasks() -> None:
     assert list(answers(doubled, [], 2)) == []
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_costs_its_task_alone() -> None:
     found = dict(answers(fragile, range(9), 2))
     dead = {3: Died("SIGSEGV"), 5: Died("exit code 7")}
@@ -82,7 +83,7 @@ def test_an_error_ends_all_and_is_told_as_it_was() -> None:
     [
         signal.SIGINT,
         signal.SIGKILL,
-        pytest.param(signal.SIGTERM, marks=pytest.mark.extended),
+        pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
     ],
 )
 def test_workers_leave_with_the_one_that_started_them(tmp_path: Path, sent: signal.Signals) -> None:
@@ -124,6 +125,7 @@ def test_a_signal_that_another_thread_takes_waits_too() -> None:
     assert done == ["started"]
 
 
+@pytest.mark.slow
 def test_no_worker_hears_the_signal_of_the_terminal(tmp_path: Path) -> None:
     """Not the first one either, before which multiprocessing starts a process of its own."""
     script = tmp_path / "program.py"

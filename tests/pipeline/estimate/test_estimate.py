@@ -97,8 +97,7 @@ def assert_near(result: RunEstimate, work: Path, factor: float) -> None:
     assert result.disk_end.value <= result.disk_most.value
 
 
-@pytest.mark.extended
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "options"),
     [
@@ -107,7 +106,7 @@ def assert_near(result: RunEstimate, work: Path, factor: float) -> None:
             ["--nodes", "all", "--captures", "latest", "--jobs", "1"],
             RunOptions(nodes="all", processes=1, rules=RunOptions().rules._replace(latest=True)),
             id="latest captures",
-            marks=pytest.mark.extended,
+            marks=pytest.mark.slow,
         ),
     ],
 )
@@ -131,6 +130,7 @@ def test_a_run_is_as_estimated(
     assert len(events.parts()) == 4
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tiny archive is run as a whole. With archives that cannot be read, a method whose pages are
     not in the sample, and names in the current folder, where only the result is written."""
@@ -192,6 +192,7 @@ def test_an_empty_archive_is_named_as_the_run_names_it(web: Path, tmp_path: Path
     assert str(refused.value) in real.err
 
 
+@pytest.mark.slow
 def test_a_part_of_an_estimate_that_fails_does_not_end(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -217,7 +218,7 @@ def test_only_all_bytes_are_shown_as_all(share: float) -> None:
     assert float(shown.removesuffix(" %")) == pytest.approx(100 * share, rel=0.06)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_node_hours_of_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From Python, and beside a run that was made."""
     fork_calls(monkeypatch, tmp_path)
@@ -241,7 +242,7 @@ def assert_of_cluster(document: dict[str, Any]) -> None:
     assert document["cluster"]["hours_of_starting"] == pytest.approx(50 * 1.5 / 60)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize(("runner", "data"), [("spark", "file:///tmp/x"), ("emr", "s3://b/x")])
 def test_node_hours_of_each_cluster(runner: str, data: str, web: Path, tmp_path: Path) -> None:
     work = tmp_path / "w"
@@ -274,7 +275,7 @@ def _links(tmp_path: Path) -> Path:
     return links
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_inspect_says_it_in_a_line(bucket: Any, web: Path) -> None:
     """Also of an archive in S3."""
     bucket.put_object(Bucket="crawl", Key="web.warc.gz", Body=web.read_bytes())
@@ -285,6 +286,7 @@ def test_inspect_says_it_in_a_line(bucket: Any, web: Path) -> None:
     assert "crawlrank run" not in ok("inspect", web, "--quiet", "--jobs", 1).out
 
 
+@pytest.mark.slow
 def test_inspect_says_it_beside_json(web: Path, more_web: Path) -> None:
     beside = ok("inspect", web, more_web, "--estimate", "--json", "-", "--quiet", "--jobs", 1)
     assert json.loads(beside.out)["total"]["archives"] == 2

@@ -86,7 +86,7 @@ CUT = {
 @pytest.mark.parametrize(
     ("form", "count"),
     [
-        pytest.param(form, count, marks=[pytest.mark.extended] * (count != (2, 7, 40)[number % 3]))
+        pytest.param(form, count, marks=[pytest.mark.slow] * (count != (2, 7, 40)[number % 3]))
         for number, form in enumerate(CUT)
         for count in (2, 7, 40)
     ],
@@ -158,6 +158,7 @@ def test_a_small_archive_without_cuts_comes_whole(form: str, tmp_path: Path) -> 
     assert not any(piece.errors for piece in pieces)
 
 
+@pytest.mark.slow
 def test_a_window_inside_a_large_record_is_empty_and_counts(tmp_path: Path) -> None:
     archive = tmp_path / "crawl"
     large = Random(1).randbytes(1_000_000)
@@ -186,6 +187,7 @@ def test_what_is_no_archive_is_an_error(content: bytes, tmp_path: Path) -> None:
     assert str(pieces[0].errors[0][1]).startswith(str(archive))
 
 
+@pytest.mark.slow
 def test_pieces_of_an_archive_in_s3(bucket: Any, tmp_path: Path) -> None:
     data = CUT["WARC, each"]
     bucket.put_object(Bucket="crawl", Key="a.warc.gz", Body=data)

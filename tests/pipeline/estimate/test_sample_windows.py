@@ -77,6 +77,7 @@ def test_windows_of_an_archive_are_counted() -> None:
     assert [window.turn for (window,) in windows] == list(range(len(windows)))
 
 
+@pytest.mark.slow
 def test_a_window_goes_on_in_the_next_archive() -> None:
     windows = windows_of(of_sizes(*[1000] * 100_000), small=0)
     assert max(len(several) for several in windows) > 10

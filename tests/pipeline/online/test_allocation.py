@@ -41,6 +41,7 @@ def test_the_changes_between_fetches_are_the_inverse_of_the_gamma_function(y):
     assert changes_between(y) == pytest.approx(special.gammaincinv(2, y), rel=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(200), deadline=None)
 @given(MANY, NUMBERS, st.sampled_from([*OBJECTIVES]))
 def test_all_pages_that_are_fetched_gain_the_same_and_the_others_less(pairs, budget, objective):
@@ -52,6 +53,7 @@ def test_all_pages_that_are_fetched_gain_the_same_and_the_others_less(pairs, bud
     assert (gains[~fetched] <= price * (1 + 1e-6)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_so_do_very_many_pages_whose_price_a_sample_guesses(objective):

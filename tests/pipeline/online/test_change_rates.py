@@ -52,6 +52,7 @@ def test_pages_without_changed_intervals_have_a_gamma_distribution(shape, days, 
     assert rows[0, 4] == pytest.approx(log, abs=1e-2)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(50), deadline=None)
 @given(
     st.floats(0.3, 5), st.floats(0.1, 50), st.floats(0, 100),
@@ -103,7 +104,7 @@ def test_intervals_hold_the_rate_of_nineteen_pages_of_twenty(visits, shape, days
         assert not 0.93 < inside.mean() < 0.97
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_groups_have_priors_of_their_own_if_they_have_enough_pages():
     random = np.random.default_rng(2)
     fast, slow, few = random.gamma(2, 1, 3000), random.gamma(2, 0.01, 3000), np.full(10, 1.0)
@@ -142,6 +143,7 @@ def test_no_pages_at_all():
     assert len(pooled(none, np.empty(0, np.int64)).mean) == 0
 
 
+@pytest.mark.slow
 def test_a_million_visits_of_one_page_are_one_rate():
     random = np.random.default_rng(4)
     changed = random.random(1_000_000) < -np.expm1(-0.3)

@@ -91,7 +91,7 @@ def test_a_clock_that_goes_back_takes_no_days_away():
         assert changes.rate(b"a") == pytest.approx(2 / 4)
 
 
-@pytest.mark.parametrize("visits", [20_000, pytest.param(200_000, marks=pytest.mark.extended)])
+@pytest.mark.parametrize("visits", [20_000, pytest.param(200_000, marks=pytest.mark.slow)])
 def test_many_visits_of_one_page(visits):
     clock = Clock()
     with Database() as database, database.transaction():
@@ -168,6 +168,7 @@ def test_no_budget_and_no_pages_give_nothing():
         assert Optimal(SqliteSchedule(database, rate=0.1), 5.0).get_next_pages(3) == []
 
 
+@pytest.mark.slow
 def test_a_sample_of_many_pages_gives_nearly_their_price():
     rates, values = demands(20_000, 5)
     with Database() as database:

@@ -46,8 +46,7 @@ def require_earlier(orders: Sequence[list[str]], ranks: Mapping[str, float]) -> 
         assert sum(ours[:3]) > sum(other[:3])
 
 
-@pytest.mark.extended
-@pytest.mark.long
+@pytest.mark.slow
 def test_important_pages_come_earlier_than_in_scrapys_own_orders() -> None:
     links = site(250, seed=1)
     require_earlier([fetched(links, given) for given in ORDERS.values()], importance(links))
@@ -120,6 +119,7 @@ def run(start: Start, tmp_path: Path) -> Callable[[list[str]], str]:
 Run = Callable[[list[str]], str]
 
 
+@pytest.mark.slow
 def test_important_pages_come_earlier_than_in_the_order_in_which_they_are_found(
     run: Run, tmp_path: Path
 ) -> None:
@@ -131,7 +131,7 @@ def test_important_pages_come_earlier_than_in_the_order_in_which_they_are_found(
 
 
 @pytest.mark.parametrize(
-    "kills", [1, pytest.param(10, marks=pytest.mark.extended)], ids=lambda kills: f"{kills} kills"
+    "kills", [1, pytest.param(10, marks=pytest.mark.slow)], ids=lambda kills: f"{kills} kills"
 )
 def test_a_crawl_that_is_killed_goes_on_where_it_was(
     kills: int, start: Start, run: Run, tmp_path: Path
@@ -217,6 +217,7 @@ class Other(Spider):
 """
 
 
+@pytest.mark.slow
 def test_a_spider_with_relevance_priorities_faults_and_what_cannot_be_written(
     run: Run, tmp_path: Path
 ) -> None:
@@ -241,6 +242,7 @@ def test_a_spider_with_relevance_priorities_faults_and_what_cannot_be_written(
         assert len(list(opic.iscores())) == 6
 
 
+@pytest.mark.slow
 def test_the_middleware_without_the_scheduler_says_so(run: Run, tmp_path: Path) -> None:
     web = Web({"/": page_at("/a"), "/a": page_at()})
     with crawling(web, tmp_path) as words:
@@ -249,7 +251,7 @@ def test_the_middleware_without_the_scheduler_says_so(run: Run, tmp_path: Path) 
     assert "Set it beside the middleware" in log
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_requests_of_busy_hosts_are_passed_over() -> None:
     with Database() as database:
         requests = SqliteRequests(database)

@@ -110,7 +110,7 @@ def node(package: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path,
     return folder, {"PATH": f"{folder / 'bare/bin'}:/usr/bin:/bin", "PYTHONPATH": "crawlrank.zip"}
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_a_job_runs_from_the_zip_with_the_packed_environment(
     node: tuple[Path, dict[str, str]],
 ) -> None:
@@ -128,6 +128,7 @@ def test_a_job_runs_from_the_zip_with_the_packed_environment(
         assert graph == GRAPH, done.stderr
 
 
+@pytest.mark.slow
 def test_it_imports_nothing_that_is_installed(node: tuple[Path, dict[str, str]]) -> None:
     folder, env = node
     code = """
@@ -199,7 +200,7 @@ def test_nothing_names_this_machine_or_its_index(package: Path, index: str) -> N
             assert what.encode() not in data, f"{name}: {what}"
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_it_is_the_same_twice(package: Path, wheelhouse: Path, tmp_path: Path) -> None:
     build(tmp_path / "again", X86, wheelhouse, requirements=[*NEEDED, *_shims()])
     files = {path.relative_to(package) for path in package.rglob("*") if path.is_file()}
@@ -210,7 +211,7 @@ def test_it_is_the_same_twice(package: Path, wheelhouse: Path, tmp_path: Path) -
     assert list(tmp_path.iterdir()) == [tmp_path / "again"]
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_wheels_are_those_of_the_nodes(tmp_path: Path) -> None:
     """Of three processors' and two libraries' wheels, those that the target can load."""
     given, tag = tmp_path / "given", f"cp{VERSION.replace('.', '')}"
@@ -358,7 +359,7 @@ def test_mrjob_takes_the_configuration(
     assert opts["upload_archives"] == archives
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_what_nodes_of_emr_read_is_in_the_bucket(
     wheelhouse: Path, bucket: Any, tmp_path: Path
 ) -> None:
@@ -380,7 +381,7 @@ def test_what_nodes_of_emr_read_is_in_the_bucket(
         upload_package(tmp_path / "p", "s3://no-such-bucket/x")
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_the_bootstrap_script_installs_the_pinned_wheels(package: Path, tmp_path: Path) -> None:
     """With real bash, venv and pip; sudo, dnf and aws stand in, and note what they are asked. pip
     comes as the wheel that Python brings, where it does: a venv takes seconds to install it."""

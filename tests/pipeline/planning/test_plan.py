@@ -65,6 +65,7 @@ def made(works: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Made:
     return folder, plan(works, folder, "--due", "3d", *forms)
 
 
+@pytest.mark.slow
 def test_every_page_is_planned_and_the_budget_is_kept(made: Made) -> None:
     folder, data = made
     rows = rows_of(folder)
@@ -162,7 +163,7 @@ def age_of(visit: datetime) -> float:
     return (datetime(2026, 2, 1) - visit).total_seconds() / 86400
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_one_run_of_all_archives_gives_the_same_rates(
     works: list[Path], made: Made, tmp_path: Path
 ) -> None:

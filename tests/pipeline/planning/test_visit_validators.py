@@ -255,6 +255,7 @@ def crawl(day: int) -> bytes:
     ])  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("runner", ["embedded", "inline"])
 def test_runs_of_all_engines(runner: str, tmp_path: Path) -> None:

@@ -75,6 +75,7 @@ def read(works: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Read:
     return visits_of(works, tmp_path_factory.mktemp("read"))
 
 
+@pytest.mark.slow
 def test_spans_between_visits(read: Read) -> None:
     visits, rows = read
     assert set(rows) == {"/", "/same", "/new", "/once", "/gone", "/old", "/no"}

@@ -92,7 +92,7 @@ WEB = {
 }
 
 
-@pytest.fixture(scope="module", params=["made", pytest.param("aut", marks=pytest.mark.extended)])
+@pytest.fixture(scope="module", params=["made", pytest.param("aut", marks=pytest.mark.slow)])
 def work(request: pytest.FixtureRequest) -> Path:
     archive = SAMPLE if request.param == "aut" else shared_warc("aliases.warc", WEB)
     return finished(archive, "--aliases", "www,scheme")

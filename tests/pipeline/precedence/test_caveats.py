@@ -97,7 +97,7 @@ RUNS = [
     *(("embedded", case) for case in CASES),
     *(("inline", case) for case in COUNTED),
     *(
-        pytest.param("inline", case, marks=pytest.mark.extended)
+        pytest.param("inline", case, marks=pytest.mark.slow)
         for case in CASES
         if case not in COUNTED
     ),
@@ -130,7 +130,8 @@ def test_summary_end_of_run_status_and_explain(case: str, runner: str, tmp_path:
     assert ("its order means nothing" in end) == void
 
 
-@pytest.mark.parametrize("runner", ["embedded", pytest.param("inline", marks=pytest.mark.extended)])
+@pytest.mark.slow
+@pytest.mark.parametrize("runner", ["embedded", pytest.param("inline", marks=pytest.mark.slow)])
 def test_agreement_on_ties_is_not_said_to_be_one(runner: str, tmp_path: Path) -> None:
     how = ("--bins", 4, *RUNNERS[runner])
     archive = write_warc(tmp_path / "web.warc.gz", EQUAL)

@@ -211,7 +211,7 @@ def test_the_command_takes_what_a_comprehension_takes(
     require_same(form, [by_name[option] for option in options], top, exported_of(name))
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @settings(max_examples=examples(25))
 @given(
     form=st.sampled_from(["jsonl", "seeds", "heritrix"]),
@@ -277,6 +277,7 @@ def test_a_part_keeps_its_classes(exported: Exported) -> None:
     assert len({row["class"] for row in part}) > 1
 
 
+@pytest.mark.slow
 def test_another_ranking_is_filtered_by_its_own_order() -> None:
     work = ranked(finished(LOOPBACK), "--method", "hits")
     given = "export-precedence", "--work", work, "--ranking", "hits", "--output", "-"
@@ -287,6 +288,7 @@ def test_another_ranking_is_filtered_by_its_own_order() -> None:
     assert part == [row["url"] for row in whole if row["status"] == 200][:7]
 
 
+@pytest.mark.slow
 def test_a_run_without_captures(tmp_path: Path) -> None:
     links = write(tmp_path / "links.txt", [b"http://a.example/ http://b.example/ L"])
     work = tmp_path / "w"
@@ -299,6 +301,7 @@ def test_a_run_without_captures(tmp_path: Path) -> None:
         assert (said.code, "no page of 2 is left" in said.err) == (3, True)
 
 
+@pytest.mark.slow
 def test_hosts_are_those_of_keys() -> None:
     """With --keep-www another host, without it the same one."""
     web = {"http://www.a.example/": ["http://a.example/x"], "http://a.example/x": ["/"]}

@@ -186,6 +186,7 @@ def test_columns_are_those_of_the_captures_and_the_graph(
         assert row["site"] == (suffixes(host).top_domain_under_public_suffix or row["site"])
 
 
+@pytest.mark.slow
 def test_what_a_page_is_by_its_captures(made: dict[str, Path]) -> None:
     """Worked out by hand: redirects of a page to itself say nothing of it, others do."""
     rows = rows_of(made["columns"])
@@ -219,6 +220,7 @@ def test_parquet_and_csv_say_what_jsonl_says(
     ]
 
 
+@pytest.mark.slow
 def test_what_is_not_known_is_empty(tmp_path: Path) -> None:
     """Scores alone, and links of one's own without captures."""
     scores = write(tmp_path / "scores.txt", [b"1.5\thttp://a.example/\texample,a)/"])
@@ -242,6 +244,7 @@ def test_the_reference_is_there() -> None:
     assert len(ICS) == 2
 
 
+@pytest.mark.slow
 def test_pages_of_one_rounded_score_are_the_ties_of_the_ranking(tmp_path: Path) -> None:
     """Copies of one graph: their scores differ by errors, and are equal when they are rounded."""
     links = [f"http://c{n}.example/{a} http://c{n}.example/{b} L".encode()

@@ -151,7 +151,7 @@ VALUES = {
     "ties": ("key", "links", "together"),
     "spellings": ("all", "captured"),
 }
-#: the numbers of values, so that every two of them are together; all others are `extended`
+#: the numbers of values, so that every two of them are together; all others are `slow`
 TOGETHER = {
     (0, 0, 0, 0), (0, 1, 1, 1), (0, 0, 2, 1), (1, 0, 0, 1), (1, 1, 1, 0), (1, 1, 2, 0),
     (2, 1, 0, 1), (2, 0, 1, 0), (2, 0, 2, 1),
@@ -166,7 +166,7 @@ def options_of(numbers: tuple[int, ...]) -> PrecedenceOptions:
 
 
 OPTIONS = [
-    pytest.param(options_of(each), marks=[] if each in TOGETHER else [pytest.mark.extended])
+    pytest.param(options_of(each), marks=[] if each in TOGETHER else [pytest.mark.slow])
     for each in product(*(range(len(values)) for values in VALUES.values()))
 ]
 
@@ -178,6 +178,7 @@ def test_every_option(tmp_path: Path, options: PrecedenceOptions) -> None:
     assert write(tmp_path, scores, spellings, options).lines == expected(scores, spellings, options)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(30), deadline=None)
 @given(st.data())
 def test_ties_by_links_captures_and_key(

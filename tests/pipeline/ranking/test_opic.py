@@ -194,6 +194,7 @@ def test_greedy_takes_the_first_of_equal_pages(graph: Graph, cash: list[int]) ->
     assert np.flatnonzero(bank.recorded).tolist() == [int(np.argmax(start))]
 
 
+@pytest.mark.slow
 def test_wide_targets_give_the_same() -> None:
     """From 2^31 nodes targets are int64; the loops take both."""
     graph = web_like(80, seed=1)

@@ -24,7 +24,7 @@ from pipeline.ranking.solution import Problem
 
 FINE = Stop(tolerance=1e-11, max_rounds=1000)
 LDBC = ("pr__dir", "pr__undir", "example__example-directed", "example__example-undirected")
-REAL = pytest.param("ics-uci", marks=[pytest.mark.extended, needs_reference])
+REAL = pytest.param("ics-uci", marks=[pytest.mark.slow, needs_reference])
 NEAR = 1e-8
 
 

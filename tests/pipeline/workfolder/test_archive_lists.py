@@ -101,8 +101,8 @@ def test_a_wrong_line_is_named(folder: Path, line: str, prefix: str, why: str) -
     [
         ("plain", 10_000),
         ("gzip", 10_000),
-        pytest.param("plain", 300_000, marks=pytest.mark.extended),
-        pytest.param("gzip", 300_000, marks=pytest.mark.extended),
+        pytest.param("plain", 300_000, marks=pytest.mark.slow),
+        pytest.param("gzip", 300_000, marks=pytest.mark.slow),
     ],
 )
 def test_three_wrong_lines_of_many(folder: Path, form: str, count: int) -> None:
@@ -128,6 +128,7 @@ def test_so_many_wrong_lines_are_named_and_the_others_counted(folder: Path) -> N
     assert f"and {1000 - NAMED} more" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_bomb_takes_no_memory(folder: Path) -> None:
     (folder / "list").write_bytes(gzip.compress(bytes(60_000_000)))
     tracemalloc.start()
@@ -174,6 +175,7 @@ def test_prefixes_on_the_command_line(folder: Path) -> None:
     assert (said.code, "no URL of" in said.err) == (3, True)
 
 
+@pytest.mark.slow
 def test_a_list_from_s3(bucket: Any, folder: Path) -> None:
     """As Common Crawl has them: gzip, with paths from the root of its bucket."""
     path = shared_warc("web.warc.gz", WEB)

@@ -70,12 +70,13 @@ def test_the_samples_look_the_same_at_their_ends(tmp_path: Path) -> None:
     assert len({file_fingerprint(path) for path in paths}) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("runner", "same_time"),
     [
         ("embedded", False),
         ("embedded", True),
-        pytest.param("inline", False, marks=pytest.mark.extended),
+        pytest.param("inline", False, marks=pytest.mark.slow),
     ],
 )
 def test_a_middle_that_changes_is_noticed(runner: str, same_time: bool, tmp_path: Path) -> None:
@@ -186,7 +187,7 @@ def test_folders_of_older_versions_are_not_refused(tmp_path: Path) -> None:
     assert parts(work) == before
 
 
-@pytest.mark.parametrize("runner", ["embedded", pytest.param("inline", marks=pytest.mark.extended)])
+@pytest.mark.parametrize("runner", ["embedded", pytest.param("inline", marks=pytest.mark.slow)])
 def test_the_digest_is_that_of_the_file(runner: str, tmp_path: Path) -> None:
     path = written(tmp_path / "a.warc.gz", DAMAGED + b"garbage")
     ok("run", path, "--work", tmp_path / "w", "--runner", runner, *RUN)

@@ -103,7 +103,7 @@ def test_what_is_plotted_of_a_run_at_a_url(works: dict[str, Made], tmp_path: Pat
     assert (far.hosts, far.host_count, far.bins) == (near.hosts, near.host_count, near.bins)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_pictures_of_a_run_at_a_url(works: dict[str, Made], tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
     pictures = []
@@ -160,20 +160,21 @@ def lost(made: Made, dataset: str) -> None:
             shutil.rmtree(folder / dataset)
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("name", "dataset", "reader"),
     [
         ("columns", "map", "explain"),
         ("columns", "graph", "diff"),
-        pytest.param("columns", "selected", "export-text", marks=pytest.mark.extended),
-        pytest.param("columns", "folds", "explain", marks=pytest.mark.extended),
+        pytest.param("columns", "selected", "export-text", marks=pytest.mark.slow),
+        pytest.param("columns", "folds", "explain", marks=pytest.mark.slow),
         ("far", "ranks", "diff"),
-        pytest.param("far", "captures", "explain", marks=pytest.mark.extended),
-        pytest.param("near", "uris", "explain", marks=pytest.mark.extended),
-        pytest.param("near", "selected", "export-text", marks=pytest.mark.extended),
-        pytest.param("far", "graph", "export-text", marks=pytest.mark.extended),
-        pytest.param("far", "folds", "explain", marks=pytest.mark.extended),
+        pytest.param("far", "captures", "explain", marks=pytest.mark.slow),
+        pytest.param("near", "uris", "explain", marks=pytest.mark.slow),
+        pytest.param("near", "selected", "export-text", marks=pytest.mark.slow),
+        pytest.param("far", "graph", "export-text", marks=pytest.mark.slow),
+        pytest.param("far", "folds", "explain", marks=pytest.mark.slow),
     ],
 )
 def test_the_run_makes_a_lost_dataset_again(
@@ -312,7 +313,7 @@ def words(command: str, kind: str, work: Path, out: Path) -> tuple[object, ...]:
     }[command]
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_every_command_on_every_kind_of_folder(
     works: dict[str, Made], text: Path, tmp_path: Path
 ) -> None:

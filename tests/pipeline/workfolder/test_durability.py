@@ -52,7 +52,7 @@ class Disk:
     [
         ("--jobs", "1"),
         ("--runner", "inline", "--iterations", "2"),
-        pytest.param(("--runner", "inline"), marks=pytest.mark.extended),
+        pytest.param(("--runner", "inline"), marks=pytest.mark.slow),
     ],
 )
 def test_data_come_before_the_manifest(

@@ -77,6 +77,7 @@ def test_the_empty_path_is_named(
     assert (said.code, "crawlrank.toml, line 1: work: an empty text" in said.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_the_folder_of_all_is_no_work_folder(archive: Path, links: Path) -> None:
     work = finished(LOOPBACK)
     for words in (

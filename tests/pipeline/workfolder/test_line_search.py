@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +14,7 @@ LINE = st.text("ab ", max_size=4).map(str.encode)
 BEGINNINGS = st.lists(st.text("ab ", min_size=1, max_size=3).map(str.encode), max_size=4)
 
 
+@pytest.mark.slow
 @given(st.lists(LINE, max_size=12), BEGINNINGS, st.booleans(), st.integers(1, 9))
 def test_lines(
     tmp_path: Path, lines: list[bytes], beginnings: list[bytes], ended: bool, near: int

@@ -92,6 +92,7 @@ def test_a_list_that_weighs_nothing_is_refused(work: Path) -> None:
         assert weights_of(zero, finished, default=1.0)[0].tolist() == [0, 1, 1, 1]
 
 
+@pytest.mark.slow
 def test_without_folds_and_with_www(archive: Path, tmp_path: Path) -> None:
     for name, how in HOW.items():
         ok("run", archive, "--work", tmp_path / name, "--keep-www", *RUN, *how)

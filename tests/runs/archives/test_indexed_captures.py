@@ -23,7 +23,7 @@ LINK = ("source", "target")
 BOTH = pytest.mark.parametrize("runner", ["embedded", "inline"])
 #: where the engines read what the same step before them has left
 EMBEDDED = pytest.mark.parametrize(
-    "runner", ["embedded", pytest.param("inline", marks=pytest.mark.extended)]
+    "runner", ["embedded", pytest.param("inline", marks=pytest.mark.slow)]
 )
 
 
@@ -90,13 +90,14 @@ def words_of(runner: str) -> tuple[object, ...]:
     return ("--runner", runner, "--no-validate", "--iterations", 2, "--jobs", 1, "--quiet")
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("make", "runner"),
     [
         *((cdx, "embedded"), (cdxj, "inline")),
-        pytest.param(cdx, "inline", marks=pytest.mark.extended),
-        pytest.param(cdxj, "embedded", marks=pytest.mark.extended),
+        pytest.param(cdx, "inline", marks=pytest.mark.slow),
+        pytest.param(cdxj, "embedded", marks=pytest.mark.slow),
     ],
 )
 def test_an_index_of_what_is_given_changes_nothing(tmp_path: Path, runner: str, make: Any) -> None:
@@ -132,6 +133,7 @@ def test_an_index_stands_for_an_archive_that_is_not_there(tmp_path: Path, runner
     assert links[0] == links[1]
 
 
+@pytest.mark.slow
 @EMBEDDED
 def test_indexes_that_overlap_and_archives_that_come_later(tmp_path: Path, runner: str) -> None:
     web = write_warc(tmp_path / "web.warc.gz", WEB)
@@ -152,12 +154,13 @@ def test_indexes_that_overlap_and_archives_that_come_later(tmp_path: Path, runne
     assert not parts
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("rule", "runner"),
     [
         *(("latest", "embedded"), ("latest", "inline"), ("union", "embedded")),
-        pytest.param("union", "inline", marks=pytest.mark.extended),
+        pytest.param("union", "inline", marks=pytest.mark.slow),
     ],
 )
 def test_the_links_of_a_page_are_those_that_are_known(
@@ -192,6 +195,7 @@ def test_bad_lines_are_listed(tmp_path: Path, runner: str) -> None:
     assert (said.code, "bad-line" in said.err) == (3, True)
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @BOTH
 def test_an_index_alone_has_no_links(tmp_path: Path, runner: str) -> None:

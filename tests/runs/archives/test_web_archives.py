@@ -79,7 +79,7 @@ def on_files(archives: list[Path], tmp_path_factory: pytest.TempPathFactory) -> 
     ("runner", "ranges"),
     [
         *(("embedded", True), ("inline", False)),
-        *(pytest.param(*case, marks=pytest.mark.extended) for case in (
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in (
             ("embedded", False), ("inline", True), ("local", True),
         )),
     ],
@@ -135,6 +135,7 @@ def test_all_missing_urls_are_named(web: WebServer, tmp_path: Path) -> None:
     assert all(f"\n  {each}: HTTP status 404" in said.err for each in missing)
 
 
+@pytest.mark.slow
 def test_signatures_are_not_shown(web: WebServer, tmp_path: Path) -> None:
     (url,) = put(web, REAL[1:])
     work, signed = tmp_path / "w", f"{url}?X-Sig=SECRET"
@@ -223,6 +224,7 @@ def test_a_server_that_fails_is_no_damage_of_a_wacz(
         assert kinds == ["Record"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", ["embedded", "inline"])
 def test_a_server_that_fails_costs_no_other_archive(
     web: WebServer, archives: list[Path], on_files: bytes, tmp_path: Path, runner: str
@@ -237,6 +239,7 @@ def test_a_server_that_fails_costs_no_other_archive(
     assert precedence(work, *args) == on_files
 
 
+@pytest.mark.slow
 def test_a_multi_wacz(web: WebServer, archives: list[Path], tmp_path: Path) -> None:
     packed = archives[-1]
     (tmp_path / "sub").mkdir()
@@ -260,6 +263,7 @@ def write_wacz(path: Path, pages: dict[str, list[str]]) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_list_of_common_crawl(
     web: WebServer, archives: list[Path], on_files: bytes, tmp_path: Path
 ) -> None:

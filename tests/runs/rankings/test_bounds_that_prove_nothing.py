@@ -46,6 +46,7 @@ def document(*args: object) -> Any:
     return json.loads(ok(*args, "--json", "-").out, parse_constant=refuse)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RANKINGS)
 def test_every_command_reads_them(work: Path, name: str, tmp_path: Path) -> None:
     ranking, page = work / "rankings" / name, tmp_path / "report.html"

@@ -28,6 +28,7 @@ def combine(work: Path, parts: str, *options: object) -> None:
     ok("rank", "--work", work, "--combine", parts, "--quiet", *options)
 
 
+@pytest.mark.slow
 def test_by_position(work: Path) -> None:
     """Weighted Borda counts, with the mean rank for equal scores."""
     combine(work, "run=3,degree=1")
@@ -58,6 +59,7 @@ def test_commands_read_it(work: Path, tmp_path: Path) -> None:
     assert "unchanged, kept" in again.err
 
 
+@pytest.mark.slow
 def test_it_is_stale_once_a_part_is_another_one(work: Path) -> None:
     combine(work, "run=1,degree=1", "--name", "mix")
     combine(work, "mix=1,run=1", "--name", "more")
@@ -113,6 +115,7 @@ def test_a_run_takes_no_combination(tmp_path: Path) -> None:
     assert refused.code == 2
 
 
+@pytest.mark.slow
 def test_pages_of_equal_exact_scores_have_one_position(tmp_path: Path) -> None:
     """Copies of one graph whose pages have other names: to a tolerance, scores of copies differ by
     rounding and by the order of sweeps, and no order is made of that."""

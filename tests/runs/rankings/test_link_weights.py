@@ -48,7 +48,7 @@ def probabilities(folder: Path) -> dict[str, Any]:
     ("internal", "external"),
     [
         *((0.5, 2), (1, 0)),
-        *(pytest.param(*pair, marks=pytest.mark.extended) for pair in ((0, 1), (1, 1))),
+        *(pytest.param(*pair, marks=pytest.mark.slow) for pair in ((0, 1), (1, 1))),
     ],
 )
 def test_pagerank_is_that_of_networkx(

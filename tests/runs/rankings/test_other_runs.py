@@ -29,6 +29,7 @@ CHANGES = [*pairwise(SETTINGS), ("latest", "usual"), ("redirects", "usual"), ("c
 RESULTS = ("scores", "precedence.txt")
 
 
+@pytest.mark.slow
 @pytest.mark.few(3)
 @pytest.mark.parametrize(("before", "after"), CHANGES)
 def test_a_ranking_is_that_of_a_new_folder(before: str, after: str, tmp_path: Path) -> None:

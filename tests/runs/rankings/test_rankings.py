@@ -40,6 +40,7 @@ def own_files(folder: Path) -> dict[str, bytes]:
     return {name: data for name, data in files_of(folder).items() if name.startswith(OWN)}
 
 
+@pytest.mark.slow
 def test_a_ranking_is_what_a_run_with_its_options_makes(tmp_path: Path, archive: Path) -> None:
     work, other = tmp_path / "work", tmp_path / "other"
     options = (*OTHERWISE, "--quiet", "--jobs", 1)
@@ -55,7 +56,7 @@ def test_a_ranking_is_what_a_run_with_its_options_makes(tmp_path: Path, archive:
     assert {name: files_of(work)[name] for name in before} == before
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_a_ranking_by_jobs(archive: Path, tmp_path: Path) -> None:
     """In processes of its own, whichever runner of this machine made the run."""
     work = ranked(finished(archive, *INLINE), *OTHERWISE, "--name", "one", "--jobs", 1)
@@ -94,6 +95,7 @@ def test_other_options_need_force(work: Path) -> None:
     assert again == first
 
 
+@pytest.mark.slow
 def test_a_ranking_of_a_graph_that_was_made_anew_is_stale(
     made: Path, archive: Path, tmp_path: Path
 ) -> None:
@@ -206,8 +208,8 @@ def test_a_ranking_of_imported_text(tmp_path: Path) -> None:
     ("method", "stop"),
     [
         *(("opic", ()), ("opic-hits", SOME)),
-        pytest.param("opic", SOME, marks=pytest.mark.extended),
-        pytest.param("opic-hits", (), marks=pytest.mark.extended),
+        pytest.param("opic", SOME, marks=pytest.mark.slow),
+        pytest.param("opic-hits", (), marks=pytest.mark.slow),
     ],
 )
 def test_rankings_by_cash_are_what_a_run_makes(
@@ -226,6 +228,7 @@ def test_rankings_by_cash_are_what_a_run_makes(
     assert page["base"] + sum(given) + page["others_give"] == pytest.approx(page["score"], rel=1e-6)
 
 
+@pytest.mark.slow
 def test_relevance_of_a_page_is_passed_on_to_its_hubs(work: Path, tmp_path: Path) -> None:
     """All pages that are not named have 0.5, so naming one with 0.5 changes nothing."""
     relevance = tmp_path / "relevance.txt"

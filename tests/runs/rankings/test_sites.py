@@ -129,6 +129,7 @@ def web(archive: Path, tmp_path: Path) -> Path:
     return copy_of(finished(archive, "--nodes", "all"), tmp_path / "web")
 
 
+@pytest.mark.slow
 def test_sites_are_those_of_the_links_in_text(web: Path, tmp_path: Path) -> None:
     """And weights and sites matter: the shares of a site are others with each."""
     keys, edges = links_of(web, tmp_path / "text")
@@ -158,6 +159,7 @@ def test_a_run_may_rank_sites(tmp_path: Path, web: Path, archive: Path) -> None:
     assert "--site-by" not in (run / "rankings" / "plain" / "manifest.json").read_text()
 
 
+@pytest.mark.slow
 def test_other_sites_need_force(web: Path) -> None:
     rank = ("rank", "--work", web, "--name", "forced", *SITE, "--quiet")
     ok(*rank)
@@ -194,6 +196,7 @@ def test_too_few_rounds_keep_the_table(web: Path) -> None:
     assert "rounds of PageRank of sites" in rounds
 
 
+@pytest.mark.slow
 def test_keys_that_no_uri_has(tmp_path: Path) -> None:
     """Of text files: a key without `)` is a site of its own, with --site-by domain too."""
     links = [
@@ -250,8 +253,8 @@ def check_host_sites(work: Path, weight: str, tmp_path: Path) -> None:
     assert len(np.unique(scores)) >= 10
 
 
-@pytest.mark.extended
-@pytest.mark.parametrize("weight", ["count", pytest.param("distinct", marks=pytest.mark.extended)])
+@pytest.mark.slow
+@pytest.mark.parametrize("weight", ["count", pytest.param("distinct", marks=pytest.mark.slow)])
 def test_the_sample_crawls(tmp_path: Path, weight: str) -> None:
     """The run is that of test_sample.py."""
     archives = [SAMPLES / f"aut-example.{kind}.gz" for kind in ("arc", "warc")]
@@ -260,7 +263,7 @@ def test_the_sample_crawls(tmp_path: Path, weight: str) -> None:
     assert len(table_of(work)) > 20
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @needs_reference
 def test_real_hosts(tmp_path: Path) -> None:
     archive = min((REFERENCE / "archives" / "ics-uci").iterdir())

@@ -101,7 +101,7 @@ def test_after_rounds_the_same_bits(
     assert said[1].replace("inline", "embedded") == said[0].replace("inline", "embedded")
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["trustrank"])
 def test_by_local_processes(
     method: str, archives: list[Path], weights: Options, tmp_path: Path
@@ -109,8 +109,9 @@ def test_by_local_processes(
     check_bits(method, ("embedded", "local"), archives, weights, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "method", ["personalized", pytest.param("trustrank", marks=pytest.mark.extended)]
+    "method", ["personalized", pytest.param("trustrank", marks=pytest.mark.slow)]
 )
 def test_after_a_tolerance_within_the_certified_errors(
     method: str, archives: list[Path], weights: Options, tmp_path: Path
@@ -143,12 +144,14 @@ def check_hits(archives: list[Path], relevance: Path, tolerance: float, tmp_path
     assert np.linalg.norm(scores[0] - scores[1]) <= 2 * tolerance
 
 
+@pytest.mark.slow
 def test_hits_to_a_tolerance(tmp_path: Path) -> None:
     relevance = tmp_path / "relevance.txt"
     relevance.write_text("http://a.example/news 0.5\n")
     check_hits([shared_warc("web.warc.gz", WEB)], relevance, 1e-3, tmp_path)
 
 
+@pytest.mark.slow
 def test_another_ranking_leaves_no_hubs(tmp_path: Path) -> None:
     run = (LOOPBACK, "--runner", "inline", "--no-validate", "--iterations", 2)
     work = copy_of(finished(*run, "--method", "hits"), tmp_path / "work")

@@ -27,7 +27,7 @@ from jobs.mapreduce.runners.local import InlineRunner
 
 PRIME = 99_991
 #: reducers and a seed: most reducers have no line
-MANY_REDUCERS = pytest.param(64, 3, marks=pytest.mark.extended)
+MANY_REDUCERS = pytest.param(64, 3, marks=pytest.mark.slow)
 
 
 class ClusterRunner(InlineRunner):

@@ -158,7 +158,7 @@ def test_like_warcio_where_warcio_reads_on() -> None:
 
 
 @needs_reference
-@pytest.mark.extended
+@pytest.mark.slow
 def test_like_warcio_on_the_reference_archives() -> None:
     paths = [path for path in sorted((REFERENCE / "archives").glob("*/*")) if path.is_file()]
     assert sum(map(_same_as_warcio, paths)) >= 70

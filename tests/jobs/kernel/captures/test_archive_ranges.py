@@ -161,6 +161,7 @@ def test_a_wacz_is_not_cut() -> None:
     assert len(cut(data, 4)) == 1
 
 
+@pytest.mark.slow
 def test_mutated_archives_in_ranges() -> None:
     """Whether they fit differs; where they do, nothing is lost, moved or counted twice."""
     fitting, count = 0, examples(150)

@@ -68,6 +68,7 @@ def test_a_frame_that_is_a_bomb_is_passed_over(pack: Callable[[bytes], bytes], i
     assert "record-too-large" in reasons or "bomb" in reasons
 
 
+@pytest.mark.slow
 def test_a_wacz_that_is_a_bomb() -> None:
     bomb = warc(bytes(2**26), "http://h/")
     _, captures, damage, _ = extracted(wacz([bomb, b"", b"", b"", LAST], DEFLATED))
@@ -104,12 +105,13 @@ def test_a_page_with_more_links_than_are_read() -> None:
     assert (counters["links"], counters["dropped.over-limit"]) == (1001, 1)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_a_page_with_a_quarter_of_a_million_references() -> None:
     counters, _ = ends_well(page(b"<a href=/x>" * MOST_REFERENCES) + LAST)
     assert (counters["links"], counters["dropped.html-tail"]) == (2, 1)  # repeated ones too
 
 
+@pytest.mark.slow
 def test_what_is_behind_the_longest_page_is_counted() -> None:
     assert LONGEST_PAGE >= 5 * 2**20  # what Common Crawl keeps of a page
     for media_type, begin in [("text/html", b""), ("text/css", b""), ("text/xml", b"<urlset>")]:
@@ -198,6 +200,7 @@ def test_documents_in_srcdoc_up_to_their_bound(more: int) -> None:
     assert counters["links"] == 3  # /in, /behind and /end
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [0, 1])
 def test_tags_up_to_their_bound(more: int) -> None:
     """Of a page that is read tag by tag."""

@@ -61,7 +61,7 @@ def test_more_records_than_bytes_are_a_bomb(name: str) -> None:
     assert reasons[-1] == "bomb"
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_how_many_are_a_bomb() -> None:
     _, captures, damage, counters = extracted(whole([WITHOUT_LENGTH * MANY]) + whole([LAST]))
     assert 2**16 < counters["records"] < 70_000
@@ -82,7 +82,7 @@ def test_a_flood_deflated_in_a_zip() -> None:
     assert reasons == ["bomb"]
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_a_flood_deflated_in_a_wacz() -> None:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", DEFLATED) as archive:
@@ -126,7 +126,7 @@ def header_of(kind: str, number: int) -> bytes:
     "kind",
     [
         *("id", "fragment", "media type", "metadata"),
-        pytest.param("metadata's URI", marks=pytest.mark.extended),
+        pytest.param("metadata's URI", marks=pytest.mark.slow),
     ],
 )
 def test_large_headers_are_not_kept(kind: str, tmp_path: Path) -> None:
@@ -150,6 +150,7 @@ def read_all(path: Path, options: ExtractionOptions = DEFAULTS) -> None:
             pass
 
 
+@pytest.mark.slow
 def test_entries_of_a_wacz(tmp_path: Path) -> None:
     def read(count: int) -> None:
         path = tmp_path / f"{count}.wacz"

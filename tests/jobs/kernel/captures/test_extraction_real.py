@@ -58,7 +58,7 @@ def test_an_arc_and_a_warc_of_one_crawl_give_the_same() -> None:
 RESPONSE = ("response", 200)
 
 
-@pytest.mark.parametrize("kind", [pytest.param("arc", marks=pytest.mark.extended), "warc"])
+@pytest.mark.parametrize("kind", [pytest.param("arc", marks=pytest.mark.slow), "warc"])
 def test_anchors_are_as_many_as_others_count(kind: str) -> None:
     """The Archives Unleashed Toolkit counts `a[href]` of pages with status 200, whatever it is, in
     a tree. Twelve of these are elements that the tree opens again, behind a block; a scan does not
@@ -82,7 +82,7 @@ TABLE = DATA / "extraction_table.tsv"
 
 
 @needs_reference
-@pytest.mark.extended
+@pytest.mark.slow
 def test_the_table_of_the_reference_archives(capfd: pytest.CaptureFixture[str]) -> None:
     """As scripts/docs/make_extraction_table.py printed it; nothing is printed, and
     no archive takes time out of proportion."""

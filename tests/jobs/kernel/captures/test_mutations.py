@@ -39,6 +39,7 @@ def test_a_mutation_is_known_by_its_number() -> None:
     assert mutation(7, 1) != mutation(8, 1)
 
 
+@pytest.mark.slow
 def test_workers_that_die_or_hang_are_finds(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -40,6 +40,7 @@ def test_every_byte(encoding: str) -> None:
     assert differences(encoding, (bytes((byte, 0x3C)) for byte in BYTES)) == []
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("encoding", SEVERAL_BYTES)
 def test_every_pair_of_bytes(encoding: str) -> None:
     assert differences(encoding, map(bytes, product(BYTES, BYTES))) == []

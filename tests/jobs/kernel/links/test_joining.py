@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.drawing import examples
@@ -80,6 +81,7 @@ def test_many_references_on_many_bases() -> None:
         assert Base(base).join(reference) == resolve(reference, base), (reference, base)
 
 
+@pytest.mark.slow
 def test_the_references_of_a_real_crawl() -> None:
     """Each on its page and, as far as they are relative, on the pages before it."""
     pages: list[str] = []

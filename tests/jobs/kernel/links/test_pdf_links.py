@@ -55,6 +55,7 @@ def test_uris_by_their_bytes() -> None:
     assert found == [*URIS.values()]
 
 
+@pytest.mark.slow
 def test_what_is_no_pdf_is_counted() -> None:
     pytest.importorskip("pypdf", reason="the extra crawlrank[pdf] is not installed")
     counters: Counter[str] = Counter()
@@ -85,6 +86,7 @@ def as_a_task(archive: Path, folder: Path, *more: str) -> list[bytes]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_tasks_that_import_the_jobs_from_a_zip_read_them(tmp_path: Path) -> None:
     archive = tmp_path / "pdf.warc"
     archive.write_bytes(capture(made_pdf("http://h/a", "b")))

@@ -30,6 +30,7 @@ def test_an_extra_is_what_pyproject_says(extra: str) -> None:
     assert compact(extras.packages_of(extra)) == compact(EXTRAS[extra])
 
 
+@pytest.mark.slow
 def test_the_command_runs() -> None:
     """The packages are here, so that pip has nothing to fetch."""
     words = shlex.split(extras.install_command("pdf"))

@@ -23,7 +23,7 @@ def test_a_loop_computes() -> None:
     assert last(np.array([1.0, 2.0]), 1) == 2.0
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_bounds_are_checked_where_numba_is_told_to(tmp_path: Path) -> None:
     """So `make test-loops` sees what lies outside of an array."""
     code = "from test_machine_code import last, np; print(last(np.ones(2), 1)); last(np.ones(2), 2)"
@@ -50,6 +50,7 @@ print(twice(2), twice.stats.cache_path, sum(twice.stats.cache_hits.values()))
 """
 
 
+@pytest.mark.slow
 def test_loops_in_a_folder_that_others_could_write_are_made_again(tmp_path: Path) -> None:
     """Where numba keeps them when the package's folder cannot be written."""
     (tmp_path / "module.py").write_text(LOOP)

@@ -19,7 +19,7 @@ ROUNDS = ("--iterations", "2", "--no-validate", "--quiet", "--jobs", "5000")
 SAID = f"--jobs 5000: lowered to {A_CORE * cores()}, {A_CORE} for each core\n"
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", ["embedded", "local"])
 def test_a_run(runner: str) -> None:
     with folder_of_user() as folder:
@@ -28,7 +28,7 @@ def test_a_run(runner: str) -> None:
     assert (said.code, said.err) == (0, SAID)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_an_inspection() -> None:
     with folder_of_user() as folder:
         copies = [shutil.copy(LOOPBACK, folder / f"{n}.warc.gz") for n in range(3 * cores())]

@@ -115,7 +115,7 @@ class Unloadable:
         return task
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_a_worker_tells_its_want() -> None:
     with pytest.raises(Shortage, match="out of memory"):
         list(answers(greedy, range(9), 2))
@@ -132,7 +132,7 @@ def test_a_worker_that_cannot_import_tells_why(capfd: pytest.CaptureFixture[str]
     [
         ("embedded", 300), ("embedded", 450),
         *(
-            pytest.param(runner, size, marks=pytest.mark.extended)
+            pytest.param(runner, size, marks=pytest.mark.slow)
             for runner, sizes in {
                 "embedded": (500, 1300),
                 "inline": (450, 2000),
@@ -152,12 +152,13 @@ def test_few_addresses(runner: str, size: int, tmp_path: Path) -> None:
     assert size >= 600 or said.code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("runner", "most"),
     [
         ("embedded", 5),
         *(
-            pytest.param(runner, most, marks=pytest.mark.extended)
+            pytest.param(runner, most, marks=pytest.mark.slow)
             for runner, counts in {
                 "embedded": (1, 13, 17),
                 "inline": (4, 17),
@@ -178,9 +179,8 @@ def test_few_threads(runner: str, most: int) -> None:
     assert most > 5 or said.code
 
 
-@pytest.mark.parametrize(
-    "most", [6, *(pytest.param(n, marks=pytest.mark.extended) for n in (3, 5, 8))]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("most", [6, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, 5, 8))])
 def test_few_threads_to_inspect(most: int) -> None:
     """Processes that cannot watch for their parent leave without a traceback."""
     with folder_of_user():

@@ -80,6 +80,7 @@ def test_every_label_of_the_standard(label: str) -> None:
     assert charset_of(f"<meta charset='{BLANKS}{label} '>".encode(), "") == declared_as(encoding)
 
 
+@pytest.mark.slow
 @given(st.sampled_from(sorted(LABELS)), st.characters(exclude_characters=BLANKS))
 def test_no_other_label_has_an_encoding(label: str, character: str) -> None:
     other = label + character
@@ -112,6 +113,7 @@ def test_real_pages_that_are_not_utf8_decode_whole(name: str) -> None:
     assert REAL[name] <= codecs
 
 
+@pytest.mark.slow
 @given(st.binary(), st.text())
 def test_anything_has_a_charset_and_becomes_utf8(body: bytes, content_type: str) -> None:
     codec = charset_of(body, content_type)

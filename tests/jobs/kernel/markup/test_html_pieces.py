@@ -206,7 +206,7 @@ IN_FEW_BYTES = {
     "name",
     [
         *("elements", "opened again", "attributes"),
-        pytest.param("pictures", marks=pytest.mark.extended),
+        pytest.param("pictures", marks=pytest.mark.slow),
     ],
 )
 def test_memory_is_a_small_multiple_of_the_page(name: str) -> None:

@@ -74,12 +74,13 @@ def test_what_is_not_there(bucket: Any, tmp_path: Path, url: str) -> None:
     assert "Traceback" not in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("url", "endpoint", "why"),
     [
         ("s3://bucket/a.warc.gz", "http://127.0.0.1:9", "nothing answers"),
         *(
-            pytest.param(url, *told, marks=pytest.mark.extended)
+            pytest.param(url, *told, marks=pytest.mark.slow)
             for url, *told in (
                 ("s3://bucket/a/", "http://no.invalid", "no known address"),
                 ("s3://bucket", "http://127.0.0.1:9", "nothing answers"),
@@ -118,7 +119,7 @@ def test_hdfs_without_its_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert "Install it with `" in result.output and ".." not in result.output
 
 
-@pytest.mark.parametrize("runner", ["inline", pytest.param("local", marks=pytest.mark.extended)])
+@pytest.mark.parametrize("runner", ["inline", pytest.param("local", marks=pytest.mark.slow)])
 def test_extraction_from_s3(bucket: Any, tmp_path: Path, runner: str) -> None:
     path = write_warc(tmp_path / "web.warc.gz", WEB)
     packed = tmp_path / "web.wacz"
@@ -154,6 +155,7 @@ def test_a_url_with_control_characters(bucket: Any, tmp_path: Path) -> None:
     assert (result.exit_code, "control characters" in result.output) == (3, True)
 
 
+@pytest.mark.slow
 def test_folders_and_globs_of_s3(bucket: Any, tmp_path: Path) -> None:
     path = write_warc(tmp_path / "web.warc.gz", WEB)
     for key in ("c/a.warc.gz", "c/deep/b.arc.gz", "c/deep/crawl.log", "c2/d.warc", ODD):

@@ -135,6 +135,7 @@ def test_indegrees_follow_poisson() -> None:
     assert np.allclose(shares, poisson.pmf(np.arange(6), 2.5), atol=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("runner", ["embedded", "inline"])
 def test_the_web_of_a_work_folder(runner: str, tmp_path: Path) -> None:
@@ -222,7 +223,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return output
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_a_run_writes_figures_tables_and_a_report(small: Path) -> None:
     names = {f"figure-{number}.{form}" for number in FIGURES for form in ("png", "svg")}
     tables = ("policies", "windows", "measures", "reasons", "definitions")
@@ -239,6 +240,7 @@ def test_a_run_writes_figures_tables_and_a_report(small: Path) -> None:
     assert "Seeds: 3, 4." in report
 
 
+@pytest.mark.slow
 def test_measures_are_of_all_pages(small: Path) -> None:
     for name in WINDOWS:
         rows = [row for row in rows_of(small / "measures.csv") if row["window"] == name]
@@ -247,8 +249,7 @@ def test_measures_are_of_all_pages(small: Path) -> None:
             assert max(int(row["measures"]) for row in rows) == int(match[1])
 
 
-@pytest.mark.extended
-@pytest.mark.long
+@pytest.mark.slow
 def test_equal_arguments_give_equal_files(small: Path, tmp_path: Path) -> None:
     run_lab(tmp_path / "again", nodes=300, seeds=(3, 4), processes=2)
     for path in small.iterdir():
@@ -256,6 +257,7 @@ def test_equal_arguments_give_equal_files(small: Path, tmp_path: Path) -> None:
             assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes(), path.name
 
 
+@pytest.mark.slow
 def test_a_figure_alone_is_the_one_of_several(small: Path, tmp_path: Path) -> None:
     again = tmp_path / "again"
     run_lab(again, figures=(2, 5), nodes=300, seeds=(3, 4), processes=1)

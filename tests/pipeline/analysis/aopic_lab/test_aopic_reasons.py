@@ -104,6 +104,7 @@ def test_orders_measure_every_window() -> None:
     assert rows == compare_orders(LabGraphs(400), 1)
 
 
+@pytest.mark.slow
 def test_partitions_reach_the_same_importance_with_fewer_messages() -> None:
     """One machine sends nothing; larger buffers need fewer messages for the same links."""
     rows = compare_partitions(LabGraphs(1000), 1, 3)
@@ -118,6 +119,7 @@ def test_partitions_reach_the_same_importance_with_fewer_messages() -> None:
     assert messages[-1] == 3 * 2
 
 
+@pytest.mark.slow
 def test_a_run_with_partitions(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
     output = tmp_path / "out"

@@ -91,6 +91,7 @@ def test_favour_changes_the_importance_and_the_total_stays(work: Path) -> None:
     assert preferred.sum() == pytest.approx(plain.sum())
 
 
+@pytest.mark.slow
 def test_the_command(work: Path, anchors: Path, tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text(anchors.read_text().split("\t")[2].split()[0])
     lab = ("aopic-lab", "--figures", "2", "--work", work)

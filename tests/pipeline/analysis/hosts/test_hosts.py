@@ -47,8 +47,8 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def works(*names: str) -> pytest.MarkDecorator:
     """The parameter `work`."""
-    extended = {"ics columns": [pytest.mark.extended]}
-    params = [pytest.param(name, marks=extended.get(name, ())) for name in names]
+    slow = {"ics columns": [pytest.mark.slow]}
+    params = [pytest.param(name, marks=slow.get(name, ())) for name in names]
     return pytest.mark.parametrize("work", params, indirect=True)
 
 
@@ -121,6 +121,7 @@ def require_sums(
     assert rows == sorted(rows, key=lambda row: (-row["score"], row["host"]))
 
 
+@pytest.mark.slow
 @works("made")
 def test_domains_join_hosts_that_do_not_follow_each_other(work: Path) -> None:
     """By hand: example.org with its ports and a.example.org, which example-x.org parts."""
@@ -170,7 +171,7 @@ def test_files_say_the_same(work: Path, tmp_path: Path) -> None:
     assert [value for name, value in rows[0].items() if name.startswith("class_")]
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @works("loopback columns")
 def test_pictures(work: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
@@ -196,6 +197,7 @@ def test_a_ranking_beside_the_run() -> None:
     assert [row["score"] for row in own] != [row["score"] for row in hits]
 
 
+@pytest.mark.slow
 def test_keys_without_uris_and_ids_without_keys(tmp_path: Path) -> None:
     lines = [b"org,example)/a org,example,b)/c", b"org,example,b)/c org,example)/a"]
     links = write(tmp_path / "canonical.txt", sorted(lines))

@@ -57,6 +57,7 @@ def document(work: Path) -> dict[str, Any]:
     return report_of(work, "--ranking", "run", "--ranking", "hits")
 
 
+@pytest.mark.slow
 def test_best_pages_are_as_explained(work: Path, document: dict[str, Any]) -> None:
     rows = document["scores"]["best"]
     assert [row["position"] for row in rows] == list(range(1, document["scores"]["pages"] + 1))
@@ -161,9 +162,9 @@ def test_top_bounds_the_pages(work: Path) -> None:
     assert len(report_of(work, "--top", 7)["scores"]["best"]) == 7
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "letter", ["ü", *(pytest.param(letter, marks=pytest.mark.extended) for letter in ("x", "%3C"))]
+    "letter", ["ü", *(pytest.param(letter, marks=pytest.mark.slow) for letter in ("x", "%3C"))]
 )
 def test_long_uris_do_not_fill_a_report(tmp_path: Path, letter: str) -> None:
     long = [f"/{number:04}{letter * (7800 // len(quote(letter)))}" for number in range(1000)]
@@ -174,14 +175,14 @@ def test_long_uris_do_not_fill_a_report(tmp_path: Path, letter: str) -> None:
     assert len(page.encode()) < 5_000_000
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("length", "letter"),
     [
         (40, "x"),
         (1990, "<"),
-        pytest.param(1990, "x", marks=pytest.mark.extended),
-        pytest.param(300, "ü", marks=pytest.mark.extended),
+        pytest.param(1990, "x", marks=pytest.mark.slow),
+        pytest.param(300, "ü", marks=pytest.mark.slow),
     ],
 )
 def test_many_pages_do_not_fill_a_report(
@@ -259,6 +260,7 @@ def test_one_page(tmp_path: Path) -> None:
     assert "1 page and 0 links" in page
 
 
+@pytest.mark.slow
 def test_datasets_at_a_url(tmp_path: Path) -> None:
     far, options = tmp_path / "far", (*INLINE, "--iterations", 3)
     data = (tmp_path / "data").as_uri()
@@ -268,6 +270,7 @@ def test_datasets_at_a_url(tmp_path: Path) -> None:
         assert ours[name] == theirs[name], name
 
 
+@pytest.mark.slow
 def test_sites_are_those_of_export_sites(work: Path, tmp_path: Path) -> None:
     work = ranked(work, "--method", "site")
     table = tmp_path / "sites.csv"
@@ -314,6 +317,7 @@ def test_a_ranking_that_never_began(tmp_path: Path) -> None:
     assert "This run is not finished" in page
 
 
+@pytest.mark.slow
 def test_many_rounds_are_thinned_out(tmp_path: Path) -> None:
     work = finished(LOOPBACK, "--iterations", 1001)
     document, page = both_of(work, tmp_path)
@@ -356,6 +360,7 @@ def parsed(line: str) -> dict[str, Any]:
     return loaded(name).make_context(name, words).params
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("options", RUNS)
 def test_the_command_of_the_run_can_be_run_again(tmp_path: Path, options: tuple[str, ...]) -> None:

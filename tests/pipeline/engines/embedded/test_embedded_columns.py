@@ -87,6 +87,7 @@ def test_any_links_come_back(rows: Rows, tmp_path_factory: pytest.TempPathFactor
     assert in_blocks(written(path, rows, 3)) == rows
 
 
+@pytest.mark.slow
 def test_every_page_of_a_block_uses_its_dictionary(tmp_path: Path) -> None:
     """5.4 MB of distinct URIs, twice: Parquet by itself gives up a dictionary that is so large."""
     rows = [

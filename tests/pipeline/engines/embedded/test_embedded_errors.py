@@ -39,10 +39,11 @@ def undisturbed() -> Path:
     return finished(LOOPBACK, *ROUNDS)
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     "size",
-    ["24k", "64k", *(pytest.param(s, marks=pytest.mark.extended) for s in ("12k", "40k", "80k"))],
+    ["24k", "64k", *(pytest.param(s, marks=pytest.mark.slow) for s in ("12k", "40k", "80k"))],
 )
 def test_a_full_disk(size: str, tmp_path: Path) -> None:
     with tiny_disk(tmp_path / "disk", size) as disk:
@@ -200,7 +201,7 @@ def begun(*words: object, python: tuple[str, ...] = ()) -> subprocess.Popen[str]
     [
         "extract-links",
         "page-rank",
-        *(pytest.param(step, marks=pytest.mark.extended) for step in ("canonicalize", "gen-graph")),
+        *(pytest.param(step, marks=pytest.mark.slow) for step in ("canonicalize", "gen-graph")),
     ],
 )
 def test_control_c(step: str, tmp_path: Path) -> None:
@@ -240,6 +241,7 @@ cli.main(["endless"])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("how", ["reading", "counting"])
 def test_an_endless_query_is_interrupted(how: str, tmp_path: Path) -> None:
@@ -252,7 +254,7 @@ def test_an_endless_query_is_interrupted(how: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "imported",
-    [100, 500, *(pytest.param(count, marks=pytest.mark.extended) for count in (3, 300, 700))],
+    [100, 500, *(pytest.param(count, marks=pytest.mark.slow) for count in (3, 300, 700))],
 )
 def test_control_c_while_it_starts(imported: int, tmp_path: Path) -> None:
     """After so many modules were imported, of which Python tells on stderr."""

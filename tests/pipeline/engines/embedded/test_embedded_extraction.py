@@ -75,7 +75,7 @@ def captures_of(part: Path, *, validators: bool = False) -> list[bytes]:
     [
         ("nav", ARCHIVES),
         ("all", SMALL),
-        pytest.param("all", ARCHIVES, marks=pytest.mark.extended),
+        pytest.param("all", ARCHIVES, marks=pytest.mark.slow),
     ],
 )
 def test_links_captures_and_reports_are_those_of_the_job(
@@ -102,6 +102,7 @@ def test_links_captures_and_reports_are_those_of_the_job(
         assert captures_of(tmp_path / "work" / "captures" / told.part) == job
 
 
+@pytest.mark.slow
 def test_validators_are_columns_behind_all_others(tmp_path: Path) -> None:
     archive, asked = SAMPLES / "aut-example.warc.gz", ExtractionOptions(validators=True)
     reports, _ = extracted(tmp_path / "with", archive, validators=True)
@@ -144,7 +145,7 @@ def dying(work: Work, tell: Tell) -> Any:
     return extract(work, tell)
 
 
-@pytest.mark.extended
+@pytest.mark.slow
 def test_a_parser_that_crashes_costs_one_archive(tmp_path: Path) -> None:
     others, bad = [*DAMAGED.iterdir()], tmp_path / "bad.warc.gz"
     bad.write_bytes(b"no archive")

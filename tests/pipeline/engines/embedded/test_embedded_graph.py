@@ -171,7 +171,7 @@ def crawl() -> tuple[list[bytes], list[bytes]]:
 @pytest.mark.parametrize(
     ("parts", "block", "budget", "threads", "nodes"),
     [
-        pytest.param(*case, nodes, marks=[pytest.mark.extended] * (number % 2 != (nodes == "all")))
+        pytest.param(*case, nodes, marks=[pytest.mark.slow] * (number % 2 != (nodes == "all")))
         for number, case in enumerate(
             [(1, BLOCK, ROOMY, 1), (1, 1, ROOMY, 1), (5, 7, 0, 3), (40, 100, 0, 2)]
         )
@@ -201,7 +201,7 @@ def test_the_same_as_the_jobs(
     ("archives", "nodes"),
     [
         ([LOOPBACK], "all"),
-        *(pytest.param(REAL, nodes, marks=pytest.mark.extended) for nodes in ("linked", "all")),
+        *(pytest.param(REAL, nodes, marks=pytest.mark.slow) for nodes in ("linked", "all")),
     ],
 )
 def test_real_archives(archives: list[Path], nodes: str, tmp_path: Path) -> None:
@@ -303,6 +303,7 @@ def test_opic_walks_the_graph_of_the_text(tmp_path: Path) -> None:
     assert graph.dummy == text.dummy
 
 
+@pytest.mark.slow
 def test_many_partitions_and_processes_change_nothing(tmp_path: Path) -> None:
     links, captures = crawl()
     made = embedded(

@@ -176,7 +176,7 @@ def test_networkx_agrees(threads: int) -> None:
 
 
 TO, AFTER = Stop(tolerance=1e-12), Stop(iterations=150)
-#: every pair of two values; all products are extended
+#: every pair of two values; all products are slow
 PAIRS = {
     (0.5, 0, 0, TO), (0.5, 3, MUCH, AFTER), (0.85, 0, MUCH, AFTER),
     (0.85, 3, 0, TO), (0.9, 0, MUCH, TO), (0.9, 3, 0, AFTER),
@@ -186,7 +186,7 @@ PAIRS = {
 @pytest.mark.parametrize(
     ("damping", "seeds", "budget", "stop"),
     [
-        pytest.param(*case, marks=[pytest.mark.extended] * (case not in PAIRS))
+        pytest.param(*case, marks=[pytest.mark.slow] * (case not in PAIRS))
         for case in product((0.5, 0.85, 0.9), (0, 3), (0, MUCH), (TO, AFTER))
     ],
 )

@@ -174,6 +174,7 @@ OPTIONS = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(15), deadline=None)
 @given(crawls(), OPTIONS)
 def test_precedences_are_the_same_from_text_and_from_numbers(

@@ -52,14 +52,15 @@ def same(one: Path, other: Path, reports: dict[str, ArchiveReport]) -> None:
             assert tables[0].to_pylist() == tables[1].to_pylist()
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("paths", "options"),
     [
         ((ARC,), {}),
         ((WARC,), MUCH),
-        *(pytest.param((ARC, WARC), each, marks=pytest.mark.extended) for each in ({}, MUCH)),
-        pytest.param((LOOPBACK,), MUCH, marks=pytest.mark.extended),
+        *(pytest.param((ARC, WARC), each, marks=pytest.mark.slow) for each in ({}, MUCH)),
+        pytest.param((LOOPBACK,), MUCH, marks=pytest.mark.slow),
     ],
 )
 def test_ranges_give_what_the_archive_gives(

@@ -87,7 +87,7 @@ SALAM = SMALL_ARCHIVES / "samples__warcs__salam-home.warc"
     [
         (SALAM, "linked", FEW),
         (SALAM, "all", ALL),
-        pytest.param(SALAM, "all", FEW, marks=pytest.mark.extended),
+        pytest.param(SALAM, "all", FEW, marks=pytest.mark.slow),
     ],
 )
 def test_results_are_those_of_a_run_in_the_work_folder(
@@ -100,6 +100,7 @@ def test_results_are_those_of_a_run_in_the_work_folder(
     assert (tmp_path / "far-data/links").is_dir()
 
 
+@pytest.mark.slow
 def test_damage_and_counters_are_told(tmp_path: Path) -> None:
     archives = sorted(DAMAGED.iterdir())
     manifests = [manifest_of(work) for work in (at_url(tmp_path, *archives), near(*archives))]
@@ -131,6 +132,7 @@ def test_steps_share_jobs_where_data_are_small(
     assert len(names) - names.count("Job") == jobs, names
 
 
+@pytest.mark.slow
 def test_what_starting_took_is_told(tmp_path: Path, two: list[Path]) -> None:
     """Of every step with jobs it is less than the whole, and shown."""
     far, here, alone = at_url(tmp_path, *two), near(*two), finished(two, "--no-validate")
@@ -143,6 +145,7 @@ def test_what_starting_took_is_told(tmp_path: Path, two: list[Path]) -> None:
     assert "of these, starting" in ok("status", "--work", far).out
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("engine", [FEW, ALL], ids=["few jobs", "all stages"])
 def test_several_captures_and_folds(engine: MakeEngine, tmp_path: Path, two: list[Path]) -> None:
@@ -150,6 +153,7 @@ def test_several_captures_and_folds(engine: MakeEngine, tmp_path: Path, two: lis
     assert_same(far, near(*two, captures="latest", fold="redirects"))
 
 
+@pytest.mark.slow
 def test_to_a_tolerance_and_again_with_an_archive_more(tmp_path: Path, two: list[Path]) -> None:
     at_url(tmp_path, two[0], iterations=7)
     assert_same(at_url(tmp_path, *two, iterations=7), near(*two, iterations=7))
@@ -160,6 +164,7 @@ def test_to_a_tolerance_and_again_with_an_archive_more(tmp_path: Path, two: list
     assert said.err.count("unchanged, kept") == 7
 
 
+@pytest.mark.slow
 def test_an_archive_that_goes_takes_those_of_its_job_along(tmp_path: Path, two: list[Path]) -> None:
     at_url(tmp_path, *two)
     data = ("--runner", "inline", "--data", f"file://{tmp_path}/far-data", "--iterations", 6)
@@ -167,6 +172,7 @@ def test_an_archive_that_goes_takes_those_of_its_job_along(tmp_path: Path, two: 
     assert_same(tmp_path / "far", near(two[1]))
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_behind_its_last_round(tmp_path: Path, two: list[Path]) -> None:
     rounds = list[type[Job]]()
 
@@ -185,6 +191,7 @@ def test_a_run_goes_on_behind_its_last_round(tmp_path: Path, two: list[Path]) ->
     assert_same(tmp_path / "far", near(*two))
 
 
+@pytest.mark.slow
 def test_what_a_killed_job_left_is_no_dataset(tmp_path: Path, two: list[Path]) -> None:
     work = at_url(tmp_path, *two)
     data = tmp_path / "far-data"
@@ -194,6 +201,7 @@ def test_what_a_killed_job_left_is_no_dataset(tmp_path: Path, two: list[Path]) -
     assert_same(at_url(tmp_path, *two), near(*two))
 
 
+@pytest.mark.slow
 def test_the_folder_of_data_is_one_work_folders_own(tmp_path: Path, two: list[Path]) -> None:
     at_url(tmp_path, *two)
     data = ("--runner", "inline", "--data", f"file://{tmp_path}/far-data")

@@ -94,6 +94,7 @@ def test_after_passes_the_bits_of_the_embedded_engine(
     assert rounds[-1]["mass"] == pytest.approx(other.rounds[-1]["mass"], rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("graph", "tolerance", "weighed"),
@@ -101,7 +102,7 @@ def test_after_passes_the_bits_of_the_embedded_engine(
         (WEB, 1e-4, False),
         (WEB, 1e-9, True),
         *(
-            pytest.param(LARGE, tolerance, weighed, marks=pytest.mark.extended)
+            pytest.param(LARGE, tolerance, weighed, marks=pytest.mark.slow)
             for tolerance in (1e-4, 1e-9)
             for weighed in (False, True)
         ),
@@ -150,7 +151,7 @@ def test_any_graph(graph: Graph, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize(
     "stop",
-    [Stop(iterations=3), pytest.param(Stop(tolerance=1e-5), marks=pytest.mark.extended)],
+    [Stop(iterations=3), pytest.param(Stop(tolerance=1e-5), marks=pytest.mark.slow)],
     ids=str,
 )
 def test_the_same_bytes_on_any_cluster(stop: Stop, web: Path, tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def check(graph: Graph, ranks: Graph, rounds: list[Round], tolerance: float) -> 
 @pytest.mark.parametrize(
     ("name", "partitions"),
     [
-        pytest.param(name, count, marks=[pytest.mark.extended] * (count != 1 + 2 * (number % 2)))
+        pytest.param(name, count, marks=[pytest.mark.slow] * (count != 1 + 2 * (number % 2)))
         for number, name in enumerate(sorted(NAMED))
         for count in (1, 3, 8)
     ],
@@ -128,6 +128,7 @@ def test_probabilities_are_networkx_own(
     assert (len(rounds) == 1) == (partitions == 1)  # with nobody to exchange with, one is enough
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("damping", [0.5, 0.9])
 def test_networkx_agrees_on_other_dampings(
@@ -170,6 +171,7 @@ def test_every_round_tells_the_truth(tmp_path: Path, launcher: Launcher) -> None
         assert (away / exact).max() <= told[-1]["eta"]
 
 
+@pytest.mark.slow
 def test_ids_with_gaps_and_scores_of_a_round_before(tmp_path: Path, launcher: Launcher) -> None:
     begun = scored(WEB, np.linspace(0.5, 1.5, WEB.nodes))
     ids = np.cumsum(1 + (np.arange(WEB.nodes) ** 5) % 10**13)
@@ -270,6 +272,7 @@ def test_going_on_after_each_round(partitions: int, tmp_path: Path, launcher: La
     assert {p.name for p in folder.iterdir()} == {"structure", f"round-{len(rounds)}", "ranks"}
 
 
+@pytest.mark.slow
 def test_what_is_gone_is_made_again(tmp_path: Path, launcher: Launcher) -> None:
     path, folder = write_graph(WEB, tmp_path / "graph"), tmp_path / "rounds"
     with pytest.raises(NotConverged) as stopped:

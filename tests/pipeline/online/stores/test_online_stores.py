@@ -208,7 +208,7 @@ for line in sys.stdin:
 
 
 @pytest.mark.parametrize(
-    "kills", [2, pytest.param(20, marks=pytest.mark.extended)], ids=lambda kills: f"{kills} kills"
+    "kills", [2, pytest.param(20, marks=pytest.mark.slow)], ids=lambda kills: f"{kills} kills"
 )
 def test_what_was_finished_is_there_after_each_of_some_kills(kills, tmp_path):
     """After some transactions each time; a kill comes somewhere in the next ones."""

@@ -126,6 +126,7 @@ def ties(draw: st.DrawFn) -> Graph:
     return graph_of(n, ((names[s], names[t]) for s, t in pairs if s != t))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400))
 @given(graphs(max_nodes=14) | ties(), st.integers(1, 5), st.sampled_from(IDS))
 @example(graph_of(15, WHOLE_TIE), 2, np.uint32)

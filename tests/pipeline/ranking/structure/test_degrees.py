@@ -89,6 +89,7 @@ def test_reciprocity_of_named_graphs(graph: Graph, share: float) -> None:
     assert reciprocity(csr_of(graph)) == share
 
 
+@pytest.mark.slow
 @given(graphs(), st.integers(1, 2), st.sampled_from(IDS))
 def test_reciprocity_is_networkxs(graph: Graph, threads: int, ids: type) -> None:
     net = nx.DiGraph()

@@ -82,6 +82,7 @@ def test_a_file_is_as_on_a_disk(web: WebServer, options: dict[str, Any]) -> None
         assert file.seek(0, 2) == len(DATA)
 
 
+@pytest.mark.slow
 def test_a_connection_that_stalls_is_made_again(web: WebServer) -> None:
     assert read_impatiently(web.put("/stall", DATA, stall=(300_000, 2))) == DATA
 
@@ -205,6 +206,7 @@ def test_a_server_that_misbehaves(
     fails(web.put("/bad", DATA, **options), *words)
 
 
+@pytest.mark.slow
 def test_a_server_that_stalls_for_ever(web: WebServer) -> None:
     url = web.put("/stalls", DATA, stall=(5000, 99))
     fails(url, "no byte in 0.3 s", "5 times", reader=read_impatiently)
@@ -217,6 +219,7 @@ def test_a_length_that_is_too_short_ends_there(web: WebServer) -> None:
     assert read_range(url, 0, 4000) == DATA[:4000]
 
 
+@pytest.mark.slow
 def test_drops_of_bytes_do_not_last_for_ever(web: WebServer) -> None:
     begin = time.monotonic()
     url = web.put("/drip", DATA, drip=0.02)
