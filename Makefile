@@ -111,7 +111,7 @@ ALL  := test-slow test-pythons test-real test-linear test-loops test-hadoop test
   test-heritrix test-browser test-install test-compiled mutants fuzz
 
 test-all: setup ## All tests, one target after the other, and a table of them; hours
-	@scripts/run_targets $(GATE) $(ALL)
+	@$(BIN)/python scripts/run_targets.py $(GATE) $(ALL)
 
 # the Pythons that crawlrank supports, but for that of .venv
 PYTHONS ?= 3.10 3.11 3.12 3.13

@@ -1,5 +1,5 @@
 """All tables of all commands, on a crawl with URIs of 2,000 characters and on real ones, at
-widths of 80, 120 and 200 and in a pipe: what a reader must see. `make test-all` runs them.
+widths of 80, 120 and 200 and in a pipe: what a reader must see. `make test-slow` runs them.
 
 A command that is in neither CALLS nor SILENT fails a test, and so does a function that makes a
 table which no call shows. So a new command or table cannot escape.

@@ -1,7 +1,7 @@
 """Commands and Python blocks in README.md and docs/ run, and what the README shows is printed.
 
 Commands run in this process, and what needs a shell in one. The commands of the README are
-processes of their own. Large samples are replaced by their beginnings; `make test-all` takes them
+processes of their own. Large samples are replaced by their beginnings; `make test-slow` takes them
 whole.
 """
 

@@ -1,6 +1,6 @@
 """How many examples are drawn: CRAWLRANK_EXAMPLES is the share of those that a test names.
 
-`make test` draws a fifth, `make test-all` all of them. They are the same in each run.
+`make test` draws a fifth, `make test-slow` all of them. They are the same in each run.
 """
 
 from __future__ import annotations

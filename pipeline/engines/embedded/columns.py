@@ -270,8 +270,7 @@ def string_bytes(path: Path) -> int:
         metadata = parquet_metadata(path)
         groups = map(metadata.row_group, range(metadata.num_row_groups))
         columns = [group.column(i) for group in groups for i in range(metadata.num_columns)]
-        urls = [column for column in columns if column.path_in_schema in URI_COLUMNS]
-        sizes = [column.total_uncompressed_size for column in urls]
+        sizes = [c.total_uncompressed_size for c in columns if c.path_in_schema in URI_COLUMNS]
         if any(size < 0 for size in sizes):
             raise ValueError("a column of less than no bytes")
         return sum(sizes)

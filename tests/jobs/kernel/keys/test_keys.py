@@ -89,7 +89,7 @@ def test_keys_of_real_uris_are_those_of_surt(www: Www) -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_keys_of_made_uris_are_those_of_surt(seed: int) -> None:
-    """80,000 in all of `make test-all`; by hand, with other seeds, millions."""
+    """80,000 in all of `make test-slow`; by hand, with other seeds, millions."""
     www: Www = "keep" if seed % 2 else "surt"
     assert differing(list(made_uris(examples(10_000), seed, REAL)), www) == []
 

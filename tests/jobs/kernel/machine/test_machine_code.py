@@ -30,7 +30,7 @@ def test_bounds_are_checked_where_numba_is_told_to(tmp_path: Path) -> None:
     checked = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env={"PYTHONPATH": str(Path(__file__).parent), **checked},
+        env={"PYTHONPATH": f"{Path(__file__).parent}:{ROOT / 'tests'}", **checked},
         capture_output=True,
         text=True,
     )
