@@ -41,7 +41,7 @@ PAGES ?= 200000
 HOSTILE ?= 50000
 SEED  ?= 1
 
-.PHONY: help setup pipeline test lint types unit quick smoke test-slow test-all test-pythons test-linear test-loops test-times mutants coverage test-heritrix test-hadoop test-spark test-browser test-install sbom site compiled test-compiled test-real fuzz bench benchmarks clean
+.PHONY: help setup pipeline test lint types unit quick smoke test-slow test-all test-pythons test-steady test-linear test-loops test-times mutants coverage test-heritrix test-hadoop test-spark test-browser test-install sbom site compiled test-compiled test-real fuzz bench benchmarks clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -128,6 +128,13 @@ smoke: setup ## The smallest test of each real system: Hadoop, Spark, Heritrix, 
 	  $(MAKE) --no-print-directory $$target SMOKE=1 || exit 1; done
 	@$(MAKE) --no-print-directory test-install WAYS=wheel
 SMALLEST = $(if $(SMOKE), and smoke)
+
+# how often, and what keeps the machine busy meanwhile, for an hour at most
+TIMES ?= 3
+BUSY := timeout 3600 $(BIN)/python -c 'while True: pass'
+test-steady: setup ## TESTS, TIMES times in random order, beside three busy processes
+	@for one in 1 2 3; do $(BUSY) & busy="$$busy $$!"; done; trap 'kill $$busy' EXIT; \
+	for seed in $$(seq $(TIMES)); do $(PYTEST) --order=$$seed $(TESTS) || exit 1; done
 
 test-times: setup ## What each folder and file of tests takes, and the slowest tests
 	@mkdir -p work

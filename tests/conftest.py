@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
+import random
 import re
 import shutil
 import signal
@@ -13,6 +14,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Generator, Iterator
+from itertools import chain, groupby
 from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any
@@ -44,6 +46,10 @@ for interruption in (signal.SIGINT, signal.SIGQUIT):
     if signal.getsignal(interruption) == signal.SIG_IGN:
         default = signal.default_int_handler if interruption == signal.SIGINT else signal.SIG_DFL
         signal.signal(interruption, default)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--order", type=int, metavar="SEED", help="run files and tests in this order")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -79,7 +85,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what the command line does not ask for
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     shown = Counter[str]()
     for item in items:
         test = item.nodeid.partition("[")[0]
@@ -91,6 +97,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.drawn)
         if "monkeypatch" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.pure)
+    if (seed := config.getoption("--order")) is not None:
+        reorder(items, random.Random(seed))
+
+
+def reorder(items: list[pytest.Item], rng: random.Random) -> None:
+    """Files in any order, and the tests of each. Every worker makes the same of one seed."""
+    files = [list(tests) for _, tests in groupby(items, key=lambda item: item.path)]
+    rng.shuffle(files)
+    for tests in files:
+        rng.shuffle(tests)
+    items[:] = chain.from_iterable(files)
 
 
 def draws(item: Any) -> bool:
