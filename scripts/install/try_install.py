@@ -1,10 +1,12 @@
-"""Install crawlrank in each way that docs/install.md names, and rank the sample crawl with it.
+"""Install crawlrank in each way that docs/install.md names, and rank the sample crawl with it. One
+way more has the lowest version of each package that is allowed.
 
     python scripts/install/try_install.py [WAY…] [--write]
 
 Each way gets a new environment, an empty home folder, and a clone of the last commit. Where no way
 is named, all are tried. Prints the seconds of the installation, the MiB of the environment, and the
-seconds of the first crawl and of a second one. All precedence files must be equal byte for byte.
+seconds of the first crawl and of a second one. All precedence files and lists of pages must be
+equal byte for byte.
 --write puts the table into docs/install.md. Needs the package index; pip brings pipx and uv.
 """
 
@@ -35,18 +37,20 @@ WAYS = {
     "pipx": ("pipx install ./crawlrank", "pipx"),
     "uv": ("uv tool install ./crawlrank", "uv"),
     "uv-git": ("uv tool install git+URL", "uv"),
+    "lowest": ("pip install --constraint lowest.txt ./crawlrank", ""),
     "image": ("docker build ./crawlrank, its steps without a container", ""),
 }
 
 
 class Outcome(NamedTuple):
-    """Of a way. seconds: of the installation. first, second: seconds of runs. mib: of the files."""
+    """Of a way. seconds: of the installation. first, second: seconds of runs. mib: of the files.
+    results: the precedence file and the list of pages."""
 
     seconds: float
     mib: float
     first: float
     second: float
-    precedence: bytes
+    results: bytes
 
 
 def shell(line: str, cwd: Path, env: dict[str, str]) -> float:
@@ -90,6 +94,8 @@ def installed(way: str, folder: Path, env: dict[str, str]) -> tuple[float, Path]
     shell(f"{python} -m venv {venv}", folder, env)
     if installer:
         shell(f"{venv}/bin/pip install --quiet {installer}", folder, env)
+    if way == "lowest":
+        shell(f"{python} {ROOT}/scripts/lowest > lowest.txt", folder, env)
     if way == "wheel":
         shell("pip wheel --quiet --no-deps --wheel-dir dist ./crawlrank", folder, env)
     line = line.replace("URL", url).replace("FILE.whl", "dist/crawlrank-*.whl")
@@ -120,7 +126,10 @@ def attempt(way: str) -> Outcome:
         shell("crawlrank status --work first", data, env)
         if WAYS[way][1] != "uv" and not has_manual(env["PATH"]):
             sys.exit(f"{way}: no manual page where `man` looks")
-        return Outcome(seconds, mib, first, second, (data / "first/precedence.txt").read_bytes())
+        export = "crawlrank export-precedence --work first --format jsonl --output pages.jsonl"
+        shell(lines_of(way, export), data, env)
+        results = (data / name for name in ("first/precedence.txt", "pages.jsonl"))
+        return Outcome(seconds, mib, first, second, b"".join(it.read_bytes() for it in results))
 
 
 def has_manual(path: str) -> bool:
@@ -149,11 +158,11 @@ def main() -> None:
     files = set()
     for way in given.ways or WAYS:
         outcome = attempt(way)
-        files.add(outcome.precedence)
+        files.add(outcome.results)
         lines.append(row(way, outcome))
         print(lines[-1], flush=True)
     if len(files) > 1:
-        sys.exit("the precedence files differ")
+        sys.exit("the precedence files or the lists of pages differ")
     if given.write:
         table = "```text\n" + "\n".join(lines) + "\n```\n"
         text = PAGE.read_text()
