@@ -65,7 +65,6 @@ def test_no_tasks() -> None:
     assert list(answers(doubled, [], 2)) == []
 
 
-@pytest.mark.slow
 def test_a_process_that_dies_costs_its_task_alone() -> None:
     found = dict(answers(fragile, range(9), 2))
     dead = {3: Died("SIGSEGV"), 5: Died("exit code 7")}

@@ -70,7 +70,6 @@ def test_the_samples_look_the_same_at_their_ends(tmp_path: Path) -> None:
     assert len({file_fingerprint(path) for path in paths}) == 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("runner", "same_time"),
     [

@@ -30,7 +30,6 @@ def test_shapes_are_different() -> None:
     assert len({case.shape for case in CASES}) == len(CASES)
 
 
-@pytest.mark.slow
 def test_the_links_of_all_by_jobs(tmp_path: Path) -> None:
     """Each page has a path of its own, but for those whose path is odd."""
     usual = [case for case in CASES if case.path == "/p" and case.links]

@@ -57,7 +57,6 @@ def document(work: Path) -> dict[str, Any]:
     return report_of(work, "--ranking", "run", "--ranking", "hits")
 
 
-@pytest.mark.slow
 def test_best_pages_are_as_explained(work: Path, document: dict[str, Any]) -> None:
     rows = document["scores"]["best"]
     assert [row["position"] for row in rows] == list(range(1, document["scores"]["pages"] + 1))
