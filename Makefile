@@ -41,7 +41,7 @@ PAGES ?= 200000
 HOSTILE ?= 50000
 SEED  ?= 1
 
-.PHONY: help setup pipeline test lint types unit quick smoke test-slow test-all test-pythons test-steady test-linear test-loops test-times mutants coverage test-heritrix test-hadoop test-spark test-browser test-install sbom site compiled test-compiled test-real fuzz bench benchmarks clean
+.PHONY: help setup pipeline test lint types unit quick smoke test-slow test-all test-pythons test-exits test-steady test-linear test-loops test-times mutants coverage test-heritrix test-hadoop test-spark test-browser test-install sbom site compiled test-compiled test-real fuzz bench benchmarks clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -107,7 +107,7 @@ test-slow: setup ## What `make test` leaves out: slow tests, and drawn ones with
 
 # what the gate (`.ci/run`) calls, and what it leaves out
 GATE := pipeline test smoke
-ALL  := test-slow test-pythons test-real test-linear test-loops test-hadoop test-spark \
+ALL  := test-slow test-exits test-pythons test-real test-linear test-loops test-hadoop test-spark \
   test-heritrix test-browser test-install test-compiled mutants fuzz
 
 test-all: setup ## All tests, one target after the other, and a table of them; hours
@@ -128,6 +128,10 @@ smoke: setup ## The smallest test of each real system: Hadoop, Spark, Heritrix, 
 	  $(MAKE) --no-print-directory $$target SMOKE=1 || exit 1; done
 	@$(MAKE) --no-print-directory test-install WAYS=wheel
 SMALLEST = $(if $(SMOKE), and smoke)
+
+test-exits: export CRAWLRANK_EXITS ?= 200
+test-exits: setup ## Whether CRAWLRANK_EXITS processes of each command that reads tables end as they should
+	@$(BIN)/pytest --quiet --no-header -m slow tests/pipeline/cli/test_exits.py
 
 # how often, and what keeps the machine busy meanwhile, for an hour at most
 TIMES ?= 3

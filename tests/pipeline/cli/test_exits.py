@@ -3,6 +3,7 @@ which would abort the process after all of its output, or keep it from ending.""
 
 from __future__ import annotations
 
+import os
 import queue
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,7 @@ from support.paths import LOOPBACK
 from support.runs import copy_of, finished
 
 AT_ONCE = 6
+OFTEN = int(os.environ.get("CRAWLRANK_EXITS", "12"))  # processes of each command
 LIMIT = 600  # seconds that a process may take: one that hangs ends the test
 
 #: what reads tables of the finished run `work`, beside which it writes
@@ -47,7 +49,7 @@ def ended(words: list[str], folders: queue.SimpleQueue[Path]) -> Said:
 
 @pytest.mark.parametrize("command", READING)
 @pytest.mark.parametrize(
-    "count", [1, pytest.param(200, marks=pytest.mark.slow)], ids=["once", "often"]
+    "count", [1, pytest.param(OFTEN, marks=pytest.mark.slow)], ids=["once", "often"]
 )
 def test_a_process_ends_after_its_output(command: str, count: int, tmp_path: Path) -> None:
     folders: queue.SimpleQueue[Path] = queue.SimpleQueue()
