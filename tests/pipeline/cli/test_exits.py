@@ -15,7 +15,8 @@ from support.paths import LOOPBACK
 from support.runs import copy_of, finished
 
 AT_ONCE = 6
-OFTEN = int(os.environ.get("CRAWLRANK_EXITS", "12"))  # processes of each command
+BATCH = 20  # processes of a test
+OFTEN = int(os.environ.get("CRAWLRANK_EXITS", BATCH))  # processes of each command
 LIMIT = 600  # seconds that a process may take: one that hangs ends the test
 
 #: what reads tables of the finished run `work`, beside which it writes
@@ -48,14 +49,23 @@ def ended(words: list[str], folders: queue.SimpleQueue[Path]) -> Said:
 
 
 @pytest.mark.parametrize("command", READING)
-@pytest.mark.parametrize(
-    "count", [1, pytest.param(OFTEN, marks=pytest.mark.slow)], ids=["once", "often"]
-)
-def test_a_process_ends_after_its_output(command: str, count: int, tmp_path: Path) -> None:
+def test_a_process_ends_after_its_output(command: str, tmp_path: Path) -> None:
+    require_good_ends(command, 1, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("batch", range(-(-OFTEN // BATCH)))
+@pytest.mark.parametrize("command", READING)
+def test_many_processes_end_after_their_output(command: str, batch: int, tmp_path: Path) -> None:
+    require_good_ends(command, min(BATCH, OFTEN - BATCH * batch), tmp_path)
+
+
+def require_good_ends(command: str, count: int, folder: Path) -> None:
+    """Of so many processes of a command, six at a time."""
     folders: queue.SimpleQueue[Path] = queue.SimpleQueue()
     for number in range(min(AT_ONCE, count)):
-        copy_of(finished(LOOPBACK), tmp_path / str(number) / "work")
-        folders.put(tmp_path / str(number))
+        copy_of(finished(LOOPBACK), folder / str(number) / "work")
+        folders.put(folder / str(number))
     words = READING[command].split()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for said in pool.map(lambda _: ended(words, folders), range(count)):
