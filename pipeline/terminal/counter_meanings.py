@@ -7,6 +7,7 @@ extraction.
 from __future__ import annotations
 
 from jobs.kernel.archive.damage import REASONS
+from jobs.kernel.formats.hops import HOPS, NAV_HOPS
 
 DROPPED = "dropped."
 #: reason of dropped links and captures -> what was left out
@@ -41,12 +42,6 @@ _DROPPED = {
     "unread.html": "bodies that look like HTML, and have another type",
     "unread.svg": "bodies that look like SVG, and have another type",
     "unread.xml": "bodies that look like XML, and have another type",
-    "hop.L": "navigation",
-    "hop.R": "redirects",
-    "hop.E": "embeds: kept with --links all",
-    "hop.X": "guesses: kept with --links all",
-    "hop.I": "inferred by Heritrix: never links",
-    "hop.P": "prerequisites (robots.txt, dns): never links",
     "self-links": "links of a page to itself",
     "links-from-source-without-id": "links of pages without rank, as no page links to these;"
     " --nodes all ranks them",
@@ -79,15 +74,6 @@ _COUNTED = {
     "damage": "damaged places",
     "precedence": "lines of the precedence file",
 }
-_HOPS = {
-    "L": "navigation",
-    "R": "redirects",
-    "E": "embeds",
-    "X": "guesses",
-    "C": "canonical addresses",
-    "I": "inferred by Heritrix",
-    "P": "prerequisites (robots.txt, dns)",
-}
 
 
 def meaning_of(name: str) -> str:
@@ -96,8 +82,8 @@ def meaning_of(name: str) -> str:
         return _of_dropped(name.removeprefix(DROPPED))
     if name.startswith("damage."):
         return REASONS.get(name.removeprefix("damage."), "")
-    if name.startswith("links.") and name.removeprefix("links.") in _HOPS:
-        return _HOPS[name.removeprefix("links.")]
+    if name.startswith("links.") and name.removeprefix("links.") in HOPS:
+        return HOPS[name.removeprefix("links.")].meaning
     if name in _COUNTED:
         return _COUNTED[name]
     return next(
@@ -110,4 +96,13 @@ def _of_dropped(reason: str) -> str:
     if what in ("capture", "metadata"):
         kind = "captures" if what == "capture" else "metadata"
         return f"{kind}: {_DROPPED.get(rest, rest)}"
+    if what == "hop":
+        return _of_hop(rest)
     return _DROPPED.get(reason, "")
+
+
+def _of_hop(letter: str) -> str:
+    if letter not in HOPS:
+        return "links of a kind that Heritrix does not have"
+    kept = "" if letter in NAV_HOPS else ": kept with --links all"
+    return HOPS[letter].meaning + (kept if HOPS[letter].counts_as else ": never links")

@@ -6,6 +6,7 @@ import re
 
 from support.paths import ROOT
 
+from jobs.kernel.formats.hops import HOPS
 from jobs.kernel.links.json_feeds import JSON_FEED_RULES
 from jobs.kernel.links.link_rules import FORM_RULES, RULES
 from jobs.kernel.links.xml_links import FEED_RULES, SITEMAP_RULES
@@ -45,3 +46,11 @@ def test_every_rule_is_in_the_table_with_its_hop() -> None:
         assert any(context in contexts and hop in hops for contexts, hops in table), context
     named = set().union(*(contexts for contexts, _ in table))
     assert named == {context for context, _ in rules} | OTHERS
+
+
+def test_every_letter_of_a_hop_is_in_the_table() -> None:
+    section = PAGE.read_text().partition("### Hops")[2].partition("\n**")[0]
+    table = re.findall(r"^\| ([A-Z]) \| (.+) \| (.+) \|$", section, re.MULTILINE)
+    assert table == [
+        (letter, hop.meaning, hop.counts_as or "no link") for letter, hop in HOPS.items()
+    ]

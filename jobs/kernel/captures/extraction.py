@@ -18,10 +18,10 @@ for its capture, bounded by WAITING. If none comes, its capture is in another ar
 count.
 
 Hops: nav keeps L, R and `frame/@src`, as pages of a frameset have no other links; a frame's link
-keeps its hop E. all keeps E and X too. I, P and Heritrix's `base/@href` are never links. Under nav
-the embeds of an HTML page are not looked for, so `dropped.hop.E` and `.X` count only those in
-headers, feeds, style sheets and metadata lines. Links that a page asks not to follow (nofollow) are
-counted, and kept or dropped; Heritrix's lines do not show them.
+keeps its hop E. all keeps E and X too. Heritrix's `base/@href` is never a link, nor are hops that
+hops.py says are none. Under nav the embeds of an HTML page are not looked for, so `dropped.hop.E`
+and `.X` count only those in headers, feeds, style sheets and metadata lines. Links that a page asks
+not to follow (nofollow) are counted, and kept or dropped; Heritrix's lines do not show them.
 
 The queries of a page's links are in its charset, and hosts by UTS 46, as browsers have it. Where
 the archive says that it is Heritrix's, queries are in UTF-8 and hosts by IDNA 2003.
@@ -294,7 +294,7 @@ class _Extraction:
         if self._links.page != (source, record.timestamp):
             self._links.begin(source, record.timestamp)
         junk: list[str] = []
-        groups = outlink_groups(record.body, junk, self._counters, self._examples)
+        groups = outlink_groups(record.body, source, junk, self._counters, self._examples)
         yield from self._links.add(source, groups, "metadata")
         if junk:
             yield self.counted(Damage(record.offset, "bad-metadata", ascii(junk[0])))

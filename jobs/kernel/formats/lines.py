@@ -26,7 +26,7 @@ from jobs.kernel.formats.datasets import (
     URIS,
     Dataset,
 )
-from jobs.kernel.formats.hops import CANONICAL_HOP, LINK_HOPS, UNLINKED_HOPS
+from jobs.kernel.formats.hops import CANONICAL_HOP, HOPS, UNLINKED_HOPS
 from jobs.kernel.formats.rows import (
     UNKNOWN,
     CanonicalLink,
@@ -48,7 +48,8 @@ DUMMY = b"dummy"
 START_SCORE = 1.0
 MOST_SCORE = 1e18  # an id has at most 18 digits, and the scores of N nodes sum to N + 1
 CANONICAL, UNLINKED = CANONICAL_HOP.encode(), UNLINKED_HOPS.encode()
-HOPS = frozenset(hop.encode() for hop in LINK_HOPS + UNLINKED_HOPS)
+# By letter: the hop under which a link of it counts, or the letter itself
+COUNTED = {letter.encode(): (hop.counts_as or letter).encode() for letter, hop in HOPS.items()}
 
 _ID = re.compile(rb"(?:0|[1-9][0-9]{0,17})\Z")
 _COUNT = re.compile(rb"[0-9]{1,18}\Z")
@@ -84,8 +85,11 @@ def _fields(line: bytes, dataset: Dataset) -> list[bytes]:
 
 def parse_link(line: bytes) -> Link:
     fields = _fields(line, LINKS)
-    if len(fields) > 2 and fields[2] not in HOPS:
-        raise BadLine(f"hop {_shown(fields[2])}", "one of L, E, R, X, I, P, C")
+    if len(fields) > 2:
+        hop = COUNTED.get(fields[2])
+        if hop is None:
+            raise BadLine(f"hop {_shown(fields[2])}", f"one of {', '.join(HOPS)}")
+        fields[2] = hop
     if len(fields) == 4:
         _check_timestamp(fields[3])
     return Link(*fields)

@@ -81,10 +81,13 @@ def document(media_type: str, body: bytes, uri: str = "") -> str:
         return by_content
     if not (unknown or name == "text/plain" or "gzip" in name):
         return ""
-    path = _path(uri)
-    if _TEXT_SITEMAP.search(path):
+    if _TEXT_SITEMAP.search(_path(uri)):
         return "sitemap"
-    return "robots" if path == "/robots.txt" and "gzip" not in name else ""
+    return "robots" if is_robots_txt(uri) and "gzip" not in name else ""
+
+
+def is_robots_txt(uri: str) -> bool:
+    return _path(uri) == "/robots.txt"
 
 
 def _of_html_type(body: bytes, media_type: str) -> str:

@@ -35,7 +35,7 @@ BINS = 3840  # of fetch positions; with fewer fetches each has a bin of its own
 DEPTHS = 64  # the last one holds all deeper URIs
 EXAMPLES = 5
 READING = 170 << 20  # bytes for reading logs and handing rows over, beyond DuckDB's own limit
-QUEUED_HOPS = tuple(map(ord, "-L"))  # seeds and links: fetched in the order of precedence
+QUEUED_HOPS = tuple(map(ord, "-LM"))  # seeds, links, manifests: fetched in the order of precedence
 
 
 @dataclass

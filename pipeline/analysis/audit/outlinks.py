@@ -20,9 +20,9 @@ from jobs.kernel.archive.records import Record
 from jobs.kernel.archive.sources import WAT, read_archives
 from jobs.kernel.archive.wat import is_wat
 from jobs.kernel.captures.counters import require_pages
-from jobs.kernel.captures.outlink_lines import BASE
+from jobs.kernel.captures.outlink_lines import BASE, counted_hop
 from jobs.kernel.errors import BadInput, count_of
-from jobs.kernel.formats.hops import NAV_HOPS
+from jobs.kernel.formats.hops import NAV_HOPS, SUBMIT_HOP
 from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form
 from jobs.kernel.keys.keys import key_of
 from jobs.kernel.keys.uris import as_crawled
@@ -46,6 +46,7 @@ CATEGORIES = {
     "value": "the value of an option, parameter or input, taken for a URI",
     "script": "a guess from a script or another text",
     "inferred": "added by Heritrix itself, such as favicon.ico",
+    "submitted": "a form that Heritrix submits, to log in",
     "base": "the base of the page",
     "attribute": "an attribute that no browser of today follows",
     "not markup": "in the text of the page, but in no attribute of the parsed page: in a comment or"
@@ -227,7 +228,8 @@ def _outlinks(
             lines += 1
             target = as_crawled(line.uri)
             if isinstance(target, bytes):
-                _keep(LinkPair(uri, target.decode(), line.hop, line.context.lower()), pairs)
+                hop = counted_hop(line.hop, uri)
+                _keep(LinkPair(uri, target.decode(), hop, line.context.lower()), pairs)
             else:
                 comparison.without_uri += 1
     return lines, pairs
@@ -252,6 +254,8 @@ def _why_only_metadata(pair: LinkPair, known: set[bytes | None], markup: Markup)
     element = context.partition("/")[0]
     if pair.hop in "IP" or context == "=inferred_misc":
         return "inferred"
+    if pair.hop == SUBMIT_HOP:
+        return "submitted"
     if context == BASE:
         return "base"
     if key_of(pair.target.encode()) in known:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from jobs.kernel.formats.hops import HERITRIX_HOPS, HOPS
 from pipeline.analysis.audit.audit_json import time
 from pipeline.analysis.audit.causes import MEANINGS
 from pipeline.analysis.audit.crawl_log import KINDS
@@ -28,10 +29,8 @@ STATUSES = {
     -5003: "over a quota",
     -9998: "forbidden by robots.txt",
 }
-HOPS = {
-    "-": "seeds", "L": "links", "R": "redirects", "E": "embeds", "X": "guesses", "S": "sitemaps",
-    "M": "manifests", "H": "headers",
-}  # fmt: skip
+SEED = "-"  # in place of a hop
+HOP_NAMES = {SEED: "seeds"} | {letter: HOPS[letter].of_many for letter in HERITRIX_HOPS}
 
 
 def tables(audit: Audit) -> Iterator[TextTable]:
@@ -139,7 +138,7 @@ def _annotations(audit: Audit) -> TextTable:
 
 def _unlisted(audit: Audit) -> TextTable:
     hops = sorted({hop for cause in audit.unlisted.values() for hop in cause.by_hop})
-    names = [f">{HOPS.get(hop, hop)}" for hop in hops]
+    names = [f">{HOP_NAMES.get(hop, hop)}" for hop in hops]
     title = "fetched but unlisted, by likely cause"
     table = TextTable(title, ">count", *names, "~cause", "~which is")
     for name, cause in audit.unlisted.items():
@@ -184,7 +183,7 @@ def _order(audit: Audit) -> TextTable:
     if not audit.counts["ordered"]:
         measures = {}
     for hop, each in audit.hops.items():
-        measures[f"hop {hop} ({HOPS.get(hop, 'others')})"] = each
+        measures[f"hop {hop} ({HOP_NAMES.get(hop, 'others')})"] = each
     for depth, each in audit.depths.items():
         more = " or more" if depth == DEPTHS - 1 else ""
         measures[f"{depth}{more} hops from the seed"] = each

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from jobs.kernel.archive.damage import REASONS
 from jobs.kernel.errors import count_of
+from jobs.kernel.formats import hops
 from pipeline.analysis.inspect.inspection import MAX_PLACES, Inspection, Total
 from pipeline.analysis.inspect.inspection_json import TOP_HOSTS, by_hop, by_name, records_format
 from pipeline.pages.formats import size
@@ -17,12 +18,7 @@ from pipeline.workfolder.masking import masked
 MAX_ROWS = 200  # archives that are shown
 MAX_NAMES = 15  # statuses, media types
 MAX_EXAMPLES = 3
-HOPS = {
-    "L": "navigation: what a reader follows",
-    "R": "redirects and refreshes",
-    "E": "embeds: images, scripts, styles, frames",
-    "X": "guesses and hints: forms, canonical, next",
-}
+HOPS = {letter: hops.HOPS[letter].meaning for letter in hops.LINK_HOPS}
 FRAMES = {"shared": " (whole)"}  # the file is one frame, or its frames are not its records
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from jobs.kernel.archive.index.lines import INDEX
 from jobs.kernel.captures.extraction import CAPTURED
 from jobs.kernel.errors import count_of
-from jobs.kernel.formats.hops import CANONICAL_HOP
+from jobs.kernel.formats.hops import HOPS
 from pipeline.terminal import counter_meanings
 from pipeline.workfolder.manifest import Manifest
 from pipeline.workfolder.masking import masked
@@ -22,11 +22,6 @@ TYPES = 25  # media types and statuses listed; the others are one row
 HOST = r"^[a-z]+://(?:[^/?#@]*@)?(\[[^/?#\]]*\]|[^/?#:]*)"  # of a URI, without its port
 EXAMPLES = 3  # of what was dropped, for each reason
 EXTRACT = "extract-links"
-#: hop -> what it is called; jobs/kernel/formats/hops.py says what leads from a page to its target
-HOPS = {
-    "L": "navigation", "R": "redirect", "E": "embed", "X": "guess", "I": "inferred",
-    "P": "prerequisite", CANONICAL_HOP: "canonical address",
-}  # fmt: skip
 
 
 def input_section(manifest: Manifest) -> dict[str, Any] | None:
@@ -61,7 +56,7 @@ def links_section(manifest: Manifest) -> dict[str, Any]:
     hops = _counted(counters, "links.", "hop", HOPS)
     return {
         "links": counters["links"],
-        "by_hop": [row | {"meaning": HOPS[row["hop"]]} for row in hops],
+        "by_hop": [row | {"meaning": HOPS[row["hop"]].name} for row in hops],
         "by_source": _counted(counters, "links.from.", "source"),
         "nofollow": counters["flagged.nofollow"],
         "dropped": [row for step, entry in manifest.steps.items() for row in _dropped(step, entry)],

@@ -147,6 +147,8 @@ CASES = [
     ("<param name=x value=/a>", "http://example.com/a X param/@value", "value", 0),
     ("<script>x='/a.html'</script>", "http://example.com/a.html X =JS_MISC", "script", 0),
     ("<p>", "http://example.com/favicon.ico I =INFERRED_MISC", "inferred", 0),
+    ("<p>", "http://example.com/login S form/@action", "submitted", 0),
+    ("<p>", "http://example.com/none M =MANIFEST_MISC", "attribute", 1),
     ("<base href=/b/>", "http://example.com/b/ L base/@href", "base", 0),
     ("<applet codebase=/c>", "http://example.com/c E applet/@codebase", "attribute", 0),
     ("<!-- <a href=/old> -->", "http://example.com/old L a/@href", "not markup", 1),

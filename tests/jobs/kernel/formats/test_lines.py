@@ -20,7 +20,7 @@ TIMESTAMPS = st.one_of(st.just(b"-"), st.from_regex(rb"\A[0-9]{14}\Z"))
 SCORES = st.floats(min_value=0, exclude_min=True, allow_nan=False, allow_infinity=False)
 
 
-@given(st.builds(Link, TEXT, TEXT, st.sampled_from(sorted(lines.HOPS)), TIMESTAMPS))
+@given(st.builds(Link, TEXT, TEXT, st.sampled_from(sorted(lines.COUNTED.values())), TIMESTAMPS))
 def test_links_come_back(row: Link) -> None:
     assert lines.parse_link(lines.format_link(row)) == row
 
@@ -52,6 +52,8 @@ def test_one_blank_or_one_tab_separates(blank: bytes) -> None:
     link = Link(b"http://a/", b"http://b/", b"L")
     assert lines.parse_link(b"http://a/%shttp://b/" % blank) == link
     assert lines.parse_link(b"http://a/%shttp://b/%sR" % (blank, blank)).hop == b"R"
+    assert lines.parse_link(b"http://a/%shttp://b/%sM" % (blank, blank)).hop == b"L"
+    assert lines.parse_link(b"http://a/%shttp://b/%sS" % (blank, blank)).hop == b"S"
     assert lines.parse_canonical_link(b"a)/%sb)/" % blank) == (b"a)/", b"b)/")
     assert lines.parse_input_link(b"0%sa)/%sb)/" % (blank, blank)) == (b"0", b"a)/", b"b)/")
     assert lines.parse_map_row(b"17%sa)/" % blank) == (b"17", b"a)/")
@@ -88,8 +90,8 @@ BAD: list[Case] = [
     (lines.parse_link, b"http://a/\thttp://b/ x", "'http://a/\\thttp://b/ x'", LINK),
     (lines.parse_link, b"a b L - x", "'a b L - x'", LINK),
     (lines.parse_link, b"a b L x", "timestamp 'x'", "14 digits or `-`"),
-    (lines.parse_link, b"a b l", "hop 'l'", "one of L, E, R, X, I, P"),
-    (lines.parse_link, b"a b LE", "hop 'LE'", "one of L, E, R, X, I, P"),
+    (lines.parse_link, b"a b l", "hop 'l'", "one of L, R, E, X, M, I, P, S, C"),
+    (lines.parse_link, b"a b LE", "hop 'LE'", "one of L, R, E, X, M, I, P, S, C"),
     (lines.parse_link, b"a\x1b[2J b", "a control character in 'a\\x1b[2J b'", LINK),
     (lines.parse_link, b"a\xc2\x9b2J b", "a control character in", LINK),
     (lines.parse_link, b"a\r b", "a control character in 'a\\r b'", LINK),
