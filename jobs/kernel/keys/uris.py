@@ -16,7 +16,7 @@ from jobs.kernel.encodings.encoding import encoded
 HTTP_PREFIXES = ("http://", "https://")
 LONGEST = 2**13  # bytes of a URI
 LONGEST_HOST = 2**8 + 5  # characters: 255 in DNS, and a port
-_LONGEST_RAW = 2**16  # characters of a reference before it is resolved
+LONGEST_RAW = 2**16  # characters of a reference before it is resolved
 
 # Every character of the categories Cc, Cf, Zs, Zl, Zp and Cs, and noncharacters that break tools.
 # They do not come from unicodedata, as its tables differ between versions of Python, and every
@@ -105,7 +105,7 @@ def resolve(reference: str, base: str, charset: str = "utf-8") -> bytes | str:
     """
     if reason := _other_scheme(reference):
         return reason
-    if len(reference) > _LONGEST_RAW:
+    if len(reference) > LONGEST_RAW:
         return "too-long"
     if charset != "utf-8" and "?" in reference and not reference.isascii():
         reference = _query_encoded(reference, charset)
@@ -124,7 +124,7 @@ def base_uri(reference: str, page: str) -> str:
     nearly any scheme. As the HTML standard says, it is the page itself if the stated base is
     invalid or begins with `data:` or `javascript:`. If it is too long, the result is '', so only
     absolute references resolve."""
-    if len(reference) > _LONGEST_RAW:
+    if len(reference) > LONGEST_RAW:
         return ""
     try:
         uri = ada_url.join_url(page, reference)

@@ -127,8 +127,8 @@ def _robots(body: bytes, _: str, uri: str, __: Counter[str]) -> Iterator[BasedRe
 def _pdf(body: bytes, _: str, uri: str, counters: Counter[str]) -> Iterator[BasedReference]:
     from jobs.kernel.links.pdf_links import pdf_references
 
-    for reference in pdf_references(body, counters):
-        yield uri, (reference, "L", "Annot/URI")
+    for base, reference in pdf_references(body, uri, counters):
+        yield base, (reference, "L", "Annot/URI")
 
 
 # By document: its reader, and how many bytes that reads.

@@ -6,26 +6,28 @@ system stops at a limit of time and of memory. The URIs that it has written by t
 
 from __future__ import annotations
 
-import codecs
 import importlib.util
 import io
 import json
+import logging
+import re
 import signal
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 from jobs.kernel.errors import BadInput
-from jobs.kernel.keys.uris import as_text
+from jobs.kernel.keys.uris import LONGEST, LONGEST_RAW, as_text, base_uri
 from jobs.kernel.machine.extras import cure_of
-from jobs.kernel.markup.charsets import UTF_16_MARKS
 
 SECONDS = 20
 MEMORY = 2**30
 MOST_LINKS = 100_000
-NOT_READABLE = 3  # exit code
+MOST_BYTES = 2**26  # that the process writes
+NOT_READABLE, TOO_LONG = 3, 4  # exit codes
+_BASE, _REFERENCE = "base", "uri"  # what a line of the process has
+_HOST = re.compile(r"www\.[^.]*\.", re.IGNORECASE).match
 
 
 def require_reader() -> None:
@@ -43,10 +45,10 @@ def _has_reader() -> bool:
     return importlib.util.find_spec("pypdf") is not None
 
 
-def pdf_references(body: bytes, counters: Counter[str]) -> Iterator[str]:
-    """The URIs in order. A PDF that cannot be read to its end is counted in `skipped.pdf.REASON`:
-    `not-installed`, `too-long`, `not-readable`. Raises BadInput if the process that reads PDFs
-    cannot start reading."""
+def pdf_references(body: bytes, uri: str, counters: Counter[str]) -> Iterator[tuple[str, str]]:
+    """The references in order, each with its base. uri: of the PDF. A PDF that cannot be read in
+    all of its parts is counted in `skipped.pdf.REASON`: `not-installed`, `too-long`,
+    `not-readable`. Raises BadInput if the process that reads PDFs cannot start reading."""
     if not _has_reader():
         counters["skipped.pdf.not-installed"] += 1
         return
@@ -57,8 +59,20 @@ def pdf_references(body: bytes, counters: Counter[str]) -> Iterator[str]:
         lines, failed = error.stdout or b"", "too-long"
     if failed:
         counters[f"skipped.pdf.{failed}"] += 1
-    for line in lines.split(b"\n")[:-1]:  # the last may be cut
-        yield as_text(bytes.fromhex(line.decode()))
+    base = uri
+    for line in lines.decode().split("\n")[:-1]:  # the last may be cut
+        kind, _, written = line.partition(" ")
+        reference = as_text(bytes.fromhex(written))
+        if kind == _REFERENCE:
+            yield base, _with_scheme(reference)
+        else:
+            stated = base_uri(_with_scheme(reference), uri)
+            base = stated if len(stated) <= LONGEST else ""
+
+
+def _with_scheme(reference: str) -> str:
+    """`www.example.org` is a host, as browsers' viewers of PDFs have it."""
+    return f"http://{reference}" if _HOST(reference) else reference
 
 
 def _command() -> list[str]:
@@ -73,7 +87,7 @@ def _command() -> list[str]:
 
 def _failure(done: subprocess.CompletedProcess[bytes]) -> str:
     """Why a PDF was not read to its end, or ''."""
-    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+    if done.returncode in (TOO_LONG, -signal.SIGXCPU, -signal.SIGKILL):
         return "too-long"
     if done.returncode < 0 or done.returncode == NOT_READABLE:
         return "not-readable"
@@ -89,40 +103,38 @@ def _failure(done: subprocess.CompletedProcess[bytes]) -> str:
 
 
 def main() -> None:
-    """The process: it reads a PDF from standard input and writes each URI as a line of hex."""
+    """The process: it reads a PDF from standard input and writes its base, if it states one, and
+    each URI as a line: what it is, and its bytes in hex."""
     import resource  # which not every system has; only this process needs it
 
     import pypdf  # noqa: F401 (if its import fails, the PDF is not to blame)
 
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    logging.disable()  # of each oddity
     try:
-        for number, reference in enumerate(_annotated(sys.stdin.buffer.read())):
-            if number >= MOST_LINKS:
-                return
-            sys.stdout.write(reference.hex() + "\n")
-            sys.stdout.flush()  # as this process may be stopped
+        is_damaged = _write(sys.stdin.buffer.read())
     except Exception:  # noqa: BLE001 (pypdf raises many kinds)
+        is_damaged = True
+    if is_damaged:
         sys.exit(NOT_READABLE)
 
 
-def _annotated(body: bytes) -> Iterator[bytes]:
+def _write(body: bytes) -> bool:
+    """Write the URIs; whether an object could not be read."""
     import pypdf
 
-    for page in pypdf.PdfReader(io.BytesIO(body), strict=False).pages:
-        if "/Annots" not in page:
-            continue
-        annotations: Any = page["/Annots"]  # an array of references
-        for item in annotations:
-            annotation = item.get_object()
-            if "/A" in annotation and "/URI" in (action := annotation["/A"]):
-                yield _bytes_of(action["/URI"])
+    from jobs.kernel.links.pdf_annotations import Annotations
 
-
-def _bytes_of(uri: Any) -> bytes:
-    """The bytes in the PDF, those of UTF-16 as UTF-8. pypdf decodes all others from PDFDocEncoding,
-    which is much like Latin-1."""
-    raw: bytes | None = getattr(uri, "original_bytes", None)
-    if raw is None or raw.startswith(UTF_16_MARKS):
-        return str(uri).encode("utf-8", "replace")
-    return raw.removeprefix(codecs.BOM_UTF8)
+    annotations = Annotations(pypdf.PdfReader(io.BytesIO(body), strict=False), body)
+    if base := annotations.base():
+        sys.stdout.write(f"{_BASE} {base[: LONGEST_RAW + 1].hex()}\n")
+    left = MOST_BYTES
+    for number, reference in enumerate(annotations.references()):
+        written = reference[: LONGEST_RAW + 1].hex()
+        left -= len(written)
+        if number >= MOST_LINKS or left < 0:
+            sys.exit(TOO_LONG)
+        sys.stdout.write(f"{_REFERENCE} {written}\n")
+        sys.stdout.flush()  # as this process may be stopped
+    return annotations.is_damaged

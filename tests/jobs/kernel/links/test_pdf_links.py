@@ -60,7 +60,8 @@ def test_what_is_no_pdf_is_counted() -> None:
     pytest.importorskip("pypdf", reason="the extra crawlrank[pdf] is not installed")
     counters: Counter[str] = Counter()
     for body in (b"%PDF-1.4\n", made_pdf("http://h/a")[:-200] * 2, b"%PDF-1.4" + b"[" * 10**6):
-        assert all(isinstance(reference, str) for reference in pdf_references(body, counters))
+        for base, reference in pdf_references(body, "http://h/", counters):
+            assert isinstance(base + reference, str)
     assert set(counters) <= {"skipped.pdf.not-readable", "skipped.pdf.too-long"}
 
 
@@ -108,7 +109,7 @@ def test_a_reader_that_does_not_start_is_no_fault_of_the_pdf(
     (tmp_path / "pypdf.py").write_text("raise ImportError('a part of it is missing')")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(BadInput, match=r"ended with 1 \(.ImportError: a part of it is missing"):
-        list(pdf_references(b"%PDF-1.4", Counter()))
+        list(pdf_references(b"%PDF-1.4", "http://h/", Counter()))
 
 
 @pytest.mark.parametrize("command", ["run", "run local", "extract-links", "inspect"])
