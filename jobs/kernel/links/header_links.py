@@ -15,8 +15,8 @@ from jobs.kernel.links.link_rules import (
     names_canonical,
     refresh_target,
     relation_hop,
-    robots_nofollow,
 )
+from jobs.kernel.links.robots_rules import robots_nofollow
 
 _QUOTED = r'"([^"\\]*(?:\\.[^"\\]*)*)"'
 _TARGET = re.compile("<([^<>]*)>")
@@ -74,4 +74,4 @@ def _parameters(written: str) -> dict[str, str]:
 
 
 def header_nofollow(fields: Fields) -> bool:
-    return any(robots_nofollow(value) for value in every(fields, "x-robots-tag"))
+    return any(robots_nofollow(value, robots=True) for value in every(fields, "x-robots-tag"))

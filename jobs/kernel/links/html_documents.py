@@ -30,8 +30,8 @@ from jobs.kernel.links.link_rules import (
     asks_nofollow,
     refresh,
     reloads,
-    robots_nofollow,
 )
+from jobs.kernel.links.robots_rules import robots_nofollow
 from jobs.kernel.markup import scanner
 from jobs.kernel.markup.html_pieces import is_simple, pieces
 from jobs.kernel.markup.html_tags import MARK

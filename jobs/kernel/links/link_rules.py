@@ -107,21 +107,15 @@ def _get_form(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
 
 
 def asks_nofollow(relations: str) -> bool:
-    """Whether the `rel` of a link says that its page does not vouch for the target."""
-    return not _NOFOLLOW.isdisjoint(_words(relations.lower()))
-
-
-def robots_nofollow(directives: str) -> bool:
-    """Whether a robots meta element, or an X-Robots-Tag for all robots, says it of all links."""
-    names = [name.strip() for name in directives.lower().split(",")]
-    if ":" in names[0] and not names[0].startswith("unavailable_after"):
-        return False  # `somebot: nofollow` is for that robot alone
-    return "nofollow" in names or "none" in names
+    """Whether the `rel` of a link says that its page does not vouch for the target. Commas separate
+    its words, too, as search engines and Heritrix read it."""
+    return not _NOFOLLOW.isdisjoint(_relations(relations.lower()))
 
 
 REFRESH = ("R", "meta/@content")  # hop and context
 BLANKS = " \t\n\f\r"  # of HTML; Unicode has more, which may be in a URI
 _words = re.compile(f"[^{BLANKS}]+").findall
+_relations = re.compile(f"[^{BLANKS},;]+").findall
 _REFRESH = re.compile(  # a time, then the end or a separator
     r"\s*(?:[0-9]|(?=\.))[0-9.]*(?:\Z|(?=[\s;,])\s*[;,]?\s*(?:url\s*=\s*)?(.*))",
     re.IGNORECASE | re.DOTALL | re.ASCII,
