@@ -15,6 +15,7 @@ from itertools import islice
 
 from selectolax.lexbor import LexborCSSSelector, LexborHTMLParser, LexborNode
 
+from jobs.kernel.formats.hops import CANONICAL_HOP
 from jobs.kernel.links.css_links import css_references
 from jobs.kernel.links.html_selection import (
     DEFAULT_OPTIONS,
@@ -28,13 +29,16 @@ from jobs.kernel.links.joining import RawReference
 from jobs.kernel.links.link_rules import (
     Attributes,
     asks_nofollow,
+    names_canonical,
     refresh,
     reloads,
 )
 from jobs.kernel.links.robots_rules import robots_nofollow
 from jobs.kernel.markup import scanner
+from jobs.kernel.markup.html_head import head_tags
 from jobs.kernel.markup.html_pieces import is_simple, pieces
 from jobs.kernel.markup.html_tags import MARK
+from jobs.kernel.markup.html_tokens import written_values
 from jobs.kernel.markup.page_text import PageText
 from jobs.kernel.markup.references import References
 from jobs.kernel.markup.scanner import CONTENTS, ScannedTag, Scanner
@@ -44,6 +48,7 @@ from jobs.kernel.markup.scanner import CONTENTS, ScannedTag, Scanner
 Kind = tuple[str, str, bool]
 ReferenceGroup = tuple[list[RawReference] | References, Kind]  # neighbours of one kind
 _ANCHOR: Kind = ("L", "a/@href", False)
+_IN_UTF_8 = "; charset=utf-8"
 _DEEPEST_SRCDOC = 3
 MOST_FRAMED = 10_000  # documents in srcdoc of a page; each takes 0.1 ms
 MOST_REFERENCES = 2**18  # of a page, with repetitions; they take some 50 MB
@@ -73,15 +78,11 @@ class Document:
         self.page, self.options, self._depth = page, options, depth
         self._clear()
         selection = selection_for(page, options)
-        try:
-            scanned = _scanner(selection).scanned(page.markup) if options.scanned else None
-            if scanned is not None and page.is_read_by_parts:
-                self._take(scanned, selection)
-                return
-        except _Undecided:
-            self._clear()
-        scanner.code.parsed += 1
-        self._parse(page.utf8, selection)
+        if not self._is_taken(page, selection):
+            scanner.code.parsed += 1
+            self._parse(page.utf8, selection)
+        if options.canonical:
+            self._add_canonical(page if page.is_read_by_parts else PageText(page.utf8, _IN_UTF_8))
 
     def _clear(self) -> None:
         self.base: str | None = None
@@ -102,6 +103,18 @@ class Document:
                 yield reference if isinstance(reference, str) else self.page.value(reference)
 
     # scanned
+
+    def _is_taken(self, page: PageText, selection: Selection) -> bool:
+        """Whether the page can be scanned."""
+        try:
+            scanned = _scanner(selection).scanned(page.markup) if self.options.scanned else None
+            if scanned is None or not page.is_read_by_parts:
+                return False
+            self._take(scanned, selection)
+        except _Undecided:
+            self._clear()
+            return False
+        return True
 
     def _take(self, scanned: list[References | ScannedTag], selection: Selection) -> None:
         for one in scanned:
@@ -219,10 +232,21 @@ class Document:
         if self._depth == _DEEPEST_SRCDOC or len(self.framed) >= MOST_FRAMED:
             self.left_out += 1
             return
-        text = PageText(html.encode("utf-8", "replace"), "; charset=utf-8")
+        text = PageText(html.encode("utf-8", "replace"), _IN_UTF_8)
         framed = Document(text, self.options._replace(canonical=False), self._depth + 1)
         self.framed.append(framed)
         self.left_out += framed.left_out + framed.is_cut
+
+    def _add_canonical(self, page: PageText) -> None:
+        """The canonical addresses that the head names: no links, but statements that two pages are
+        one. What readers wrote may hold others."""
+        self._begin = len(self.references)
+        for rest in islice(head_tags(page.markup, b"link"), MOST_REFERENCES):
+            values = written_values(rest, (b"rel", b"href"))
+            target = page.value(values.get(b"href", b""))
+            if names_canonical(page.value(values.get(b"rel", b""))) and _embeds(target):
+                self._group((CANONICAL_HOP, "link/@href", False)).append(target)
+        self._count()
 
     def _add_style(self, css: str, context: str) -> None:
         if "(" in css or "@" in css:

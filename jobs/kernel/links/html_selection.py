@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from jobs.kernel.links.css_links import may_hold_links
 from jobs.kernel.links.link_rules import (
-    CANONICAL_RULES,
     FORM_RULES,
     NAV_RULES,
     RULES,
@@ -28,7 +27,7 @@ AttributeRule = tuple[str, str, str, Reader | None]  # attribute, context, hop, 
 
 class HtmlOptions(NamedTuple):
     """Which links of a page are read. forms: also addresses of forms. nav: only those of NAV_RULES,
-    which takes a third less time. canonical: also the canonical address that the page names.
+    which takes a third less time. canonical: also the canonical address that the head names.
     as_heritrix: queries are in UTF-8 whatever the charset of the page, and hosts by IDNA 2003.
     scanned: pages are scanned as far as they can be, not all parsed.
     """
@@ -78,28 +77,21 @@ _ALWAYS_READ = frozenset(
 )
 _NAV_SPECIAL = ("base", "iframe", "meta")
 SPECIAL = (*_NAV_SPECIAL, "style")
-_NAV_SELECTIONS = {
-    canonical: _selection(NAV_RULES + CANONICAL_RULES * canonical, _NAV_SPECIAL)
-    for canonical in (False, True)
-}
+_NAV_SELECTION = _selection(NAV_RULES, _NAV_SPECIAL)
 # Cells of tables, which may have a background, are many.
 _WITHOUT_BACKGROUND = tuple(rule for rule in RULES if rule.attribute != "background")
 _SELECTIONS = {
-    (background, forms, styled, canonical): _selection(
-        (RULES if background else _WITHOUT_BACKGROUND)
-        + FORM_RULES * forms
-        + CANONICAL_RULES * canonical,
-        SPECIAL,
-        styled,
+    (background, forms, styled): _selection(
+        (RULES if background else _WITHOUT_BACKGROUND) + FORM_RULES * forms, SPECIAL, styled
     )
-    for background, forms, styled, canonical in product((False, True), repeat=4)
+    for background, forms, styled in product((False, True), repeat=3)
 }
 
 
 def selection_for(page: PageText, options: HtmlOptions) -> Selection:
     """What to read of this page; most pages have neither backgrounds nor style sheets."""
     if options.nav:
-        return _NAV_SELECTIONS[options.canonical]
+        return _NAV_SELECTION
     lower = page.markup.lower()
     background = b"background" in lower and _BACKGROUND(lower) is not None
-    return _SELECTIONS[background, options.forms, may_hold_links(lower), options.canonical]
+    return _SELECTIONS[background, options.forms, may_hold_links(lower)]

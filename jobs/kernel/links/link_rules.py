@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from jobs.kernel.formats.hops import CANONICAL_HOP, NAV_HOPS
+from jobs.kernel.formats.hops import NAV_HOPS
 
 Reference = tuple[str, str, str]  # as written, hop, context
 Attributes = dict[str, str | None]
@@ -86,11 +86,6 @@ def relation_hop(relations: str) -> str:
     return "E" if any(name in _EMBEDDING for name in names) else "X"
 
 
-def _canonical(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
-    if names_canonical(attributes.get("rel") or ""):
-        yield value, CANONICAL_HOP
-
-
 def names_canonical(relations: str) -> bool:
     """Whether a link with these relations names the canonical address of its page."""
     return "canonical" in _words(relations.lower())
@@ -155,8 +150,6 @@ RULES = (
         for element in ("body", "table", "thead", "tbody", "tfoot", "tr", "td", "th")
     ),
 )
-# Read if asked for, besides the others: no link, but a statement that two pages are one.
-CANONICAL_RULES = (Rule("link", "href", CANONICAL_HOP, _canonical),)
 FORM_RULES = (Rule("form", "action", "X", _get_form),)
 # What `--links nav` reads. It includes frames, as the pages of a frameset have no other links.
 NAV_CONTEXTS = frozenset({"frame/@src"})

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-_HEAD = frozenset(
-    b"base basefont bgsound head html link meta noframes noscript script style template title"
-    b"".split()
-)
+from jobs.kernel.markup.html_names import HEAD
+
 # Behind these elements, and behind text, a frameset means nothing.
 _FILLS_BODY = frozenset(
     b"applet area body br button dd dt embed hr iframe img input keygen li listing marquee object"
@@ -25,7 +23,7 @@ class Frameset:
         """Take note of an element of HTML before the frameset."""
         if name in _FILLS_BODY and not (name == b"input" and b"hidden" in rest.lower()):
             self.may_begin = False
-        self.in_head = self.in_head and name in _HEAD
+        self.in_head = self.in_head and name in HEAD
 
     def begin(self) -> None:
         self.may_begin, self.has_begun, self.depth = False, True, 1

@@ -50,5 +50,9 @@ BREAKOUT = frozenset(
     b" listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var"
     b"".split()
 )
+HEAD = frozenset(
+    b"base basefont bgsound head html link meta noframes noscript script style template title"
+    b"".split()
+)
 FONT = frozenset((b"color", b"face", b"size"))
 HTML_ENCODINGS = (b"text/html", b"application/xhtml+xml")  # of the element annotation-xml

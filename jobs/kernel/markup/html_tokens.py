@@ -8,7 +8,7 @@ on once, so every page takes linear time.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from functools import lru_cache
 
 SPACE = b"\t\n\f\r "
@@ -131,6 +131,16 @@ def attributes_of(rest: bytes) -> Iterator[tuple[bytes, bytes]]:
 def value_of(attribute: bytes) -> bytes:
     """The value of an attribute as written, without quotes around it."""
     return attribute.partition(b"=")[2].strip(SPACE + b"\"'")
+
+
+def written_values(rest: bytes, names: Container[bytes]) -> dict[bytes, bytes]:
+    """The value of the first attribute of each of these names, as written between its quotes."""
+    values: dict[bytes, bytes] = {}
+    for name, attribute in attributes_of(rest):
+        if name in names and name not in values:
+            value = attribute[len(name) :].lstrip(SPACE).removeprefix(b"=").strip(SPACE)
+            values[name] = value[1:-1] if value[:1] in (b'"', b"'") else value
+    return values
 
 
 def closes_itself(rest: bytes) -> bool:
