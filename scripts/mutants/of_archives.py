@@ -167,6 +167,43 @@ EDITS: dict[str, tuple[Edit, ...]] = {
             CASES,
         ),
     ),
+    "kinds of links": (
+        Edit(
+            "manifests-of-robots-are-navigation",
+            "jobs/kernel/captures/outlink_lines.py",
+            'return "X"',
+            'return "L"',
+            "tests/jobs/kernel/captures/test_hops_of_outlinks.py",
+        ),
+        Edit(
+            "null-ends-a-pdf",
+            "jobs/kernel/links/pdf_annotations.py",
+            "return self._object(dict.get(holder, name)) if _is_dictionary(holder) else None",
+            "return self._object(dict.get(holder, name))",
+            "tests/jobs/kernel/links/test_pdf_annotations.py",
+        ),
+        Edit(
+            "values-of-robots-rules-are-rules",
+            "jobs/kernel/links/robots_rules.py",
+            "at += 3",
+            "at += 2",
+            "tests/jobs/kernel/links/test_robots_rules.py",
+        ),
+        Edit(
+            "the-body-names-canonical-addresses",
+            "jobs/kernel/markup/html_head.py",
+            'elif name not in HEAD or (self._has_ended and name == b"noscript"):',
+            "elif name not in HEAD and self._has_ended:",
+            "tests/jobs/kernel/markup/test_html_head.py",
+        ),
+        Edit(
+            "every-shadow-root-of-an-element-counts",
+            "jobs/kernel/markup/html_hosts.py",
+            "if self._depths and self._depths[-1] == depth:",
+            "if self._depths and self._depths[-1] < 0:",
+            "tests/jobs/kernel/markup/test_shadow_roots.py",
+        ),
+    ),
     "web": (
         Edit(
             "other-bytes-than-asked-for-are-taken",

@@ -36,6 +36,7 @@ from jobs.kernel.links.link_rules import (
 from jobs.kernel.links.robots_rules import robots_nofollow
 from jobs.kernel.markup import scanner
 from jobs.kernel.markup.html_head import head_tags
+from jobs.kernel.markup.html_hosts import may_hold_shadow_roots
 from jobs.kernel.markup.html_pieces import is_simple, pieces
 from jobs.kernel.markup.html_tags import MARK
 from jobs.kernel.markup.html_tokens import written_values
@@ -138,7 +139,7 @@ class Document:
     # parsed
 
     def _parse(self, text: bytes, selection: Selection) -> None:
-        if is_simple(text):
+        if is_simple(text) and not may_hold_shadow_roots(text):
             self._read(text, selection, selection.selector)
             return
         for piece in pieces(text, selection.rules, selection.attributes, self._cut):
@@ -239,14 +240,15 @@ class Document:
 
     def _add_canonical(self, page: PageText) -> None:
         """The canonical addresses that the head names: no links, but statements that two pages are
-        one. What readers wrote may hold others."""
-        self._begin = len(self.references)
+        one. They come first, so that no limit of links leaves them out."""
+        named: list[RawReference] = []
         for rest in islice(head_tags(page.markup, b"link"), MOST_REFERENCES):
             values = written_values(rest, (b"rel", b"href"))
             target = page.value(values.get(b"href", b""))
             if names_canonical(page.value(values.get(b"rel", b""))) and _embeds(target):
-                self._group((CANONICAL_HOP, "link/@href", False)).append(target)
-        self._count()
+                named.append(target)
+        self.references.insert(0, (named, (CANONICAL_HOP, "link/@href", False)))
+        self.size += len(named)
 
     def _add_style(self, css: str, context: str) -> None:
         if "(" in css or "@" in css:

@@ -1,39 +1,41 @@
 """The open elements of a page, as far as the meaning of its next tag depends on them.
 
 In `<svg>` and `<math>` a title may hold tags and a comment may be a CDATA section, until an element
-of HTML ends that. Contents of templates do not belong to the page. Some tags mean nothing outside a
+of HTML ends that. Contents of templates do not belong to the page, but
+for those of shadow roots. Some tags mean nothing outside a
 table or a frameset. The algorithm is the HTML standard's, with two exceptions: formatting elements
 are not opened again, and only the DEEPEST innermost elements are searched.
 """
 
 from __future__ import annotations
 
+from jobs.kernel.markup.html_hosts import Hosts, declares_shadow_root, may_be_host
 from jobs.kernel.markup.html_names import (
     BLOCK_ENDS,
     BREAKOUT,
     BUTTON_SCOPE,
     CELLS,
     CLOSES_P,
-    FONT,
     FORMATTING,
     HEADINGS,
     HTML,
-    HTML_ENCODINGS,
     HTML_POINTS,
     LI_STOPS,
     LIST_SCOPE,
     MATH,
     ROWS,
     SCOPE,
+    SHADOW,
     SPECIAL,
     SVG,
     TABLE_PARTS,
     TABLE_SCOPE,
+    TEMPLATES,
     TERMS,
     TEXT_POINTS,
     VOID,
 )
-from jobs.kernel.markup.html_tokens import attributes_of, closes_itself, value_of
+from jobs.kernel.markup.html_tokens import closes_itself, holds_html, is_of_html
 
 DEEPEST = 512  # as deep as browsers nest elements
 _SHALLOW, _MOST_STEPS = 8, 2**22  # after so many elements looked at, only so many are searched
@@ -43,11 +45,15 @@ class Context:
     """Names are in lower case, with the prefix SVG or MATH where they are not of HTML."""
 
     def __init__(self, sees_all_tags: bool) -> None:
-        """sees_all_tags: else any table in a table is taken for one in a cell."""
+        """sees_all_tags: else any table in a table is taken for one in a cell. Later, templates:
+        open ones whose contents do not belong to the page; shadows: those of shadow roots; in_body:
+        whether the next tag is behind the head."""
         self._sees_all_tags = sees_all_tags
         self._open: list[bytes] = []
         self._steps = 0
-        self.templates = 0
+        self._hosts = Hosts()
+        self.templates = self.shadows = 0
+        self.in_body = False
         self._form = False
 
     @property
@@ -64,9 +70,13 @@ class Context:
         return len(self._open)
 
     @property
+    def in_template(self) -> bool:
+        return bool(self.templates or self.shadows)
+
+    @property
     def in_table(self) -> bool:
         """Whether a part of a table may begin here."""
-        return self._find(b"table", TABLE_SCOPE) >= 0 or bool(self.templates)
+        return self._find(b"table", TABLE_SCOPE) >= 0 or self.in_template
 
     def holds(self, depth: int, entry: bytes) -> bool:
         """Whether the entry is still open at this depth."""
@@ -76,17 +86,29 @@ class Context:
         """The vocabulary (HTML, SVG or MATH) of the element that a start tag makes; None if it
         makes none. rest: its attributes."""
         space = self._space_of(name)
-        if space and (name in BREAKOUT or (name == b"font" and _is_of_html(rest))):
+        if space and (name in BREAKOUT or (name == b"font" and is_of_html(rest))):
             self._leave()
             space = HTML
         if not space and name in (b"svg", b"math"):
             space = name + b" "
         if space:
             if not closes_itself(rest):
-                html = name == b"annotation-xml" and _holds_html(rest)
+                html = name == b"annotation-xml" and holds_html(rest)
                 self._open.append(space + name + (b"+html" if html else b""))
             return space
+        if name == b"template" and self._begins_shadow(rest):
+            self._open.append(SHADOW)
+            self.shadows += 1
+            return None
         return HTML if self._start_html(name) else None
+
+    def _begins_shadow(self, rest: bytes) -> bool:
+        """Whether a template with these attributes makes its parent the host of a shadow root."""
+        depth = len(self._open)
+        host = self.current or (b"body" if self.in_body else b"")
+        if self.templates or depth > DEEPEST or not may_be_host(host):
+            return False
+        return declares_shadow_root(rest) and self._hosts.add(depth)
 
     def _space_of(self, name: bytes) -> bytes:
         """The vocabulary of a start tag with this name, by the current element."""
@@ -133,7 +155,7 @@ class Context:
             return False
         if name in (b"html", b"head", b"body"):
             return True
-        if name == b"form" and not self.templates:
+        if name == b"form" and not self.in_template:
             if self._form:
                 return False
             self._form = True
@@ -155,7 +177,7 @@ class Context:
         if name in CLOSES_P:
             self._close(b"p", BUTTON_SCOPE)
         if name in HEADINGS and self.current in HEADINGS:
-            self._open.pop()
+            self._cut(len(self._open) - 1)
         elif name == b"table" and self._sees_all_tags and self._nearest_table() == b"table":
             self._close(b"table", TABLE_SCOPE)
         elif name == b"button":
@@ -178,7 +200,7 @@ class Context:
         """Open a part of a table; close the parts that cannot hold it."""
         table = self._find(b"table", TABLE_SCOPE)
         if table < 0:
-            return bool(self.templates)
+            return self.in_template
         keep = {b"tr": ROWS, b"td": ROWS | {b"tr"}, b"th": ROWS | {b"tr"}}.get(name, frozenset())
         index = table
         while index + 1 < len(self._open) and self._open[index + 1] in keep:
@@ -190,10 +212,11 @@ class Context:
 
     def _end_html(self, name: bytes) -> None:
         if name == b"template":
-            if self.templates:
-                while self._open[-1] != name:
-                    self._open.pop()
-                self._cut(len(self._open) - 1)
+            if self.in_template:
+                index = len(self._open) - 1
+                while self._open[index] not in TEMPLATES:
+                    index -= 1
+                self._cut(index)
         elif name == b"form":
             self._end_form()
         elif name == b"p":
@@ -210,13 +233,12 @@ class Context:
             self._close(name, SCOPE if name in BLOCK_ENDS else SPECIAL)
 
     def _end_form(self) -> None:
-        if self.templates:
+        if self.in_template:
             self._close(b"form", SCOPE)
             return
         self._form = False
-        index = self._find(b"form", SCOPE)
-        if index >= 0:
-            del self._open[index]
+        if (index := self._find(b"form", SCOPE)) >= 0:
+            self._leave_out(index)
 
     def _end_heading(self) -> None:
         for index in self._inmost_first():
@@ -233,7 +255,7 @@ class Context:
         if index < 0:
             return
         if any(entry in SPECIAL for entry in self._open[index + 1 :]):
-            del self._open[index]
+            self._leave_out(index)
         else:
             self._cut(index)
 
@@ -262,19 +284,17 @@ class Context:
     def _cut(self, index: int) -> None:
         if self.templates:
             self.templates -= self._open[index:].count(b"template")
+        if self.shadows:
+            self.shadows -= self._open[index:].count(SHADOW)
+        self._hosts.cut(index)
         del self._open[index:]
+
+    def _leave_out(self, index: int) -> None:
+        self._hosts.leave_out(index)
+        del self._open[index]
 
 
 def _space(entry: bytes) -> bytes:
     if b" " not in entry:
         return HTML
     return SVG if entry.startswith(SVG) else MATH
-
-
-def _is_of_html(rest: bytes) -> bool:
-    return any(name in FONT for name, _ in attributes_of(rest))
-
-
-def _holds_html(rest: bytes) -> bool:
-    values = [value_of(attribute) for name, attribute in attributes_of(rest) if name == b"encoding"]
-    return bool(values) and values[0].lower() in HTML_ENCODINGS

@@ -27,14 +27,17 @@ HTML_POINTS = frozenset(SVG + name for name in b"foreignobject desc title".split
     MATH + b"annotation-xml+html"
 }
 _MATH_XML = frozenset((MATH + b"annotation-xml",))
+SHADOW = b"template+shadow"  # a template whose contents are those of a shadow root
+TEMPLATES = frozenset((b"template", SHADOW))
 SCOPE = (
     _MATH_XML
     | TEXT_POINTS
     | HTML_POINTS
-    | frozenset(b"applet caption html marquee object select table td template th".split())
+    | TEMPLATES
+    | frozenset(b"applet caption html marquee object select table td th".split())
 )
 BUTTON_SCOPE = SCOPE | {b"button"}
-TABLE_SCOPE = frozenset((b"table", b"template"))
+TABLE_SCOPE = TEMPLATES | {b"table"}
 SPECIAL = (
     SCOPE
     | (CLOSES_P - {b"dialog"})

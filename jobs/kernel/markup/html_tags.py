@@ -13,6 +13,8 @@ from collections.abc import Iterator
 
 from jobs.kernel.markup.html_context import Context
 from jobs.kernel.markup.html_frames import Frameset
+from jobs.kernel.markup.html_head import head_end
+from jobs.kernel.markup.html_hosts import may_hold_shadow_roots
 from jobs.kernel.markup.html_names import HTML, TABLE_PARTS
 from jobs.kernel.markup.html_tokens import (
     NAME_END,
@@ -44,6 +46,7 @@ _FORM = frozenset((b"form",))
 _AT_ONCE, _HELD = 100, 2**16  # documents in a list; as long as a frameset may replace them
 _SELECT = frozenset((b"select", b"input", b"keygen"))
 _ONLY_ONCE = frozenset((b"html", b"body"))  # a second tag only adds attributes to the first
+_OF_DOCUMENT = frozenset((b"base", b"meta"))  # which mean nothing in a shadow root
 _BLANK = SPACE + b"\0"
 MOST_TAGS = 2**19  # that are looked at, each for some 4 µs
 
@@ -59,7 +62,9 @@ class Tags:
         self._frames = Frameset() if _FRAMESET(page) else None
         self._sheet = _Sheet()
         # Any tag may close an open element; on most pages only few tags matter.
-        self._follows_all = self._frames is not None or _FOREIGN(page) is not None
+        self._body = head_end(page) if may_hold_shadow_roots(page) else None
+        follows = self._frames is not None or _FOREIGN(page) is not None
+        self._follows_all = follows or self._body is not None
         self._context = Context(self._follows_all)
         structure = _STRUCTURE | (wanted & _FORM) | (_SELECT if self._styled else frozenset())
         self._structure = structure | (_TABLE if self._styled or wanted & _TABLE else frozenset())
@@ -125,7 +130,7 @@ class Tags:
         return documents
 
     def _text(self, text: bytes) -> None:
-        if self._frames and not self._context.templates and text.strip(_BLANK):
+        if self._frames and not self._context.in_template and text.strip(_BLANK):
             self._frames.may_begin = False
         self._sheet.add(text)
 
@@ -150,6 +155,7 @@ class Tags:
 
     def _start(self, name: bytes, rest: bytes, begin: int, position: int) -> int:
         context = self._context
+        context.in_body = self._body is not None and begin >= self._body
         space = context.start(name, rest)
         if space is None:
             return self._begin_frames(rest, position) if name == b"frameset" else position
@@ -193,7 +199,7 @@ class Tags:
 
     def _begin_frames(self, rest: bytes, position: int) -> int:
         """Begin a frameset where it replaces the body; drop the documents of the body."""
-        if self._frames and self._frames.may_begin and not self._context.templates:
+        if self._frames and self._frames.may_begin and not self._context.in_template:
             self._frames.begin()
             self._documents = [entry for entry in self._documents if entry[0]]
             self._make(HTML, b"frameset", rest)
@@ -214,6 +220,8 @@ class Tags:
 
     def _make(self, space: bytes, name: bytes, rest: bytes) -> None:
         if self._context.templates > (name == b"template" and space == HTML):
+            return
+        if self._context.shadows and not space and name in _OF_DOCUMENT:
             return
         if name not in self._wanted and not (self._styled and _STYLE(rest)):
             return

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Container, Iterator
 from functools import lru_cache
 
+from jobs.kernel.markup.html_names import FONT, HTML_ENCODINGS
+
 SPACE = b"\t\n\f\r "
 NAME_END = rb"[\t\n\f\r />]"  # behind the name of a tag
 _W = rb"[\t\n\f\r ]"
@@ -141,6 +143,17 @@ def written_values(rest: bytes, names: Container[bytes]) -> dict[bytes, bytes]:
             value = attribute[len(name) :].lstrip(SPACE).removeprefix(b"=").strip(SPACE)
             values[name] = value[1:-1] if value[:1] in (b'"', b"'") else value
     return values
+
+
+def is_of_html(rest: bytes) -> bool:
+    """Whether a font element with these attributes is of HTML wherever it stands."""
+    return any(name in FONT for name, _ in attributes_of(rest))
+
+
+def holds_html(rest: bytes) -> bool:
+    """Whether an annotation-xml of MathML with these attributes holds HTML."""
+    values = [value_of(attribute) for name, attribute in attributes_of(rest) if name == b"encoding"]
+    return bool(values) and values[0].lower() in HTML_ENCODINGS
 
 
 def closes_itself(rest: bytes) -> bool:
