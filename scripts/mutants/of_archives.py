@@ -166,8 +166,6 @@ EDITS: dict[str, tuple[Edit, ...]] = {
             "for reference in references:",
             CASES,
         ),
-    ),
-    "kinds of links": (
         Edit(
             "manifests-of-robots-are-navigation",
             "jobs/kernel/captures/outlink_lines.py",

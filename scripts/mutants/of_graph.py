@@ -18,8 +18,8 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         Edit(
             "any-hop-is-a-hop",
             "jobs/kernel/formats/lines.py",
-            "if len(fields) > 2 and fields[2] not in HOPS:",
-            "if len(fields) > 4 and fields[2] not in HOPS:",
+            "hop = COUNTED.get(fields[2])",
+            "hop = COUNTED.get(fields[2], fields[2])",
             LINES,
         ),
         Edit(
