@@ -24,7 +24,7 @@ _MOST_STEPS = 10  # of references to references
 _HEADER = re.compile(rb"\s{0,99}([0-9]{1,10})\s{1,99}([0-9]{1,5})\s{1,99}obj(?![a-z])")
 
 
-class Annotations:
+class PdfAnnotations:
     """is_damaged: whether an object could not be read."""
 
     def __init__(self, reader: PdfReader, body: bytes) -> None:

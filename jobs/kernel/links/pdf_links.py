@@ -124,9 +124,9 @@ def _write(body: bytes) -> bool:
     """Write the URIs; whether an object could not be read."""
     import pypdf
 
-    from jobs.kernel.links.pdf_annotations import Annotations
+    from jobs.kernel.links.pdf_annotations import PdfAnnotations
 
-    annotations = Annotations(pypdf.PdfReader(io.BytesIO(body), strict=False), body)
+    annotations = PdfAnnotations(pypdf.PdfReader(io.BytesIO(body), strict=False), body)
     if base := annotations.base():
         sys.stdout.write(f"{_BASE} {base[: LONGEST_RAW + 1].hex()}\n")
     left = MOST_BYTES

@@ -9,7 +9,7 @@ are not opened again, and only the DEEPEST innermost elements are searched.
 
 from __future__ import annotations
 
-from jobs.kernel.markup.html_hosts import Hosts, declares_shadow_root, may_be_host
+from jobs.kernel.markup.html_hosts import ShadowHosts, declares_shadow_root, may_be_host
 from jobs.kernel.markup.html_names import (
     BLOCK_ENDS,
     BREAKOUT,
@@ -51,7 +51,7 @@ class Context:
         self._sees_all_tags = sees_all_tags
         self._open: list[bytes] = []
         self._steps = 0
-        self._hosts = Hosts()
+        self._hosts = ShadowHosts()
         self.templates = self.shadows = 0
         self.in_body = False
         self._form = False

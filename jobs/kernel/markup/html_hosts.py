@@ -37,7 +37,7 @@ def declares_shadow_root(rest: bytes) -> bool:
     return unescaped(value.decode("latin-1")).lower() in _MODES
 
 
-class Hosts:
+class ShadowHosts:
     """The open elements that have a shadow root, by how many elements are open with each."""
 
     def __init__(self) -> None:

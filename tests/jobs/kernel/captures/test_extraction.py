@@ -97,10 +97,10 @@ def test_links_come_from_2xx(status: int) -> None:
 
 def test_hops() -> None:
     html = "<frameset><frame src=f></frameset>"
-    lines = "".join(f"outlink: http://h/{hop} {hop} x\n" for hop in "LREXIPM").encode()
+    lines = "".join(f"outlink: http://h/{hop} {hop} x\n" for hop in "LREXIPMS").encode()
     lines += b"outlink: http://h/o L option/@value\noutlink: http://h/f E frame/@src\n"
     lines += b"outlink: http://h/b L BASE/@href\n"  # never a link
-    nav = [("http://h/L", "L"), ("http://h/R", "R"), ("http://h/f", "E")]
+    nav = [("http://h/L", "L"), ("http://h/R", "R"), ("http://h/M", "L"), ("http://h/f", "E")]
     more = [("http://h/E", "E"), ("http://h/X", "X"), ("http://h/o", "X")]
     assert targets(metadata(body=lines)) == nav
     assert sorted(targets(metadata(body=lines), links="all")) == sorted(nav + more)

@@ -16,7 +16,7 @@ from jobs.kernel.links.pdf_links import pdf_references
 
 pypdf = pytest.importorskip("pypdf", reason="the extra crawlrank[pdf] is not installed")
 
-from jobs.kernel.links.pdf_annotations import Annotations  # noqa: E402
+from jobs.kernel.links.pdf_annotations import PdfAnnotations  # noqa: E402
 
 A, B = link(uri_action("(http://h/a)")), link(uri_action("(http://h/b)"))
 #: objects -> the links
@@ -47,7 +47,7 @@ CASES = {
 
 def read(pdf: bytes) -> tuple[list[str], bool]:
     """The URIs without `http://h/`, and whether an object could not be read."""
-    annotations = Annotations(pypdf.PdfReader(io.BytesIO(pdf), strict=False), pdf)
+    annotations = PdfAnnotations(pypdf.PdfReader(io.BytesIO(pdf), strict=False), pdf)
     uris = [uri.decode().removeprefix("http://h/") for uri in annotations.references()]
     return uris, annotations.is_damaged
 
