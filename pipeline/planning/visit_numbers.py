@@ -13,6 +13,7 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 
+from jobs.kernel.formats.payload_digests import BETWEEN
 from pipeline.data.database import batches
 from pipeline.heritrix.pages import MEDIA_TYPES, NO_PAGES
 from pipeline.planning import visit_loops as loops
@@ -54,11 +55,17 @@ _VISITS = """SELECT hash(uri) AS uri, (CASE
     (CASE WHEN t IS NULL THEN 1 WHEN t > {now} THEN 2
         WHEN status IN (408, 429) OR status >= 500 OR status <= 0 THEN 3 ELSE 0 END
     )::SMALLINT AS reason FROM
-    (SELECT *, epoch(try_strptime(timestamp, '%Y%m%d%H%M%S')) AS t,
+    (SELECT * REPLACE (coalesce(payload, split_part(digest, '{between}', 1)) AS digest),
+        epoch(try_strptime(timestamp, '%Y%m%d%H%M%S')) AS t,
         epoch(try_strptime(modified, '%Y%m%d%H%M%S')) AS m_t,
         coalesce(status = 304 OR (kind = 'revisit' AND digest IS NULL), false) AS as_before,
         coalesce(status, 200) // 100 AS hundreds,
-        trim(lower(split_part(media_type, ';', 1))) AS m FROM ({visited}))"""
+        trim(lower(split_part(media_type, ';', 1))) AS m
+        FROM ({visited}) LEFT JOIN ({stated}) ON stated = digest)"""
+#: the digest of the payload for each that a record states in place of it
+_STATED = """SELECT split_part(digest, '{between}', 2) AS stated,
+    min(split_part(digest, '{between}', 1)) AS payload
+    FROM ({visited}) WHERE contains(digest, '{between}') GROUP BY stated"""
 _COLUMNS = "uri, timestamp, status, media_type, digest, kind, modified, etag"
 _NODES = "SELECT hash(key) AS key, score FROM {nodes}"
 _HOSTS = "SELECT hash(host) AS number, host FROM ({hosts}) ORDER BY host"
@@ -99,8 +106,11 @@ def spellings_of(
 def captures_of(
     db: duckdb.DuckDBPyConnection, works: Sequence[Finished], now: float, folder: Path
 ) -> Partitions:
+    visited = union(works, "visited", _COLUMNS)
     query = _VISITS.format(
-        visited=union(works, "visited", _COLUMNS),
+        visited=visited,
+        stated=_STATED.format(visited=visited, between=BETWEEN),
+        between=BETWEEN,
         types=", ".join(f"'{media_type}'" for media_type in MEDIA_TYPES),
         now=repr(now),
         as_before=loops.AS_BEFORE,

@@ -4,7 +4,9 @@ capture, by whole runs of each runner, and histories of captures that are drawn.
 from __future__ import annotations
 
 import tempfile
+from base64 import b32encode
 from collections.abc import Sequence
+from hashlib import sha1
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from support.crawls import ok, write_records
 from support.drawing import examples
-from support.inputs.revisit_histories import NOTHING, Visit, record, right_links
+from support.inputs.revisit_histories import NOTHING, Visit, payload, record, right_links
 from support.work_folders import manifest_of
 
 RUNNERS = ("embedded", "inline")
@@ -134,6 +136,11 @@ def histories() -> dict[str, Shape]:
     one, two = page("digests"), page("digests", day=2, digest=B)
     three = revisit("digests", 3, 200, digest=A)
     add("digests", [one, two, three, revisit("digests", 4)], [one])
+    one, two = page("chunks", chunked=True), page("chunks", day=2, digest=B, chunked=True)
+    add("chunks", [one, two, revisit("chunks", 3, 200, digest=A), revisit("chunks", 4)], [one])
+    one, two = page("payload", chunked=True), page("payload", day=2, digest=B)
+    of_payload = "sha1:" + b32encode(sha1(payload(one).encode()).digest()).decode()
+    add("payload", [one, two, revisit("payload", 3, 200, digest=of_payload)], [one])
     one, two = page("later", day=9, digest=B), revisit("later", 2)
     add("later", [page("later"), two, one], [one])
     missing = page("alone")
@@ -199,6 +206,7 @@ def crawls(draw: Any) -> list[Visit]:
             digest=draw(DIGESTS),
             spelling=draw(st.sampled_from([0, 0, 0, 1, 2])),
             archive=draw(st.integers(0, 2)),
+            chunked=draw(st.booleans()),
         )
         for number in range(draw(st.integers(40, 120)))
     ]

@@ -27,6 +27,7 @@ from jobs.kernel.archive.record_headers import (
     every,
     read_fields,
 )
+from jobs.kernel.formats.payload_digests import with_digest_of
 
 try:
     brotli: Any = importlib.import_module("brotli")
@@ -48,6 +49,7 @@ HTTP_NAMES = (
 VALIDATORS = ("last-modified", "etag")  # read where asked for: nearly all responses have one
 _HTTP_FIELDS = FieldScanner(HTTP_NAMES)
 _MORE_FIELDS = FieldScanner(HTTP_NAMES + VALIDATORS)
+_PACKING = ("gzip", "x-gzip", "deflate")  # as transfer codings (RFC 9112, 7.2)
 _CODINGS = {"transfer-encoding", "content-encoding"}
 _STATUS = re.compile(r"HTTP/?[0-9.]* +([1-9][0-9]{2})(?![0-9])", re.IGNORECASE)
 _START = re.compile(rb"HTTP(?:/| +[1-9][0-9]{2}(?![0-9]))", re.IGNORECASE)  # NCSA: `HTTP 200`
@@ -67,10 +69,12 @@ class Message(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """damage: (reason, detail) of what did not decode; the body is what did."""
+    """damage: (reason, detail) of what did not decode; the body is what did. digest: of the
+    payload (formats/payload_digests.py)."""
 
     body: bytes
     damage: list[tuple[str, str]]
+    digest: str = ""
 
 
 # Half the time of Message(…) and Decoded(…).
@@ -122,16 +126,17 @@ def status_of(line: str) -> int | None:
     return int(status[1]) if status else None
 
 
-def decode(fields: Fields, payload: bytes, limit: int) -> Decoded:
-    """The payload without chunks and content encodings, at most limit bytes of it."""
-    if _CODINGS.isdisjoint([name for name, _ in fields]) and not payload.startswith(PACKED):
-        return _decoded((payload, []))
+def decode(fields: Fields, block: bytes, limit: int, digest: str = "") -> Decoded:
+    """The body of a block without chunks and content encodings, at most limit bytes of it. digest:
+    of the payload, as the record states it."""
+    if _CODINGS.isdisjoint([name for name, _ in fields]) and not block.startswith(PACKED):
+        return _decoded((block, [], digest))
     damage: list[tuple[str, str]] = []
-    body = payload
-    if "chunked" in ",".join(every(fields, "transfer-encoding")).lower():
-        body, problem = _dechunked(body)
-        if problem:
-            damage.append(("bad-chunks", problem))
+    body = block
+    if transfer := every(fields, "transfer-encoding"):
+        body = _transferred(block, ",".join(transfer).lower(), limit, damage)
+        if body is not block:
+            digest = with_digest_of(body, digest)
     codings = ",".join(every(fields, "content-encoding")).lower().split(",")
     for coding in reversed([name.strip() for name in codings][:5]):
         body, reason, detail = _inflated(body, coding, limit)
@@ -139,7 +144,22 @@ def decode(fields: Fields, payload: bytes, limit: int) -> Decoded:
             damage.append((reason, detail))
     if not any(codings) and "html" in content_type(fields).lower():
         body = unpacked(body, limit)
-    return Decoded(body, damage)
+    return Decoded(body, damage, digest)
+
+
+def _transferred(block: bytes, codings: str, limit: int, damage: list[tuple[str, str]]) -> bytes:
+    """The payload without its transfer codings; the block itself if it has none of them."""
+    body = block
+    if "chunked" in codings:
+        body, problem = _dechunked(body)
+        if problem:
+            damage.append(("bad-chunks", problem))
+    names = [name.strip() for name in codings.split(",")][:5]
+    for coding in reversed([name for name in names if name in _PACKING]):
+        body, reason, detail = _inflated(body, coding, limit)
+        if reason:
+            damage.append((reason, detail))
+    return body
 
 
 def unpacked(body: bytes, limit: int) -> bytes:

@@ -176,6 +176,8 @@ def _read_record(
     size = run.position - begin
     record, damage = record_of(header, block, offset, size, max_record, validators)
     del block  # frees it while the record is used
+    if reason:  # a digest of what is left would be no sign of anything
+        record = record._replace(digest=header.values.get("warc-payload-digest", ""))
     if reason == "record-too-large":
         yield record._replace(body=b"")
         return
@@ -227,14 +229,16 @@ def record_of(
     """The record, and the damage to its body."""
     body, status, fields = block, None, Fields()
     damage: list[tuple[str, str]] = []
+    value = header.values.get
+    digest = value("warc-payload-digest", "")
     is_http = header.media_type.lower().startswith("application/http")
     if header.kind in ("response", "revisit") or (is_http and header.kind != "request"):
         status, fields, payload = split_message(block, validators=validators)
-        body, damage = decode(fields, payload, max_record)
+        body, damage, of_payload = decode(fields, payload, max_record, digest)
+        digest = digest if header.kind == "revisit" else of_payload  # that of a whole payload
     if header.kind == "revisit" and status is None and _is_not_modified(header):
         status = 304  # without the header that says so
     own = not (fields or (is_http and header.kind != "request"))
-    value = header.values.get
     record = (
         *(header.kind, header.uri, header.timestamp),
         media_type((header.media_type,)) if own else content_type(fields),
@@ -242,7 +246,7 @@ def record_of(
         value("warc-record-id", ""),
         header.concurrent_to,
         value("warc-refers-to", ""),
-        value("warc-payload-digest", ""),
+        digest,
         size,
         unbracketed(value("warc-refers-to-target-uri", "")),
         timestamp14(value("warc-refers-to-date", "")),

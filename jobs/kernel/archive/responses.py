@@ -68,13 +68,13 @@ class ResponseReader:
         status = status_of(text[line:line_end])
         if status and status < 200:  # an interim response, behind which is another
             return None
-        body, damage = data[http_end:end], _NONE
+        body, damage, stated = data[http_end:end], _NONE, text[digest:digest_end]
         if len(fields) > 1 or fields[0][0] != _TYPE or body.startswith(PACKED):
-            body, damage = decode(fields, body, max_record)
+            body, damage, stated = decode(fields, body, max_record, stated)
         record = (
             "response", unbracketed(text[uri:uri_end]), timestamp14(text[date:date_end]),
             content_type(fields), body, offset, status, fields, text[name:name_end], (), "",
-            text[digest:digest_end], end, "", "",
+            stated, end, "", "",
         )  # fmt: skip
         return record, damage
 

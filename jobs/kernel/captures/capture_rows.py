@@ -22,6 +22,7 @@ from jobs.kernel.formats.rows import UNKNOWN, Capture
 from jobs.kernel.keys.uris import LONGEST, as_crawled, field
 
 WAITING = 1000
+LONGEST_DIGESTS = 512  # bytes: two of SHA-512 in hexadecimal digits
 _capture = partial(tuple.__new__, Capture)  # half the time of Capture(…)
 _DEFAULTS = tuple(Capture._field_defaults.values())
 
@@ -151,7 +152,7 @@ def capture_of(
         record.timestamp.encode() or UNKNOWN,
         status,
         media_type,
-        field(record.digest),
+        field(record.digest, LONGEST_DIGESTS),
         kind,
         archive,
         b"%d" % record.offset,

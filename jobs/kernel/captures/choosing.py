@@ -33,6 +33,7 @@ from base64 import b32encode
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from jobs.kernel.formats.payload_digests import digests_in
 from jobs.kernel.formats.rows import UNKNOWN, Capture
 
 REDIRECT, CANONICAL, VANISHED, CIRCLE = b"redirect", b"canonical", b"gone", b"loop"
@@ -232,10 +233,14 @@ class _Contents:
         self._newest = contents[-1:]
         for row in contents:
             if is_original(row) and row.digest != UNKNOWN:
-                same = self.digests.setdefault(row.digest, [])
-                if same and same[-1][1] != row.timestamp:
-                    same.clear()
-                same.append((row.uri, row.timestamp))
+                for digest in digests_in(row.digest):
+                    self._add(digest, row)
+
+    def _add(self, digest: bytes, row: Capture) -> None:
+        same = self.digests.setdefault(digest, [])
+        if same and same[-1][1] != row.timestamp:
+            same.clear()
+        same.append((row.uri, row.timestamp))
 
     def search(self, revisit: Capture) -> Search:
         """For the original of a revisit whose digest no original has."""

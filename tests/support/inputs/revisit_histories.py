@@ -9,6 +9,7 @@ does, and remembers what it has stored.
 from __future__ import annotations
 
 import hashlib
+from base64 import b32encode
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -20,7 +21,8 @@ SPELLINGS = ("http://{}.example/", "https://{}.example/", "http://www.{}.example
 class Visit(NamedTuple):
     """A capture. number: of its link and its record. page: its key; spelling: which of its URIs.
     day: None without a date. status: None without an HTTP block. of: the visit whose fields a
-    revisit has as far as `names` lists them: id, uri, date. archive: where its record is."""
+    revisit has as far as `names` lists them: id, uri, date. archive: where its record is. chunked:
+    whether its body is as it was sent; then the digest stands for one of the chunks, too."""
 
     number: int
     page: str
@@ -32,6 +34,7 @@ class Visit(NamedTuple):
     names: frozenset[str] = frozenset()
     spelling: int = 0
     archive: int = 0
+    chunked: bool = False
 
     @property
     def uri(self) -> str:
@@ -59,10 +62,14 @@ def record(visit: Visit) -> bytes:
     fields += [(name, str(visit.named(field) or "")) for field, name in names.items()]
     if visit.named("date") is not None:
         fields.append(("WARC-Refers-To-Date", _date(visit.named("date"))))
-    more = {200: f"\r\n<a href=/c{visit.number}>", 301: f"Location: /c{visit.number}\r\n\r\n"}
+    more = {200: f"\r\n{payload(visit)}", 301: f"Location: /c{visit.number}\r\n\r\n"}
     block = ""
     if visit.status is not None:
         of_status = "\r\n" if visit.kind == "revisit" else more.get(visit.status, "\r\n")
+        if visit.chunked and (visit.kind, visit.status) == ("response", 200):
+            chunk = payload(visit)
+            of_status = "Transfer-Encoding: chunked\r\n"
+            of_status += f"\r\n{len(chunk):x}\r\n{chunk}\r\n0\r\n\r\n"
         block = f"HTTP/1.1 {visit.status} Words\r\nContent-Type: text/html\r\n{of_status}"
         fields.append(("Content-Type", "application/http; msgtype=response"))
     records = _written(visit, visit.id, fields, block)
@@ -74,6 +81,11 @@ def record(visit: Visit) -> bytes:
         ]  # fmt: skip
         records += _written(visit, f"<urn:uuid:m{visit.number}>", fields, block)
     return records
+
+
+def payload(visit: Visit) -> str:
+    """Of a visit of status 200."""
+    return f"<a href=/c{visit.number}>"
 
 
 def _date(day: str | int | None) -> str:
@@ -155,10 +167,16 @@ def _same(visit: Visit, visits: Sequence[Visit]) -> list[Visit]:
         return []
     same = [
         one for one in visits
-        if _is_whole(one) and (one.page, one.digest) == (visit.page, visit.digest)
+        if _is_whole(one) and one.page == visit.page and visit.digest in _digests(one)
     ]  # fmt: skip
     last = max((one.time for one in same), default=0)
     return [one for one in same if one.time == last]
+
+
+def _digests(visit: Visit) -> list[str]:
+    """Those that a revisit may know it by."""
+    of_payload = b32encode(hashlib.sha1(payload(visit).encode()).digest()).decode()
+    return [visit.digest, *([f"sha1:{of_payload}"] if visit.chunked else [])]
 
 
 def _named(visit: Visit, visits: Sequence[Visit]) -> list[Visit]:

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from jobs.kernel.captures.choosing import NOWHERE, CaptureRules
 from jobs.kernel.formats.datasets import FOLDS
+from jobs.kernel.formats.payload_digests import BETWEEN
 from pipeline.data.database import batches
 from pipeline.data.growing import save
 from pipeline.data.parquet import CHECKED, schema_of
@@ -73,8 +74,9 @@ TAKING = f"""
 CREATE VIEW latest AS SELECT counting.* FROM counting JOIN last_good USING (key)
     ANTI JOIN gone USING (key) ANTI JOIN vanished USING (key) WHERE timestamp = last;
 CREATE TABLE unchanged AS SELECT row_number() OVER () AS row, latest.* FROM latest WHERE revisit;
-CREATE TABLE same AS SELECT DISTINCT key, digest, uri, timestamp FROM original
-    SEMI JOIN unchanged USING (key) WHERE digest <> '-'
+CREATE TABLE same AS SELECT DISTINCT key, digest, uri, timestamp FROM
+    (SELECT key, unnest(string_split(digest, '{BETWEEN}')) AS digest, uri, timestamp FROM original
+     SEMI JOIN unchanged USING (key) WHERE digest <> '-')
     QUALIFY timestamp = max(timestamp) OVER (PARTITION BY key, digest);
 CREATE VIEW last_same AS SELECT key, digest, timestamp, max(uri) AS uri FROM same GROUP BY ALL;
 CREATE TABLE origin (row BIGINT, key VARCHAR, uri VARCHAR, timestamp VARCHAR);

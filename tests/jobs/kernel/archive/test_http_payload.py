@@ -35,38 +35,38 @@ CODED = {
 @given(st.binary(min_size=1), st.integers(1, 40))
 def test_chunks(body: bytes, size: int) -> None:
     fields = [("transfer-encoding", "Chunked")]
-    assert decode(fields, chunked(body, size), 2**20) == (body, [])
+    assert decode(fields, chunked(body, size), 2**20)[:2] == (body, [])
     trailers = chunked(body, size)[:-2] + b"Trailer: x\r\n\r\n"
-    assert decode(fields, trailers, 2**20) == (body, [])
+    assert decode(fields, trailers, 2**20)[:2] == (body, [])
 
 
 @pytest.mark.parametrize("coding", CODED)
 def test_encodings(coding: str) -> None:
     payload = CODED[coding](TEXT)
-    assert decode([("content-encoding", coding)], payload, 2**20) == (TEXT, [])
+    assert decode([("content-encoding", coding)], payload, 2**20)[:2] == (TEXT, [])
     both = [("content-encoding", coding.upper()), ("transfer-encoding", "chunked")]
-    assert decode(both, chunked(payload, 100), 2**20) == (TEXT, [])
+    assert decode(both, chunked(payload, 100), 2**20)[:2] == (TEXT, [])
 
 
 def test_bare_deflate_and_two_encodings() -> None:
-    assert decode([("content-encoding", "deflate")], bare(TEXT), 2**20) == (TEXT, [])
+    assert decode([("content-encoding", "deflate")], bare(TEXT), 2**20)[:2] == (TEXT, [])
     twice = gzip.compress(zlib.compress(TEXT))
-    assert decode([("content-encoding", "deflate, gzip")], twice, 2**20) == (TEXT, [])
+    assert decode([("content-encoding", "deflate, gzip")], twice, 2**20)[:2] == (TEXT, [])
 
 
 def test_brotli() -> None:
     brotli = pytest.importorskip("brotli")
     fields = [("content-encoding", "br")]
-    assert decode(fields, brotli.compress(TEXT), 2**20) == (TEXT, [])
+    assert decode(fields, brotli.compress(TEXT), 2**20)[:2] == (TEXT, [])
     bomb = brotli.compress(b"\0" * 2**24, quality=5)
-    body, damage = decode(fields, bomb, 2**16)
+    body, damage, _ = decode(fields, bomb, 2**16)
     assert (len(body), damage[0][0]) == (2**16, "body-too-large")
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "identity", ""])
 def test_headers_that_lie(coding: str) -> None:
     fields = [("content-encoding", coding), ("transfer-encoding", "chunked")]
-    assert decode(fields, TEXT, 2**20) == (TEXT, [])
+    assert decode(fields, TEXT, 2**20)[:2] == (TEXT, [])
 
 
 def test_gzip_that_no_header_tells_of() -> None:
@@ -78,23 +78,23 @@ def test_gzip_that_no_header_tells_of() -> None:
 
 def test_what_breaks_is_counted_and_used() -> None:
     cut = gzip.compress(TEXT)[:-20]
-    body, damage = decode([("content-encoding", "gzip")], cut, 2**20)
+    body, damage, _ = decode([("content-encoding", "gzip")], cut, 2**20)
     assert TEXT.startswith(body)
     assert body.startswith(b"<html>")
     assert [reason for reason, _ in damage] == ["bad-encoding"]
-    body, damage = decode([("transfer-encoding", "chunked")], chunked(TEXT, 1000)[:3000], 2**20)
+    body, damage, _ = decode([("transfer-encoding", "chunked")], chunked(TEXT, 1000)[:3000], 2**20)
     assert TEXT.startswith(body)
     assert [reason for reason, _ in damage] == ["bad-chunks"]
     broken = b"3\r\nabc\r\nzz\r\ndef"
     assert decode([("transfer-encoding", "chunked")], broken, 99).body == b"abczz\r\ndef"
-    _, damage = decode([("content-encoding", "\x1b[2J")], TEXT, 2**20)
+    _, damage, _ = decode([("content-encoding", "\x1b[2J")], TEXT, 2**20)
     assert damage[0][1].isprintable()
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate"])
 def test_a_body_stops_at_the_limit(coding: str) -> None:
     bomb = CODED[coding](b"a" * 2**24)
-    body, damage = decode([("content-encoding", coding)], bomb, 2**16)
+    body, damage, _ = decode([("content-encoding", coding)], bomb, 2**16)
     assert (body, damage[0][0]) == (b"a" * 2**16, "body-too-large")
 
 
