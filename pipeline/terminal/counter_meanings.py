@@ -9,7 +9,7 @@ from __future__ import annotations
 from jobs.kernel.archive.damage import REASONS
 from jobs.kernel.formats.hops import HOPS, NAV_HOPS
 
-DROPPED = "dropped."
+DROPPED, METHOD = "dropped.", "method."
 #: reason of dropped links and captures -> what was left out
 _DROPPED = {
     "duplicate": "again on the same page",
@@ -42,6 +42,7 @@ _DROPPED = {
     "unread.html": "bodies that look like HTML, and have another type",
     "unread.svg": "bodies that look like SVG, and have another type",
     "unread.xml": "bodies that look like XML, and have another type",
+    "request.unmatched": "requests of HEAD, POST and the like, whose answer is not near them",
     "self-links": "links of a page to itself",
     "links-from-source-without-id": "links of pages without rank, as no page links to these;"
     " --nodes all ranks them",
@@ -95,6 +96,8 @@ def _of_dropped(reason: str) -> str:
     what, _, rest = reason.partition(".")
     if what in ("capture", "metadata"):
         kind = "captures" if what == "capture" else "metadata"
+        if rest.startswith(METHOD):
+            return f"{kind}: answers to {rest.removeprefix(METHOD)}, no pages that GET gives"
         return f"{kind}: {_DROPPED.get(rest, rest)}"
     if what == "hop":
         return _of_hop(rest)

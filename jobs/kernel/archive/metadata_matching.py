@@ -44,6 +44,14 @@ class MetadataMatching:
             return ()
         return self._matched(names(record), lines_count)
 
+    def add_other_method(self, record: Record) -> None:
+        """Of a request of another method than GET, or its answer: what describes it by its id does
+        not count. Another capture may have its URI and its time."""
+        if self._unmatched is not None:
+            self._unmatched.append(((names(record)[0], "", ""), False))
+        else:
+            self._matched((names(record)[0], "", ""), False)
+
     def _matched(self, named: Names, lines_count: bool) -> list[Record]:
         counting = []
         for key in capture_keys(named):
@@ -98,6 +106,11 @@ def names(record: Record) -> Names:
     if len(record_id) > LONGEST_NAME or len(uri) > LONGEST_NAME:
         record_id, uri = _short(record_id), _short(uri)
     return record_id, uri, record.timestamp
+
+
+def id_key(record: Record) -> int:
+    """The key of its id."""
+    return hash(names(record)[0])
 
 
 def _short(name: str) -> str:

@@ -34,6 +34,7 @@ from jobs.kernel.archive.record_headers import (
 from jobs.kernel.archive.record_starts import LONGEST_LINE
 from jobs.kernel.archive.responses import ResponseReader
 from jobs.kernel.archive.run_reader import FEW_RECORDS, ArchiveRange, RunReader
+from jobs.kernel.formats.http_methods import method_of
 
 EXPECTED = "a WARC or ARC file, plain, gzip, zstd or lz4"
 _AT_A_TIME, _AT_A_TIME_BYTES = 128, 2**20  # records, and bytes of records
@@ -47,7 +48,7 @@ class Record(NamedTuple):
     the HTTP header if there is one, else of the record. http_headers: at least the fields that say
     something about links and codings and, where asked for, about versions. body: decoded, empty if
     the record is larger than the limit. offset: see byte_runs.py. size: inflated bytes of header
-    and block.
+    and block. method: of HTTP, of a request and of the answer to it; '' if it is GET, or unknown.
     """
 
     kind: str
@@ -65,6 +66,7 @@ class Record(NamedTuple):
     size: int = 0
     refers_to_uri: str = ""
     refers_to_timestamp: str = ""
+    method: str = ""
 
 
 class ArchiveRecords(NamedTuple):
@@ -176,8 +178,9 @@ def _read_record(
     size = run.position - begin
     record, damage = record_of(header, block, offset, size, max_record, validators)
     del block  # frees it while the record is used
-    if reason:  # a digest of what is left would be no sign of anything
-        record = record._replace(digest=header.values.get("warc-payload-digest", ""))
+    stated = header.values.get("warc-payload-digest", "")
+    if reason and record.digest != stated:  # that of what is left says nothing
+        record = record._replace(digest=stated)
     if reason == "record-too-large":
         yield record._replace(body=b"")
         return
@@ -250,6 +253,7 @@ def record_of(
         size,
         unbracketed(value("warc-refers-to-target-uri", "")),
         timestamp14(value("warc-refers-to-date", "")),
+        method_of(block) if header.kind == "request" else "",
     )
     return _make(record), damage
 

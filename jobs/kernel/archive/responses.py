@@ -74,7 +74,7 @@ class ResponseReader:
         record = (
             "response", unbracketed(text[uri:uri_end]), timestamp14(text[date:date_end]),
             content_type(fields), body, offset, status, fields, text[name:name_end], (), "",
-            stated, end, "", "",
+            stated, end, "", "", "",
         )  # fmt: skip
         return record, damage
 

@@ -5,6 +5,7 @@ record that it describes. Of a page it has the tags with links and no text, so t
 page of those tags, and every rule for pages holds. It has no bodies of other types.
 
 Envelope: Format, WARC-Header-Metadata (or ARC-Header-Metadata), Payload-Metadata. In the latter:
+HTTP-Request-Metadata with Request-Message,
 HTTP-Response-Metadata with Response-Message, Headers and HTML-Metadata (Head: Base, Metas, Link,
 Scripts; Links), or WARC-Metadata-Metadata with the lines of a metadata record (Metadata-Records).
 A path such as `A@/href` names the element and the attribute that an `url` comes from.
@@ -21,6 +22,7 @@ from jobs.kernel.archive.media_types import content_type, media_type
 from jobs.kernel.archive.record_headers import BLANKS, Fields, arc_header, first, header_of
 from jobs.kernel.archive.records import Record, record_of
 from jobs.kernel.encodings.encoding import encoded
+from jobs.kernel.formats.http_methods import method_named
 from jobs.kernel.keys.uris import as_text
 from jobs.kernel.markup.charsets import charset_of
 
@@ -89,7 +91,11 @@ def _record(wat: Record, envelope: dict[str, Any]) -> Record:
         body = _lines(_dict(payload, "WARC-Metadata-Metadata"))
     status = _status(_dict(http, "Response-Message"))
     record, _ = record_of(header, b"", wat.offset, wat.size, 0)
-    return record._replace(media_type=kind, body=body, status=status, http_headers=fields)
+    record = record._replace(media_type=kind, body=body, status=status, http_headers=fields)
+    method = _dict(_dict(payload, "HTTP-Request-Metadata"), "Request-Message").get("Method")
+    if record.kind == "request" and isinstance(method, str):
+        record = record._replace(method=method_named(method))
+    return record
 
 
 def _status(message: dict[str, Any]) -> int | None:

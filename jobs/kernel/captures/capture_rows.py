@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from jobs.kernel.archive.metadata import provenance
-from jobs.kernel.archive.metadata_matching import Names, capture_keys, described_keys, names
+from jobs.kernel.archive.metadata_matching import Names, capture_keys, described_keys, id_key, names
 from jobs.kernel.archive.records import Record
 from jobs.kernel.captures.counters import count_type
 from jobs.kernel.captures.extraction_options import ExtractionOptions
@@ -60,6 +60,7 @@ class CaptureRows:
         self._rows: deque[_WaitingRow] = deque()
         self._by_key: dict[int, _WaitingRow] | None = None  # from the first metadata record on
         self._provenance: OrderedDict[int, _Provenance] = OrderedDict()  # by key
+        self._other_methods: OrderedDict[int, None] = OrderedDict()  # keys of what is no capture
 
     def add_capture(self, record: Record, capture: Capture) -> Iterable[Capture]:
         """The rows that are complete now, or have waited long enough."""
@@ -68,6 +69,16 @@ class CaptureRows:
         if self._by_key is not None:
             self._match(row, self._by_key)
         return self._leaving()
+
+    def add_other_method(self, record: Record) -> None:
+        """Of a request of another method than GET, or its answer: no row is completed by what
+        describes it."""
+        key = id_key(record)
+        self._other_methods[key] = None
+        if values := self._provenance.pop(key, None):
+            values.used = True
+        while len(self._other_methods) > WAITING:
+            self._other_methods.popitem(last=False)
 
     def _match(self, row: _WaitingRow, by_key: dict[int, _WaitingRow]) -> None:
         keys = capture_keys(row.names)
@@ -90,6 +101,8 @@ class CaptureRows:
                 self._match(waiting, self._by_key)
         values = _Provenance(field(via, LONGEST), field(hops))
         keys = described_keys(record)
+        if not self._other_methods.keys().isdisjoint(keys[:-1]):
+            return ()
         for key in keys:
             row = self._by_key.get(key)
             if row and not row.complete:

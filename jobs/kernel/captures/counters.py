@@ -8,7 +8,9 @@ name, `header`, `metadata`), `flagged.nofollow` (with duplicates), `dropped.REAS
 `damage.REASON`, `skipped.pdf.REASON`. `dropped.unread.LIKE` are bodies that look like HTML, a feed
 or other XML and are not read because of their type. The unread end of a document that is too long
 is `dropped.DOCUMENT-tail`; a document in an encoding that no browser reads is `dropped.encoding`;
-one with more links than max_links_per_page counts once as `dropped.over-limit`.
+one with more links than max_links_per_page counts once as `dropped.over-limit`. Captures of other
+methods than GET are `dropped.capture.method.METHOD`, and requests of these whose answer is not here
+are `dropped.request.unmatched` (answers.py).
 """
 
 from __future__ import annotations
@@ -17,14 +19,25 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
+from jobs.kernel.archive.index.lines import INDEX
+from jobs.kernel.archive.records import Record
 from jobs.kernel.archive.sources import WET
 from jobs.kernel.errors import BadInput
 
+CAPTURED = ("response", "resource", "revisit")
+KINDS = (*CAPTURED, INDEX, "metadata", "request", "warcinfo", "conversion", "continuation")
+_COUNTED = {kind: f"records.{kind}" for kind in KINDS}
 TYPES = "captures.type."
 INDEXES = "indexes"
 MAX_TYPES = 100  # media types of an archive that are counted by name; they are open-ended input
 OTHER_SCHEMES = frozenset({"dns", "ftp", "ftps", "screenshot", "thumbnail", "urn", "whois"})
 _MEDIA_TYPE = re.compile(r"[a-z]{1,20}/[a-z0-9!#$&^_.+-]{1,80}").fullmatch
+
+
+def count_record(record: Record, counters: Counter[str]) -> None:
+    counters["records"] += 1
+    counters[_COUNTED.get(record.kind, "records.other")] += 1
+    counters["bytes"] += record.size
 
 
 def require_pages(

@@ -1,6 +1,7 @@
 """From the records of an archive to its links and captures: which records count, and for what.
 
-Captures are responses, resources and revisits of http and https URIs, and lines of an index. Links
+Captures are responses, resources and revisits of http and https URIs, and lines of an index. Those
+that answer other methods than GET (answers.py) are no captures, and their metadata are none. Links
 come from those of status 2xx (none counts as 200) and, as an R link, from the Location of 3xx:
 
 | outlinks | an HTML page | CSS, feed, sitemap, robots.txt | a revisit, or another type |
@@ -41,10 +42,10 @@ from jobs.kernel.archive.metadata_matching import MetadataMatching
 from jobs.kernel.archive.records import Record, some_at_a_time
 from jobs.kernel.archive.run_reader import ArchiveRange
 from jobs.kernel.archive.sources import read_archives
-from jobs.kernel.archive.wat import described
+from jobs.kernel.captures.answers import Answers
 from jobs.kernel.captures.archive_software import is_of_heritrix
 from jobs.kernel.captures.capture_rows import CaptureRows, capture_of
-from jobs.kernel.captures.counters import INDEXES, named_reason
+from jobs.kernel.captures.counters import CAPTURED, INDEXES, count_record, named_reason
 from jobs.kernel.captures.extraction_options import ExtractionOptions
 from jobs.kernel.captures.outlink_lines import outlink_groups
 from jobs.kernel.formats.hops import NOFOLLOW_HOPS
@@ -61,9 +62,6 @@ from jobs.kernel.machine.collecting import seldom_collected
 
 Item = Link | Anchor | Capture | Damage
 Row = LinkRun | Anchor | Capture | Damage
-CAPTURED = ("response", "resource", "revisit")
-KINDS = (*CAPTURED, INDEX, "metadata", "request", "warcinfo", "conversion", "continuation")
-_COUNTED = {kind: f"records.{kind}" for kind in KINDS}
 LINKING_FIELDS = frozenset({"location", "refresh", "link", "x-robots-tag"})
 
 
@@ -109,11 +107,13 @@ def extract_runs(
             counters.update([INDEXES] * is_index)
             if part is not None:
                 extraction.begin(as_heritrix=part.as_heritrix)
-            for some in some_at_a_time(items):
+            answers = Answers(counters, examples)
+            for some in answers.known(some_at_a_time(items)):
                 yield from extraction.of_records(some)
             yield from extraction.rest()
             if part is not None:
                 extraction.end(part)
+                part.alone &= answers.alone
 
 
 class _Extraction:
@@ -159,16 +159,10 @@ class _Extraction:
 
     def of_records(self, items: Iterable[Record | Damage]) -> list[Row]:
         """The captures that are complete by then, then links and damage of these items."""
-        counters, rows = self._counters, list[Row]()
+        rows = list[Row]()
         works: list[tuple[Record, bytes | None] | Damage] = []
-        for raw in items:
-            item = described(raw)
-            if isinstance(item, Damage):
-                works.append(item)
-            else:
-                if item is not raw:
-                    counters["wat"] += 1
-                works.append((item, self._row(item, rows)))
+        for item in items:
+            works.append(item if isinstance(item, Damage) else (item, self._row(item, rows)))
         for work in works:
             if isinstance(work, Damage):
                 rows.append(self.counted(work))
@@ -178,14 +172,17 @@ class _Extraction:
 
     def _row(self, record: Record, rows: list[Row]) -> bytes | None:
         """Count a record; if it is a capture, its URI. rows: gets captures that are complete."""
-        counters, kind = self._counters, record.kind
-        counters["records"] += 1
-        counters[_COUNTED.get(kind, "records.other")] += 1
-        counters["bytes"] += record.size
-        if kind in self._captured:
+        counters = self._counters
+        count_record(record, counters)
+        if record.method:
+            self._rows.add_other_method(record)
+        if record.kind in self._captured:
             uri = as_crawled(record.uri)
             if isinstance(uri, str):
                 self._dropped(f"capture.{named_reason(uri, record.uri)}", record.uri)
+                return None
+            if record.method:
+                self._dropped(f"capture.method.{record.method}", record.uri)
                 return None
             row = capture_of(record, uri, self._archive, counters, self._options)
             rows += self._rows.add_capture(record, row)
@@ -200,6 +197,8 @@ class _Extraction:
             return []
         if uri is not None:
             return self._or_damage(record, partial(self._links_of, uri))
+        if record.method:
+            self._matching.add_other_method(record)
         if record.kind == "warcinfo":
             self.begin(as_heritrix=is_of_heritrix(record.body))
         items: list[LinkRun | Anchor | Damage] = []

@@ -1,10 +1,10 @@
 """The open elements of a page, as far as the meaning of its next tag depends on them.
 
 In `<svg>` and `<math>` a title may hold tags and a comment may be a CDATA section, until an element
-of HTML ends that. Contents of templates do not belong to the page, but
-for those of shadow roots. Some tags mean nothing outside a
-table or a frameset. The algorithm is the HTML standard's, with two exceptions: formatting elements
-are not opened again, and only the DEEPEST innermost elements are searched.
+of HTML ends that. Contents of templates do not belong to the page, but for those of shadow roots.
+Some tags mean nothing outside a table or a frameset. The algorithm is the HTML standard's, with two
+exceptions: formatting elements are not opened again, and only the DEEPEST innermost elements are
+searched.
 """
 
 from __future__ import annotations

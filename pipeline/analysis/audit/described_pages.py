@@ -17,7 +17,7 @@ from jobs.kernel.archive.metadata_matching import (
     names,
 )
 from jobs.kernel.archive.records import Record
-from jobs.kernel.captures.extraction import CAPTURED
+from jobs.kernel.captures.counters import CAPTURED
 from jobs.kernel.keys.uris import as_crawled
 from jobs.kernel.links.documents import document, inflated
 

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from jobs.kernel.archive.index.lines import INDEX
-from jobs.kernel.captures.extraction import CAPTURED
+from jobs.kernel.captures.counters import CAPTURED
 from jobs.kernel.errors import count_of
 from jobs.kernel.formats.hops import HOPS
 from pipeline.terminal import counter_meanings

@@ -17,6 +17,9 @@ as crawlrank makes its own.
 A line of a request, of metadata or of another record that is no capture has its kind as its type
 (`warc/request`), or in JSON as `warc-type`. It gives a record of that kind. So does a line of type
 `application/warc-fields`: of metadata, or of warcinfo if it has no URI.
+
+A line of an answer to another method than GET says so in JSON as `method`, or by what pywb adds to
+the key: `__wb_method=POST`, or in older versions `__wb_post_data=…`.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jobs.kernel.archive.records import Record
+from jobs.kernel.formats.http_methods import method_named
 
 INDEX = "index"  # the kind of such records and captures
 _TIME = re.compile(r"([0-9]{14})[0-9]*")
@@ -34,6 +38,7 @@ _STATUS = re.compile(r"[0-9]{1,3}")
 _SHA1 = re.compile(r"[A-Z2-7]{32}")
 _BRACE = re.compile(r"(?:\A|[ \t])\{")  # a key may have others
 _WARC, _REVISIT, _FIELDS = "warc/", "warc/revisit", "application/warc-fields"
+_METHOD_IN_KEY = re.compile(r"[?&]__wb_(?:method=([a-z]{1,20})|post_data=)", re.IGNORECASE)
 _CAPTURES = ("revisit", "response", "resource")
 
 LineReader = Callable[
@@ -63,7 +68,8 @@ class Columns:
         values = line.split(self.separator)
         if len(values) != len(self.letters):
             raise BadIndexLine(f"{len(values)} columns, and {len(self.letters)} in the first line")
-        return _record(lambda letter: self._value(values, letter), offset, len(line))
+        record = _record(lambda letter: self._value(values, letter), offset, len(line))
+        return _with_method(record, None, self._value(values, "N"))
 
     def _value(self, values: list[str], letter: str) -> str:
         column = self._columns.get(letter)
@@ -88,7 +94,9 @@ def json_record(line: str, offset: int) -> Record:
         field: Any = values.get(names[letter])
         return str(field) if isinstance(field, (str, int)) else "-"
 
-    return _record(value, offset, len(line), str(values.get("warc-type", "")).lower())
+    record = _record(value, offset, len(line), str(values.get("warc-type", "")).lower())
+    key = fields[0] if fields else str(values.get("urlkey", ""))
+    return _with_method(record, values.get("method"), key)
 
 
 def _record(value: Callable[[str], str], offset: int, size: int, kind: str = "") -> Record:
@@ -113,6 +121,15 @@ def _record(value: Callable[[str], str], offset: int, size: int, kind: str = "")
         digest="" if digest == "-" else f"sha1:{digest}" if _SHA1.fullmatch(digest) else digest,
         size=size,
     )
+
+
+def _with_method(record: Record, stated: object, key: str) -> Record:
+    """With the method of the request that a line's capture answers, as records have it."""
+    method = method_named(stated) if isinstance(stated, str) else ""
+    if "__wb_" in key or "__wb_" in record.uri:
+        in_key = _METHOD_IN_KEY.search(key) or _METHOD_IN_KEY.search(record.uri)
+        method = method or (method_named(in_key[1] or "POST") if in_key else "")
+    return record._replace(method=method) if method else record
 
 
 def _kind(kind: str, media_type: str, uri: str) -> str:

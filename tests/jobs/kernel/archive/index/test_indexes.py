@@ -119,6 +119,37 @@ def test_other_records_by_their_fields() -> None:
     assert kinds == ["index", "warcinfo", "metadata", *KINDS_OF_LINES.values()]
 
 
+KEY = VALUES["N"].encode()
+
+
+@pytest.mark.parametrize(
+    ("line", "method"),
+    [
+        (CDXJ.replace(b"{", b'{"method": "POST", "requestBody": "a=1", '), "POST"),
+        (CDXJ.replace(b"{", b'{"method": "options", '), "OPTIONS"),
+        (ALONE.replace(b"{", b'{"method": "HEAD", '), "HEAD"),
+        (CDXJ.replace(b"{", b'{"method": "X-Y", '), "other"),
+        (CDXJ.replace(KEY, KEY + b"?__wb_method=put&a=1"), "PUT"),
+        (CDXJ.replace(KEY, KEY + b"?a=1&__wb_post_data=Yg=="), "POST"),
+        (ALONE.replace(KEY, KEY + b"?__wb_method=post"), "POST"),
+        (cdx("NbamskrMSVg").replace(KEY, KEY + b"?__wb_method=post"), "POST"),
+        *((CDXJ.replace(b"{", b'{"method": %b, ' % m), "") for m in (b'"GET"', b'"get"', b"null")),
+        (CDXJ.replace(b"{", b'{"method": {"a": 1}, '), ""),
+        (CDXJ.replace(KEY, KEY + b"?__wb_method=get"), ""),
+        (CDXJ.replace(KEY, KEY + b"?__wb_methodical=post"), ""),
+    ],
+)
+def test_answers_to_other_methods_are_no_captures(line: bytes, method: str) -> None:
+    (item,) = read(line)
+    assert isinstance(item, Record)
+    assert (*fields(item), item.method) == (*READ, method)
+    counters: Counter[str] = Counter()
+    rows = list(extract(io.BytesIO(line + b"\n"), "x", ExtractionOptions(), counters))
+    assert (len(rows), counters[f"dropped.capture.method.{method}"]) == (
+        (0, 1) if method else (1, 0)
+    )
+
+
 @pytest.mark.parametrize("key", ["h)/?{q}", "h)/?a={", "h)/?{b}={c}", "h)/?{20240101000000"])
 def test_braces_in_keys(key: str) -> None:
     line = CDXJ.replace(VALUES["N"].encode(), key.encode())
