@@ -9,6 +9,8 @@ FRAMES = "tests/jobs/kernel/archive/test_frames.py"
 HEADERS = "tests/jobs/kernel/archive/test_record_headers.py"
 WACZ = "tests/jobs/kernel/archive/test_wacz.py"
 RANGES = "tests/jobs/kernel/captures/test_archive_ranges.py"
+ANSWERS = "tests/jobs/kernel/captures/test_answers.py"
+DIGESTS = "tests/jobs/kernel/formats/test_payload_digests.py"
 EXTRACTION = "tests/jobs/kernel/captures/test_extraction.py"
 BOUNDS = "tests/jobs/kernel/captures/test_bounds.py"
 LINKS = "tests/jobs/kernel/links/test_html_links.py"
@@ -49,6 +51,27 @@ EDITS: dict[str, tuple[Edit, ...]] = {
             "        chosen = one",
             "        chosen = chosen if chosen.essence else one",
             CASES,
+        ),
+        Edit(
+            "digest-of-chunks-is-of-the-page",
+            "jobs/kernel/archive/http_payload.py",
+            "digest = with_digest_of(body, digest)",
+            "digest = with_digest_of(block, digest)",
+            DIGESTS,
+        ),
+        Edit(
+            "request-before-its-answer-is-forgotten",
+            "jobs/kernel/captures/answers.py",
+            "if not answered:",
+            "if answered:",
+            ANSWERS,
+        ),
+        Edit(
+            "range-without-the-answer-of-a-request-fits",
+            "jobs/kernel/captures/extraction.py",
+            "part.alone &= answers.alone",
+            "part.alone &= True",
+            ANSWERS,
         ),
         Edit(
             "interim-response-is-the-response",

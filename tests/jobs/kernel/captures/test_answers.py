@@ -148,6 +148,21 @@ def test_ranges_give_the_same_or_do_not_fit() -> None:
     assert fitting
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_range_without_the_answer_of_a_request_does_not_fit(is_first: bool) -> None:
+    head, pages = Event(0, "HEAD", 0), [Event(n, "GET", n).answer for n in range(1, 40)]
+    ends = (head.request, head.answer) if is_first else (head.answer, head.request)
+    for data, fits in (
+        (WRAPPINGS["each"]([ends[0], *pages, ends[1]]), False),
+        (WRAPPINGS["each"]([*ends, *pages]), True),
+    ):
+        ranges = ranges_of(io.BytesIO(data), 2**20, len(data) // 3)
+        assert len(ranges) > 1
+        for part in ranges:
+            _extracted(data, part)
+        assert fit(ranges) == fits
+
+
 def _extracted(data: bytes, part: ArchiveRange | None) -> list[list[Any]]:
     rows = list(extract_runs(io.BytesIO(data), "x", ExtractionOptions(), Counter(), part=part))
     captures = [row for row in rows if isinstance(row, Capture)]
