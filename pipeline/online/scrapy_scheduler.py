@@ -4,10 +4,10 @@ together.
     SCHEDULER = "pipeline.online.scrapy_scheduler.ImportanceScheduler"
     SPIDER_MIDDLEWARES = {"pipeline.online.scrapy_scheduler.ImportanceMiddleware": 1}
 
-The middleware is the nearest one to the engine, so that it sees what all others leave. When a
-callback has ended it writes in one transaction: the page with its links, the requests that came out
-of it, and that its own request is done. A crawl that was killed goes on from there: what had been
-given out and was not done is fetched again.
+The middleware is the nearest one to the engine, so that it sees what all others leave. A request is
+done when the engine has finished with it: when all that came out of its page is in the stores, or
+when it failed. A crawl that was killed goes on from there: what had been given out and was not done
+is fetched again.
 
 Of the requests that wait, the one of the highest priority comes first, and among these the one
 whose page has the highest authority by OPIC-HITS (opic_hits.py). Requests of a host that has as
@@ -23,8 +23,10 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import pickle
-from collections.abc import AsyncIterator
+import sys
+from collections.abc import AsyncIterator, Callable, Set
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -35,20 +37,32 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.utils.misc import load_object
-from scrapy.utils.request import request_from_dict
 
 from jobs.kernel.errors import BadInput
 from pipeline.online.opic_hits import OpicHits
+from pipeline.online.scrapy_requests import ScrapyRequests, filter_of, page_of
 from pipeline.online.stores.changes import SqlitePageChanges
 from pipeline.online.stores.database import MEMORY, Database
 from pipeline.online.stores.hits_cash import SqliteHitsCash
 from pipeline.online.stores.page_graph import SqliteGraph
 from pipeline.online.stores.relevance import SqliteRelevance
-from pipeline.online.stores.requests import CrawlRequest, SqliteRequests
+from pipeline.online.stores.requests import SqliteRequests
 
 logger = logging.getLogger(__name__)
-ROW = "crawlrank_row"  # in the meta of a request that was given out
 UPDATES = 1
+
+
+@dataclass(eq=False)
+class FetchedPage:
+    """links: to where its requests lead. coming: those of them that the engine has yet to bring.
+    is_over: whether all have come out of it."""
+
+    request: Request | None
+    relevance: Any = None
+    links: list[bytes] = field(default_factory=list)
+    coming: int = 0
+    is_over: bool = False
+    is_recorded: bool = False
 
 
 class ImportanceScheduler(BaseScheduler):
@@ -62,123 +76,145 @@ class ImportanceScheduler(BaseScheduler):
             Path(path).parent.mkdir(parents=True, exist_ok=True)
         self._path, self._crawler = path or MEMORY, crawler
         self._updates = settings.getint("CRAWLRANK_UPDATES", UPDATES)
-        self._most = settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN")
-        self._unwritable: dict[int, Request] = {}  # by row
-        self._written: set[bytes] = set()  # fingerprints of what the engine has yet to bring
+        self.df = filter_of(crawler)  # as Scrapy names it
+        self._given: dict[Request, int] = {}  # rows of those under way
+        self._pages: WeakKeyDictionary[Response, FetchedPage] = WeakKeyDictionary()
+        self._coming: WeakKeyDictionary[Request, list[FetchedPage]] = WeakKeyDictionary()
+        self._transaction, self._is_open = ExitStack(), False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> ImportanceScheduler:
         scheduler = _schedulers[crawler] = cls(crawler)
         return scheduler
 
-    def open(self, spider: Any) -> None:
-        self._spider = spider
+    def open(self, spider: Any) -> Any:
         self._database = database = Database(self._path)
         self.changes = SqlitePageChanges(database)
-        self._requests = SqliteRequests(database)
+        self._store = SqliteRequests(database)
+        is_file = self._path != MEMORY
+        self._requests = ScrapyRequests(
+            self._crawler, spider, self._store, self.df, is_file=is_file
+        )
         self._scores = SqliteHitsCash(database)
         self.opic = OpicHits(SqliteGraph(database), self._scores, SqliteRelevance(database))
-        if done := self._requests.done():
+        if done := self._store.done():
             logger.info("Goes on behind %d requests that are done", done)
+        return self.df.open()
 
-    def close(self, reason: str) -> None:
+    def close(self, reason: str) -> Any:
+        with self._database.transaction():
+            self._end_finished()
+        self._commit()
         self._database.close()
+        return self.df.close(reason)
 
     def has_pending_requests(self) -> bool:
-        return self._requests.waiting() > 0
+        return self._store.is_any_waiting()
+
+    def __len__(self) -> int:
+        return self._store.waiting()
+
+    def begin_with(self, request: Request) -> None:
+        """A request that the spider starts with."""
+        self._requests.begin_with(request)
 
     def enqueue_request(self, request: Request) -> bool:
-        fingerprint = self._crawler.request_fingerprinter.fingerprint(request)
-        if fingerprint in self._written:
-            self._written.discard(fingerprint)
-            return True
-        with self._database.transaction():
-            is_taken = self._enter(request, fingerprint, request.meta.pop(ROW, None))
-        if not is_taken:
-            self._crawler.stats.inc_value("dupefilter/filtered")
+        pages = self._coming.get(request)
+        if not pages:
+            with self._database.transaction():
+                is_taken = self._add(request)
+            self._commit()
+            return is_taken
+        page = pages.pop(0)
+        self._begin()
+        is_taken = self._add(request)
+        page.coming -= 1
+        self._end_if_done(page)
         return is_taken
 
-    def _enter(self, request: Request, fingerprint: bytes, row: int | None) -> bool:
-        """row: of the request that this one comes from, by a redirect or by a further attempt."""
-        known = self._requests.number_of(fingerprint)
-        if row is not None and known != row:  # where a redirect leads
-            self._requests.end(row)
-        if known is None:
-            return self._add(request, fingerprint)
-        if row == known or self._is_repeated(request):
-            self._requests.again(known, self._data(request, known))
-            return True
-        return False
-
     def next_request(self) -> Request | None:
-        taken = self._requests.take(self._is_busy)
+        with self._database.transaction():
+            self._end_finished()
+            taken = self._requests.take(self._is_busy)
+        self._commit()
         if taken is None:
             return None
-        row, data = taken
-        request = self._unwritable.pop(row) if data is None else self._from(data)
-        request.meta[ROW] = row
+        row, request = taken
+        self._given[request] = row
         return request
 
-    def record(self, response: Response, requests: list[Request], relevance: float | None) -> None:
-        """What came out of a page: all of it, or nothing if the crawl is killed meanwhile."""
-        page, row = response.url.encode(), response.meta.get(ROW)
-        links = [request.url.encode() for request in requests]
+    def page_of(self, response: Response) -> FetchedPage:
+        """The same for each part of what comes out of a response."""
+        page = self._pages.get(response)
+        if page is None:
+            page = self._pages[response] = FetchedPage(response.request)
+        page.is_over = False
+        return page
+
+    def expect(self, page: FetchedPage, request: Request) -> None:
+        """A request came out of a page; the engine will bring it, unless others refuse it."""
+        page.links.append(page_of(request.url))
+        page.coming += 1
+        self._coming.setdefault(request, []).append(page)
+
+    def record(self, page: FetchedPage, response: Response, relevance: float | None) -> None:
+        """What came out of a page, when all has."""
+        name = page_of(response.url)
         with self._database.transaction():
-            self.opic.add_page(page, links, relevance)
-            for request in requests:
-                request.meta.pop(ROW, None)
-                fingerprint = self._crawler.request_fingerprinter.fingerprint(request)
-                if self._enter(request, fingerprint, None):
-                    self._written.add(fingerprint)
-            if row is not None:
-                self._requests.end(row)
-            change = self.changes.visit(page, hashlib.sha1(response.body).digest())
-            self.opic.mark_update(page)
+            self.opic.add_page(name, page.links, relevance)
+            if not page.is_recorded:
+                change = self.changes.visit(name, hashlib.sha1(response.body).digest())
+                self._crawler.stats.inc_value(f"crawlrank/{change}")
+            self.opic.mark_update(name)
             read = self.opic.update(self._updates)
-            for touched in dict.fromkeys([*links, *read]):
-                self._requests.set_value(touched, self._value(touched))
-        self._crawler.stats.inc_value(f"crawlrank/{change}")
+            for touched in dict.fromkeys([*page.links, *read]):
+                self._store.set_value(touched, self._value(touched))
+        page.is_over = page.is_recorded = True
+        self._end_if_done(page)
 
-    def _add(self, request: Request, fingerprint: bytes) -> bool:
-        page, host = request.url.encode(), self._slot(request)
-        value, data = self._value(page), self._data(request, None)
-        entry = CrawlRequest(fingerprint, page, host, request.priority, value, data)
-        row = self._requests.add(entry)
-        if row is not None and data is None:
-            self._unwritable[row] = request
-        return row is not None
+    def _begin(self) -> None:
+        """A transaction that goes on until a page is done or a request is given out."""
+        if not self._is_open:
+            self._transaction.enter_context(self._database.transaction())
+            self._is_open = True
 
-    def _is_repeated(self, request: Request) -> bool:
-        """Whether a known request is wanted once more; those that a crawl starts with come anew
-        each time that it goes on."""
-        return bool(request.dont_filter and not request.meta.get("is_start_request"))
+    def _commit(self) -> None:
+        self._is_open = False
+        self._transaction.close()
+
+    def _end_if_done(self, page: FetchedPage) -> None:
+        if page.is_over and not page.coming:
+            if page.request in self._given:
+                self._store.end(self._given.pop(page.request))
+            self._commit()
+
+    def _end_finished(self) -> None:
+        """Requests that the engine has finished with: they failed, or others took them away."""
+        slot = getattr(self._crawler.engine, "_slot", None)
+        under_way = getattr(slot, "inprogress", ())
+        if not isinstance(under_way, Set):  # no engine runs
+            under_way = ()
+        for request in [request for request in self._given if request not in under_way]:
+            self._store.end(self._given.pop(request))
+
+    def _add(self, request: Request) -> bool:
+        return self._requests.add(request, self._value(page_of(request.url)), self._slot(request))
 
     def _value(self, page: bytes) -> float:
         flow = self.opic.flow(page)
         return flow.authority if flow else 0.0
 
-    def _data(self, request: Request, row: int | None) -> bytes | None:
-        """None where a request holds what cannot be written: it is kept, and lost by a kill."""
-        try:
-            return pickle.dumps(request.to_dict(spider=self._spider), protocol=4)
-        except (pickle.PicklingError, TypeError, AttributeError, ValueError) as error:
-            logger.warning("A request is kept in memory only: %s: %s", request, error)
-            self._crawler.stats.inc_value("crawlrank/unwritable")
-            if row is not None:
-                self._unwritable[row] = request
-            return None
-
-    def _from(self, data: bytes) -> Request:
-        return request_from_dict(pickle.loads(data), spider=self._spider)
-
     def _slot(self, request: Request) -> str:
-        downloader = self._crawler.engine.downloader if self._crawler.engine else None
-        return str(downloader.get_slot_key(request) if downloader else "")
+        """A downloader of one's own need not have slots."""
+        key_of = getattr(self._downloader(), "get_slot_key", None)
+        return str(key_of(request) if key_of else "")
 
     def _is_busy(self, host: str) -> bool:
-        downloader = self._crawler.engine.downloader if self._crawler.engine else None
-        slot = downloader.slots.get(host) if downloader else None
-        return bool(slot and len(slot.active) >= min(self._most, slot.concurrency))
+        slot = getattr(self._downloader(), "slots", {}).get(host)
+        return bool(slot and len(slot.active) >= getattr(slot, "concurrency", sys.maxsize))
+
+    def _downloader(self) -> Any:
+        return self._crawler.engine.downloader if self._crawler.engine else None
 
 
 #: by crawler, as Scrapy gives a middleware no scheduler
@@ -197,29 +233,48 @@ class ImportanceMiddleware:
     def from_crawler(cls, crawler: Crawler) -> ImportanceMiddleware:
         return cls(crawler)
 
+    async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        scheduler = self._scheduler()
+        async for entry in start:
+            if isinstance(entry, Request):
+                scheduler.begin_with(entry)
+            yield entry
+
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
         scheduler = self._scheduler()
-        requests: list[Request] = []
-        relevance = self._relevance(response) if self._relevance else None
+        if not isinstance(response, Response):  # what comes out of no page
+            async for entry in result:
+                yield entry
+            return
+        page = scheduler.page_of(response)
+        if page.relevance is None and self._relevance:
+            page.relevance = self._asked(self._relevance, response)
         try:
             async for entry in result:
                 if isinstance(entry, Request):
-                    requests.append(entry)
-                    continue
-                if relevance is None:
-                    relevance = ItemAdapter(entry).get("relevance")
+                    scheduler.expect(page, entry)
+                elif page.relevance is None and ItemAdapter.is_item(entry):
+                    page.relevance = self._asked(_relevance_of, entry)
                 yield entry
         except Exception:  # of the callback: what came before counts
-            scheduler.record(response, requests, self._checked(relevance, response))
+            scheduler.record(page, response, self._checked(page.relevance, response))
             raise
-        scheduler.record(response, requests, self._checked(relevance, response))
-        for request in requests:
-            yield request
+        scheduler.record(page, response, self._checked(page.relevance, response))
+
+    def _asked(self, function: Callable[[Any], Any], about: Any) -> Any:
+        """None, and a message, where a function of the user fails: the page's links are kept."""
+        try:
+            return function(about)
+        except Exception:
+            logger.exception("No relevance, as a function failed: %r", about)
+            self._crawler.stats.inc_value("crawlrank/wrong_relevance")
+            return None
 
     def _scheduler(self) -> ImportanceScheduler:
-        if scheduler := _schedulers.get(self._crawler):
+        scheduler = _schedulers.get(self._crawler)
+        if scheduler is not None:
             return scheduler
         name = f"{ImportanceScheduler.__module__}.{ImportanceScheduler.__name__}"
         other = str(self._crawler.settings.get("SCHEDULER"))
@@ -232,3 +287,7 @@ class ImportanceMiddleware:
         logger.warning("No relevance from 0 to 1: %r, %s", relevance, response)
         self._crawler.stats.inc_value("crawlrank/wrong_relevance")
         return None
+
+
+def _relevance_of(item: Any) -> Any:
+    return ItemAdapter(item).get("relevance")

@@ -2,6 +2,9 @@
 
 A request that was given out and is not done when the file is opened waits again: whoever had it was
 killed. So nothing is lost, and nothing is given out twice but what was under way.
+
+Each request has a key of its own. What is wanted again, though it is known, has a key that starts
+with AGAIN; its row goes when it is done, so that the file grows with what is distinct only.
 """
 
 from __future__ import annotations
@@ -30,14 +33,19 @@ _ORDER = "ORDER BY priority DESC, value DESC, id"
 _BEST = f"SELECT id, host, data FROM requests WHERE state = {WAITING} {_ORDER} LIMIT ?"
 _OF_HOST = f"SELECT id, host, data FROM requests WHERE state = {WAITING} AND host = ? {_ORDER}"
 _NEXT_HOST = f"SELECT min(host) FROM requests WHERE state = {WAITING} AND host > ?"
+_FREE = "SELECT coalesce(max(id), 0) + 1 FROM requests"
+_KNOWN = "SELECT id FROM requests WHERE fingerprint = ?"
+_IS_ANY = f"SELECT EXISTS (SELECT 1 FROM requests WHERE state = {WAITING})"
+_FORGET = "DELETE FROM requests WHERE id = ? AND substr(fingerprint, 1, ?) = ?"
+AGAIN = b"\0again\0"
 LOOKED_AT, HOSTS = 64, 256  # of the best requests, and of hosts behind them
 
 
 class CrawlRequest(NamedTuple):
     """page: its URI. host: whose requests are given out one after the other. data: what the crawler
-    makes the request of; None for one that cannot be written."""
+    makes the request of; None for one that stays in memory."""
 
-    fingerprint: bytes
+    key: bytes
     page: Page
     host: str
     priority: int
@@ -51,29 +59,27 @@ class SqliteRequests:
         with database.transaction():
             for table in _TABLES:
                 database.execute(table)
+        self._next: int = database.number(_FREE)  # numbers do not come again in this process
 
-    def number_of(self, fingerprint: bytes) -> int | None:
-        """The id of a request; None for one that was not there."""
-        query = "SELECT id FROM requests WHERE fingerprint = ?"
-        number: int | None = self._database.number(query, (fingerprint,))
-        return number
+    def is_known(self, key: bytes) -> bool:
+        return self._database.number(_KNOWN, (key,)) is not None
+
+    def another_key(self, fingerprint: bytes) -> bytes:
+        """Of a request that is wanted again."""
+        return AGAIN + b"%d\0" % self._next + fingerprint
 
     def add(self, request: CrawlRequest) -> int | None:
         """Its id; None if it was there."""
         with self._database.transaction():
             (number,) = self._database.numbers_of([request.page])
             query = """INSERT OR IGNORE INTO requests
-                (fingerprint, number, host, state, priority, value, data)
-                VALUES (?, ?, ?, 0, ?, ?, ?)"""
-            fingerprint, _, host, priority, value, data = request
-            row = (fingerprint, number, host, priority, value, data)
-            cursor = self._database.execute(query, row)
-        return cursor.lastrowid if cursor.rowcount else None
-
-    def again(self, number: int, data: bytes | None) -> None:
-        """A request waits again, as the crawler changed it."""
-        query = f"UPDATE requests SET state = {WAITING}, data = ? WHERE id = ?"
-        self._database.execute(query, (data, number))
+                (id, fingerprint, number, host, state, priority, value, data)
+                VALUES (?, ?, ?, ?, 0, ?, ?, ?)"""
+            key, _, host, priority, value, data = request
+            row = (self._next, key, number, host, priority, value, data)
+            is_new = self._database.execute(query, row).rowcount
+        self._next += 1
+        return self._next - 1 if is_new else None
 
     def take(self, is_busy: Callable[[str], bool]) -> tuple[int, bytes | None] | None:
         """The best request of a host that is not busy, and its id."""
@@ -100,12 +106,17 @@ class SqliteRequests:
         return None
 
     def end(self, number: int) -> None:
-        self._database.execute(f"UPDATE requests SET state = {DONE} WHERE id = ?", (number,))
+        with self._database.transaction():
+            self._database.execute(f"UPDATE requests SET state = {DONE} WHERE id = ?", (number,))
+            self._database.execute(_FORGET, (number, len(AGAIN), AGAIN))
 
     def set_value(self, page: Page, value: float) -> None:
         """Of the requests of a page that wait."""
         query = f"UPDATE requests SET value = ? WHERE number = ? AND state = {WAITING}"
         self._database.execute(query, (value, self._database.number_of(page)))
+
+    def is_any_waiting(self) -> bool:
+        return bool(self._database.number(_IS_ANY))
 
     def waiting(self) -> int:
         return self._count(WAITING)
