@@ -34,7 +34,7 @@ class Texts:
     """What to import: files, globs or folders of parts. One of links, canonical_links, input_links
     and graph is given; captures belong to links, map to input_links or graph.
 
-    source_first: the columns of links are `source target`.
+    source_first: the columns of links, of URIs or of keys, are `source target`.
     """
 
     links: TextFiles = ()
@@ -142,6 +142,8 @@ def _convert(
         named = ", ".join([*texts.links, *texts.captures])
         require_usable(named, sum(rows.values()), reader.dropped)
     else:
-        rows["links"] = reader.key_links(texts.canonical_links, texts.input_links, tmp / "links")
+        rows["links"] = reader.key_links(
+            texts.canonical_links, texts.input_links, tmp / "links", texts.source_first
+        )
         rows["keys"] = reader.map_keys(texts.map, tmp / "keys")
     return Imported(rows, dict(reader.dropped), reader.examples)

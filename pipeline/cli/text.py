@@ -32,7 +32,8 @@ def _option(name: str) -> str:
     "--order",
     type=click.Choice(["target-source", "source-target"]),
     default="target-source",
-    help="Order of the columns of --links; in most edge lists the source comes first.",
+    help="Order of the columns of links, of URIs, keys or numbers; in most edge lists the source"
+    " comes first.",
 )
 @option("--captures", multiple=True, help="With --links: captures, 8 or 10 columns.")
 @option("--canonical-links", multiple=True, help="Links of keys, `target_key source_key`.")
@@ -87,8 +88,8 @@ def _check_usage(texts: Texts) -> None:
     for name, owners in GOES_WITH.items():
         if getattr(texts, name) and beginnings[0] not in owners:
             raise click.UsageError(f"{_option(name)} goes with {' or '.join(map(_option, owners))}")
-    if texts.source_first and not texts.links:
-        raise click.UsageError("--order goes with --links")
+    if texts.source_first and texts.graph:
+        raise click.UsageError("--order goes with --links, --canonical-links or --input-links")
 
 
 @command("export-text")

@@ -117,7 +117,9 @@ class ScrapyRequests:
             stored = pickle.loads(data)
             return request_from_dict(stored, spider=self._spider)
         except Exception as error:  # noqa: BLE001 (what a spider's own classes may raise)
-            what = stored.get("url") if isinstance(stored, dict) else "a request that cannot be read"
+            what = (
+                stored.get("url") if isinstance(stored, dict) else "a request that cannot be read"
+            )
             logger.error("A stored request is left for a later run: %s: %r", what, error)
             self._crawler.stats.inc_value("crawlrank/left")
             return None

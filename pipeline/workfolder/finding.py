@@ -18,6 +18,7 @@ from typing import Any
 
 from jobs.kernel.archive.sources import NAMES, has_archive_name
 from jobs.kernel.errors import BadInput, unreadable
+from jobs.kernel.formats.reading import as_pattern
 from jobs.kernel.storage.opening import (
     STORE_CURE,
     PathOrUrl,
@@ -86,7 +87,7 @@ def _of_path(name: str, result: FoundArchives) -> None:
     elif is_multi_wacz(path) and path.is_file():
         result.archives += wacz_files(path)
     elif MAGIC.search(name) and not path.exists():
-        for match in sorted(glob.glob(name, recursive=True)):  # noqa: PTH207 (a Path would lose its end)
+        for match in sorted(glob.glob(as_pattern(name), recursive=True)):  # noqa: PTH207 (a Path would lose its end)
             if Path(match).is_dir():
                 _of_folder(Path(match), result)
             else:

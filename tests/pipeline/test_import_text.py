@@ -255,6 +255,51 @@ def test_edges_with_the_source_first(separator: str, tmp_path: Path) -> None:
     assert found["pr0.txt"].splitlines()[1] == b"1\t1.0\tO:0"
 
 
+@pytest.mark.parametrize("option", ["--canonical-links", "--input-links"])
+def test_numbered_edges_with_the_source_first(option: str, tmp_path: Path) -> None:
+    edges, ids = [(0, 1), (0, 2), (1, 2)], ["", "7\t"][option == "--input-links"]
+    here = write(tmp_path / "edges.txt", *(f"{ids}{s}\t{t}\n" for s, t in edges))
+    there = write(tmp_path / "links.txt", *(f"{ids}{t}\t{s}\n" for s, t in edges))
+    ok("import-text", option, here, "--order", "source-target", "--work", tmp_path / "one")
+    ok("import-text", option, there, "--work", tmp_path / "other")
+    found = recipe(tmp_path / "one")
+    assert found == recipe(tmp_path / "other")
+    assert found["pr0.txt"].splitlines()[:2] == [b"0\t1.0\tO:1", b"1\t1.0\tO:dummy"]
+
+
+def test_numbers_as_uris_lead_to_the_order(tmp_path: Path) -> None:
+    edges = write(tmp_path / "edges.txt", "0 1\n")
+    said = crawlrank("import-text", "--links", edges, "--work", tmp_path / "work")
+    assert said.code == 3
+    assert "--canonical-links`, with `--order source-target`" in said.err
+
+
+BEGINNINGS = {
+    "# FromNodeId\tToNodeId\n": "a comment, as SNAP",
+    "# Nodes: 3 Edges: 3\n": "a comment, as SNAP",
+    "%%MatrixMarket matrix coordinate\n": "a comment, as SNAP",
+    "Source Target\n": "the names of the columns",
+    "0 1 0.5\n": "the weight 0.5 in the third column",
+    "0\t1\t1e-3\n": "the weight 1e-3 in the third column",
+}
+
+
+@pytest.mark.parametrize("option", ["--links", "--canonical-links", "--input-links", "--graph"])
+@pytest.mark.parametrize("beginning", BEGINNINGS)
+def test_edge_lists_of_other_programs_are_named(
+    beginning: str, option: str, tmp_path: Path
+) -> None:
+    edges = write(tmp_path / "edges.txt", beginning, "0 1\n")
+    said = crawlrank("import-text", option, edges, "--work", tmp_path / "work")
+    assert said.code == 3
+    assert f"line 1: {BEGINNINGS[beginning]}" in said.err.replace("a line with ", "")
+    for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
+        edges.write_bytes("0 1\r\n0 2\r\n".encode(encoding))
+        said = crawlrank("import-text", option, edges, "--work", tmp_path / "work")
+        assert said.code == 3
+        assert "line 1: text in UTF-16, as PowerShell writes it" in said.err
+
+
 def test_what_is_not_utf8_is_counted(tmp_path: Path) -> None:
     good = "http://a/ http://b/ L\n"
     source = write(tmp_path / "links.txt", good, b"http://a/\xff http://b/\n", good)

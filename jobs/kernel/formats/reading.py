@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from jobs.kernel.errors import BadInput, BadLine
+from jobs.kernel.formats.foreign import bad_line
 from jobs.kernel.formats.lines import AnyRow, Parser
 from jobs.kernel.formats.tables import is_table, table_lines
 from jobs.kernel.storage.opening import PathOrUrl, is_url, require_file
@@ -39,10 +40,19 @@ def parts(dataset: str | os.PathLike[str]) -> list[Path]:
     if path.exists():
         require_file(path, "a file or a folder of parts")
         return [path]
-    files = _visible(map(Path, glob.glob(str(dataset))))  # noqa: PTH207 (absolute globs)
+    files = _visible(map(Path, glob.glob(as_pattern(str(dataset)))))  # noqa: PTH207 (absolute globs)
     if not files:
         raise _missing(str(dataset))
     return files
+
+
+def as_pattern(name: str) -> str:
+    """A glob that means the folders at its beginning as they are, where they are there: a folder
+    may have brackets in its name."""
+    for slash in reversed([*re.finditer("/", name)]):
+        if Path(head := name[: slash.end()]).is_dir():
+            return glob.escape(head) + name[slash.end() :]
+    return name
 
 
 def _missing(dataset: str) -> BadInput:
@@ -105,7 +115,7 @@ def read_rows(dataset: str | os.PathLike[str], parser: Parser[AnyRow]) -> Iterat
         try:
             yield parser(line)
         except BadLine as error:
-            raise BadInput(f"{path}, line {number}", error.found, error.expected) from error
+            raise bad_line(path, number, line, error) from error
 
 
 def read_all(

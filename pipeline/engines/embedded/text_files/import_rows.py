@@ -14,8 +14,9 @@ from itertools import chain, groupby, islice
 from operator import attrgetter
 from pathlib import Path
 
-from jobs.kernel.errors import BadInput, BadLine
+from jobs.kernel.errors import BadLine
 from jobs.kernel.formats.datasets import CAPTURES
+from jobs.kernel.formats.foreign import bad_line, refuse_foreign_start
 from jobs.kernel.formats.lines import (
     AnyRow,
     Parser,
@@ -78,14 +79,17 @@ class TextReader:
         rows = self._rows(paths, parse_typed_capture, _uris_of_capture)
         return self._write_captures(rows, output)
 
-    def key_links(self, canonical: Iterable[str], numbered: Iterable[str], output: Path) -> int:
+    def key_links(
+        self, canonical: Iterable[str], numbered: Iterable[str], output: Path, source_first: bool
+    ) -> int:
         """Links of keys, from canonical links and from input links, whose ids are not kept."""
 
         def links() -> Iterator[Link]:
-            for row in self._rows(canonical, parse_canonical_link):
-                yield Link(*row)
-            for _, target, source in self._rows(numbered, parse_input_link):
-                yield Link(target, source)
+            for first, second in chain(
+                self._rows(canonical, parse_canonical_link),
+                (row[1:] for row in self._rows(numbered, parse_input_link)),
+            ):
+                yield Link(second, first) if source_first else Link(first, second)
 
         return self._write_links(links(), output)
 
@@ -104,10 +108,12 @@ class TextReader:
         """The rows of lines that are not dropped. uris: of a row."""
         for given_path in paths:
             for path, number, line in read_lines(given_path):
+                if number == 1:
+                    refuse_foreign_start(path, line, "a line of links, captures or keys")
                 try:
                     row = parser(line)
                 except BadLine as error:
-                    raise BadInput(f"{path}, line {number}", error.found, error.expected) from error
+                    raise bad_line(path, number, line, error) from error
                 if why := why_unusable(line, *uris(row)):
                     self.dropped[DROPPED + why] += 1
                     if len(self.examples) < EXAMPLES:

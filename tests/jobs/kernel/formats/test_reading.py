@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.drawing import examples
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.lines import parse_canonical_link
@@ -50,6 +54,20 @@ def test_a_name_with_glob_characters_is_a_name_first(tmp_path: Path) -> None:
     (tmp_path / "links1.txt").write_bytes(b"c d\n")
     assert parts(tmp_path / "links[1].txt") == [tmp_path / "links[1].txt"]
     assert parts(tmp_path / "links?.txt") == [tmp_path / "links1.txt"]
+
+
+NAMES = st.text("ab[]*?!-", min_size=1, max_size=5)
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(st.lists(NAMES, min_size=1, max_size=3), NAMES)
+def test_a_glob_below_folders_of_any_name_finds_its_files(above: list[str], name: str) -> None:
+    with tempfile.TemporaryDirectory() as top:
+        file = Path(top, *above, f"{name}.txt")
+        file.parent.mkdir(parents=True)
+        file.touch()
+        assert parts(file.parent / "*.txt") == [file]
+        assert parts(file.parent / "*.t[x]t") == [file]
 
 
 def test_an_empty_file_has_no_rows(tmp_path: Path) -> None:
