@@ -104,11 +104,14 @@ class ValidationOptions(CutOptions, OpicOptions):
 @dataclass(frozen=True)
 class PageWeights:
     """Weights of pages that a ranking is given. option: its name, which says what they mean. lines:
-    of its file. mark: a digest of what they say."""
+    of its file. mark: a digest of what they say. damaged: the number of its seeds that are not
+    UTF-8, which are left out; damaged_lines: where the first ones are."""
 
     option: str
     lines: tuple[WeightLine, ...]
     mark: str
+    damaged: int = 0
+    damaged_lines: tuple[str, ...] = ()
 
 
 CombineBy = Literal["position", "probability"]

@@ -16,6 +16,8 @@ from pipeline.workfolder.manifest import Manifest, fingerprint
 from pipeline.workfolder.results.opened import opened
 from pipeline.workfolder.results.weights import weights_of
 from pipeline.workfolder.weight_files import (
+    DAMAGED,
+    WeightFileSummary,
     read_heritrix_seeds,
     read_relevance,
     read_seeds,
@@ -31,8 +33,11 @@ READERS = {
 
 def page_weights(option: str, path: Path) -> PageWeights:
     """The weights in the file of an option. Raises BadInput."""
-    lines = tuple(READERS.get(option, read_weights)(path))
-    return PageWeights(option, lines, fingerprint([(line.page, line.weight) for line in lines]))
+    summary = WeightFileSummary()
+    lines = tuple(READERS.get(option, read_weights)(path, summary=summary))
+    mark = fingerprint([(line.page, line.weight) for line in lines])
+    damaged = tuple(f"{path}, line {number}" for number in summary.damaged)
+    return PageWeights(option, lines, mark, summary.skipped[DAMAGED], damaged)
 
 
 def weights_by_id(work: Path, manifest: Manifest, options: RunOptions) -> tuple[Floats, StepEntry]:
@@ -48,7 +53,8 @@ def weights_by_id(work: Path, manifest: Manifest, options: RunOptions) -> tuple[
         default = METHODS[options.method].unnamed
         column, report = weights_of(lines, finished, default=default)
     counters = {"weights.pages": report.known, "dropped.unknown-pages": report.unknown}
-    return column, {
-        "counters": counters,
-        "examples": [f"unknown-pages\t{line.page}" for line in report.unknown_lines],
-    }
+    examples = [f"unknown-pages\t{line.page}" for line in report.unknown_lines]
+    if options.weights and options.weights.damaged:
+        counters["dropped.not-utf8-seeds"] = options.weights.damaged
+        examples += [f"not-utf8-seeds\t{where}" for where in options.weights.damaged_lines]
+    return column, {"counters": counters, "examples": examples}

@@ -13,6 +13,10 @@ LF or CRLF, plain or .gz. A list of seeds has a page a line, and each weighs 1.
 Heritrix reads its seeds.txt in org.archive.modules.seeds.TextSeedModule (3.13): a line is one word
 with an optional comment. A word that begins with a letter or a digit is a seed, and one without a
 scheme gets `http://`. All other words go to the scope, such as `+http://(org,archive,`.
+
+Bytes that are not UTF-8 cost nothing in a comment. A seed that has some is left out and counted:
+Heritrix takes U+FFFD for them, which is no page that anybody meant. In a page that has a weight, a
+relevance or ratings they are refused, as the others would weigh more without it.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ from typing import NamedTuple
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.counters import MAX_EXAMPLES
+from jobs.kernel.formats.foreign import is_utf_16
 from jobs.kernel.formats.reading import read_lines
 from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form
 from jobs.kernel.storage.binary_files import require_text
@@ -34,12 +39,16 @@ from jobs.kernel.storage.opening import require_file
 
 SHAPE = "a page and its weight, with a tab or blanks between them"
 ALONE = "one page a line, without a weight"
+_SAVE = "Save it as plain text in UTF-8."
 NUMBER = "a decimal number of at least 0 such as 3 or 0.5"
 
 _CONTROL = re.compile("[\0-\x08\x0a-\x1f\x7f]").search  # a tab is none of them
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?").fullmatch
 _SEPARATORS = {",": "a comma", ";": "a semicolon", "|": "a bar", "\xa0": "a no-break space"}
 _OTHERWISE = re.compile(r'.+?"?([,;|\xa0])"?[+-]?\.?[0-9][0-9.eE+-]*"?').fullmatch
+
+_STRAY = re.compile("[\udc80-\udcff]").search  # a byte that is not UTF-8
+DAMAGED = "not UTF-8"
 
 # what TextSeedModule and RegexLineIterator of Heritrix match lines with
 _IGNORED = re.compile(r"\s*(#.*)?", re.ASCII).fullmatch
@@ -60,13 +69,23 @@ class WeightFileSummary:
     """What a reader left out of its result; complete when it has returned.
 
     repeated: lines that repeat the page and the weight of an earlier one. repeats: the first
-    MAX_EXAMPLES of them, as (line, earlier line). skipped: lines of Heritrix's seeds that are no
-    seed, by the reason.
+    MAX_EXAMPLES of them, as (line, earlier line). skipped: lines that are no seed, by the reason.
+    damaged: the numbers of the first MAX_EXAMPLES lines of seeds that are not UTF-8.
     """
 
     repeated: int = 0
     repeats: list[tuple[int, int]] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
+    damaged: list[int] = field(default_factory=list)
+
+    def is_damaged(self, number: int, words: str) -> bool:
+        """Whether a seed is not UTF-8; it is counted."""
+        if not _STRAY(words):
+            return False
+        self.skipped[DAMAGED] += 1
+        if len(self.damaged) < MAX_EXAMPLES:
+            self.damaged.append(number)
+        return True
 
 
 def read_weights(
@@ -86,7 +105,11 @@ def read_weights(
     lines = _Lines(path, summary)
     for number, text in numbered_texts(path):
         if fields := _fields(text):
-            where = f"{path}, line {number}"
+            where, words = f"{path}, line {number}", " ".join(fields)
+            if weighted:
+                require_utf_8(where, words)
+            elif lines.summary.is_damaged(number, words):
+                continue
             parse = _parse_weighted if weighted else _parse_alone
             lines.add(WeightLine(number, *parse(where, fields)))
     return lines.checked("pages", zeros)
@@ -108,7 +131,7 @@ def read_heritrix_seeds(
     """The seeds that Heritrix reads from a file, in Heritrix form, each with the weight 1.
 
     Lines that are no http or https seed are counted by reason in the summary. Raises BadInput for
-    a file that cannot be read, is not UTF-8 or has no seed.
+    a file that cannot be read or has no seed.
     """
     lines = _Lines(path, summary)
     for number, text in numbered_texts(path):
@@ -117,6 +140,8 @@ def read_heritrix_seeds(
         entry = _ENTRY(text)
         if entry is None:
             lines.summary.skipped["several words"] += 1
+        elif lines.summary.is_damaged(number, entry[1]):
+            continue
         elif not entry[1][0].isalnum():
             lines.summary.skipped["directive"] += 1
         else:
@@ -129,24 +154,29 @@ def read_heritrix_seeds(
 
 
 def numbered_texts(path: Path) -> Iterator[tuple[int, str]]:
-    """(number, text without its end) of every line. Raises BadInput for a file that cannot be read
-    and for a line that is no text in UTF-8."""
+    """(number, text without its end) of every line; a byte that is not UTF-8 is a surrogate in it.
+    Raises BadInput for a file that cannot be read, or is in UTF-16, and for a line with a control
+    character."""
     expected = "a text file with a page a line"
     require_file(path, expected)
     require_text(path, expected)
     if path.is_dir():
         raise BadInput(str(path), "a folder", expected, "Give one file.")
     for _, number, line in read_lines(path):
-        cure = "Save it as plain text in UTF-8."
-        try:
-            text = line.decode()
-        except UnicodeDecodeError as error:
-            what = f"the byte 0x{line[error.start]:02x}, which is no UTF-8"
-            raise BadInput(f"{path}, line {number}", what, "text in UTF-8", cure) from None
+        text = line.decode(errors="surrogateescape")
+        if number == 1 and is_utf_16(line):
+            require_utf_8(f"{path}, line {number}", text)
         if control := _CONTROL(text):
             what = f"the control character 0x{ord(control[0]):02x}"
-            raise BadInput(f"{path}, line {number}", what, "text in UTF-8", cure)
+            raise BadInput(f"{path}, line {number}", what, "text in UTF-8", _SAVE)
         yield number, text
+
+
+def require_utf_8(where: str, text: str) -> None:
+    """Raises BadInput for a line of `numbered_texts` that was not UTF-8."""
+    if stray := _STRAY(text):
+        what = f"the byte 0x{ord(stray[0]) & 0xFF:02x}, which is no UTF-8"
+        raise BadInput(where, what, "text in UTF-8", _SAVE)
 
 
 def _fields(text: str) -> list[str]:

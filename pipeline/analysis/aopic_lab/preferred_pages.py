@@ -14,6 +14,7 @@ import numpy as np
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.formats.datasets import ANCHORS
+from jobs.kernel.formats.reading import BOM
 from jobs.kernel.formats.usable import usable_key_function
 from jobs.kernel.keys.keys import Www
 from jobs.kernel.storage.opening import require_file
@@ -23,6 +24,8 @@ from pipeline.data.datasets import merged
 from pipeline.data.graph import Floats, Targets
 from pipeline.data.parquet import parquet_batches
 from pipeline.ranking.aopic.replay import reads_by_time
+
+NEWLINE = b"\n"
 
 
 class NamedPages:
@@ -66,10 +69,14 @@ def _prefer(weights: Floats, pages: list[int], weight: float, where: str, expect
 def _words_in(file: Path) -> frozenset[str]:
     require_file(file, "words, one a line")
     try:
-        lines = file.read_text("utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise BadInput(str(file), f"cannot be read ({why})", "words, one a line") from error
+        lines = file.read_bytes().removeprefix(BOM).decode().split("\n")
+    except UnicodeDecodeError as error:
+        where = f"{file}, line {error.object.count(NEWLINE, 0, error.start) + 1}"
+        what = f"the byte 0x{error.object[error.start]:02x}, which is no UTF-8"
+        raise BadInput(where, what, "words, one a line", "Save it in UTF-8.") from error
+    except OSError as error:
+        what = f"cannot be read ({error.strerror or error})"
+        raise BadInput(str(file), what, "words, one a line") from error
     if not (words := frozenset(line.strip().casefold() for line in lines if line.strip())):
         raise BadInput(str(file), "no word", "words, one a line")
     return words

@@ -21,7 +21,7 @@ import numpy as np
 
 from jobs.kernel.errors import BadInput, count_of
 from pipeline.ranking.ratings import RATINGS, RatingTable
-from pipeline.workfolder.weight_files import numbered_texts
+from pipeline.workfolder.weight_files import numbered_texts, require_utf_8
 
 COLUMNS = ("page", "rater", "rating")
 HEADER = f"the header {','.join(COLUMNS)}"
@@ -48,6 +48,7 @@ def read_ratings(path: Path) -> list[Rating]:
     columns: list[str] = []
     for number, text in numbered_texts(path):
         where = f"{path}, line {number}"
+        require_utf_8(where, text)
         fields = _fields(where, text)
         if not any(fields):
             continue

@@ -9,6 +9,7 @@ from typing import get_args
 import click
 from click.core import ParameterSource
 
+from jobs.kernel.errors import count_of
 from pipeline.cli.parameters.groups import field_option, grouped, option, together
 from pipeline.cli.parameters.options import OUTPUT
 from pipeline.contract import EMBEDDED, LINK_WEIGHT, SITE
@@ -33,7 +34,14 @@ def _weights(**paths: Path | None) -> PageWeights | None:
         raise click.UsageError(f"{' and '.join(name for name, _ in named)} exclude each other")
     from pipeline.rank_weights import page_weights  # slow to import
 
-    return page_weights(*named[0])
+    weights = page_weights(*named[0])
+    if weights.damaged:
+        lines, first = count_of(weights.damaged, "seed is", "seeds are"), weights.damaged_lines[0]
+        click.echo(
+            f"{lines} not UTF-8 and left out, such as {printable(first)}",
+            err=True,
+        )
+    return weights
 
 
 weight_options = grouped(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from pipeline.workfolder.weight_files import (
     read_weights,
 )
 
+Reader = Callable[..., list[WeightLine]]
 BOM = b"\xef\xbb\xbf"
 
 
@@ -98,6 +100,38 @@ def test_other_texts_are_no_utf_8(path: Path) -> None:
     assert (error.where, "0xe9" in error.found) == (f"{path}, line 2", True)
     error = refused(path, "http://a.example/ 1\n".encode("utf-16"))
     assert (error.where, "0xff" in error.found) == (f"{path}, line 1", True)
+
+
+@pytest.mark.parametrize("read", [read_heritrix_seeds, read_seeds])
+@given(kinds=st.lists(st.sampled_from(["seed", "comment", "behind", "damaged"]), max_size=8))
+def test_a_byte_that_is_not_utf_8_costs_a_seed_at_most(
+    read: Reader, kinds: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("seeds") / "seeds.txt"
+    written = {
+        "seed": b"http://a%d.example/", "comment": b"# M\xed %d", "damaged": b"http://\xe9%d.example/",
+        "behind": b"http://a%d.example/ # M\xed",
+    }  # fmt: skip
+    lines = [written[kind] % number for number, kind in enumerate(kinds)]
+    path.write_bytes(b"\n".join([*lines, b"http://last.example/"]))
+    summary = WeightFileSummary()
+    pages = [line.page for line in read(path, summary=summary)]
+    seeds = [n for n, kind in enumerate(kinds) if kind in ("seed", "behind")]
+    assert pages == [*(f"http://a{n}.example/" for n in seeds), "http://last.example/"]
+    damaged = [n + 1 for n, kind in enumerate(kinds) if kind == "damaged"]
+    assert (summary.skipped["not UTF-8"], summary.damaged) == (len(damaged), damaged[:20])
+
+
+def test_a_comment_that_is_not_utf_8_costs_no_weight(path: Path) -> None:
+    path.write_bytes(b"# M\xed\nhttp://a.example/ 2 # \xe9\n")
+    assert read_weights(path) == [WeightLine(2, "http://a.example/", 2.0)]
+
+
+@pytest.mark.parametrize("read", [read_heritrix_seeds, read_seeds])
+def test_seeds_in_utf_16_are_refused(read: Reader, path: Path) -> None:
+    path.write_bytes("http://a.example/\r\nhttp://b.example/\r\n".encode("utf-16"))
+    with pytest.raises(BadInput, match="no UTF-8"):
+        read(path)
 
 
 def test_minus_zero_is_zero(path: Path) -> None:

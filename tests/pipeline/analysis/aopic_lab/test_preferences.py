@@ -54,6 +54,13 @@ def test_a_pattern(work: Path, tmp_path: Path) -> None:
     assert sorted(set(expected)) == [1.0, 2.0, 5.0]
 
 
+def test_words_that_are_not_utf_8_are_refused_with_their_line(work: Path, tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_bytes(b"\xef\xbb\xbfart\nM\xedsto\n")
+    asked = CrawlPreferences(words=((str(tmp_path / "words.txt"), 3.0),))
+    with pytest.raises(BadInput, match="line 2: the byte 0xed, which is no UTF-8"):
+        crawled_web(work, asked)
+
+
 def test_words_of_links(work: Path, anchors: Path, tmp_path: Path) -> None:
     lines = [line.split("\t") for line in anchors.read_text().splitlines()]
     word = lines[0][2].split()[0]
