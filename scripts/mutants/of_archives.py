@@ -194,7 +194,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
             "jobs/kernel/captures/outlink_lines.py",
             'return "X"',
             'return "L"',
-            "tests/jobs/kernel/captures/test_hops_of_outlinks.py",
+            "tests/jobs/kernel/links/test_hops_of_outlinks.py",
         ),
         Edit(
             "null-ends-a-pdf",
