@@ -146,7 +146,7 @@ MUST = {
         "archives (": ("archive", "format", "size", "records", "captures", "links", "damage"),
         "in all": ("archives", "size", "records", "captures", "hosts", "links", "time"),
         "captures by status": ("count", "status", "200"),
-        "links by hop": ("count", "hop", "which is", "navigation"),
+        "links by hop": ("count", "hop", "which is", "reader"),
         "left out": ("count", "reason", "which is"),
         "not readable": ("archive", "found", "an empty file"),
         "damage": ("count", "reason", "which is", "truncated"),

@@ -19,7 +19,7 @@ BATCH = 20  # processes of a test
 OFTEN = int(os.environ.get("CRAWLRANK_EXITS", BATCH))  # processes of each command
 LIMIT = 600  # seconds that a process may take: one that hangs ends the test
 
-#: what reads tables of the finished run `work`, beside which it writes
+#: what reads tables of the finished run `work`, beside which it writes; NUMBER: of the process
 READING = {
     "run": f"run {LOOPBACK} --work work --quiet",
     "status": "status --work work",
@@ -31,7 +31,7 @@ READING = {
     "export-text": "export-text --work work --out text",
     "diff": "diff work work",
     "canonicalize": "canonicalize work/links --captures work/captures --runner inline"
-    " --output canonical --uris uris",
+    " --output canonical-NUMBER --uris uris-NUMBER",
 }
 
 
@@ -66,7 +66,7 @@ def require_good_ends(command: str, count: int, folder: Path) -> None:
     for number in range(min(AT_ONCE, count)):
         copy_of(finished(LOOPBACK), folder / str(number) / "work")
         folders.put(folder / str(number))
-    words = READING[command].split()
+    lines = (READING[command].replace("NUMBER", str(number)) for number in range(count))
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for said in pool.map(lambda _: ended(words, folders), range(count)):
+        for said in pool.map(lambda line: ended(line.split(), folders), lines):
             assert said.code == 0, said
