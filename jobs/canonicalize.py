@@ -101,7 +101,7 @@ class Canonicalize(MergingJob):
             yield from self.map_end()
 
     def _map_link(self, line: bytes) -> Iterator[KeyValue]:
-        target, source, hop, _ = parse_else(parse_link, line, CAPTURES)
+        target, source, hop, *_ = parse_else(parse_link, line, CAPTURES)
         uris = (target, source)
         if why := why_unusable(line, *uris):
             yield from self._dropped(why, next(uri for uri in uris if why_unusable(uri, uri)))

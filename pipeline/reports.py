@@ -181,6 +181,7 @@ _SELECTED = {
     "revisits.original": "of these, with the links of the capture that it stands for",
     "revisits.own-outlinks": "of these, with their own links, as that capture is not here",
     "links.superseded": "links of captures that are not the latest, left out",
+    "links.unresolved": "references without a target at the address of a revisit, left out",
     "links.without-capture": "links without a capture to date them, kept",
     "folds.redirect": "pages that become one with the target of their redirect",
     "folds.canonical": "pages that become one with their canonical address",

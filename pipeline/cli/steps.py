@@ -58,8 +58,8 @@ from pipeline.workfolder.archives import given_archives
     field_option(
         DEFAULTS,
         "timestamps",
-        "For select-links: links with the time of their capture, and captures with the URIs"
-        " and times that revisits refer to.",
+        "For select-links: links with the time of their capture and the kinds of their references,"
+        " and captures with the URIs and times that revisits refer to.",
     ),
     field_option(
         DEFAULTS,

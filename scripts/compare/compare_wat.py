@@ -53,7 +53,7 @@ def categories(path: Path) -> Categories:
             name = document(record.media_type, record.body, record.uri)
             if name and name != "pdf" and record.kind in ("response", "resource"):
                 links = body_links(name, record.body, uri.decode(), record.media_type, Counter())
-                for targets, hop, context, _ in links:
+                for targets, hop, context, *_ in links:
                     place = context if name == "html" else name
                     for target in targets:
                         found.setdefault((target, uri, hop.encode()), place)

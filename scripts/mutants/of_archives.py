@@ -16,6 +16,7 @@ BOUNDS = "tests/jobs/kernel/captures/test_bounds.py"
 LINKS = "tests/jobs/kernel/links/test_html_links.py"
 HEADER_LINKS = "tests/jobs/kernel/links/test_header_links.py"
 JOINING = "tests/jobs/kernel/links/test_joining.py"
+KINDS = "tests/jobs/kernel/links/test_reference_kinds.py"
 CASES = "tests/jobs/kernel/captures/test_input_cases.py"
 XML = "tests/jobs/kernel/links/test_xml_links.py"
 INDEXES = "tests/jobs/kernel/archive/index/test_indexes.py"
@@ -139,6 +140,20 @@ EDITS: dict[str, tuple[Edit, ...]] = {
             'expected = word.endswith(",")',
             "expected = True",
             LINKS,
+        ),
+        Edit(
+            "only-the-first-kind-of-reference-is-kept",
+            "jobs/kernel/links/page_links.py",
+            "references[index] = before + BETWEEN + kind",
+            "references[index] = before",
+            KINDS,
+        ),
+        Edit(
+            "shared-body-stays-in-its-first-folder",
+            "jobs/kernel/links/reference_kinds.py",
+            "        if kind != UNKNOWN:",
+            "        if kind not in (UNKNOWN, b'0.1'):",
+            KINDS,
         ),
         Edit(
             "path-from-the-root-goes-behind-the-folder",

@@ -7,6 +7,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import pyarrow.parquet as pq
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.drawing import examples
 from support.inputs.samples import write
-from support.selecting_oracle import Oracle, Selection
+from support.selecting_oracle import REFERENCES, Oracle, Selection
 from support.systems.cluster import dataset
 
 from jobs.kernel.captures.choosing import CaptureRules
@@ -31,7 +32,8 @@ URIS = [
     *(f"http://h.example/{n}".encode() for n in range(5)),
     b"https://h.example/0", b"http://www.h.example/1", b"http://[bad/",
 ]  # fmt: skip
-KEYED = st.sampled_from(URIS[:7])
+KEYED_URIS = URIS[:7]
+KEYED = st.sampled_from(KEYED_URIS)
 URI = st.sampled_from(URIS)
 TIMES = st.sampled_from([b"-", *(b"2024050%d000000" % day for day in range(1, 5))])
 NAMES = st.sampled_from([b"-", b"<urn:1>", b"<urn:2>"])
@@ -58,7 +60,12 @@ def crawls(draw: Any) -> tuple[list[Link], list[Capture]]:
         captures.append(row)
         hops = [b"R"] if status[:1] == b"3" else [b"L", b"C", b"R"] if status < b"4" else []
         for hop in draw(st.lists(st.sampled_from(hops), max_size=3)) if hops else []:
-            links.append(Link(draw(URI), row.uri, hop, row.timestamp))
+            kind = draw(st.sampled_from([*REFERENCES]))
+            target = urljoin(row.uri.decode(), REFERENCES[kind]) if row.uri in KEYED_URIS else ""
+            target = draw(URI) if kind == b"-" or not target else target.encode()
+            links.append(
+                Link(target, row.uri, hop, row.timestamp, kind if row.uri in KEYED_URIS else b"-")
+            )
     for _ in range(draw(st.integers(0, 2))):
         links.append(Link(draw(URI), draw(URI), b"L", draw(TIMES)))
     return links, captures
@@ -132,7 +139,7 @@ def by_embedded(
             found, seen = (folder / d / f"{part}.parquet" for d in ("links", "captures"))
             with LinksWriter(found, block, dated=True) as writer:
                 for link in links[part::parts]:
-                    writer.add(link.source, [link.target], [link.hop], link.timestamp)
+                    writer.add(link.source, [link.target], [link.hop], *link[3:4], [link.reference])
             with CapturesWriter(seen, columns=14) as rows:
                 rows.add(captures[part::parts])
         selected, folds = folder / "selected", folder / "folds"

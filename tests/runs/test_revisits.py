@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from support.crawls import ok, write_records
+from support.crawls import ok, response, write_records
 from support.drawing import examples
 from support.inputs.revisit_histories import NOTHING, Visit, payload, record, right_links
 from support.work_folders import manifest_of
@@ -187,6 +187,51 @@ def test_each_form(runner: str) -> None:
 def test_the_reference_knows_each_form() -> None:
     for page, (_, right) in SHAPES.items():
         assert right_links(page, VISITS) == {one.number for one in right}, page
+
+
+BODY = b"""<head><link rel=canonical href="../canonical"></head>
+<a href="http://k.example/1"></a><a href="//k.example/2"></a><a href="/3"></a><a href="4"></a>
+<a href="../5/"></a><a href="?6"></a><a href="#7"></a><a href="9"></a><a href="/d/9"></a>
+<img src="8.gif"><img src="/d/8.gif">"""
+
+
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_a_revisit_of_the_same_body_elsewhere_joins_it_to_its_own_address(
+    runner: str, tmp_path: Path
+) -> None:
+    """As if it had the body itself."""
+    here, there = "http://a.example/d/p", "https://b.example/x/y/z?q"
+    original = response(here, BODY, headers="Link: <10>; rel=next\r\n")
+    names = [("WARC-Refers-To-Target-URI", here), ("WARC-Refers-To-Date", "2024-05-06T07:08:09Z")]
+    block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+    revisit = response(there, b"").replace(b"Type: response", b"Type: revisit", 1)
+    for name, value in names:
+        revisit = revisit.replace(b"\r\n", f"\r\n{name}: {value}\r\n".encode(), 1)
+    assert block in revisit
+    whole = response(there, BODY, headers="Link: <10>; rel=next\r\n")
+    made = {}
+    for kind, of_page in (("revisit", revisit), ("whole", whole)):
+        archive = write_records(tmp_path / f"{kind}.warc", [original, of_page])
+        work = tmp_path / f"work-{kind}"
+        options = ("--captures", "latest", "--fold", "canonical", "--links", "all")
+        ok(
+            "run",
+            archive,
+            "--work",
+            work,
+            "--runner",
+            runner,
+            *options,
+            "--nodes",
+            "all",
+            "--quiet",
+        )
+        ok("export-text", "--work", work, "--out", tmp_path / kind)
+        made[kind] = {path.name: path.read_bytes() for path in (tmp_path / kind).glob("*.txt")}
+        for found in ("links.txt", "captures.txt"):
+            del made[kind][found]
+    assert made["revisit"] == made["whole"]
+    assert b"example,b)/x/canonical" in made["whole"]["canonicalized_links.txt"]
 
 
 PAGES = [f"p{number}" for number in range(20)]

@@ -8,9 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from urllib.parse import urljoin
 
 from jobs.kernel.formats.rows import Capture, Fold, Link
 from jobs.kernel.keys.keys import key_of
+
+#: kind of reference -> a reference of that kind
+REFERENCES = {
+    b"-": "http://h.example/1", b"//": "//h.example/2", b"/": "/3", b"0.1": "4", b"1.1": "../0",
+    b"?": "?5", b"#": "",
+}  # fmt: skip
 
 Selection = tuple[Counter[bytes], set[Fold], Counter[str]]  # links, folds, counters
 
@@ -56,10 +63,20 @@ class Oracle:
         """Whether it says only that the page is as it was."""
         return capture.status == b"304" or (capture.kind == b"revisit" and capture.digest == b"-")
 
-    def out(self, capture: Capture, hop: bytes) -> list[bytes]:
-        """Target keys of the links of a capture with that hop."""
+    def target(self, link: Link, page: bytes | None) -> bytes | None:
+        """The target of a link where another page has the body that it is in."""
+        if page is None or link.reference == b"-":
+            return link.target
+        try:
+            return urljoin(page.decode(), REFERENCES[link.reference]).encode()
+        except ValueError:
+            self.counters["links.unresolved"] += 1
+            return None
+
+    def out(self, capture: Capture, hop: bytes, page: bytes | None = None) -> list[bytes]:
+        """Target keys of the links of a capture with that hop. page: that has its body."""
         targets = [
-            key_of(link.target)
+            key_of(self.target(link, page) or b"")
             for link in self.links
             if (link.source, link.timestamp, link.hop) == (capture.uri, capture.timestamp, hop)
         ]
@@ -88,16 +105,16 @@ class Oracle:
                 return self.sure("redirect", targets)
         if "canonical" in self.fold:
             if self.latest:
-                named = [one for one, _ in self.taken(key)]
+                named = self.taken(key)
             else:
                 named = [
-                    Capture(link.source, link.timestamp, *[b"-"] * 6)
+                    (Capture(link.source, link.timestamp, *[b"-"] * 6), None)
                     for link in self.links
                     if link.hop == b"C" and key_of(link.source) == key and key_of(link.target)
                 ]
-                last = max((self.when(one.timestamp) for one in named), default=0)
-                named = [one for one in named if self.when(one.timestamp) == last]
-            targets = {to for one in named for to in self.out(one, b"C")}
+                last = max((self.when(one.timestamp) for one, _ in named), default=0)
+                named = [(one, page) for one, page in named if self.when(one.timestamp) == last]
+            targets = {to for one, page in named for to in self.out(one, b"C", page)}
             if targets and targets != {key}:
                 return self.sure("canonical", targets)
         return None
@@ -202,7 +219,8 @@ class Oracle:
             if place not in known:
                 lines[b" ".join(link[:3])] += 1
             for uri in taken.get(place, ()):
-                lines[b" ".join((link.target, uri or link.source, link.hop))] += 1
+                if target := self.target(link, uri):
+                    lines[b" ".join((target, uri or link.source, link.hop))] += 1
         return lines
 
     def select(self) -> Selection:

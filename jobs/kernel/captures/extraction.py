@@ -135,7 +135,7 @@ class _Extraction:
         self._matching = MetadataMatching()
         self._rows = CaptureRows(counters)
         nav, canonical = options.links == "nav", options.canonical
-        self._html_options = HtmlOptions(forms=options.forms, nav=nav, canonical=canonical)
+        self._html_options = HtmlOptions(options.forms, nav, canonical, kinds=options.timestamps)
         self._links = PageLinks(
             nav=nav,
             drop=options.nofollow == "drop",
@@ -262,7 +262,8 @@ class _Extraction:
         references = [*location(fields, status)]
         if all_fields:
             references += header_references(fields, canonical=self._options.canonical)
-        links = resolved(references, uri.decode(), self._counters, self._examples)
+        options, examples = self._html_options, self._examples
+        links = resolved(references, uri.decode(), self._counters, examples, options)
         return self._links.add(uri, links, "header")
 
     def _body(
@@ -273,7 +274,7 @@ class _Extraction:
             self._html_options, most=self._links.room,
         )  # fmt: skip
         if tagged and header_nofollow(record.http_headers):
-            links = ((*link[:3], link[3] or link[1] in NOFOLLOW_HOPS) for link in links)
+            links = ((*link[:3], link[3] or link[1] in NOFOLLOW_HOPS, link[4]) for link in links)
         return self._links.add(uri, links, name)
 
     def _anchors(self, record: Record, body: bytes, uri: bytes) -> Iterator[Anchor]:

@@ -28,7 +28,7 @@ def outlink_groups(
                 continue
             target = as_crawled(line.uri)
             if isinstance(target, bytes):
-                yield [target], counted_hop(line.hop, page), line.context, False
+                yield [target], counted_hop(line.hop, page), line.context, False, None
             else:
                 count_dropped(target, line.uri, counters, examples)
         elif isinstance(line, Junk) and not junk:

@@ -95,8 +95,9 @@ _LONG = 1 << 24  # bytes: a line of a page with two million links
 _ID, _SCORE = {"id": "int64"}, {"score": "double"}
 
 LINKS = Dataset(
-    "links", Link._fields, " ", RowOrder.ARCHIVES, "the hop may be absent, a timestamp may follow",
-    usual=3, widths=(2, 3, 4), required=2,
+    "links", Link._fields, " ", RowOrder.ARCHIVES,
+    "the hop may be absent, a timestamp and kinds of references may follow",
+    usual=3, widths=(2, 3, 4, 5), required=2,
 )  # fmt: skip
 ANCHORS = Dataset("anchors", Anchor._fields, "\t", RowOrder.ARCHIVES)
 CAPTURES = Dataset(

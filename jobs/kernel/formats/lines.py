@@ -55,6 +55,7 @@ _ID = re.compile(rb"(?:0|[1-9][0-9]{0,17})\Z")
 _COUNT = re.compile(rb"[0-9]{1,18}\Z")
 _CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]|\xc2[\x80-\x9f]")  # none reaches a terminal
 _KEY = re.compile(rb"[!-~]+\Z")
+_KINDS = re.compile(rb"(?:(?:-|//?|[?#]|[0-9]{1,2}\.[0-9]{1,4})(?:,(?!\Z)|\Z))+\Z")
 _TIMESTAMP = re.compile(rb"(?:[0-9]{14}|-)\Z")
 
 
@@ -90,8 +91,11 @@ def parse_link(line: bytes) -> Link:
         if hop is None:
             raise BadLine(f"hop {_shown(fields[2])}", f"one of {', '.join(HOPS)}")
         fields[2] = hop
-    if len(fields) == 4:
+    if len(fields) > 3:
         _check_timestamp(fields[3])
+    if len(fields) > 4 and not _KINDS.match(fields[4]):
+        expected = "`-`, `//`, `/`, `?`, `#` or two numbers as in `1.2`, with commas between them"
+        raise BadLine(f"kinds of references {_shown(fields[4])}", expected)
     return Link(*fields)
 
 
@@ -238,8 +242,10 @@ def parse_else(parser: Parser[AnyRow], line: bytes, alternative: Dataset) -> Any
 
 
 def format_link(row: Link) -> bytes:
-    """Without the timestamp where it is unknown."""
-    return b" ".join(row if row.timestamp != UNKNOWN else row[:3])
+    """Without what is unknown at its end, of timestamp and kinds of references."""
+    if row.reference != UNKNOWN:
+        return b" ".join(row)
+    return b" ".join(row[:4] if row.timestamp != UNKNOWN else row[:3])
 
 
 def format_capture(row: Capture, *, validators: bool = False) -> bytes:

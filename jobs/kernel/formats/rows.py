@@ -10,25 +10,31 @@ UNKNOWN = b"-"
 
 class Link(NamedTuple):
     """A link as found: absolute URIs without whitespace, and the letter of its hop; where asked
-    for, the timestamp of the capture that it was found in, 14 digits."""
+    for, the timestamp of the capture that it was found in, 14 digits, and the kinds of its
+    references (links/reference_kinds.py)."""
 
     target: bytes
     source: bytes
     hop: bytes = b"L"
     timestamp: bytes = UNKNOWN
+    reference: bytes = UNKNOWN
 
 
 class LinkRun(NamedTuple):
-    """Links of a page that follow each other, of one hop: nearly all of them."""
+    """Links of a page that follow each other, of one hop: nearly all of them. references: the
+    kinds of each link, where asked for."""
 
     targets: list[bytes]
     source: bytes
     hop: bytes = b"L"
     timestamp: bytes = UNKNOWN
+    references: list[bytes] | None = None  # may grow until its page is complete
 
     def links(self) -> Iterator[Link]:
-        _, *others = self
-        return (Link(target, *others) for target in self.targets)
+        targets, source, hop, timestamp, references = self
+        kinds = [UNKNOWN] * len(targets) if references is None else references
+        pairs = zip(targets, kinds, strict=True)
+        return (Link(target, source, hop, timestamp, kind) for target, kind in pairs)
 
 
 class Anchor(NamedTuple):

@@ -16,6 +16,7 @@ from jobs.kernel.links.html_links import LinkGroup, html_link_groups
 from jobs.kernel.links.html_selection import DEFAULT_OPTIONS, HtmlOptions
 from jobs.kernel.links.joining import Base
 from jobs.kernel.links.link_rules import Reference
+from jobs.kernel.links.reference_kinds import elsewhere
 from jobs.kernel.links.robots_links import LONGEST as LONGEST_ROBOTS
 from jobs.kernel.links.robots_links import robots_references
 from jobs.kernel.links.xml_links import BasedReference, xml_references
@@ -38,6 +39,7 @@ def body_links(
 ) -> Iterator[LinkGroup]:
     """The links of a body in its order. document: a name of documents.py. counters, examples, and
     for HTML options and most: as in `html_link_groups`."""
+    examples = {} if examples is None else examples
     if document in ("html", "svg"):
         return html_link_groups(body, uri, media_type, counters, examples, options, most)
     references_of, longest = _READERS[document]
@@ -45,7 +47,10 @@ def body_links(
         counters[f"dropped.{document}-tail"] += 1
         body = body[:longest]
     based = references_of(body, media_type, uri, counters)
-    return _joined(based, counters, {} if examples is None else examples)
+    if options.kinds:  # read twice, as bases inside it may be relative
+        others = references_of(body, media_type, elsewhere(uri), Counter())
+        return _joined_with_kinds(based, others, counters, examples)
+    return _joined(based, counters, examples)
 
 
 def resolved(
@@ -53,9 +58,15 @@ def resolved(
     base: str,
     counters: Counter[str],
     examples: Examples | None = None,
+    options: HtmlOptions = DEFAULT_OPTIONS,
 ) -> Iterator[LinkGroup]:
-    based = ((base, reference) for reference in references)
-    return _joined(based, counters, {} if examples is None else examples)
+    """References outside of a body, joined. options: only kinds matter."""
+    examples = {} if examples is None else examples
+    based = [(base, reference) for reference in references]
+    if options.kinds:
+        others = [(elsewhere(base), reference) for _, reference in based]
+        return _joined_with_kinds(based, others, counters, examples)
+    return _joined(based, counters, examples)
 
 
 def _joined(
@@ -65,7 +76,24 @@ def _joined(
     for base, (reference, hop, context) in based:
         if base != joining.uri:
             joining = Base(base)
-        yield joining.targets([reference], counters, examples), hop, context, False
+        yield joining.targets([reference], counters, examples), hop, context, False, None
+
+
+def _joined_with_kinds(
+    based: Iterable[BasedReference],
+    others: Iterable[BasedReference],
+    counters: Counter[str],
+    examples: Examples,
+) -> Iterator[LinkGroup]:
+    """others: the same references of the page elsewhere."""
+    joining = compared = Base("")
+    for (base, (reference, hop, context)), (other, _) in zip(based, others, strict=True):
+        if base != joining.uri:
+            joining = Base(base)
+        if other != compared.uri:
+            compared = Base(other)
+        targets, kinds = joining.targets_and_kinds([reference], compared, counters, examples)
+        yield targets, hop, context, False, kinds
 
 
 def _text(body: bytes, media_type: str, counters: Counter[str]) -> str:

@@ -18,6 +18,7 @@ from jobs.kernel.links.html_documents import MOST_REFERENCES, Document
 from jobs.kernel.links.html_selection import DEFAULT_OPTIONS, HtmlOptions
 from jobs.kernel.links.joining import Base, RawReference, UriOrReason
 from jobs.kernel.links.link_rules import REFRESH
+from jobs.kernel.links.reference_kinds import elsewhere
 from jobs.kernel.markup.html_pieces import LONGEST_PAGE
 from jobs.kernel.markup.page_text import PageText
 from jobs.kernel.markup.references import References
@@ -25,7 +26,9 @@ from jobs.kernel.markup.references import References
 SHORT_BASE = 512  # characters
 MOST_JOINED = 2**23  # characters of longer bases with which the references of a page are joined
 ReferencesOfKind = list[RawReference] | References
-LinkGroup = tuple[list[bytes], str, str, bool]  # neighbours of one kind: targets, and the kind
+# neighbours of one element and attribute: targets, hop, context, nofollow and, where asked for, the
+# kind of each reference (reference_kinds.py)
+LinkGroup = tuple[list[bytes], str, str, bool, list[bytes] | None]
 
 
 def html_links(
@@ -41,7 +44,7 @@ def html_links(
     counters = Counter() if counters is None else counters
     options = HtmlOptions(forms, nav)
     groups = html_link_groups(body, page, content_type, counters, options=options)
-    for targets, hop, context, nofollow in groups:
+    for targets, hop, context, nofollow, _ in groups:
         for target in targets:
             yield target, hop, context, nofollow
 
@@ -72,7 +75,8 @@ def html_link_groups(
     if document.left_out:
         counters["dropped.srcdoc"] += document.left_out
     examples = {} if examples is None else examples
-    return _resolved(document, page, document.page, counters, examples, most, _Joined())
+    other = elsewhere(page) if options.kinds else ""
+    return _Joining(document.page, counters, examples, most).links(document, page, other)
 
 
 def query_codec(charset: str, *, as_heritrix: bool) -> str:
@@ -110,16 +114,61 @@ class _PageBase(Base):
         return self._in_charset.join(as_idna_2003(text) if self._as_heritrix else text)
 
 
-class _Joined:
-    """What long bases add to the references of a page: they would make gigabytes of a small one."""
+class _Joining:
+    """Joins the references of a page, and of pages in it, to their bases. page: in whose charset
+    queries are. counters, examples, most: as in `html_link_groups`."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, page: PageText, counters: Counter[str], examples: Examples, most: int
+    ) -> None:
+        self._page, self._counters, self._examples, self._most = page, counters, examples, most
         self._left = MOST_JOINED
 
-    def some(
-        self, references: ReferencesOfKind, base: str, counters: Counter[str]
-    ) -> ReferencesOfKind:
-        """As many of the references as may be joined to a base."""
+    def links(
+        self, document: Document, uri: str, other: str, nofollow: bool = False
+    ) -> Iterator[LinkGroup]:
+        """other: the page elsewhere, if kinds of references are asked for."""
+        uri, other = [
+            base_uri(document.base, one) if document.base and one else one for one in (uri, other)
+        ]
+        base, compared = self._base(document, uri), self._base(document, other) if other else None
+        nofollow = nofollow or document.nofollow
+        one_by_one = document.size > self._most
+        refreshed = False
+        for written, (hop, context, flag) in document.references:
+            references = self._some(written, uri)
+            flag = flag or (nofollow and hop in NOFOLLOW_HOPS)
+            if (hop, context) == REFRESH:
+                for reference in references if not refreshed else ():
+                    targets, kinds = self._joined(base, compared, [reference])
+                    if targets:
+                        yield targets, hop, context, flag, kinds
+                        refreshed = True
+                        break
+            elif one_by_one:
+                for reference in references:
+                    targets, kinds = self._joined(base, compared, [reference])
+                    yield targets, hop, context, flag, kinds
+            else:
+                targets, kinds = self._joined(base, compared, references)
+                yield targets, hop, context, flag, kinds
+        for inner in document.framed:
+            yield from self.links(inner, uri, other, nofollow)
+
+    def _base(self, document: Document, uri: str) -> Base:
+        as_heritrix = document.options.as_heritrix
+        return _PageBase(uri, self._page, document.page, as_heritrix=as_heritrix)
+
+    def _joined(
+        self, base: Base, compared: Base | None, references: ReferencesOfKind
+    ) -> tuple[list[bytes], list[bytes] | None]:
+        if compared is None:
+            return base.targets(references, self._counters, self._examples), None
+        return base.targets_and_kinds(references, compared, self._counters, self._examples)
+
+    def _some(self, references: ReferencesOfKind, base: str) -> ReferencesOfKind:
+        """As many of the references as may be joined to a base: long bases would make gigabytes of
+        a small page."""
         size = len(base.partition("?")[0])
         if size <= SHORT_BASE:
             return references
@@ -128,39 +177,6 @@ class _Joined:
         if allowed >= len(references):
             return references
         if self._left >= 0:
-            counters["dropped.over-limit"] += 1
+            self._counters["dropped.over-limit"] += 1
             self._left = -1  # so that it is counted once
         return [*islice(references, allowed)]
-
-
-def _resolved(
-    document: Document,
-    uri: str,
-    page: PageText,
-    counters: Counter[str],
-    examples: Examples,
-    most: int,
-    joined: _Joined,
-    nofollow: bool = False,
-) -> Iterator[LinkGroup]:
-    uri = base_uri(document.base, uri) if document.base else uri
-    base = _PageBase(uri, page, document.page, as_heritrix=document.options.as_heritrix)
-    nofollow = nofollow or document.nofollow
-    one_by_one = document.size > most
-    refreshed = False
-    for written, (hop, context, flag) in document.references:
-        references = joined.some(written, uri, counters)
-        flag = flag or (nofollow and hop in NOFOLLOW_HOPS)
-        if (hop, context) == REFRESH:
-            for reference in references if not refreshed else ():
-                if targets := base.targets([reference], counters, examples):
-                    yield targets, hop, context, flag
-                    refreshed = True
-                    break
-        elif one_by_one:
-            for reference in references:
-                yield base.targets([reference], counters, examples), hop, context, flag
-        else:
-            yield base.targets(references, counters, examples), hop, context, flag
-    for inner in document.framed:
-        yield from _resolved(inner, uri, page, counters, examples, most, joined, nofollow)

@@ -29,7 +29,8 @@ class HtmlOptions(NamedTuple):
     """Which links of a page are read. forms: also addresses of forms. nav: only those of NAV_RULES,
     which takes a third less time. canonical: also the canonical address that the head names.
     as_heritrix: queries are in UTF-8 whatever the charset of the page, and hosts by IDNA 2003.
-    scanned: pages are scanned as far as they can be, not all parsed.
+    scanned: pages are scanned as far as they can be, not all parsed. kinds: links have the kinds of
+    their references.
     """
 
     forms: bool = False
@@ -37,6 +38,7 @@ class HtmlOptions(NamedTuple):
     canonical: bool = False
     as_heritrix: bool = False
     scanned: bool = True
+    kinds: bool = False
 
 
 DEFAULT_OPTIONS = HtmlOptions()

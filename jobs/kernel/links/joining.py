@@ -22,6 +22,7 @@ from collections.abc import Sequence
 
 from jobs.kernel.keys.uris import LONGEST, parsed, resolve
 from jobs.kernel.links.dropped import Examples, count_dropped
+from jobs.kernel.links.reference_kinds import kind_of
 from jobs.kernel.markup.references import Before, References, targets_of
 
 REMEMBERED = 2**16  # references, some 20 MB; the next two bound their sizes
@@ -142,12 +143,36 @@ class Base:
         examples: Examples,
     ) -> list[bytes]:
         """The targets of many references; each reason for none is counted as `dropped.REASON`."""
+        targets = self._all(references, counters, examples)
+        return [*filter(None, targets)] if b"" in targets else targets
+
+    def targets_and_kinds(
+        self,
+        references: Sequence[RawReference] | References,
+        elsewhere: Base,
+        counters: Counter[str],
+        examples: Examples,
+    ) -> tuple[list[bytes], list[bytes]]:
+        """As `targets`, with the kind of each reference. elsewhere: the base of the page that
+        reference_kinds.py compares with."""
+        targets = self._all(references, counters, examples)
+        others = elsewhere._all(references, Counter(), {})
+        kinds = [kind_of(*pair) for pair in zip(targets, others, strict=True) if pair[0]]
+        return [*filter(None, targets)], kinds
+
+    def _all(
+        self,
+        references: Sequence[RawReference] | References,
+        counters: Counter[str],
+        examples: Examples,
+    ) -> list[bytes]:
+        """The target of each reference, b"" where there is none."""
         if type(references) is References and self._page and self._before:
             return self._scanned(references, self._page, self._before, counters, examples)
         known, resolved = self._known.get, self._resolved
         joined = [known(reference) or resolved(reference) for reference in references]
-        targets = [target for target in joined if type(target) is bytes]
-        if len(targets) < len(joined):
+        targets = [target if type(target) is bytes else b"" for target in joined]
+        if b"" in targets:
             for reference, target in zip(references, joined, strict=True):
                 if isinstance(target, str):
                     count_dropped(target, self.text(reference), counters, examples)
@@ -162,15 +187,14 @@ class Base:
         examples: Examples,
     ) -> list[bytes]:
         targets, others = targets_of(references, before, page)
-        is_any_missing = False
         for index, reference in others:
             target = self._known.get(reference) or self._resolved(reference)
             if isinstance(target, bytes):
                 targets[index] = target
             else:
-                is_any_missing = True
+                targets[index] = b""
                 count_dropped(target, self.text(reference), counters, examples)
-        return list(filter(None, targets)) if is_any_missing else targets
+        return targets
 
     def _joined(self, reference: str) -> bytes | None:
         """The target if it can be joined as text; it depends on the directory alone."""

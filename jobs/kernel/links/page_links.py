@@ -9,6 +9,7 @@ from jobs.kernel.formats.hops import CANONICAL_HOP, LINK_HOPS, NAV_HOPS
 from jobs.kernel.formats.rows import UNKNOWN, LinkRun
 from jobs.kernel.links.html_links import LinkGroup
 from jobs.kernel.links.link_rules import NAV_CONTEXTS
+from jobs.kernel.links.reference_kinds import BETWEEN
 
 _COUNTED = {hop: (hop.encode(), f"links.{hop}") for hop in LINK_HOPS + CANONICAL_HOP}
 
@@ -17,8 +18,9 @@ class PageLinks:
     """The links of the current page, from its header, its body and its metadata.
 
     nav: keep only NAV_HOPS and NAV_CONTEXTS. drop: leave out nofollow links. most: links of a page.
-    canonical: keep hop C. timestamps: give each link the time of its page's capture. counters: see
-    `extract`; counted once for each group, as counting each link would double the time.
+    canonical: keep hop C. timestamps: give each link the time of its page's capture, and the kinds
+    of its references. counters: see `extract`; counted once for each group, as counting each link
+    would double the time.
     """
 
     def __init__(
@@ -38,9 +40,13 @@ class PageLinks:
         self.page = (b"", "")  # URI and timestamp
         self.room = most  # for links of the page
         self._targets: dict[str, dict[bytes, None]] = {}  # of the page so far, by hop
+        self._kinds: dict[
+            tuple[str, bytes], tuple[list[bytes], int]
+        ] = {}  # where those of each are
 
     def begin(self, uri: bytes, timestamp: str) -> None:
         self.page, self._targets, self.room = (uri, timestamp), {}, self._most
+        self._kinds = {}
         if self._timestamps:
             self._timestamp = timestamp.encode() or UNKNOWN
 
@@ -48,7 +54,7 @@ class PageLinks:
         """The new links of these groups; origin: a document's name, `header` or `metadata`."""
         runs, counters, count = list[LinkRun](), self._counters, 0
         room = self.room
-        for targets, hop, context, nofollow in groups:
+        for targets, hop, context, nofollow, kinds in groups:
             if not targets or not self._keeps(targets, hop, context, nofollow):
                 continue
             letter, counted = _COUNTED[hop]
@@ -64,11 +70,14 @@ class PageLinks:
             if new:
                 counters[counted] += len(new)
                 count += len(new)
-                runs.append(LinkRun([*new], source, letter, self._timestamp))
+                added = [UNKNOWN] * len(new) if self._timestamps else None
+                runs.append(LinkRun([*new], source, letter, self._timestamp, added))
                 if known is None:
                     self._targets[hop] = new
                 else:
                     known.update(new)
+            if kinds:
+                self._add_kinds(hop, targets, kinds, runs[-1] if new else None)
             if is_full:
                 break  # so that the other references are not even joined
         if runs:
@@ -76,6 +85,26 @@ class PageLinks:
             counters["links"] += count
             counters[f"links.from.{origin}"] += count
         return runs
+
+    def _add_kinds(
+        self, hop: str, targets: list[bytes], kinds: list[bytes], run: LinkRun | None
+    ) -> None:
+        """Note the kinds of references to targets, some of which may be those of earlier links.
+        run: of those that are new."""
+        known = self._kinds
+        if run is not None and run.references is not None:
+            for index, target in enumerate(run.targets):
+                run.references[index] = b""
+                known[hop, target] = run.references, index
+        for target, kind in zip(targets, kinds, strict=True):
+            references, index = known.get((hop, target), (None, 0))
+            if references is None:  # of a link above the limit, or of Heritrix's lines
+                continue
+            before = references[index]
+            if not before:
+                references[index] = kind
+            elif kind != before and kind not in before.split(BETWEEN):
+                references[index] = before + BETWEEN + kind
 
     def _keeps(self, targets: list[bytes], hop: str, context: str, nofollow: bool) -> bool:
         """Whether links of this kind are kept; those that are not are counted."""

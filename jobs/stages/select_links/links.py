@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from jobs.kernel.captures.choosing import CANONICAL
 from jobs.kernel.formats.lines import format_link
 from jobs.kernel.formats.rows import UNKNOWN, Capture, Link
 from jobs.kernel.formats.side_lines import FOLDS
+from jobs.kernel.links.reference_kinds import links_at
 from jobs.mapreduce.job import KeyValue
 from jobs.stages.select_links.captures import FIRST, SECOND, TAKE, THIRD, CapturesJob, joined
 
@@ -21,7 +22,7 @@ class SelectLinksLinks(CapturesJob):
     def map_link(self, link: Link) -> Iterator[KeyValue]:
         """A source without a key has no captures; canonicalize counts it."""
         key = self.key_of(link.source) or b"!" + link.source
-        yield key, joined(THIRD, link.source, link.timestamp, link.hop, link.target)
+        yield key, joined(THIRD, link.source, link.timestamp, link.hop, link.target, link.reference)
 
     def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
         known = set[tuple[bytes, bytes]]()
@@ -33,9 +34,14 @@ class SelectLinksLinks(CapturesJob):
             elif order == SECOND:
                 taken.setdefault(capture, set()).add(fields[0])
             else:
-                hop, target = fields
+                hop, target, reference = fields
                 link = Link(target, uri, hop)
-                yield from self._selected(key, link, taken.get(capture, ()))
+                for source in sorted(taken.get(capture, ())):
+                    if source == UNKNOWN:
+                        yield from self._selected(key, link)
+                        continue
+                    for one in links_at(source, link, reference, self.counts):
+                        yield from self._selected(self.key_of(source), one)
                 if capture not in taken and hop != b"C":
                     if capture in known:
                         self.counts["links.superseded"] += 1
@@ -43,14 +49,12 @@ class SelectLinksLinks(CapturesJob):
                         self.counts["links.without-capture"] += 1
                         yield format_link(link)
 
-    def _selected(self, key: bytes, link: Link, sources: Iterable[bytes]) -> Iterator[bytes]:
-        """The link for each URI that its capture stands for; `-` for the source itself."""
-        for source in sorted(sources):
-            source_key = key if source == UNKNOWN else self.key_of(source)
-            if link.hop != b"C":
-                yield format_link(link if source == UNKNOWN else link._replace(source=source))
-            elif self.rules.canonical and source_key and (to := self.key_of(link.target)):
-                yield FOLDS + b"\t" + joined(source_key, CANONICAL, to)
+    def _selected(self, key: bytes | None, link: Link) -> Iterator[bytes]:
+        """A link of a page that has this key, or a fold candidate."""
+        if link.hop != b"C":
+            yield format_link(link)
+        elif self.rules.canonical and key and (to := self.key_of(link.target)):
+            yield FOLDS + b"\t" + joined(key, CANONICAL, to)
 
 
 if __name__ == "__main__":

@@ -209,7 +209,7 @@ def _links(page: Record, uri: str, counters: Counter[str]) -> dict[str, LinkPair
     status = 200 if page.status is None else page.status
     headers = [*location(page.http_headers, status), *header_references(page.http_headers)]
     options, pairs = HtmlOptions(forms=True, as_heritrix=True), dict[str, LinkPair]()
-    for targets, hop, context, _ in chain[LinkGroup](
+    for targets, hop, context, *_ in chain[LinkGroup](
         resolved(headers, uri, counters),
         body_links("html", page.body, uri, page.media_type, counters, options=options),
     ):

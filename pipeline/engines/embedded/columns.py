@@ -1,9 +1,10 @@
 """Links and captures in Parquet, and back in blocks of numbers over few distinct strings.
 
-links: columns target, source and hop, and where asked for timestamp, all strings. Pages repeat
-their menus and a page's links their source, so that every column of a row group, here a block, is
-dictionary-encoded, with one dictionary each: any reader of Parquet sees strings, while those of
-this engine take the dictionary and an index for each link, and no string is made for a link.
+links: columns target, source and hop, and where asked for timestamp and reference, all strings.
+Pages repeat their menus and a page's links their source, so that every column of a row group, here
+a block, is dictionary-encoded, with one dictionary each: any reader of Parquet sees strings, while
+those of this engine take the dictionary and an index for each link, and no string is made for a
+link.
 captures: the columns of Capture (those behind the usual ones where asked for), status and offset as
 numbers, null where unknown.
 
@@ -17,6 +18,7 @@ import contextlib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -107,8 +109,8 @@ class _Writer(contextlib.AbstractContextManager[Any]):
 class LinksWriter(_Writer):
     """Writes links, page by page. rows: how many so far. Memory: a block and its strings.
 
-    block: links of a row group. dated: with a timestamp for each link. Raises ValueError for a URI
-    that is not UTF-8, at the end of its block.
+    block: links of a row group. dated: with a timestamp and kinds of references for each
+    link. Raises ValueError for a URI that is not UTF-8, at the end of its block.
     """
 
     most_strings = BLOCK_STRINGS
@@ -135,9 +137,11 @@ class LinksWriter(_Writer):
         targets: Sequence[bytes],
         hops: Sequence[bytes],
         timestamp: bytes = UNKNOWN,
+        references: Sequence[bytes] | None = None,
     ) -> None:
-        """The links of a page: a target and a hop each."""
-        target, page, hop, *when = self._columns
+        """The links of a page: a target, a hop and, where asked for, kinds of references each."""
+        target, page, hop, *dated = self._columns
+        kinds = references or [UNKNOWN] * len(targets)
         begin = 0
         while begin < len(targets):
             end = begin + self._block - len(target.indices)
@@ -145,8 +149,10 @@ class LinksWriter(_Writer):
             target.indices.extend(map(target.strings.__getitem__, some))
             hop.indices.extend(map(hop.strings.__getitem__, hops[begin:end]))
             page.indices.extend([page.strings[source]] * len(some))
-            for column in when:
-                column.indices.extend([column.strings[timestamp]] * len(some))
+            if dated:
+                when, how = dated
+                when.indices.extend([when.strings[timestamp]] * len(some))
+                how.indices.extend(map(how.strings.__getitem__, kinds[begin:end]))
             begin = end
             size = target.strings.size + page.strings.size
             if len(target.indices) >= self._block or size >= self.most_strings:
@@ -204,8 +210,9 @@ class CapturesWriter(_Writer):
 @dataclass(frozen=True, eq=False)
 class Block:
     """Links as numbers: link i leads from sources[source[i]] to targets[target[i]] by
-    hops[hop[i]], found at timestamps[timestamp[i]] where that is told (`-` if unknown). The strings
-    are distinct; some may be of no link."""
+    hops[hop[i]]; where that is told, it was found at timestamps[timestamp[i]] by the kinds of
+    references references[reference[i]] (`-` if unknown). The strings are distinct; some may be of
+    no link."""
 
     targets: pa.StringArray
     target: Indices
@@ -215,6 +222,8 @@ class Block:
     hop: Indices
     timestamps: pa.StringArray | None = None
     timestamp: Indices | None = None
+    references: pa.StringArray | None = None
+    reference: Indices | None = None
 
     def of_hops(self, letters: str) -> npt.NDArray[np.bool_]:
         """Which links are of one of these hops."""
@@ -236,11 +245,12 @@ def link_blocks(path: Path) -> Iterator[Block]:
 
 
 def dated_blocks(path: Path) -> Iterator[Block]:
-    """The same with timestamps, of a part that has them."""
-    for table in _row_groups(path, DATED_COLUMNS, encoded=True):
-        columns = list(map(_encoded, table.columns))
-        (targets, target), (sources, source), (hops, hop), when = columns
-        yield Block(targets, target, sources, source, hops.to_pylist(), hop, *when)
+    """The same of a part with timestamps, and kinds of references where it has them."""
+    with _reading(path):
+        has_kinds = DATED_COLUMNS[-1] in parquet_metadata(path).schema.names
+    for table in _row_groups(path, DATED_COLUMNS[: 4 + has_kinds], encoded=True):
+        (targets, target), (sources, source), (hops, hop), *more = map(_encoded, table.columns)
+        yield Block(targets, target, sources, source, hops.to_pylist(), hop, *chain(*more))
 
 
 def capture_blocks(path: Path, columns: Sequence[str] = ("uri", "timestamp")) -> Iterator[pa.Table]:

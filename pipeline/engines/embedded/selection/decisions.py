@@ -19,7 +19,11 @@ import pyarrow.parquet as pq
 
 from jobs.kernel.captures.choosing import NOWHERE, CaptureRules
 from jobs.kernel.formats.datasets import FOLDS
+from jobs.kernel.formats.hops import CANONICAL_HOP
 from jobs.kernel.formats.payload_digests import BETWEEN
+from jobs.kernel.formats.rows import Link
+from jobs.kernel.keys.keys import Www, forgetful_key_function
+from jobs.kernel.links.reference_kinds import links_at
 from pipeline.data.database import batches
 from pipeline.data.growing import save
 from pipeline.data.parquet import CHECKED, schema_of
@@ -114,8 +118,15 @@ OTHERS = """
 SELECT DISTINCT part, number, recipient AS uri FROM groups JOIN taken USING (uri, timestamp)
     WHERE recipient IS NOT NULL ORDER BY ALL
 """
+# by a page itself, and by one that has the same body, whose references are joined anew
 NAMED_BY_LATEST = """
-SELECT taken.key, target_key FROM taken JOIN named USING (uri, timestamp) WHERE hop = 'C'
+SELECT taken.key, target_key FROM taken JOIN named USING (uri, timestamp)
+    WHERE hop = 'C' AND recipient IS NULL
+    UNION ALL SELECT key, target_key FROM named_elsewhere
+"""
+NAMED_FOR_OTHERS = """
+SELECT taken.key, recipient, target, reference FROM taken JOIN named USING (uri, timestamp)
+    WHERE hop = 'C' AND recipient IS NOT NULL
 """
 NAMED_AT_ALL = """
 SELECT key, target_key FROM named WHERE hop = 'C'
@@ -144,7 +155,9 @@ UNION ALL SELECT key, '$nowhere', 'loop', 0 FROM edge ANTI JOIN chain USING (row
 """
 
 
-def decide(db: duckdb.DuckDBPyConnection, parts: Path, rules: CaptureRules) -> Counter[str]:
+def decide(
+    db: duckdb.DuckDBPyConnection, parts: Path, rules: CaptureRules, www: Www
+) -> Counter[str]:
     """Make the tables of which the functions below write folds and verdicts."""
     for name in ("capture", "named", "groups"):
         db.execute(f"CREATE VIEW {name} AS FROM '{parts}/{name}-*.parquet'")
@@ -169,9 +182,26 @@ def decide(db: duckdb.DuckDBPyConnection, parts: Path, rules: CaptureRules) -> C
         counters["revisits"] = revisits
         counters["revisits.original"] = restored
         counters["revisits.own-outlinks"] = revisits - restored
+        db.register("named_elsewhere", _named_elsewhere(db, www, counters))
     execute(EDGES.format(named=NAMED_BY_LATEST if rules.latest else NAMED_AT_ALL))
     counters["unfolded.ambiguous"] = _count(db, "FROM choice WHERE targets > 1")
     return counters
+
+
+def _named_elsewhere(db: duckdb.DuckDBPyConnection, www: Www, counters: Counter[str]) -> pa.Table:
+    """Canonical addresses in the bodies of other pages, as the pages that have them too name them:
+    few."""
+    key_of, named = forgetful_key_function(www), list[tuple[str, bytes]]()
+    for key, uri, target, kinds in db.execute(NAMED_FOR_OTHERS).fetchall():
+        link = Link(target.encode(), b"", CANONICAL_HOP.encode())
+        for one in links_at(uri.encode(), link, kinds.encode(), counters):
+            if target_key := key_of(one.target):
+                named.append((key, target_key))
+    keys, targets = zip(*named, strict=True) if named else ((), ())
+    return pa.table(
+        [pa.array(keys, pa.string()), pa.array(targets, pa.binary()).cast(pa.string())],
+        names=["key", "target_key"],
+    )
 
 
 def _count(db: duckdb.DuckDBPyConnection, rows: str) -> int:

@@ -52,7 +52,7 @@ def select_links(
         left = budget - sum(groups) - PROCESS_BYTES  # a byte for each verdict
         with database(folder, budget=left, threads=processes) as (db, near):
             (near / "parts").symlink_to(folder.absolute())
-            counters = decide(db, near / "parts", rules)
+            counters = decide(db, near / "parts", rules, www)
             counters += write_folds(db, folds / FOLDS, rules.circle_target)
             if rules.latest:
                 write_verdicts(db, folder, groups)

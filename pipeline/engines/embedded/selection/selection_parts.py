@@ -26,8 +26,9 @@ import pyarrow.parquet as pq
 from jobs.kernel.archive.index.lines import INDEX
 from jobs.kernel.captures.choosing import DIGESTS_OF_NOTHING, MISSING, NOT_MODIFIED
 from jobs.kernel.formats.hops import FOLD_HOPS
-from jobs.kernel.formats.rows import UNKNOWN
+from jobs.kernel.formats.rows import UNKNOWN, Link
 from jobs.kernel.keys.keys import KeyFunction, Www, forgetful_key_function
+from jobs.kernel.links.reference_kinds import links_at
 from jobs.kernel.storage.arrow_files import open_parquet
 from pipeline.data.workers import Tell
 from pipeline.engines.embedded.columns import Block, BlocksWriter, capture_blocks, dated_blocks
@@ -45,7 +46,11 @@ CAPTURES = pa.schema(
         *((name, pa.string()) for name in KNOWN_AS), ("refers_to_key", pa.string()),
     ]
 )  # fmt: skip
-NAMED = pa.schema([(n, pa.string()) for n in ("key", "uri", "timestamp", "hop", "target_key")])
+NAMED = pa.schema(
+    [(name, pa.string()) for name in (
+        "key", "uri", "timestamp", "hop", "target_key", "target", "reference",
+    )]
+)  # fmt: skip
 GROUPS = pa.schema(
     [("part", pa.int32()), ("number", pa.int64()), ("uri", pa.string()), ("timestamp", pa.string())]
 )
@@ -136,16 +141,29 @@ def _named(block: Block, key_of: KeyFunction) -> pa.Table:
     """The links of FOLD_HOPS whose ends have keys."""
     links = np.flatnonzero(block.of_hops(FOLD_HOPS))
     sources = block.sources.take(pa.array(block.source[links]))
-    targets = _keys(block.targets.take(pa.array(block.target[links])), key_of)
+    targets = block.targets.take(pa.array(block.target[links]))
     hops = pa.array(block.hops, pa.string()).take(pa.array(block.hop[links]))
-    when = _timestamps(block, links)
-    table = pa.table([_keys(sources, key_of), sources, when, hops, targets], NAMED)
+    table = pa.table(
+        [
+            _keys(sources, key_of), sources, _timestamps(block, links), hops,
+            _keys(targets, key_of), targets, pa.array(_kinds(block, links)).cast(pa.string()),
+        ],
+        NAMED,
+    )  # fmt: skip
     return table.filter(pc.and_(table["key"].is_valid(), table["target_key"].is_valid()))
 
 
 def _timestamps(block: Block, links: GroupNumbers) -> pa.Array:
     assert block.timestamps is not None and block.timestamp is not None  # of dated_blocks
     return block.timestamps.take(pa.array(block.timestamp[links]))
+
+
+def _kinds(block: Block, links: GroupNumbers) -> list[bytes]:
+    """The kinds of references of links."""
+    if block.references is None or block.reference is None:  # of an extraction by an older version
+        return [UNKNOWN] * len(links)
+    kinds: list[bytes] = block.references.cast(pa.binary()).to_pylist()
+    return [kinds[number] for number in block.reference[links].tolist()]
 
 
 def _grouped(block: Block) -> tuple[GroupNumbers, GroupNumbers]:
@@ -182,13 +200,22 @@ def select(part: SelectionPart, tell: Tell) -> Counter[str]:
             counters["links.superseded"] += int(np.count_nonzero(dropped))
             for number in elsewhere.tolist():
                 chosen = np.flatnonzero(links & (group + first == number))
-                targets = block.targets.take(pa.array(block.target[chosen])).cast(pa.binary())
-                hops = [block.hops[hop].encode() for hop in block.hop[chosen].tolist()]
                 for uri in others[number]:
-                    writer.add(uri, targets.to_pylist(), hops)
+                    there = [*_links_at(uri, block, chosen, counters)]
+                    writer.add(uri, [one.target for one in there], [one.hop for one in there])
             first += len(groups)
     counters["selected"] = writer.rows
     return counters
+
+
+def _links_at(
+    uri: bytes, block: Block, links: GroupNumbers, counters: Counter[str]
+) -> Iterator[Link]:
+    """Links of a page as another one has them, which has the same body."""
+    targets = block.targets.take(pa.array(block.target[links])).cast(pa.binary()).to_pylist()
+    hops = [block.hops[hop].encode() for hop in block.hop[links].tolist()]
+    for target, hop, kinds in zip(targets, hops, _kinds(block, links), strict=True):
+        yield from links_at(uri, Link(target, uri, hop), kinds, counters)
 
 
 def _others(path: Path) -> dict[int, list[bytes]]:
