@@ -76,7 +76,7 @@ def html_link_groups(
         counters["dropped.srcdoc"] += document.left_out
     examples = {} if examples is None else examples
     other = elsewhere(page) if options.kinds else ""
-    return _Joining(document.page, counters, examples, most).links(document, page, other)
+    return _PageJoining(document.page, counters, examples, most).links(document, page, other)
 
 
 def query_codec(charset: str, *, as_heritrix: bool) -> str:
@@ -114,7 +114,7 @@ class _PageBase(Base):
         return self._in_charset.join(as_idna_2003(text) if self._as_heritrix else text)
 
 
-class _Joining:
+class _PageJoining:
     """Joins the references of a page, and of pages in it, to their bases. page: in whose charset
     queries are. counters, examples, most: as in `html_link_groups`."""
 

@@ -1,15 +1,11 @@
 """Links and captures in Parquet, and back in blocks of numbers over few distinct strings.
 
 links: columns target, source and hop, and where asked for timestamp and reference, all strings.
-Pages repeat their menus and a page's links their source, so that every column of a row group, here
-a block, is dictionary-encoded, with one dictionary each: any reader of Parquet sees strings, while
-those of this engine take the dictionary and an index for each link, and no string is made for a
-link.
-captures: the columns of Capture (those behind the usual ones where asked for), status and offset as
-numbers, null where unknown.
-
-Parts appear under the name that they are given; renaming them is left to the caller. URIs are
-UTF-8, as extraction writes them.
+Pages repeat their menus and a page's links their source, so every column of a row group, here a
+block, is dictionary-encoded: any reader of Parquet sees strings, while those of this engine take
+the dictionary and an index for each link, and no string is made for a link. captures: the columns
+of Capture (those behind the usual ones where asked for), status and offset as numbers, null where
+unknown. Renaming parts is left to the caller. URIs are UTF-8, as extraction writes them.
 """
 
 from __future__ import annotations
@@ -140,24 +136,19 @@ class LinksWriter(_Writer):
         references: Sequence[bytes] | None = None,
     ) -> None:
         """The links of a page: a target, a hop and, where asked for, kinds of references each."""
-        target, page, hop, *dated = self._columns
-        kinds = references or [UNKNOWN] * len(targets)
+        count, (target, page, *_) = len(targets), self._columns
+        kinds = references or [UNKNOWN] * count
+        rows = targets, [source] * count, hops, [timestamp] * count, kinds
         begin = 0
-        while begin < len(targets):
+        while begin < count:
             end = begin + self._block - len(target.indices)
-            some = targets[begin:end]
-            target.indices.extend(map(target.strings.__getitem__, some))
-            hop.indices.extend(map(hop.strings.__getitem__, hops[begin:end]))
-            page.indices.extend([page.strings[source]] * len(some))
-            if dated:
-                when, how = dated
-                when.indices.extend([when.strings[timestamp]] * len(some))
-                how.indices.extend(map(how.strings.__getitem__, kinds[begin:end]))
+            for column, values in zip(self._columns, rows, strict=False):
+                column.indices.extend(map(column.strings.__getitem__, values[begin:end]))
             begin = end
             size = target.strings.size + page.strings.size
             if len(target.indices) >= self._block or size >= self.most_strings:
                 self._flush()
-        self.rows += len(targets)
+        self.rows += count
 
     def _flush(self) -> None:
         columns = [column.taken() for column in self._columns]
@@ -210,9 +201,8 @@ class CapturesWriter(_Writer):
 @dataclass(frozen=True, eq=False)
 class Block:
     """Links as numbers: link i leads from sources[source[i]] to targets[target[i]] by
-    hops[hop[i]]; where that is told, it was found at timestamps[timestamp[i]] by the kinds of
-    references references[reference[i]] (`-` if unknown). The strings are distinct; some may be of
-    no link."""
+    hops[hop[i]]; where told, timestamps and kinds of references are so too (`-` if unknown). The
+    strings are distinct; some may be of no link."""
 
     targets: pa.StringArray
     target: Indices
@@ -237,20 +227,18 @@ class Block:
         return [_encoding(one[kept], those) for one, those in zip(indices, strings, strict=True)]
 
 
-def link_blocks(path: Path) -> Iterator[Block]:
+def link_blocks(path: Path, columns: Sequence[str] = LINK_COLUMNS) -> Iterator[Block]:
     """The blocks of a part of links. Raises BadInput for a file that is none."""
-    for table in _row_groups(path, LINK_COLUMNS, encoded=True):
-        (targets, target), (sources, source), (hops, hop) = map(_encoded, table.columns)
-        yield Block(targets, target, sources, source, hops.to_pylist(), hop)
+    for table in _row_groups(path, columns, encoded=True):
+        (targets, target), (sources, source), (hops, hop), *more = map(_encoded, table.columns)
+        yield Block(targets, target, sources, source, hops.to_pylist(), hop, *chain(*more))
 
 
 def dated_blocks(path: Path) -> Iterator[Block]:
-    """The same of a part with timestamps, and kinds of references where it has them."""
+    """The same of a part with timestamps, and kinds of references if it has them."""
     with _reading(path):
-        has_kinds = DATED_COLUMNS[-1] in parquet_metadata(path).schema.names
-    for table in _row_groups(path, DATED_COLUMNS[: 4 + has_kinds], encoded=True):
-        (targets, target), (sources, source), (hops, hop), *more = map(_encoded, table.columns)
-        yield Block(targets, target, sources, source, hops.to_pylist(), hop, *chain(*more))
+        kinds = DATED_COLUMNS[-1] in parquet_metadata(path).schema.names
+    return link_blocks(path, DATED_COLUMNS if kinds else DATED_COLUMNS[:-1])
 
 
 def capture_blocks(path: Path, columns: Sequence[str] = ("uri", "timestamp")) -> Iterator[pa.Table]:

@@ -127,7 +127,7 @@ class TextReader:
             with LinksWriter(path) as writer:
                 while batch := list(islice(links, self._batch)):
                     for source, page in groupby(batch, attrgetter("source")):
-                        targets, _, hops, _ = zip(*page, strict=True)
+                        targets, _, hops, *_ = zip(*page, strict=True)
                         writer.add(source, targets, hops)
             count += writer.rows
         return count

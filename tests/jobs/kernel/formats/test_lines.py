@@ -20,7 +20,11 @@ TIMESTAMPS = st.one_of(st.just(b"-"), st.from_regex(rb"\A[0-9]{14}\Z"))
 SCORES = st.floats(min_value=0, exclude_min=True, allow_nan=False, allow_infinity=False)
 
 
-@given(st.builds(Link, TEXT, TEXT, st.sampled_from(sorted(lines.COUNTED.values())), TIMESTAMPS))
+HOPS = st.sampled_from(sorted(lines.COUNTED.values()))
+KINDS = st.lists(st.sampled_from([b"-", b"//", b"/", b"0.1", b"12.34", b"?", b"#"]), min_size=1)
+
+
+@given(st.builds(Link, TEXT, TEXT, HOPS, TIMESTAMPS, KINDS.map(b",".join)))
 def test_links_come_back(row: Link) -> None:
     assert lines.parse_link(lines.format_link(row)) == row
 
@@ -88,7 +92,9 @@ BAD: list[Case] = [
     (lines.parse_link, b"http://a/\t\thttp://b/", "'http://a/\\t\\thttp://b/'", LINK),
     (lines.parse_link, b"http://a/ http://b/ ", "'http://a/ http://b/ '", LINK),
     (lines.parse_link, b"http://a/\thttp://b/ x", "'http://a/\\thttp://b/ x'", LINK),
-    (lines.parse_link, b"a b L - x", "'a b L - x'", LINK),
+    (lines.parse_link, b"a b L - / x", "'a b L - / x'", LINK),
+    (lines.parse_link, b"a b L - x", "kinds of references 'x'", "`-`, `//`, `/`"),
+    (lines.parse_link, b"a b L - /,", "kinds of references '/,'", "`-`, `//`, `/`"),
     (lines.parse_link, b"a b L x", "timestamp 'x'", "14 digits or `-`"),
     (lines.parse_link, b"a b l", "hop 'l'", "one of L, R, E, X, M, I, P, S, C"),
     (lines.parse_link, b"a b LE", "hop 'LE'", "one of L, R, E, X, M, I, P, S, C"),

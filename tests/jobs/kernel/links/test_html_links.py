@@ -32,7 +32,9 @@ def found(html: str | bytes, content_type: str = "") -> list[tuple[str, str, str
 def found_by_parser(html: bytes) -> list[tuple[str, str, str]]:
     groups = html_link_groups(html, PAGE, "", Counter(), options=HtmlOptions(scanned=False))
     return [
-        (target.decode(), hop, context) for targets, hop, context, _ in groups for target in targets
+        (target.decode(), hop, context)
+        for targets, hop, context, *_ in groups
+        for target in targets
     ]
 
 
