@@ -1,10 +1,11 @@
 """select_links: which captures' links count, and which pages fold into others.
 
-Reads links with timestamps (`target source hop timestamp`) and captures (14 columns), as
+Reads links with timestamps (`target source hop timestamp reference`) and captures (14 columns), as
 extract_links writes them with `--timestamps` and `--canonical`. Writes the selected links (`target
 source hop`), with `--captures latest` only, and always the fold candidates of keys as the side
 dataset `folds` (`key<TAB>kind<TAB>target_key`), which jobs/fold_chains.py makes a table of. The
-rules are in jobs/kernel/captures/choosing.py.
+rules are in jobs/kernel/captures/choosing.py, kinds of references in
+jobs/kernel/links/reference_kinds.py.
 
 Up to six small jobs; without `latest` only the first:
 

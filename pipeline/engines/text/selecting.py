@@ -58,6 +58,6 @@ def _without_times(links: Locations) -> BadInput:
     return BadInput(
         ", ".join(map(str, links)),
         "no link has a timestamp",
-        "`target source hop timestamp reference`",
+        "`target source hop timestamp`",
         "Make links and captures with `crawlrank extract-links --timestamps --canonical`.",
     )
