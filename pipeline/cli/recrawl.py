@@ -66,8 +66,13 @@ def recrawl(
 
     folder = JobFolder(job)
     if undo:
-        folder.undo()
+        is_of_earlier = folder.undo()
         click.echo(printable(f"{folder.beans}: as it was before"))
+        if is_of_earlier:
+            click.echo(
+                "The store keeps the precedences that were loaded last. So give the recrawl before"
+                " that one again, with its ranking, before a launch."
+            )
         return
     _check_usage(work, plan, ranking, begin)
     if not dry_run and heritrix is None:

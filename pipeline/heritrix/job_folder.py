@@ -101,11 +101,11 @@ class JobFolder:
         self._mark(new / ENDED)
         return True
 
-    def undo(self) -> None:
-        """Take back the last `write` that ended. Raises BadInput where there is none, or where the
-        beans were changed since."""
+    def undo(self) -> bool:
+        """Take back the last `write` that ended; whether the job is that of an earlier recrawl then.
+        Raises BadInput where there is none, or where the beans were changed since."""
         if self.settle():
-            return  # that was an undo which was killed
+            return bool(self._folders())  # that was an undo which was killed
         folders = self._folders()
         if not folders:
             cure = "Only what `crawlrank recrawl` has written can be taken back."
@@ -120,6 +120,7 @@ class JobFolder:
             )
         self._mark(last / UNDOING)
         self._take_back(last)
+        return bool(self._folders())
 
     def settle(self) -> bool:
         """Finish what a killed command has left, before the job is read to be changed; whether that

@@ -80,11 +80,19 @@ def test_a_wider_scope_on_request(home: Path, traps: tuple[str, str], trapped: J
     assert "-" in hops
 
 
-def test_a_precedence_that_something_overrides_ends_the_crawl(
-    home: Path, traps: tuple[str, str], trapped: Job
+@pytest.mark.parametrize(
+    ("line", "outcome", "least"),
+    [
+        ("uriPrecedencePolicy.basePrecedence=5", "other-precedence", 50),
+        ("preparer.preferenceDepthHops=1", "other-level", 1),
+        ("frontier.queuePrecedencePolicy.basePrecedence=252", "never-fetched", 10),
+    ],
+)
+def test_what_something_overrides_ends_the_crawl(
+    line: str, outcome: str, least: int, home: Path, traps: tuple[str, str], trapped: Job
 ) -> None:
-    """A file of overrides that only the running Heritrix finds."""
-    folder = trapped.folder.with_name("overridden")
+    """By a file of overrides that only the running Heritrix finds."""
+    folder = trapped.folder.with_name(outcome)
     configurer = (
         '<bean class="org.springframework.beans.factory.config.PropertyOverrideConfigurer">'
         '<property name="location" value="overrides.properties"/></bean>'
@@ -93,8 +101,8 @@ def test_a_precedence_that_something_overrides_ends_the_crawl(
     job = write_job(home, folder, plan)
     place = folder.parent / "console"  # where Heritrix is started
     place.mkdir(exist_ok=True)
-    (place / "overrides.properties").write_text("uriPrecedencePolicy.basePrecedence=5\n")
-    work = rank(trapped.archives, folder.parents[1] / "work-over", "--links", "all").parent
+    (place / "overrides.properties").write_text(f"{line}\n")
+    work = rank(trapped.archives, folder.parents[1] / f"work-{outcome}", "--links", "all").parent
     try:
         recrawled(home, job, work)
     finally:
@@ -105,7 +113,7 @@ def test_a_precedence_that_something_overrides_ends_the_crawl(
         in (job.folder / "job.log").read_text()
     )
     told = (job.crawl_log.parent / "crawlrank-pages.log").read_text()
-    assert told.count("other-precedence http") > 50
+    assert told.count(f"{outcome} http") >= least
 
 
 # ---- order -----------------------------------------------------------------------------------

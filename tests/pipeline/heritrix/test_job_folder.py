@@ -58,8 +58,8 @@ def test_several_writes_are_taken_back_one_by_one(tmp_path: Path) -> None:
         assert meaning(one) == states[-1]
     assert len(set(states[:-1])) == 5
     assert one.beans.stat().st_mode & 0o777 == 0o640
-    for state in reversed(states[:-1]):
-        one.undo()
+    for number, state in reversed([*enumerate(states[:-1])]):
+        assert one.undo() == (number > 0)
         assert meaning(one) == state
     assert [path.name for path in one.path.iterdir()] == ["crawler-beans.cxml"]
     with pytest.raises(BadInput, match="nothing to undo"):
