@@ -215,11 +215,10 @@ def _show_new_hosts(hosts: Mapping[str, int]) -> None:
 def _show_launch(home: HeritrixHome, wanted: Recrawl) -> None:
     from pipeline.heritrix.recrawl import launch_command
 
-    log = wanted.job.crawl_log
     click.echo("The job is ready. Launch it in the console, or run it to its end by\n")
     click.echo(printable(f"  {launch_command(home, wanted.job)}\n"))
     click.echo("Then see how well the crawl kept to the ranking:\n")
-    click.echo(printable(f"  crawlrank audit-precedence {wanted.precedence} {log}"))
+    click.echo(printable(f"  crawlrank audit-precedence {wanted.precedence} {wanted.job.path}"))
 
 
 def _rest_crawl(console: Console, wanted: Recrawl) -> RestCrawl:
@@ -243,5 +242,5 @@ def _rest_crawl(console: Console, wanted: Recrawl) -> RestCrawl:
 
 
 def _audit(wanted: Recrawl) -> None:
-    paths = [str(wanted.precedence), str(wanted.job.crawl_log)]
+    paths = [str(wanted.precedence), str(wanted.job.path)]  # with launches before a checkpoint
     audit_precedence.main(paths, standalone_mode=False)

@@ -8,6 +8,7 @@
 // in-scope  scheduled if the scope of the job accepts it, with these hops from a seed
 // always    scheduled
 // seed      announced as a seed, so that its folder may become part of the scope
+// looked-up not scheduled; its precedence, level and queue are compared as those of the others
 //
 // All are scheduled at the level of seeds, so that precedence alone orders seeds and pages. What was
 // not scheduled, or not with the precedence of its line, goes to crawlrank-pages.log among the logs
@@ -25,6 +26,7 @@ class Pages {
     static final BASE = 1  // which the policy adds to each precedence
     static final QUEUES = 'HighestUriQueuePrecedencePolicy'
     static final WRONG = ['other-precedence', 'other-level', 'other-order-of-queues', 'never-fetched']
+    static final RIGHT = ['scheduled', 'looked-up']
     final frontier, scope, sheets, listeners, part
     final Map<String, Long> counts = [:].withDefault { 0L }
 
@@ -42,7 +44,7 @@ class Pages {
                 def (precedence, uri, hops, via, how) = line.split('\t')
                 def told = outcome(precedence.toInteger() + BASE, uri, hops, via, how)
                 counts[told]++
-                if (told != 'scheduled') out.write("$told $uri\n")
+                if (!(told in RIGHT)) out.write("$told $uri\n")
             }
             counts.each { told, count -> out.write("# $told: $count\n") }
         }
@@ -60,13 +62,14 @@ class Pages {
             if (how == 'seed') {
                 page.seed = true
                 listeners.each { it.addedSeed(page) }
-            } else {
+            } else if (how != 'looked-up') {
                 frontier.schedule(page)
             }
             if (page.precedence != precedence) return 'other-precedence'
             if (page.schedulingDirective != SchedulingConstants.MEDIUM) return 'other-level'
             if (queues != QUEUES) return 'other-order-of-queues'
-            return precedence < most ? 'scheduled' : 'never-fetched'
+            if (precedence >= most) return 'never-fetched'
+            return how == 'looked-up' ? how : 'scheduled'
         } catch (IOException ignored) {
             return 'no-uri'
         }
@@ -81,6 +84,7 @@ class Pages {
             def queues = frontier.queuePrecedencePolicy
             def most = queues.hasProperty('basePrecedence') ?
                 frontier.precedenceFloor - queues.basePrecedence : Integer.MAX_VALUE
+            if (how == 'looked-up') frontier.frontierPreparer.prepare(page)
             return [how != 'in-scope' || scope.accepts(page), queues.class.simpleName, most]
         } finally {
             KeyedProperties.clearOverridesFrom(page)

@@ -358,6 +358,10 @@ def test_a_resume_from_a_checkpoint_is_not_late(
         options = ("--rest", url, "--insecure", "--checkpoint", "latest")
         said = ok("recrawl", "--job", job.folder, "--work", work, "--heritrix", home, *options)
         assert "resumed: told to look for its best queue anew" in said.err
+    whole = ok("audit-precedence", work / "precedence.txt", job.folder).out
+    assert whole in said.out  # of both launches
+    log = ok("audit-precedence", work / "precedence.txt", job.crawl_log).out
+    assert log not in said.out
     after = [fetch.uri for fetch in read_log(job.crawl_log)]
     assert 50 < len(before) < 200
     assert len(after) > 100

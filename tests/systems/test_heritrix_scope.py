@@ -81,18 +81,20 @@ def test_a_wider_scope_on_request(home: Path, traps: tuple[str, str], trapped: J
 
 
 @pytest.mark.parametrize(
-    ("line", "outcome", "least"),
+    ("line", "outcome", "least", "options"),
     [
-        ("uriPrecedencePolicy.basePrecedence=5", "other-precedence", 50),
-        ("preparer.preferenceDepthHops=1", "other-level", 1),
-        ("frontier.queuePrecedencePolicy.basePrecedence=252", "never-fetched", 10),
+        ("uriPrecedencePolicy.basePrecedence=5", "other-precedence", 50, ""),
+        ("uriPrecedencePolicy.basePrecedence=5", "other-precedence", 2, "--seeds-only"),
+        ("preparer.preferenceDepthHops=1", "other-level", 1, ""),
+        ("frontier.queuePrecedencePolicy.basePrecedence=252", "never-fetched", 10, ""),
     ],
 )
 def test_what_something_overrides_ends_the_crawl(
-    line: str, outcome: str, least: int, home: Path, traps: tuple[str, str], trapped: Job
-) -> None:
+    line: str, outcome: str, least: int, options: str,
+    home: Path, traps: tuple[str, str], trapped: Job,
+) -> None:  # fmt: skip
     """By a file of overrides that only the running Heritrix finds."""
-    folder = trapped.folder.with_name(outcome)
+    folder = trapped.folder.with_name(f"{outcome}{options}")
     configurer = (
         '<bean class="org.springframework.beans.factory.config.PropertyOverrideConfigurer">'
         '<property name="location" value="overrides.properties"/></bean>'
@@ -102,9 +104,9 @@ def test_what_something_overrides_ends_the_crawl(
     place = folder.parent / "console"  # where Heritrix is started
     place.mkdir(exist_ok=True)
     (place / "overrides.properties").write_text(f"{line}\n")
-    work = rank(trapped.archives, folder.parents[1] / f"work-{outcome}", "--links", "all").parent
+    work = rank(trapped.archives, folder.parents[1] / f"work-{folder.name}", "--links", "all").parent
     try:
-        recrawled(home, job, work)
+        recrawled(home, job, work, *options.split())
     finally:
         (place / "overrides.properties").unlink()
     assert len(fetched(job)) <= 1

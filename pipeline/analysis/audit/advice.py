@@ -45,7 +45,7 @@ def _unlisted_first(audit: Audit) -> Iterator[str]:
 
 
 def _hosts_in_turn(audit: Audit) -> Iterator[str]:
-    if audit.log.left_out["scheduled"]:
+    if audit.log.left_out["scheduled"] or audit.log.left_out["looked-up"]:
         return  # `crawlrank recrawl` has set the policy, and its script has seen it at each page
     kept_within = audit.within.pairs < SOME or (audit.within.kept or 0) >= WELL
     if audit.host_count > 1 and kept_within and _is_kept_below(BADLY, audit.across):
