@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +25,7 @@ from pipeline.terminal import TextTable, printable
 from pipeline.workfolder.rankings import ranking_folder
 
 if TYPE_CHECKING:
+    from pipeline.heritrix.growth import Growth
     from pipeline.heritrix.home import HeritrixHome
     from pipeline.heritrix.recrawl import PageCounts, Preparation, Recrawl
     from pipeline.heritrix.rest_crawl import RestCrawl
@@ -175,14 +175,18 @@ def _show_pages(wanted: Recrawl, pages: PageCounts | None) -> None:
             " have a good class all the same: rank with --captures latest --fold redirects."
         )
     if wanted.grow:
-        _show_new_hosts(pages.new_hosts)
+        _show_growth(pages.growth)
     elif wanted.is_plan:
         click.echo("The crawl fetches these pages, and behind them the seeds of the job.")
     else:
-        before = count_of(pages.before or 0, "URI")
+        before = pages.before or 0
+        more = (
+            f" With the pages that it did not capture, expect some {before + pages.uncaptured:,}."
+        )
         click.echo(
-            f"The crawl before captured {before}, images and styles too. Seeds and scope stay those"
-            " of the job: a page out of scope is left out, see latest/logs/crawlrank-pages.log."
+            f"The crawl before captured {count_of(before, 'URI')}, images and styles too."
+            f"{more * bool(pages.uncaptured)} Seeds and scope stay those of the job: a page out of"
+            " scope is left out, see latest/logs/crawlrank-pages.log."
         )
 
 
@@ -197,15 +201,16 @@ def _show_quotas(quotas: Mapping[str, int]) -> None:
     show([table], None)
 
 
-def _show_new_hosts(hosts: Mapping[str, int]) -> None:
-    table = TextTable(
-        "hosts that enter the scope, with the folders of these pages", "host", "pages"
-    )
-    for host, count in islice(hosts.items(), SHOWN_HOSTS):
-        table.add(host, f"{count:,}")
-    if len(hosts) > SHOWN_HOSTS:
-        table.add("others", f"{sum(hosts.values()) - sum(islice(hosts.values(), SHOWN_HOSTS)):,}")
-    show([table], None)
+def _show_growth(growth: Growth) -> None:
+    for what, counts in (("host", growth.hosts), ("SURT prefix", growth.prefixes)):
+        enters = "hosts" if what == "host" else "folders"
+        table = TextTable(f"{enters} that enter the scope", what, "pages")
+        best = counts.most_common(SHOWN_HOSTS)
+        for name, count in best:
+            table.add(name, f"{count:,}")
+        if rest := counts.total() - sum(count for _, count in best):
+            table.add("others", f"{rest:,}")
+        show([table], None)
     click.echo(
         "The pages that were captured become seeds: their folders enter the scope, and hops count"
         " from them."

@@ -102,7 +102,7 @@ class JobFolder:
         return True
 
     def undo(self) -> bool:
-        """Take back the last `write` that ended; whether the job is that of an earlier recrawl then.
+        """Take back the last `write` that ended; whether the job is of an earlier recrawl then.
         Raises BadInput where there is none, or where the beans were changed since."""
         if self.settle():
             return bool(self._folders())  # that was an undo which was killed
@@ -212,7 +212,7 @@ def _record(folder: Path) -> _Record:
     record = _Record(match[1].decode(), match[2].decode()) if match else None
     if record is None or _is_no_file(before) or _digest(before) != record.before:
         raise BadInput(
-            str(folder), "damaged", f"{BEFORE}, and its digest in {DIGESTS}, as crawlrank wrote them",
+            str(folder), "damaged", f"{BEFORE}, with its digest in {DIGESTS}",
             f"Nothing was changed. Take from {BEFORE} what you want, then move this folder away.",
         )  # fmt: skip
     return record

@@ -13,7 +13,6 @@ from __future__ import annotations
 import difflib
 import json
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
@@ -27,6 +26,7 @@ from pipeline.contract import SUMMARY
 from pipeline.data.database import database
 from pipeline.data.memory import half_of_machine
 from pipeline.heritrix import precedence_store
+from pipeline.heritrix.growth import Growth
 from pipeline.heritrix.home import HeritrixFails, HeritrixHome
 from pipeline.heritrix.job_beans import JobBeans, Wanted
 from pipeline.heritrix.job_folder import JobFolder, give
@@ -49,7 +49,6 @@ from pipeline.workfolder.results.opened import open_finished
 IN_SCOPE, ALWAYS, SEED = "in-scope", "always", "seed"  # how a page is scheduled
 LOOKED_UP = "looked-up"  # or not
 NONE = "-"
-MOST_HOSTS = 1000  # that are kept to be told
 
 
 @dataclass(frozen=True)
@@ -80,15 +79,14 @@ class Recrawl:
 @dataclass(frozen=True)
 class PageCounts:
     """How many pages a crawl begins with. uncaptured: only linked to. gone: among the others.
-    left_out: lines of the file that are none, by cause. new_hosts: of pages that become seeds, and
-    of no seed of the job, with how many pages. before: URIs that the crawl before captured; None
-    for a plan."""
+    left_out: lines of the file that are none, by cause. growth: what enters the scope with pages
+    that become seeds. before: URIs that the crawl before captured; None for a plan."""
 
     captured: int
     uncaptured: int
     gone: int
     left_out: dict[str, int]
-    new_hosts: dict[str, int]
+    growth: Growth
     before: int | None
 
     @property
@@ -235,8 +233,7 @@ def _write_pages(
 def _write_chosen(
     recrawl: Recrawl, db: duckdb.DuckDBPyConnection, seeds: Sequence[str], file: TextIO
 ) -> PageCounts:
-    captured, uncaptured, gone, hosts = 0, 0, 0, Counter[str]()
-    known = {host_of(seed) for seed in seeds}
+    captured, uncaptured, gone, growth = 0, 0, 0, Growth(seeds)
     for page in chosen_pages(db):
         how = recrawl.how_of(page)
         way = (NONE, NONE) if how == SEED else (page.hops or NONE, page.via or NONE)
@@ -245,19 +242,12 @@ def _write_chosen(
         captured += page.captured
         uncaptured += not page.captured
         gone += page.gone
-        host = host_of(page.uri)
-        if how == SEED and host not in known and (host in hosts or len(hosts) < MOST_HOSTS):
-            hosts[host] += 1
+        if how == SEED:
+            growth.add(page.uri)
     others, before = left_out(db), None if recrawl.is_plan else captured_count(db)
     if not captured + uncaptured:
         raise BadInput(
             str(recrawl.precedence), "no page of it was captured", "at least one, to begin with",
             "Give more classes or pages, or --seeds-only to let the crawl find them.",
         )  # fmt: skip
-    return PageCounts(captured, uncaptured, gone, others, dict(hosts.most_common()), before)
-
-
-def host_of(uri: str) -> str:
-    """Host and port of a URI, or of what a list of seeds has for one."""
-    text = uri if "://" in uri else f"http://{uri}"
-    return text.partition("://")[2].partition("/")[0].rpartition("@")[2].lower()
+    return PageCounts(captured, uncaptured, gone, others, growth, before)

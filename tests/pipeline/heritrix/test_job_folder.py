@@ -163,7 +163,7 @@ def test_a_damaged_or_hostile_record_is_refused(name: str, killed: bool, tmp_pat
     damage(folder / where, evil)
     before, commands = snapshot(tmp_path), [one.undo, one.settle] if killed else [one.undo]
     for command in commands:
-        with pytest.raises(BadInput, match="damaged|a link") as caught:
+        with pytest.raises(BadInput, match=r"damaged|a link") as caught:
             command()
         assert "Nothing was changed" in caught.value.cure
         assert snapshot(tmp_path) == before
