@@ -21,6 +21,7 @@ OWN_BEANS = (
     "uriPrecedencePolicy", "precedenceAnnotator", "crawlrankPages", "crawlrankPart",
     "crawlrankQuota",
 )  # fmt: skip
+EDITED_BEANS = ("frontier", "candidateProcessors", "fetchProcessors", "dispositionProcessors")
 MOST_IMPORTS = 100
 LOCATIONS = ("location", "locations")
 LEFT = "The file of beans was left alone."
@@ -92,6 +93,7 @@ def require_followed(files: Sequence[BeanFile], folder: Path) -> None:
                 )
         if number:
             _require_nothing_set(file)
+            _require_once(files[0], file)
 
 
 class _Setting(NamedTuple):
@@ -131,6 +133,14 @@ def _settings(file: BeanFile, folder: Path) -> Iterator[_Setting]:
     for fatal in _FATAL:
         for each in file.properties(fatal.bean, fatal.name):
             yield _Setting(f"{fatal.bean}.{fatal.name}", _value_of(each), f"the bean {fatal.bean}")
+
+
+def _require_once(job: BeanFile, imported: BeanFile) -> None:
+    """Of two beans of one name Spring takes the one that it reads last."""
+    for name in EDITED_BEANS:
+        if job.beans(name) and imported.beans(name):
+            cure = f"Keep the one in {job.name}, and remove the other. {LEFT}"
+            raise imported.refusal(f"a bean {name}, which {job.name} has, too", cure)
 
 
 def _require_nothing_set(file: BeanFile) -> None:

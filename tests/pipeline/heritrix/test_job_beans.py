@@ -5,6 +5,7 @@ What a patch means is read by ElementTree, which shares nothing with the reader 
 
 from __future__ import annotations
 
+import os
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -326,6 +327,24 @@ def test_a_policy_that_an_imported_file_sets_is_refused(name: str, tmp_path: Pat
 
 
 CONTEXT = 'xmlns:context="http://www.springframework.org/schema/context"'
+FRONTIER_BEAN = rb'(?s)<bean id="frontier".*?\n </bean>'
+CHAIN = rb'(?s)<bean id="fetchProcessors".*?\n </bean>'
+
+
+@pytest.mark.parametrize("bean", [FRONTIER_BEAN, CHAIN])
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_bean_to_be_changed_that_is_imported_is_refused(
+    bean: bytes, kept: bool, tmp_path: Path
+) -> None:
+    """Alone, and with one of that name in the job's file: the last one counts."""
+    (text,) = re.findall(bean, PROFILE)
+    main = IMPORTING if kept else IMPORTING.replace(text, b"")
+    imported = COMMON.format("").encode().replace(b"</beans>", text + b"</beans>")
+    with pytest.raises(BadInput, match=r"has, too" if kept else r"common\.xml") as caught:
+        job_of(tmp_path, main, common__xml=imported).patched(WANTED)
+    assert "crawler-beans.cxml" in caught.value.cure
+
+
 FILES_OF_OVERRIDES = (
     f'<bean class="{CONFIGURER}"><property name="location" value="file:over.properties"/></bean>',
     f'<bean class="{CONFIGURER}"><property name="locations"><list><value>none.properties</value>'
@@ -369,6 +388,9 @@ def test_the_seeds_of_a_job(text: str, seeds: list[str], tmp_path: Path) -> None
     data = data.replace(b"seeds.textSource.value", b"unused")
     (tmp_path / "s.txt").write_text(text)
     assert JobBeans(data, "").seeds(tmp_path) == seeds
+    (tmp_path / "s.txt").unlink()
+    os.mkfifo(tmp_path / "s.txt")  # which would wait for who writes
+    assert JobBeans(data, "").seeds(tmp_path) == []
 
 
 @pytest.mark.parametrize(
