@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jobs.kernel.errors import count_of
+from jobs.kernel.errors import NotConverged, count_of
 from jobs.kernel.storage.temporary import temporary_folder
-from pipeline.cli.audit import audit_precedence, heritrix_option
+from pipeline.cli.audit import audit_precedence, heritrix_option, warn
 from pipeline.cli.commands import command
 from pipeline.cli.outputs import show
 from pipeline.cli.parameters.groups import option
@@ -27,6 +27,7 @@ from pipeline.workfolder.rankings import ranking_folder
 if TYPE_CHECKING:
     from pipeline.heritrix.growth import Growth
     from pipeline.heritrix.home import HeritrixHome
+    from pipeline.heritrix.job_folder import JobFolder
     from pipeline.heritrix.recrawl import PageCounts, Preparation, Recrawl
     from pipeline.heritrix.rest_crawl import RestCrawl
 
@@ -66,13 +67,7 @@ def recrawl(
 
     folder = JobFolder(job)
     if undo:
-        is_of_earlier = folder.undo()
-        click.echo(printable(f"{folder.beans}: as it was before"))
-        if is_of_earlier:
-            click.echo(
-                "The store keeps the precedences that were loaded last. So give the recrawl before"
-                " that one again, with its ranking, before a launch."
-            )
+        _undo(folder)
         return
     _check_usage(work, plan, ranking, begin)
     if not dry_run and heritrix is None:
@@ -87,6 +82,16 @@ def recrawl(
         _show_changes(wanted)
     else:
         _make_ready(wanted, heritrix, console)
+
+
+def _undo(folder: JobFolder) -> None:
+    is_of_earlier = folder.undo()
+    click.echo(printable(f"{folder.beans}: as it was before"))
+    if is_of_earlier:
+        click.echo(
+            "The store keeps the precedences that were loaded last. So give the recrawl before"
+            " that one again, with its ranking, before a launch."
+        )
 
 
 def _check_usage(
@@ -135,10 +140,12 @@ def _make_ready(wanted: Recrawl, heritrix: Path, console: Console | None) -> Non
         verification = load_and_verify(home, wanted, preparation.state)
         changed = write(wanted, preparation, tmp)
     show(verification.tables(), None)
+    warn(verification)
     _show_change(wanted, preparation, changed)
     if crawl and console:
         crawl.launch(console.checkpoint)
         crawl.await_end()
+        _require_crawled(wanted.job.crawl_log)
         _audit(wanted)
     else:
         _show_launch(home, wanted)
@@ -244,6 +251,13 @@ def _rest_crawl(console: Console, wanted: Recrawl) -> RestCrawl:
         click.echo(printable(f"{wanted.job.name}: {text}"), err=True)
 
     return Crawl(engine, wanted.job, say)
+
+
+def _require_crawled(log: Path) -> None:
+    from pipeline.analysis.audit.pages_log import outcomes_beside, why_ended
+
+    if ended := why_ended(outcomes_beside(log)):
+        raise NotConverged(f"{log}: {ended}")
 
 
 def _audit(wanted: Recrawl) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -191,7 +192,14 @@ def test_precedences_of_an_earlier_file_are_told(home: Path, work: Path, tmp_pat
     for some in (lines, lines[7:]):
         file.write_text("".join(some))
         load(HeritrixHome(home), file, state)
-    assert verify(HeritrixHome(home), state, file).counts["stale"] == 7
+    verify_it = ("verify-precedence", file, "--state", state, "--heritrix", home)
+    said = ok(*verify_it)
+    assert re.search(r"of an earlier file: .* 7$", said.out, re.MULTILINE)
+    assert "7 precedences in the store are of an earlier file" in said.err
+    assert "make a new job" in said.err
+    shutil.rmtree(state)
+    load(HeritrixHome(home), file, state)
+    assert ok(*verify_it).err == ""
 
 
 # ---- the order -------------------------------------------------------------------------------

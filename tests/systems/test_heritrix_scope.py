@@ -17,10 +17,12 @@ from heritrix.log import pages, read_log
 from heritrix.made_site import Site
 from heritrix.recrawl import NOTED, first_crawl, rank, read_precedences, scope
 from heritrix.recrawl import recrawl as crawl_by_hand
-from heritrix.running import run_job
+from heritrix.running import console, run_job
 from heritrix.trap_site import trap_site
+from support.crawls import crawlrank
 from support.systems.heritrix_crawls import fetched, home, recrawled, served, site
 
+from pipeline.heritrix.rest import LOGIN
 from pipeline.precedence.beans import ANNOTATOR, PAGES
 
 __all__ = ["home", "served", "site"]
@@ -91,7 +93,7 @@ def test_a_wider_scope_on_request(home: Path, traps: tuple[str, str], trapped: J
 )
 def test_what_something_overrides_ends_the_crawl(
     line: str, outcome: str, least: int, options: str,
-    home: Path, traps: tuple[str, str], trapped: Job,
+    home: Path, traps: tuple[str, str], trapped: Job, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """By a file of overrides that only the running Heritrix finds."""
     folder = trapped.folder.with_name(f"{outcome}{options}")
@@ -101,15 +103,19 @@ def test_what_something_overrides_ends_the_crawl(
     )
     plan = Plan([f"{traps[0]}/"], beans=ANNOTATOR + configurer, chains=NOTED)
     job = write_job(home, folder, plan)
-    place = folder.parent / "console"  # where Heritrix is started
+    place = folder.parents[1] / "console"  # where Heritrix is started
     place.mkdir(exist_ok=True)
     (place / "overrides.properties").write_text(f"{line}\n")
     ranked = folder.parents[1] / f"work-{folder.name}"
     work = rank(trapped.archives, ranked, "--links", "all").parent
-    try:
-        recrawled(home, job, work, *options.split())
-    finally:
-        (place / "overrides.properties").unlink()
+    with console(home, folder.parent) as (url, login):
+        monkeypatch.setenv(LOGIN, login)
+        said = crawlrank(
+            "recrawl", "--job", job.folder, "--work", work, "--heritrix", home, "--rest", url,
+            "--insecure", *options.split(),
+        )  # fmt: skip
+    assert said.code == 4
+    assert "ended the crawl at its beginning" in said.err
     assert len(fetched(job)) <= 1
     assert (
         "would not be fetched in the order of the precedence file"
