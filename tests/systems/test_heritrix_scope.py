@@ -60,8 +60,9 @@ def test_three_recrawls_keep_to_the_scope_of_the_first_crawl(
     }
     job, archives = trapped, trapped.archives
     for number in range(3):
-        work = rank(archives, job.folder.parents[1] / f"work-{number}", "--links", "all").parent
-        said = recrawled(home, job, work)
+        file = rank(archives, job.folder.parents[1] / f"work-{number}", "--links", "all")
+        said = recrawled(home, job, file.parent)
+        assert order_of(job, read_precedences(file)) == (1.0, 1.0)  # with one thread
         assert "Seeds and scope stay those" in said
         now = fetched(job)
         assert len(now) == len(set(now))
