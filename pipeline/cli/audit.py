@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -20,6 +20,9 @@ from pipeline.cli.parameters.groups import Decorator, option
 from pipeline.cli.parameters.options import OUTPUT, memory_option
 from pipeline.data.memory import Memory
 from pipeline.terminal import printable
+
+if TYPE_CHECKING:
+    from pipeline.heritrix.verification import Verification
 
 VERIFY_SCHEMA = "crawlrank-verify-precedence/1"
 
@@ -147,4 +150,10 @@ def verify_precedence(
     verification = verify(HeritrixHome(heritrix), state, precedence, lists)
     write_json(VERIFY_SCHEMA, verification.as_data(), output)
     show(verification.tables(), output)
+    warn(verification)
     verification.require(state)
+
+
+def warn(verification: Verification) -> None:
+    if warning := verification.warning():
+        click.echo(printable(f"crawlrank: {warning}"), err=True)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from jobs.kernel.errors import count_of
+from jobs.kernel.errors import NotConverged, count_of
 from jobs.kernel.storage.temporary import temporary_folder
-from pipeline.cli.audit import audit_precedence, heritrix_option
+from pipeline.cli.audit import audit_precedence, heritrix_option, warn
 from pipeline.cli.commands import command
 from pipeline.cli.outputs import show
 from pipeline.cli.parameters.groups import option
@@ -26,7 +25,9 @@ from pipeline.terminal import TextTable, printable
 from pipeline.workfolder.rankings import ranking_folder
 
 if TYPE_CHECKING:
+    from pipeline.heritrix.growth import Growth
     from pipeline.heritrix.home import HeritrixHome
+    from pipeline.heritrix.job_folder import JobFolder
     from pipeline.heritrix.recrawl import PageCounts, Preparation, Recrawl
     from pipeline.heritrix.rest_crawl import RestCrawl
 
@@ -66,8 +67,7 @@ def recrawl(
 
     folder = JobFolder(job)
     if undo:
-        folder.undo()
-        click.echo(printable(f"{folder.beans}: as it was before"))
+        _undo(folder)
         return
     _check_usage(work, plan, ranking, begin)
     if not dry_run and heritrix is None:
@@ -82,6 +82,16 @@ def recrawl(
         _show_changes(wanted)
     else:
         _make_ready(wanted, heritrix, console)
+
+
+def _undo(folder: JobFolder) -> None:
+    is_of_earlier = folder.undo()
+    click.echo(printable(f"{folder.beans}: as it was before"))
+    if is_of_earlier:
+        click.echo(
+            "The store keeps the precedences that were loaded last. So give the recrawl before"
+            " that one again, with its ranking, before a launch."
+        )
 
 
 def _check_usage(
@@ -130,10 +140,12 @@ def _make_ready(wanted: Recrawl, heritrix: Path, console: Console | None) -> Non
         verification = load_and_verify(home, wanted, preparation.state)
         changed = write(wanted, preparation, tmp)
     show(verification.tables(), None)
+    warn(verification)
     _show_change(wanted, preparation, changed)
     if crawl and console:
         crawl.launch(console.checkpoint)
         crawl.await_end()
+        _require_crawled(wanted.job.crawl_log)
         _audit(wanted)
     else:
         _show_launch(home, wanted)
@@ -170,14 +182,18 @@ def _show_pages(wanted: Recrawl, pages: PageCounts | None) -> None:
             " have a good class all the same: rank with --captures latest --fold redirects."
         )
     if wanted.grow:
-        _show_new_hosts(pages.new_hosts)
+        _show_growth(pages.growth)
     elif wanted.is_plan:
         click.echo("The crawl fetches these pages, and behind them the seeds of the job.")
     else:
-        before = count_of(pages.before or 0, "URI")
+        before = pages.before or 0
+        more = (
+            f" With the pages that it did not capture, expect some {before + pages.uncaptured:,}."
+        )
         click.echo(
-            f"The crawl before captured {before}, images and styles too. Seeds and scope stay those"
-            " of the job: a page out of scope is left out, see latest/logs/crawlrank-pages.log."
+            f"The crawl before captured {count_of(before, 'URI')}, images and styles too."
+            f"{more * bool(pages.uncaptured)} Seeds and scope stay those of the job: a page out of"
+            " scope is left out, see latest/logs/crawlrank-pages.log."
         )
 
 
@@ -192,15 +208,16 @@ def _show_quotas(quotas: Mapping[str, int]) -> None:
     show([table], None)
 
 
-def _show_new_hosts(hosts: Mapping[str, int]) -> None:
-    table = TextTable(
-        "hosts that enter the scope, with the folders of these pages", "host", "pages"
-    )
-    for host, count in islice(hosts.items(), SHOWN_HOSTS):
-        table.add(host, f"{count:,}")
-    if len(hosts) > SHOWN_HOSTS:
-        table.add("others", f"{sum(hosts.values()) - sum(islice(hosts.values(), SHOWN_HOSTS)):,}")
-    show([table], None)
+def _show_growth(growth: Growth) -> None:
+    for what, counts in (("host", growth.hosts), ("SURT prefix", growth.prefixes)):
+        enters = "hosts" if what == "host" else "folders"
+        table = TextTable(f"{enters} that enter the scope", what, "pages")
+        best = counts.most_common(SHOWN_HOSTS)
+        for name, count in best:
+            table.add(name, f"{count:,}")
+        if rest := counts.total() - sum(count for _, count in best):
+            table.add("others", f"{rest:,}")
+        show([table], None)
     click.echo(
         "The pages that were captured become seeds: their folders enter the scope, and hops count"
         " from them."
@@ -210,11 +227,10 @@ def _show_new_hosts(hosts: Mapping[str, int]) -> None:
 def _show_launch(home: HeritrixHome, wanted: Recrawl) -> None:
     from pipeline.heritrix.recrawl import launch_command
 
-    log = wanted.job.crawl_log
     click.echo("The job is ready. Launch it in the console, or run it to its end by\n")
     click.echo(printable(f"  {launch_command(home, wanted.job)}\n"))
     click.echo("Then see how well the crawl kept to the ranking:\n")
-    click.echo(printable(f"  crawlrank audit-precedence {wanted.precedence} {log}"))
+    click.echo(printable(f"  crawlrank audit-precedence {wanted.precedence} {wanted.job.path}"))
 
 
 def _rest_crawl(console: Console, wanted: Recrawl) -> RestCrawl:
@@ -237,6 +253,13 @@ def _rest_crawl(console: Console, wanted: Recrawl) -> RestCrawl:
     return Crawl(engine, wanted.job, say)
 
 
+def _require_crawled(log: Path) -> None:
+    from pipeline.analysis.audit.pages_log import outcomes_beside, why_ended
+
+    if ended := why_ended(outcomes_beside(log)):
+        raise NotConverged(f"{log}: {ended}")
+
+
 def _audit(wanted: Recrawl) -> None:
-    paths = [str(wanted.precedence), str(wanted.job.crawl_log)]
+    paths = [str(wanted.precedence), str(wanted.job.path)]  # with launches before a checkpoint
     audit_precedence.main(paths, standalone_mode=False)

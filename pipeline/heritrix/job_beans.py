@@ -77,6 +77,13 @@ class JobBeans(BeanFile):
         self._remove_overrides(edits, wanted)
         return edits
 
+    def bean(self, name: str) -> Element:
+        for file in self.imported if not self.beans(name) else ():
+            if file.beans(name):
+                cure = f"Move it to {self.name}. No file was changed."
+                raise self.refusal(f"the bean {name} is in {file.name}, which it imports", cure)
+        return super().bean(name)
+
     def state_folder(self) -> str:
         """The name of the folder of the job's store, in the job's folder. Raises BadInput."""
         values = list[str]()
@@ -173,6 +180,7 @@ class JobBeans(BeanFile):
 
     def _processors(self, chain: str) -> Element:
         """The list of the processors of a chain."""
+        self.bean(chain)
         lists = [
             each
             for processors in self.properties(chain, "processors")

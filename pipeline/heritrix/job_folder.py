@@ -1,23 +1,27 @@
 """The folder of a job of Heritrix, and the way back to the beans that it had.
 
 Each recrawl has a numbered folder in `crawlrank`, with the files that its beans name, the beans
-that were there before, and the digest of those that it writes. The folder is whole before the
-beans change, and that is one renaming. So a job is as before or as after, whenever a command is
-killed; what was killed is settled by the next command:
+that were there before, and the digests of these and of those that it writes. The folder is whole
+before the beans change, and that is one renaming. So a job is as before or as after, whenever a
+command is killed; what was killed is settled by the next command:
 
-    after.sha256   of the beans that were to be written
+    beans.sha256   of the beans that were there, and of those that were to be written, a line each
     before.cxml    the beans that were there
     ended          the beans were written
     undoing        `undo` has begun
+
+A record that is damaged, or leads out of the folder by a link, is refused before anything changes.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
 from jobs.kernel.errors import BadInput
 from jobs.kernel.storage.temporary import remove_abandoned
@@ -25,7 +29,16 @@ from pipeline.data.datasets import replacing
 
 BEANS = "crawler-beans.cxml"
 FOLDER = "crawlrank"
-AFTER, BEFORE, ENDED, UNDOING = "after.sha256", "before.cxml", "ended", "undoing"
+DIGESTS, BEFORE, ENDED, UNDOING = "beans.sha256", "before.cxml", "ended", "undoing"
+_NUMBER, _PART = re.compile("[1-9][0-9]{0,8}"), re.compile(r"\.[1-9][0-9]{0,8}\.part")
+_DIGESTS = re.compile(rb"([0-9a-f]{64})\n([0-9a-f]{64})\n")
+
+
+class _Record(NamedTuple):
+    """The digests of the beans before a recrawl and after it."""
+
+    before: str
+    after: str
 
 
 class JobFolder:
@@ -80,24 +93,25 @@ class JobFolder:
         for name, source in files.items() if own == new else ():
             shutil.copyfile(source, part / name)
         shutil.copy2(self.beans, part / BEFORE)
-        (part / AFTER).write_text(_digest(beans) or "")
+        digests = (_digest(part / BEFORE), _digest(beans))
+        (part / DIGESTS).write_text("".join(f"{digest}\n" for digest in digests))
         give(new.parent, self.beans)
         part.rename(new)
         self._put(beans)
         self._mark(new / ENDED)
         return True
 
-    def undo(self) -> None:
-        """Take back the last `write` that ended. Raises BadInput where there is none, or where the
-        beans were changed since."""
+    def undo(self) -> bool:
+        """Take back the last `write` that ended; whether the job is of an earlier recrawl then.
+        Raises BadInput where there is none, or where the beans were changed since."""
         if self.settle():
-            return  # that was an undo which was killed
+            return bool(self._folders())  # that was an undo which was killed
         folders = self._folders()
         if not folders:
             cure = "Only what `crawlrank recrawl` has written can be taken back."
             raise BadInput(str(self.path / FOLDER), "nothing to undo", "copies of files", cure)
         last = folders[-1]
-        if _digest(self.beans) not in (_after(last), _digest(last / BEFORE)):
+        if _digest(self.beans) not in _record(last):
             raise BadInput(
                 str(self.beans),
                 "changed since crawlrank wrote it",
@@ -106,14 +120,16 @@ class JobFolder:
             )
         self._mark(last / UNDOING)
         self._take_back(last)
+        return bool(self._folders())
 
     def settle(self) -> bool:
         """Finish what a killed command has left, before the job is read to be changed; whether that
         was an undo."""
-        for part in (self.path / FOLDER).glob(".*.part"):
-            shutil.rmtree(part)
-        remove_abandoned(self.beans.resolve().parent)
         folders = self._folders()
+        for part in (self.path / FOLDER).glob(".*.part"):
+            if _PART.fullmatch(part.name):
+                _discard(part)
+        remove_abandoned(self.beans.resolve().parent)
         if not folders:
             return False
         last = folders[-1]
@@ -121,7 +137,7 @@ class JobFolder:
             self._take_back(last)
             return True
         if not (last / ENDED).exists():
-            if _digest(self.beans) == _after(last):
+            if _digest(self.beans) == _record(last).after:
                 self._mark(last / ENDED)
             else:
                 self._remove(last)
@@ -132,7 +148,7 @@ class JobFolder:
         give(path, self.beans)
 
     def _take_back(self, folder: Path) -> None:
-        if _digest(self.beans) == _after(folder):
+        if _digest(self.beans) == _record(folder).after:
             self._put(folder / BEFORE)
         self._remove(folder)
 
@@ -140,7 +156,7 @@ class JobFolder:
         """With its last trace, so that no half of a folder is ever there."""
         part = folder.with_name(f".{folder.name}.part")
         folder.rename(part)
-        shutil.rmtree(part)
+        _discard(part)
         if not any(folder.parent.iterdir()):
             folder.parent.rmdir()
 
@@ -154,9 +170,15 @@ class JobFolder:
             give(path, target)
 
     def _folders(self) -> list[Path]:
-        """The folders of recrawls, the oldest first."""
-        folders = (path.parent for path in (self.path / FOLDER).glob(f"*/{AFTER}"))
-        return sorted((f for f in folders if f.name.isdigit()), key=lambda folder: int(folder.name))
+        """The folders of recrawls, the oldest first. Raises BadInput for what is none."""
+        top = self.path / FOLDER
+        if not (top.is_symlink() or top.exists()):
+            return []
+        _require_folder(top)
+        folders = [each for each in top.iterdir() if _NUMBER.fullmatch(each.name)]
+        for folder in folders:
+            _require_folder(folder)
+        return sorted(folders, key=lambda folder: int(folder.name))
 
 
 def give(path: Path, model: Path) -> None:
@@ -168,8 +190,36 @@ def give(path: Path, model: Path) -> None:
         os.chown(each, owner.st_uid, owner.st_gid, follow_symlinks=False)
 
 
-def _after(folder: Path) -> str:
-    return (folder / AFTER).read_text().strip()
+def _require_folder(path: Path) -> None:
+    if path.is_symlink() or not path.is_dir():
+        what = "a link" if path.is_symlink() else "no folder"
+        cure = "Nothing was changed. Move it away: crawlrank makes a new one."
+        raise BadInput(str(path), what, "a folder that crawlrank has made", cure)
+
+
+def _discard(path: Path) -> None:
+    """A folder, or whatever else has its name; never what a link leads to."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+
+
+def _record(folder: Path) -> _Record:
+    """Raises BadInput where it is damaged, or no record of these beans."""
+    path, before = folder / DIGESTS, folder / BEFORE
+    match = None if _is_no_file(path) else _DIGESTS.fullmatch(path.read_bytes())
+    record = _Record(match[1].decode(), match[2].decode()) if match else None
+    if record is None or _is_no_file(before) or _digest(before) != record.before:
+        raise BadInput(
+            str(folder), "damaged", f"{BEFORE}, with its digest in {DIGESTS}",
+            f"Nothing was changed. Take from {BEFORE} what you want, then move this folder away.",
+        )  # fmt: skip
+    return record
+
+
+def _is_no_file(path: Path) -> bool:
+    return path.is_symlink() or not path.is_file()
 
 
 def _digest(path: Path) -> str | None:

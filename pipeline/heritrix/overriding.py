@@ -1,7 +1,7 @@
 """What in a job would change the policies that `recrawl` sets, and is not removed by it.
 
 These are sheets, which set properties for some URIs; files of overrides; files of beans that the
-job's file imports, which are read and left alone; and a setting that no crawl survives. What a file
+job's file imports, which are read and left alone; and settings that no crawl survives. What a file
 does not tell shows when the job is built: the script that schedules the pages looks at the
 precedence of each, and ends a crawl that does not follow (schedule_pages.groovy).
 """
@@ -9,22 +9,47 @@ precedence of each, and ends a crawl that does not follow (schedule_pages.groovy
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from pipeline.heritrix.bean_file import CONFIGURER, BeanFile, java_properties
 from pipeline.heritrix.spans import Element
+from pipeline.precedence.beans import CLIPPED, QUEUE_BASE
 
 OWN_BEANS = (
     "uriPrecedencePolicy", "precedenceAnnotator", "crawlrankPages", "crawlrankPart",
     "crawlrankQuota",
 )  # fmt: skip
-DEPTH = "preferenceDepthHops"
+EDITED_BEANS = ("frontier", "candidateProcessors", "fetchProcessors", "dispositionProcessors")
 MOST_IMPORTS = 100
+LOCATIONS = ("location", "locations")
+LEFT = "The file of beans was left alone."
 _POLICY = re.compile(
     r"(?:(?:preparer\.)?uriPrecedencePolicy|frontier\.queuePrecedencePolicy)(?:[.\[].*)?\Z",
     re.DOTALL,
 )
+
+
+class _Fatal(NamedTuple):
+    """Values of a property with which pages are never fetched, and what they do."""
+
+    bean: str
+    name: str
+    is_one: Callable[[int], bool]
+    fault: str
+
+
+_FATAL = (
+    _Fatal(
+        "preparer", "preferenceDepthHops", lambda hops: hops >= 0,
+        "pages that are so near to a seed would go before robots.txt, and fail",
+    ),
+    _Fatal(
+        "frontier", "precedenceFloor", lambda floor: floor <= QUEUE_BASE + CLIPPED,
+        "hosts with late classes alone would never be crawled, and the crawl would not end",
+    ),
+)  # fmt: skip
 _LOCAL = re.compile(r"(?:file:(?://)?)?([^:*?]+)\Z")
 
 
@@ -54,24 +79,68 @@ def require_followed(files: Sequence[BeanFile], folder: Path) -> None:
     """Raise BadInput where a job would not crawl as its policies say. files: the job's file, whose
     overrides are removed, then those that it imports. folder: of the job."""
     for number, file in enumerate(files):
-        for sheet, key in _sheet_keys(file):
-            raise file.refusal(
-                f"the sheet {sheet} sets {key}, so its URIs would not be in the order of the file",
-                "Remove this entry from the sheet. The file was left alone.",
-            )
-        for path, key in _file_keys(file, folder):
-            raise file.refusal(
-                f"the file of overrides {path} sets {key}",
-                f"Remove this line from {path}. The file of beans was left alone.",
-            )
-        for value in _depths(file):
-            if value.strip() == "0":
+        for each in _settings(file, folder):
+            if each.is_elsewhere and _POLICY.match(each.key):
                 raise file.refusal(
-                    f"{DEPTH} is 0, so robots.txt would wait behind its pages, and all would fail",
-                    f"Remove {DEPTH} of the bean preparer. The file was left alone.",
+                    f"{each.where} sets {each.key}, so the order would not be that of the file",
+                    f"Remove this line from {each.where}. {LEFT}",
+                )
+            fault = _fault(each)
+            if fault:
+                raise file.refusal(
+                    f"{each.key} is {each.value.strip()} in {each.where}: {fault}",
+                    f"Remove {each.key} there. {LEFT}",
                 )
         if number:
             _require_nothing_set(file)
+            _require_once(files[0], file)
+
+
+class _Setting(NamedTuple):
+    """key: with its bean. where: for people. is_elsewhere: where no edit of ours removes it."""
+
+    key: str
+    value: str
+    where: str
+    is_elsewhere: bool = False
+
+
+def _fault(setting: _Setting) -> str | None:
+    """What a value does to every crawl, if anything."""
+    try:
+        value = int(setting.value.strip())
+    except ValueError:
+        return None
+    faults = (
+        each.fault
+        for each in _FATAL
+        if setting.key == f"{each.bean}.{each.name}" and each.is_one(value)
+    )
+    return next(faults, None)
+
+
+def _settings(file: BeanFile, folder: Path) -> Iterator[_Setting]:
+    """Of sheets, files of overrides, overrides, and the beans that _FATAL names."""
+    for sheet in file.root.named("bean"):
+        where = f"the sheet {sheet.attributes.get('id', 'without an id')}"
+        for entry in (each for each in sheet.all() if each.tag == "entry"):
+            yield _Setting(_key_of(entry), _value_of(entry), where, True)
+    for path in _files_of_overrides(file, folder):
+        for _, _, key, value in java_properties(path.read_bytes()):
+            yield _Setting(key, value, f"the file of overrides {path}", True)
+    for key, value in file.overrides():
+        yield _Setting(key, value, "the overrides")
+    for fatal in _FATAL:
+        for each in file.properties(fatal.bean, fatal.name):
+            yield _Setting(f"{fatal.bean}.{fatal.name}", _value_of(each), f"the bean {fatal.bean}")
+
+
+def _require_once(job: BeanFile, imported: BeanFile) -> None:
+    """Of two beans of one name Spring takes the one that it reads last."""
+    for name in EDITED_BEANS:
+        if job.beans(name) and imported.beans(name):
+            cure = f"Keep the one in {job.name}, and remove the other. {LEFT}"
+            raise imported.refusal(f"a bean {name}, which {job.name} has, too", cure)
 
 
 def _require_nothing_set(file: BeanFile) -> None:
@@ -88,45 +157,29 @@ def _require_nothing_set(file: BeanFile) -> None:
         raise file.refusal("a uriPrecedencePolicy in a file that the job imports")
 
 
-def _sheet_keys(file: BeanFile) -> Iterator[tuple[str, str]]:
-    """Sheets and keys that set a policy for some URIs."""
-    for sheet in file.root.named("bean"):
-        for entry in (each for each in sheet.all() if each.tag == "entry"):
-            if _POLICY.match(key := _key_of(entry)):
-                yield sheet.attributes.get("id", "without an id"), key
-
-
 def _key_of(entry: Element) -> str:
     named = [each.text for key in entry.named("key") for each in key.named("value")]
     return entry.attributes.get("key", "".join(named)).strip()
 
 
-def _file_keys(file: BeanFile, folder: Path) -> Iterator[tuple[Path, str]]:
-    """Keys of policies in the files of overrides that can be read here."""
-    for bean in file.root.named("bean"):
-        if bean.attributes.get("class") != CONFIGURER:
-            continue
-        for each in (
-            *bean.named("property", name="location"),
-            *bean.named("property", name="locations"),
-        ):
-            for location in _locations(each):
-                local = _LOCAL.match(location)
-                path = folder / local[1] if local else None
-                if path and path.is_file():
-                    for _, _, key, _ in java_properties(path.read_bytes()):
-                        if _POLICY.match(key):
-                            yield path, key
+def _value_of(element: Element) -> str:
+    return element.attributes.get("value", "".join(each.text for each in element.named("value")))
 
 
-def _locations(element: Element) -> list[str]:
-    texts = [each.text for each in element.all() if each.tag == "value"]
-    return [text.strip() for text in (element.attributes.get("value", ""), *texts) if text.strip()]
+def _files_of_overrides(file: BeanFile, folder: Path) -> Iterator[Path]:
+    """Those that can be read here."""
+    for location in _locations(file):
+        local = _LOCAL.match(location.strip())
+        path = folder / local[1] if local else None
+        if path and path.is_file():
+            yield path
 
 
-def _depths(file: BeanFile) -> Iterator[str]:
-    for key, value in file.overrides():
-        if key == f"preparer.{DEPTH}":
-            yield value
-    for each in file.properties("preparer", DEPTH):
-        yield each.attributes.get("value", "") + "".join(v.text for v in each.named("value"))
+def _locations(file: BeanFile) -> Iterator[str]:
+    for each in file.root.children:
+        if each.tag.endswith(":property-override"):  # Spring's short form
+            yield from each.attributes.get("location", "").split(",")
+        if each.tag == "bean" and each.attributes.get("class") == CONFIGURER:
+            for prop in (p for p in each.children if p.attributes.get("name") in LOCATIONS):
+                yield prop.attributes.get("value", "")
+                yield from (below.text for below in prop.all() if below.tag == "value")

@@ -31,6 +31,7 @@ from pipeline.workfolder.results.finished import Finished
 
 MEDIA_TYPES = ("text/html", "application/xhtml+xml", "application/pdf", "text/plain")
 MOST_REDIRECTS = 20  # of a chain, as browsers follow
+MOST_LOOKED_UP = 10_000
 FORMS = pa.schema(
     [
         ("form", pa.string()), ("page", pa.bool_()), ("gone", pa.bool_()),
@@ -81,14 +82,7 @@ def choose_pages(
     file are pages that are there, as in a plan. bins: the last class. seeds: of the crawl before.
     Raises BadInput.
     """
-    report = EntriesReport()
-    feed(db, "rows", ROWS, read_entries(precedence, report))
-    db.execute(
-        "CREATE TABLE listed AS SELECT uri, arg_max(precedence, line) AS precedence,"
-        " min(line) AS line FROM rows WHERE cause IS NULL GROUP BY uri"
-    )
-    db.unregister("rows")
-    report.require_loaded(precedence)
+    _read_listed(db, precedence)
     if finished:
         _read_met(db, finished, seeds)
     else:
@@ -97,6 +91,23 @@ def choose_pages(
             " true AS captured, '' AS hops, '' AS via FROM listed"
         )
     _choose(db, rule, bins)
+
+
+def choose_none(db: duckdb.DuckDBPyConnection, precedence: Path) -> None:
+    """Make the table `chosen` where the crawl finds all pages by itself. Raises BadInput."""
+    _read_listed(db, precedence)
+    db.execute(f"CREATE TABLE chosen AS SELECT *, '{LATER}' AS cause FROM listed")
+
+
+def _read_listed(db: duckdb.DuckDBPyConnection, precedence: Path) -> None:
+    report = EntriesReport()
+    feed(db, "rows", ROWS, read_entries(precedence, report))
+    db.execute(
+        "CREATE TABLE listed AS SELECT uri, arg_max(precedence, line) AS precedence,"
+        " min(line) AS line FROM rows WHERE cause IS NULL GROUP BY uri"
+    )
+    db.unregister("rows")
+    report.require_loaded(precedence)
 
 
 def _choose(db: duckdb.DuckDBPyConnection, rule: PageRule, bins: int) -> None:
@@ -125,6 +136,20 @@ def chosen_pages(db: duckdb.DuckDBPyConnection) -> Iterator[FirstPage]:
     )
     for batch in batches(db, query):
         yield from map(FirstPage._make, zip(*(c.to_pylist() for c in batch.columns), strict=True))
+
+
+def other_hosts(db: duckdb.DuckDBPyConnection) -> list[tuple[int, str]]:
+    """Precedence and URI of the best line of each host of which no page was chosen, if it is in
+    Heritrix's form, and as far as MOST_LOOKED_UP go: enough to see what a sheet does to a host."""
+    query = (
+        "SELECT precedence, uri FROM (SELECT *, regexp_extract(uri, '^[a-z]+://([^/]*)', 1) AS host"
+        " FROM chosen) QUALIFY row_number() OVER"
+        " (PARTITION BY host ORDER BY cause IS NOT NULL, precedence, line) = 1"
+        f" AND cause IS NOT NULL ORDER BY precedence, line LIMIT {MOST_LOOKED_UP}"
+    )
+    rows = db.execute(query).fetchall()
+    made = forms(pa.array([uri for _, uri in rows], pa.string())).forms.to_pylist()
+    return [row for row, form in zip(rows, made, strict=True) if row[1] == form]
 
 
 def captured_count(db: duckdb.DuckDBPyConnection) -> int:

@@ -57,8 +57,13 @@ def quota_sheets(quotas: Mapping[str, int]) -> Iterator[tuple[str, str]]:
 
 def surt_prefixes(host: str) -> tuple[str, str]:
     """Of the URIs of a host, without those of hosts below it: without a port, and with one."""
-    form = "".join(f"{label}," for label in reversed(host.split("."))) if is_name(host) else host
+    form = host_in_surt(host)
     return f"http://({form})", f"http://({form}:"
+
+
+def host_in_surt(host: str) -> str:
+    """`org,example,` of example.org; an address as it is."""
+    return "".join(f"{label}," for label in reversed(host.split("."))) if is_name(host) else host
 
 
 def is_name(host: str) -> bool:

@@ -13,18 +13,20 @@ from __future__ import annotations
 import difflib
 import json
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
+
+import duckdb
 
 from jobs.kernel.errors import BadInput, count_of
 from pipeline.contract import SUMMARY
 from pipeline.data.database import database
 from pipeline.data.memory import half_of_machine
 from pipeline.heritrix import precedence_store
+from pipeline.heritrix.growth import Growth
 from pipeline.heritrix.home import HeritrixFails, HeritrixHome
 from pipeline.heritrix.job_beans import JobBeans, Wanted
 from pipeline.heritrix.job_folder import JobFolder, give
@@ -32,9 +34,11 @@ from pipeline.heritrix.pages import (
     FirstPage,
     PageRule,
     captured_count,
+    choose_none,
     choose_pages,
     chosen_pages,
     left_out,
+    other_hosts,
 )
 from pipeline.heritrix.quotas import quota_sheets
 from pipeline.heritrix.verification import Verification, verify
@@ -43,8 +47,8 @@ from pipeline.workfolder.rankings import mark_of
 from pipeline.workfolder.results.opened import open_finished
 
 IN_SCOPE, ALWAYS, SEED = "in-scope", "always", "seed"  # how a page is scheduled
+LOOKED_UP = "looked-up"  # or not
 NONE = "-"
-MOST_HOSTS = 1000  # that are kept to be told
 
 
 @dataclass(frozen=True)
@@ -75,15 +79,14 @@ class Recrawl:
 @dataclass(frozen=True)
 class PageCounts:
     """How many pages a crawl begins with. uncaptured: only linked to. gone: among the others.
-    left_out: lines of the file that are none, by cause. new_hosts: of pages that become seeds, and
-    of no seed of the job, with how many pages. before: URIs that the crawl before captured; None
-    for a plan."""
+    left_out: lines of the file that are none, by cause. growth: what enters the scope with pages
+    that become seeds. before: URIs that the crawl before captured; None for a plan."""
 
     captured: int
     uncaptured: int
     gone: int
     left_out: dict[str, int]
-    new_hosts: dict[str, int]
+    growth: Growth
     before: int | None
 
     @property
@@ -120,14 +123,11 @@ def prepared(recrawl: Recrawl, tmp: Path) -> Preparation:
     summary = _summary(recrawl.ranking)
     if recrawl.is_plan:
         _require_plan(recrawl.ranking, summary)
-    pages, files = None, dict[str, Path]()
-    if recrawl.rule:
-        files = {PAGES: tmp / PAGES, PAGES_SCRIPT: tmp / PAGES_SCRIPT}
-        seeds = beans.seeds(job.path)
-        pages = _write_pages(recrawl, recrawl.rule, summary.bins, seeds, files[PAGES])
-        script = resources.files("pipeline.heritrix").joinpath(PAGES_SCRIPT)
-        files[PAGES_SCRIPT].write_bytes(script.read_bytes())
-    script_folder = job.folder_of(files) if files else None
+    files = {PAGES: tmp / PAGES, PAGES_SCRIPT: tmp / PAGES_SCRIPT}
+    pages = _write_pages(recrawl, summary.bins, beans.seeds(job.path), files[PAGES])
+    script = resources.files("pipeline.heritrix").joinpath(PAGES_SCRIPT)
+    files[PAGES_SCRIPT].write_bytes(script.read_bytes())
+    script_folder = job.folder_of(files)
     sheets = list(quota_sheets(recrawl.quotas))
     wanted = Wanted(summary.unlisted, script_folder, recrawl.annotate, recrawl.part, sheets)
     edits = beans.patched(wanted)
@@ -210,39 +210,44 @@ def _require_plan(folder: Path, summary: _Summary) -> None:
 
 
 def _write_pages(
-    recrawl: Recrawl, rule: PageRule, bins: int, seeds: Sequence[str], path: Path
-) -> PageCounts:
-    """The pages that the crawl begins with, a line each, as schedule_pages.groovy reads them."""
-    captured, uncaptured, gone, hosts = 0, 0, 0, Counter[str]()
-    known = {host_of(seed) for seed in seeds}
-    budget, threads = half_of_machine().budget, os.cpu_count() or 1
+    recrawl: Recrawl, bins: int, seeds: Sequence[str], path: Path
+) -> PageCounts | None:
+    """The pages that the crawl begins with, a line each, as schedule_pages.groovy reads them; then
+    a line of each host that has none, which is only looked up. None where no page is scheduled."""
+    counts, budget, threads = None, half_of_machine().budget, os.cpu_count() or 1
     with (
         database(path.parent, budget=budget, threads=threads) as (db, near),
         path.open("w", encoding="utf-8") as file,
     ):
-        run = None if recrawl.is_plan else open_finished(recrawl.ranking, db, near, "ranked")
-        choose_pages(db, recrawl.precedence, run, rule, bins, seeds)
-        for page in chosen_pages(db):
-            how = recrawl.how_of(page)
-            way = (NONE, NONE) if how == SEED else (page.hops or NONE, page.via or NONE)
-            fields = (str(page.precedence), page.uri, *way, how)
-            file.write("\t".join(fields) + "\n")
-            captured += page.captured
-            uncaptured += not page.captured
-            gone += page.gone
-            host = host_of(page.uri)
-            if how == SEED and host not in known and (host in hosts or len(hosts) < MOST_HOSTS):
-                hosts[host] += 1
-        others, before = left_out(db), captured_count(db) if run else None
+        if recrawl.rule:
+            run = None if recrawl.is_plan else open_finished(recrawl.ranking, db, near, "ranked")
+            choose_pages(db, recrawl.precedence, run, recrawl.rule, bins, seeds)
+            counts = _write_chosen(recrawl, db, seeds, file)
+        else:
+            choose_none(db, recrawl.precedence)
+        for precedence, uri in other_hosts(db):
+            file.write(f"{precedence}\t{uri}\t{NONE}\t{NONE}\t{LOOKED_UP}\n")
+    return counts
+
+
+def _write_chosen(
+    recrawl: Recrawl, db: duckdb.DuckDBPyConnection, seeds: Sequence[str], file: TextIO
+) -> PageCounts:
+    captured, uncaptured, gone, growth = 0, 0, 0, Growth(seeds)
+    for page in chosen_pages(db):
+        how = recrawl.how_of(page)
+        way = (NONE, NONE) if how == SEED else (page.hops or NONE, page.via or NONE)
+        fields = (str(page.precedence), page.uri, *way, how)
+        file.write("\t".join(fields) + "\n")
+        captured += page.captured
+        uncaptured += not page.captured
+        gone += page.gone
+        if how == SEED:
+            growth.add(page.uri)
+    others, before = left_out(db), None if recrawl.is_plan else captured_count(db)
     if not captured + uncaptured:
         raise BadInput(
             str(recrawl.precedence), "no page of it was captured", "at least one, to begin with",
             "Give more classes or pages, or --seeds-only to let the crawl find them.",
         )  # fmt: skip
-    return PageCounts(captured, uncaptured, gone, others, dict(hosts.most_common()), before)
-
-
-def host_of(uri: str) -> str:
-    """Host and port of a URI, or of what a list of seeds has for one."""
-    text = uri if "://" in uri else f"http://{uri}"
-    return text.partition("://")[2].partition("/")[0].rpartition("@")[2].lower()
+    return PageCounts(captured, uncaptured, gone, others, growth, before)

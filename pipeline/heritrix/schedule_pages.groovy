@@ -8,11 +8,12 @@
 // in-scope  scheduled if the scope of the job accepts it, with these hops from a seed
 // always    scheduled
 // seed      announced as a seed, so that its folder may become part of the scope
+// looked-up not scheduled; its precedence, level and queue are compared as those of the others
 //
 // All are scheduled at the level of seeds, so that precedence alone orders seeds and pages. What was
 // not scheduled, or not with the precedence of its line, goes to crawlrank-pages.log among the logs
-// of the launch. A precedence or an order of queues that something else in the job has changed ends
-// the crawl.
+// of the launch. A precedence, a level or an order of queues that something else in the job has
+// changed ends the crawl; so does a page whose queue would never be taken.
 
 import java.util.logging.Logger
 import org.archive.crawler.framework.CrawlStatus
@@ -24,6 +25,8 @@ import org.archive.spring.KeyedProperties
 class Pages {
     static final BASE = 1  // which the policy adds to each precedence
     static final QUEUES = 'HighestUriQueuePrecedencePolicy'
+    static final WRONG = ['other-precedence', 'other-level', 'other-order-of-queues', 'never-fetched']
+    static final RIGHT = ['scheduled', 'looked-up']
     final frontier, scope, sheets, listeners, part
     final Map<String, Long> counts = [:].withDefault { 0L }
 
@@ -41,7 +44,7 @@ class Pages {
                 def (precedence, uri, hops, via, how) = line.split('\t')
                 def told = outcome(precedence.toInteger() + BASE, uri, hops, via, how)
                 counts[told]++
-                if (told != 'scheduled') out.write("$told $uri\n")
+                if (!(told in RIGHT)) out.write("$told $uri\n")
             }
             counts.each { told, count -> out.write("# $told: $count\n") }
         }
@@ -54,27 +57,35 @@ class Pages {
             def page = new CrawlURI(of(uri), hops == '-' ? '' : hops, of(from), null)
             page.schedulingDirective = SchedulingConstants.MEDIUM
             if (part != null && part.map(page) != part.localName) return 'of-another-part'
-            def (accepted, queues) = decided(page, how)
+            def (accepted, queues, most) = decided(page, how)
             if (!accepted) return 'out-of-scope'
             if (how == 'seed') {
                 page.seed = true
                 listeners.each { it.addedSeed(page) }
-            } else {
+            } else if (how != 'looked-up') {
                 frontier.schedule(page)
             }
             if (page.precedence != precedence) return 'other-precedence'
-            return queues == QUEUES ? 'scheduled' : 'other-order-of-queues'
+            if (page.schedulingDirective != SchedulingConstants.MEDIUM) return 'other-level'
+            if (queues != QUEUES) return 'other-order-of-queues'
+            if (precedence >= most) return 'never-fetched'
+            return how == 'looked-up' ? how : 'scheduled'
         } catch (IOException ignored) {
             return 'no-uri'
         }
     }
 
-    /** Whether the page may be scheduled, and the policy of its queue, with the sheets of its URI. */
+    /** With the sheets of its URI: whether the page may be scheduled, the policy of its queue, and the
+     *  precedence from which a queue with nothing better is never taken. */
     private List decided(page, String how) {
         sheets.applyOverlaysTo(page)
         KeyedProperties.loadOverridesFrom(page)
         try {
-            return [how != 'in-scope' || scope.accepts(page), frontier.queuePrecedencePolicy.class.simpleName]
+            def queues = frontier.queuePrecedencePolicy
+            def most = queues.hasProperty('basePrecedence') ?
+                frontier.precedenceFloor - queues.basePrecedence : Integer.MAX_VALUE
+            if (how == 'looked-up') frontier.frontierPreparer.prepare(page)
+            return [how != 'in-scope' || scope.accepts(page), queues.class.simpleName, most]
         } finally {
             KeyedProperties.clearOverridesFrom(page)
         }
@@ -92,11 +103,11 @@ if (context.getBean('checkpointService').recoveryCheckpoint == null) {
     def folder = self.scriptSource.file.parentFile
     def log = new File(context.getBean('loggerModule').path.file, 'crawlrank-pages.log')
     pages.schedule(new File(folder, 'pages.tsv'), log)
-    def wrong = pages.counts['other-precedence'] + pages.counts['other-order-of-queues']
+    def wrong = Pages.WRONG.sum { pages.counts[it] }
     if (wrong) {
         Logger.getLogger('crawlrank').severe("$wrong pages would not be fetched in the order of the" +
-            " precedence file, as something in the job overrides its policies. The crawl was ended;" +
-            " $log lists the pages.")
+            " precedence file: something in the job overrides its policies, or another file was loaded" +
+            " since `crawlrank recrawl`. The crawl was ended; $log lists the pages.")
         context.getBean('crawlController').requestCrawlStop(CrawlStatus.ABORTED)
     }
 }

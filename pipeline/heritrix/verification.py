@@ -69,6 +69,17 @@ class Verification:
                 " `crawlrank recrawl` does it, before the launch."
             )
 
+    def warning(self) -> str | None:
+        """Of precedences that the file does not give, with the cure."""
+        if not (stale := self.counts["stale"]):
+            return None
+        return (
+            f"{count_of(stale, 'precedence')} in the store {'is' if stale == 1 else 'are'} of an"
+            " earlier file, for URIs that this one does not list: a crawl that meets them fetches"
+            " them in that order. To forget them, make a new job: this store may also hold the"
+            " history of fetches by which Heritrix knows what has not changed."
+        )
+
     def as_data(self) -> dict[str, Any]:
         """All results, ready for json.dumps."""
         names = ("uri", "precedence", "heritrix")

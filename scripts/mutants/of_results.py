@@ -105,6 +105,27 @@ EDITS: dict[str, tuple[Edit, ...]] = {
             JOB_FOLDER,
         ),
         Edit(
+            "half-of-the-beans-is-a-way-back",
+            "pipeline/heritrix/job_folder.py",
+            " or _digest(before) != record.before:",
+            ":",
+            JOB_FOLDER,
+        ),
+        Edit(
+            "pages-near-a-seed-may-fail",
+            "pipeline/heritrix/overriding.py",
+            "lambda hops: hops >= 0,",
+            "lambda hops: hops == 0,",
+            BEANS,
+        ),
+        Edit(
+            "a-folder-of-a-known-host-enters-unseen",
+            "pipeline/heritrix/growth.py",
+            "        if not any(each in self._known for each in _folders(prefix)):",
+            "        if host not in self._known_hosts:",
+            "tests/pipeline/heritrix/test_scope_growth.py",
+        ),
+        Edit(
             "pages-with-another-spelling-that-was-captured",
             "pipeline/heritrix/pages.py",
             "GROUP BY key HAVING sum(captures) = 0",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -191,7 +192,14 @@ def test_precedences_of_an_earlier_file_are_told(home: Path, work: Path, tmp_pat
     for some in (lines, lines[7:]):
         file.write_text("".join(some))
         load(HeritrixHome(home), file, state)
-    assert verify(HeritrixHome(home), state, file).counts["stale"] == 7
+    verify_it = ("verify-precedence", file, "--state", state, "--heritrix", home)
+    said = ok(*verify_it)
+    assert re.search(r"of an earlier file: .* 7$", said.out, re.MULTILINE)
+    assert "7 precedences in the store are of an earlier file" in said.err
+    assert "make a new job" in said.err
+    shutil.rmtree(state)
+    load(HeritrixHome(home), file, state)
+    assert ok(*verify_it).err == ""
 
 
 # ---- the order -------------------------------------------------------------------------------
@@ -358,6 +366,10 @@ def test_a_resume_from_a_checkpoint_is_not_late(
         options = ("--rest", url, "--insecure", "--checkpoint", "latest")
         said = ok("recrawl", "--job", job.folder, "--work", work, "--heritrix", home, *options)
         assert "resumed: told to look for its best queue anew" in said.err
+    whole = ok("audit-precedence", work / "precedence.txt", job.folder).out
+    assert whole in said.out  # of both launches
+    log = ok("audit-precedence", work / "precedence.txt", job.crawl_log).out
+    assert log not in said.out
     after = [fetch.uri for fetch in read_log(job.crawl_log)]
     assert 50 < len(before) < 200
     assert len(after) > 100

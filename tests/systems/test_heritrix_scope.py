@@ -17,10 +17,12 @@ from heritrix.log import pages, read_log
 from heritrix.made_site import Site
 from heritrix.recrawl import NOTED, first_crawl, rank, read_precedences, scope
 from heritrix.recrawl import recrawl as crawl_by_hand
-from heritrix.running import run_job
+from heritrix.running import console, run_job
 from heritrix.trap_site import trap_site
+from support.crawls import crawlrank
 from support.systems.heritrix_crawls import fetched, home, recrawled, served, site
 
+from pipeline.heritrix.rest import LOGIN
 from pipeline.precedence.beans import ANNOTATOR, PAGES
 
 __all__ = ["home", "served", "site"]
@@ -58,8 +60,9 @@ def test_three_recrawls_keep_to_the_scope_of_the_first_crawl(
     }
     job, archives = trapped, trapped.archives
     for number in range(3):
-        work = rank(archives, job.folder.parents[1] / f"work-{number}", "--links", "all").parent
-        said = recrawled(home, job, work)
+        file = rank(archives, job.folder.parents[1] / f"work-{number}", "--links", "all")
+        said = recrawled(home, job, file.parent)
+        assert order_of(job, read_precedences(file)) == (1.0, 1.0)  # with one thread
         assert "Seeds and scope stay those" in said
         now = fetched(job)
         assert len(now) == len(set(now))
@@ -80,32 +83,47 @@ def test_a_wider_scope_on_request(home: Path, traps: tuple[str, str], trapped: J
     assert "-" in hops
 
 
-def test_a_precedence_that_something_overrides_ends_the_crawl(
-    home: Path, traps: tuple[str, str], trapped: Job
-) -> None:
-    """A file of overrides that only the running Heritrix finds."""
-    folder = trapped.folder.with_name("overridden")
+@pytest.mark.parametrize(
+    ("line", "outcome", "least", "options"),
+    [
+        ("uriPrecedencePolicy.basePrecedence=5", "other-precedence", 50, ""),
+        ("uriPrecedencePolicy.basePrecedence=5", "other-precedence", 2, "--seeds-only"),
+        ("preparer.preferenceDepthHops=1", "other-level", 1, ""),
+        ("frontier.queuePrecedencePolicy.basePrecedence=252", "never-fetched", 10, ""),
+    ],
+)
+def test_what_something_overrides_ends_the_crawl(
+    line: str, outcome: str, least: int, options: str,
+    home: Path, traps: tuple[str, str], trapped: Job, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """By a file of overrides that only the running Heritrix finds."""
+    folder = trapped.folder.with_name(f"{outcome}{options}")
     configurer = (
         '<bean class="org.springframework.beans.factory.config.PropertyOverrideConfigurer">'
         '<property name="location" value="overrides.properties"/></bean>'
     )
     plan = Plan([f"{traps[0]}/"], beans=ANNOTATOR + configurer, chains=NOTED)
     job = write_job(home, folder, plan)
-    place = folder.parent / "console"  # where Heritrix is started
+    place = folder.parents[1] / "console"  # where Heritrix is started
     place.mkdir(exist_ok=True)
-    (place / "overrides.properties").write_text("uriPrecedencePolicy.basePrecedence=5\n")
-    work = rank(trapped.archives, folder.parents[1] / "work-over", "--links", "all").parent
-    try:
-        recrawled(home, job, work)
-    finally:
-        (place / "overrides.properties").unlink()
+    (place / "overrides.properties").write_text(f"{line}\n")
+    ranked = folder.parents[1] / f"work-{folder.name}"
+    work = rank(trapped.archives, ranked, "--links", "all").parent
+    with console(home, folder.parent) as (url, login):
+        monkeypatch.setenv(LOGIN, login)
+        said = crawlrank(
+            "recrawl", "--job", job.folder, "--work", work, "--heritrix", home, "--rest", url,
+            "--insecure", *options.split(),
+        )  # fmt: skip
+    assert said.code == 4
+    assert "ended the crawl at its beginning" in said.err
     assert len(fetched(job)) <= 1
     assert (
         "would not be fetched in the order of the precedence file"
         in (job.folder / "job.log").read_text()
     )
     told = (job.crawl_log.parent / "crawlrank-pages.log").read_text()
-    assert told.count("other-precedence http") > 50
+    assert told.count(f"{outcome} http") >= least
 
 
 # ---- order -----------------------------------------------------------------------------------
@@ -176,7 +194,8 @@ def test_the_order_is_kept_after_a_crawl_that_was_cut_short(
     file = rank(cut.archives, folder / f"work-{share}", "--bins", "20")
     precedences = read_precedences(file)
     again = job_of(home, name.with_name(f"again-{share}"), seeds, surts, 0)
-    recrawled(home, again, file.parent)
+    said = recrawled(home, again, file.parent)
+    assert share > 40 or "With the pages that it did not capture, expect some" in said
     ours = order_of(again, precedences)
     seeded = crawl_by_hand(home, folder / "jobs" / f"seeded-{share}", site, [*precedences], file)
     best = order_of(seeded, precedences)

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 
 from jobs.kernel.errors import count_of
 from pipeline.analysis.audit.annotations import advise_for_certain
-from pipeline.analysis.audit.crawl_log import PAGES_LOG
 from pipeline.analysis.audit.findings import Audit
 from pipeline.analysis.audit.order import Measure
+from pipeline.analysis.audit.pages_log import PAGES_LOG, why_ended
 from pipeline.precedence.beans import CLIPPED
 
 WELL, BADLY = 0.9, 0.75  # order is kept from WELL of the pairs in order, and not kept below BADLY
@@ -24,6 +24,8 @@ BEANS = "crawler-beans-fragment.xml, which `crawlrank export-precedence` writes,
 
 def advise(audit: Audit) -> list[str]:
     """Sentences for people; none if nothing is to be changed."""
+    if ended := why_ended(audit.log.left_out):
+        return [ended]  # what else is missing follows from it
     rules = RULES if audit.annotations is None else CERTAIN
     return [sentence for rule in rules for sentence in rule(audit)]
 
@@ -45,7 +47,7 @@ def _unlisted_first(audit: Audit) -> Iterator[str]:
 
 
 def _hosts_in_turn(audit: Audit) -> Iterator[str]:
-    if audit.log.left_out["scheduled"]:
+    if audit.log.left_out["scheduled"] or audit.log.left_out["looked-up"]:
         return  # `crawlrank recrawl` has set the policy, and its script has seen it at each page
     kept_within = audit.within.pairs < SOME or (audit.within.kept or 0) >= WELL
     if audit.host_count > 1 and kept_within and _is_kept_below(BADLY, audit.across):

@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 from jobs.kernel.errors import BadInput
 from jobs.kernel.keys.uris import percent_encoded
 from pipeline.analysis.audit.lines import DamagedGzip, chunks, columns, whole_lines
+from pipeline.analysis.audit.pages_log import PAGES_LOG, outcomes_beside, why_ended
 from pipeline.data.arrays import Int64Array
 from pipeline.precedence.beans import ANNOTATION
 
@@ -34,7 +35,6 @@ ROWS = pa.schema(
 )  # fmt: skip
 EXPECTED = "lines of Heritrix's crawl.log: `TIME STATUS SIZE URI HOPS VIA TYPE #THREAD BEGIN …`"
 NO_LINE = "no line"
-PAGES_LOG = "crawlrank-pages.log"  # beside the log of a crawl that `recrawl` made ready
 MAX_EXAMPLES = 5  # bad lines of each kind that are kept
 SHOWN = 100  # bytes of a bad line that are kept
 BACK = 1000  # milliseconds; threads write their lines a little out of order
@@ -47,7 +47,6 @@ _LINE = (
     r"(?: [!-~]+ [!-~\x80-\xff]+ (?P<notes>[!-~]+))?(?:\s|$)"
 )
 _GIVEN = rf"^(?:.*,)?{ANNOTATION}(?P<given>-?[0-9]{{1,9}})(?:,|$)"
-_COUNTS = re.compile(rb"^# ([a-z-]+): ([0-9]{1,18})\r?$", re.MULTILINE)
 _LAUNCH = re.compile("[0-9]{14}")
 _BEGINNING = rf"^{_TIME}(?:\s|$)"
 
@@ -104,7 +103,7 @@ def read_logs(paths: list[Path], report: LogReport) -> Iterator[pa.RecordBatch]:
     """
     for path in paths:
         used = report.used
-        _read_left_out(path.with_name(PAGES_LOG), report)
+        report.left_out += outcomes_beside(path)
         if path.with_name(f"{path.name}.lck").exists():  # Java keeps it while the log is open
             report.unfinished.append(str(path))
         try:
@@ -119,7 +118,8 @@ def read_logs(paths: list[Path], report: LogReport) -> Iterator[pa.RecordBatch]:
                 continue
             raise BadInput(
                 str(path), why, EXPECTED,
-                "Give a crawl.log of the crawl, plain or gzip; it is in the job's logs folder.",
+                why_ended(report.left_out)
+                or "Give a crawl.log of the crawl, plain or gzip; it is in the job's logs folder.",
             )  # fmt: skip
         report.logs += 1
 
@@ -162,13 +162,6 @@ def _last_crawl(job: Path) -> list[Path]:
 def _log_order(log: Path) -> tuple[bool, str]:
     """`crawl.log.cp00001-…` before `crawl.log`, which goes on behind the last checkpoint."""
     return ".cp" not in log.name, log.name
-
-
-def _read_left_out(path: Path, report: LogReport) -> None:
-    """The counts at the end of a log of schedule_pages.groovy, if there is one."""
-    if path.is_file():
-        for cause, count in _COUNTS.findall(path.read_bytes()):
-            report.left_out[cause.decode()] += int(count)
 
 
 def _why_unusable(path: Path, report: LogReport) -> str:

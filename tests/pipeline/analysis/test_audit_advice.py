@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -190,6 +191,23 @@ def test_pages_that_were_out_of_scope(tmp_path: Path) -> None:
     written(tmp_path / "crawlrank-pages.log", lines + "# out-of-scope: 2\n# scheduled: 198\n")
     (only,) = advice(file, written(tmp_path / "crawl.log", log(seeds(BEST))))
     assert only.startswith("2 listed pages were out of the scope of the job")
+
+
+@pytest.mark.parametrize("lines", [0, 3])
+def test_a_crawl_that_was_ended_at_its_beginning(lines: int, tmp_path: Path) -> None:
+    """Nothing else is advised: all that is missing follows from it."""
+    file = written(tmp_path / "precedence.txt", FILE)
+    counts = (
+        "other-level http://a.example/\n# scheduled: 198\n# other-level: 2\n# never-fetched: 1\n"
+    )
+    written(tmp_path / "crawlrank-pages.log", counts)
+    path = written(tmp_path / "crawl.log", log(seeds(BEST[:lines])) if lines else "")
+    said = crawlrank("audit-precedence", file, path)
+    assert said.code == (0 if lines else 3)
+    assert re.search(
+        r"as 3 pages would not be.* \(other-level, never-fetched\)", said.out + said.err
+    )
+    assert ENDED not in said.out
 
 
 # ---- what Heritrix noted ---------------------------------------------------------------------

@@ -5,6 +5,7 @@ What a patch means is read by ElementTree, which shares nothing with the reader 
 
 from __future__ import annotations
 
+import os
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -219,9 +220,9 @@ def test_comments_and_white_space_anywhere_are_kept(random: object, count: int) 
     assert others(new) == others(data)
 
 
-def sheet(key: str) -> bytes:
+def sheet(key: str, value: str = "9") -> bytes:
     """The profile, with a sheet that sets a key for some URIs."""
-    entries = f'<map><entry key="preparer.x" value="1"/><entry key="{key}" value="9"/></map>'
+    entries = f'<map><entry key="preparer.x" value="1"/><entry key="{key}" value="{value}"/></map>'
     text = f'<bean id="slow" class="org.archive.spring.Sheet"><property name="map">{entries}'
     return swapped("</beans>", text + "</property></bean></beans>")
 
@@ -257,6 +258,12 @@ NOT_UNDERSTOOD: dict[str, tuple[bytes, str]] = {
     "a sheet of the policy of URIs": (sheet("preparer.uriPrecedencePolicy"), "the sheet slow sets"),
     "a sheet of its base": (sheet("uriPrecedencePolicy.basePrecedence"), "the sheet slow sets"),
     "a sheet of queues": (sheet("frontier.queuePrecedencePolicy"), "the sheet slow sets"),
+    "depth for some": (sheet("preparer.preferenceDepthHops", "0"), "is 0 in the sheet slow"),
+    "depth of some hops": (
+        swapped(MORE, "preparer.preferenceDepthHops=2\r\n" + MORE), "is 2 in the overrides"
+    ),
+    "a floor": (swapped(MORE, "frontier.precedenceFloor=130\r\n" + MORE), "precedenceFloor is 130"),
+    "a floor for some": (sheet("frontier.precedenceFloor"), "precedenceFloor is 9 in the sheet"),
     "depth before all": (swapped(MORE, "preparer.preferenceDepthHops=0\r\n" + MORE), "is 0"),
     "depth as a property": (
         swapped(PREPARER, PREPARER + '<property name="preferenceDepthHops" value=" 0"/>'), "is 0"
@@ -319,17 +326,46 @@ def test_a_policy_that_an_imported_file_sets_is_refused(name: str, tmp_path: Pat
     assert caught.value.where == str(tmp_path / "common.xml")
 
 
-@pytest.mark.parametrize("place", ["file:over.properties", "over.properties"])
-def test_a_file_of_overrides_that_sets_a_policy_is_refused(place: str, tmp_path: Path) -> None:
-    location = f'<property name="location" value="{place}"/>'
-    main = swapped("</beans>", f'<bean class="{CONFIGURER}">{location}</bean></beans>')
-    kept = b"frontier.maxRetries=6\n"
+CONTEXT = 'xmlns:context="http://www.springframework.org/schema/context"'
+FRONTIER_BEAN = rb'(?s)<bean id="frontier".*?\n </bean>'
+CHAIN = rb'(?s)<bean id="fetchProcessors".*?\n </bean>'
+
+
+@pytest.mark.parametrize("bean", [FRONTIER_BEAN, CHAIN])
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_bean_to_be_changed_that_is_imported_is_refused(
+    bean: bytes, kept: bool, tmp_path: Path
+) -> None:
+    """Alone, and with one of that name in the job's file: the last one counts."""
+    (text,) = re.findall(bean, PROFILE)
+    main = IMPORTING if kept else IMPORTING.replace(text, b"")
+    imported = COMMON.format("").encode().replace(b"</beans>", text + b"</beans>")
+    with pytest.raises(BadInput, match=r"has, too" if kept else r"common\.xml") as caught:
+        job_of(tmp_path, main, common__xml=imported).patched(WANTED)
+    assert "crawler-beans.cxml" in caught.value.cure
+
+
+FILES_OF_OVERRIDES = (
+    f'<bean class="{CONFIGURER}"><property name="location" value="file:over.properties"/></bean>',
+    f'<bean class="{CONFIGURER}"><property name="locations"><list><value>none.properties</value>'
+    "<value> over.properties </value></list></property></bean>",
+    f'<context:property-override {CONTEXT} location="file:none.properties, over.properties"/>',
+)
+
+
+@pytest.mark.parametrize("element", FILES_OF_OVERRIDES)
+def test_a_file_of_overrides_that_sets_a_policy_is_refused(element: str, tmp_path: Path) -> None:
+    main = swapped("</beans>", f"{element}</beans>")
+    kept = b"frontier.maxRetries=6\nfrontier.precedenceFloor=255\npreparer.preferenceDepthHops -1\n"
     require_wanted(job_of(tmp_path, main, over__properties=kept).patched(WANTED).done())
-    job = job_of(tmp_path, main, over__properties=kept + b"uriPrecedencePolicy.basePrecedence = 2")
-    with pytest.raises(
-        BadInput, match=r"over\.properties sets uriPrecedencePolicy\.basePrecedence"
+    for line, message in (
+        (b"uriPrecedencePolicy.basePrecedence = 2", "sets uriPrecedencePolicy.basePrecedence"),
+        (b"preparer.preferenceDepthHops: 0", "preparer.preferenceDepthHops is 0 in the file"),
     ):
-        job.patched(WANTED)
+        job = job_of(tmp_path, main, over__properties=kept + line)
+        with pytest.raises(BadInput, match=re.escape(message)) as caught:
+            job.patched(WANTED)
+        assert "over.properties" in caught.value.found + caught.value.cure
 
 
 @pytest.mark.parametrize(
@@ -352,6 +388,9 @@ def test_the_seeds_of_a_job(text: str, seeds: list[str], tmp_path: Path) -> None
     data = data.replace(b"seeds.textSource.value", b"unused")
     (tmp_path / "s.txt").write_text(text)
     assert JobBeans(data, "").seeds(tmp_path) == seeds
+    (tmp_path / "s.txt").unlink()
+    os.mkfifo(tmp_path / "s.txt")  # which would wait for who writes
+    assert JobBeans(data, "").seeds(tmp_path) == []
 
 
 @pytest.mark.parametrize(

@@ -58,8 +58,8 @@ def test_several_writes_are_taken_back_one_by_one(tmp_path: Path) -> None:
         assert meaning(one) == states[-1]
     assert len(set(states[:-1])) == 5
     assert one.beans.stat().st_mode & 0o777 == 0o640
-    for state in reversed(states[:-1]):
-        one.undo()
+    for number, state in reversed([*enumerate(states[:-1])]):
+        assert one.undo() == (number > 0)
         assert meaning(one) == state
     assert [path.name for path in one.path.iterdir()] == ["crawler-beans.cxml"]
     with pytest.raises(BadInput, match="nothing to undo"):
@@ -118,6 +118,79 @@ def test_folders_that_are_no_jobs(tmp_path: Path) -> None:
     (tmp_path / "none" / "b.cxml").touch()
     with pytest.raises(BadInput, match="2 files of beans"):
         JobFolder(tmp_path / "none")
+
+
+# ---- records that nobody of ours has left ----------------------------------------------------
+
+
+def linked(path: Path, evil: Path) -> None:
+    """What was there is behind a link now."""
+    shutil.move(path, evil / path.name)
+    path.symlink_to(evil / path.name)
+
+
+def piped(path: Path, evil: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+HOSTILE: dict[str, tuple[str, Callable[[Path, Path], object]]] = {
+    "no text": ("1/beans.sha256", lambda path, evil: path.write_bytes(b"\xff\xfe")),
+    "another place": ("1/beans.sha256", lambda path, evil: path.write_text("../../../evil\n")),
+    "no digests": ("1/beans.sha256", lambda path, evil: path.unlink()),
+    "digests in a pipe": ("1/beans.sha256", piped),
+    "digests behind a link": ("1/beans.sha256", linked),
+    "no beans": ("1/before.cxml", lambda path, evil: path.unlink()),
+    "half of the beans": ("1/before.cxml", lambda path, evil: path.write_bytes(FIRST[:2])),
+    "beans in a pipe": ("1/before.cxml", piped),
+    "beans behind a link": ("1/before.cxml", linked),
+    "a link to a folder": ("1", linked),
+    "a link to all": ("", linked),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_damaged_or_hostile_record_is_refused(name: str, killed: bool, tmp_path: Path) -> None:
+    """Before anything changes, here or behind a link; by `recrawl` as by `undo`, after a kill."""
+    one, evil = job(tmp_path / "job"), tmp_path / "evil"
+    recrawled(one, tmp_path, b"a")
+    evil.mkdir()
+    folder = one.path / "crawlrank"
+    if killed:
+        (folder / "1" / "ended").unlink()
+    where, damage = HOSTILE[name]
+    damage(folder / where, evil)
+    before, commands = snapshot(tmp_path), [one.undo, one.settle] if killed else [one.undo]
+    for command in commands:
+        with pytest.raises(BadInput, match=r"damaged|a link") as caught:
+            command()
+        assert "Nothing was changed" in caught.value.cure
+        assert snapshot(tmp_path) == before
+
+
+def snapshot(folder: Path) -> list[tuple[str, bytes | None]]:
+    return [
+        (str(path), path.read_bytes() if path.is_file() else None)
+        for path in sorted(folder.rglob("*"))
+    ]
+
+
+def test_names_that_are_no_numbers_and_abandoned_parts(tmp_path: Path) -> None:
+    """Names of others stay; a link in place of a part goes, and what it leads to stays."""
+    one, evil = job(tmp_path / "job"), tmp_path / "evil"
+    recrawled(one, tmp_path, b"a")
+    evil.mkdir()
+    folder = one.path / "crawlrank"
+    for name in ("²", "notes", ".part"):
+        (folder / name).mkdir()
+    (folder / ".2.part").symlink_to(evil)
+    (folder / ".3.part").touch()
+    recrawled(one, tmp_path, b"b")
+    assert sorted(path.name for path in folder.iterdir()) == [".part", "1", "2", "notes", "²"]
+    assert evil.is_dir()
+    one.undo()
+    assert meaning(one) == (b"crawlrank", b"a")
 
 
 # ---- kills -----------------------------------------------------------------------------------

@@ -40,9 +40,10 @@ def test_a_dry_run_shows_the_change_and_changes_nothing(work: Path, job: Path) -
     assert re.search(r"^pages that were captured +7$", fewer.out, re.MULTILINE)
     found = ok("recrawl", "--job", job, "--work", work, "--dry-run", "--seeds-only")
     assert "The crawl begins with the seeds of the job" in found.out
-    assert "crawlrankPages" not in found.out
+    assert '+    <ref bean="crawlrankPages"/>' in found.out  # which looks at each host
     wider = ok("recrawl", "--job", job, "--work", work, "--dry-run", "--grow")
     assert re.search(r"^127\.0\.0\.[12]:\d+ +\d+$", wider.out, re.MULTILINE)
+    assert re.search(r"^http://\(127\.0\.0\.[12]:\d+\)/\S* +\d+$", wider.out, re.MULTILINE)
     assert "hops count from them" in wider.out
 
 
