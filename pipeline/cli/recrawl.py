@@ -170,12 +170,7 @@ def _show_pages(wanted: Recrawl, pages: PageCounts | None) -> None:
     if pages is None:
         click.echo("The crawl begins with the seeds of the job, and finds all other pages.")
         return
-    table = TextTable("the crawl begins with", "lines of the file", "count")
-    table.add("pages that were captured", f"{pages.captured:,}")
-    table.add("pages that were linked to and never captured", f"{pages.uncaptured:,}")
-    for cause, count in pages.left_out.items():
-        table.add(f"not: {cause}", f"{count:,}")
-    show([table], None)
+    _show_lines(pages)
     if pages.gone:
         click.echo(
             f"Of these pages {pages.gone:,} are gone (404, 410) or redirect in a circle, and"
@@ -195,6 +190,17 @@ def _show_pages(wanted: Recrawl, pages: PageCounts | None) -> None:
             f"{more * bool(pages.uncaptured)} Seeds and scope stay those of the job: a page out of"
             " scope is left out, see latest/logs/crawlrank-pages.log."
         )
+
+
+def _show_lines(pages: PageCounts) -> None:
+    table = TextTable("the crawl begins with", "lines of the file", "count")
+    table.add("pages that were captured", f"{pages.captured:,}")
+    table.add("pages that were linked to and never captured", f"{pages.uncaptured:,}")
+    for cause, (count, _) in pages.left_out.items():
+        table.add(f"not: {cause}", f"{count:,}")
+    show([table], None)
+    for cause, (count, first) in pages.left_out.items():
+        click.echo(printable(f"Not, {cause}: {first}{', …' * (count > 1)}"))
 
 
 def _show_quotas(quotas: Mapping[str, int]) -> None:

@@ -158,10 +158,13 @@ def captured_count(db: duckdb.DuckDBPyConnection) -> int:
     return int(count)
 
 
-def left_out(db: duckdb.DuckDBPyConnection) -> dict[str, int]:
-    """How many lines of the table `chosen` are no pages, by cause."""
-    query = "SELECT cause, count(*) FROM chosen WHERE cause IS NOT NULL GROUP BY cause ORDER BY 2"
-    return dict(reversed(db.execute(query).fetchall()))
+def left_out(db: duckdb.DuckDBPyConnection) -> dict[str, tuple[int, str]]:
+    """How many lines of the table `chosen` are no pages, by cause, and the first of them."""
+    query = (
+        "SELECT cause, count(*), arg_min(uri, line) FROM chosen WHERE cause IS NOT NULL"
+        " GROUP BY cause ORDER BY 2 DESC, 1"
+    )
+    return {cause: (count, uri) for cause, count, uri in db.execute(query).fetchall()}
 
 
 def _read_met(db: duckdb.DuckDBPyConnection, finished: Finished, seeds: Sequence[str]) -> None:

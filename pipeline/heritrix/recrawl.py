@@ -79,13 +79,14 @@ class Recrawl:
 @dataclass(frozen=True)
 class PageCounts:
     """How many pages a crawl begins with. uncaptured: only linked to. gone: among the others.
-    left_out: lines of the file that are none, by cause. growth: what enters the scope with pages
-    that become seeds. before: URIs that the crawl before captured; None for a plan."""
+    left_out: lines of the file that are none, by cause: how many, and the first. growth: what
+    enters the scope with pages that become seeds. before: URIs that the crawl before captured; None
+    for a plan."""
 
     captured: int
     uncaptured: int
     gone: int
-    left_out: dict[str, int]
+    left_out: dict[str, tuple[int, str]]
     growth: Growth
     before: int | None
 

@@ -75,8 +75,8 @@ def work(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return folder / "work"
 
 
-def listed(work: Path) -> dict[str, int]:
-    lines = (line.split() for line in (work / "precedence.txt").read_text().splitlines())
+def listed(work: Path, name: str = "precedence.txt") -> dict[str, int]:
+    lines = (line.split() for line in (work / name).read_text().splitlines())
     return {uri: int(precedence) for uri, precedence in lines}
 
 
@@ -91,7 +91,9 @@ def chosen(
     with database(tmp, budget=1 << 30, threads=1) as (db, near):
         run = open_finished(work, db, near, "ranked")
         choose_pages(db, work / name, run, rule, bins, seeds)
-        return list(chosen_pages(db)), left_out(db)
+        lines, others = [*listed(work, name)], left_out(db)
+        assert all(first in lines for _, first in others.values())
+        return list(chosen_pages(db)), {cause: count for cause, (count, _) in others.items()}
 
 
 def pages_of(work: Path, tmp: Path, rule: PageRule = ALL, bins: int = 4) -> list[str]:
@@ -141,6 +143,17 @@ def test_each_line_that_is_no_page_has_a_cause(work: Path, tmp_path: Path) -> No
     again, others = chosen(work, tmp_path, name=str(file))
     assert len(again) == len(chosen(work, tmp_path)[0])
     assert others[SPELLING] == len(file.read_text().splitlines()) - len(lines) + 1
+
+
+def test_of_the_lines_that_are_no_pages_the_first_is_told(work: Path, tmp_path: Path) -> None:
+    with database(tmp_path, budget=1 << 30, threads=1) as (db, near):
+        run = open_finished(work, db, near, "ranked")
+        choose_pages(db, work / "precedence.txt", run, PageRule(top=3), 1)
+        pages, others = [page.uri for page in chosen_pages(db)], left_out(db)
+    gone = [uri for uri in listed(work) if uri.removeprefix(HOST) in GONE_PAGES]
+    assert others[GONE] == (len(gone), gone[0])
+    assert others[SPELLING] == (1, f"{HOST}/PAGE")
+    assert others[LATER][1] not in pages
 
 
 def test_ways_are_the_shortest_by_links_from_the_seeds_where_archives_have_none(
