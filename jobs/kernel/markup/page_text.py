@@ -68,7 +68,11 @@ class PageText:
 
     def text(self, raw: bytes) -> str:
         """Bytes of the markup as text."""
-        text = raw.decode("ascii") if raw.isascii() else self._decode(raw)
+        if raw.isascii():
+            text = raw.decode("ascii")
+        else:
+            decode = self._decode  # mypyc takes a call of it itself for one of the property
+            text = decode(raw)
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
         return text.replace("\0", "\ufffd") if "\0" in text else text
